@@ -1,26 +1,26 @@
-"""Prove from built wheels that every stage brings only the layers below it.
+"""Prove from built wheels that every stage depends only on the layers below it.
 
     hatch run layering:check                build all wheels into dist/, then check every stage
     hatch run layering:check mt-tensor      check only this one
 
-The claims are checked on what a user gets, never on the source tree:
+The claims are checked on the wheels, never on the source tree:
 
-1. *Wheels*: each holds its package and `py.typed`, its licence, and no tests.
-2. *Source in the wheel*: no import, however deep inside a function, names a later stage; a stage
-   that needs no third party imports nothing outside the standard library, the stages below it
-   and what its extras bring.
-3. *Borders*: what it imports from another stage is that package itself, or a module that this
-   declares to be public; the same for the examples, which are no package.
-4. *Parts of a stage*: its core imports neither the rest nor what is for tests, the rest nothing
-   that is for tests; of the stages below it the core uses their cores only; the README lists every
-   file of the core, each below those that it imports.
-5. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
-   the third-party packages which these declare, with their own needs. The same for each extra
-   that adds stages.
-6. *Importing* a stage, also where every stage is installed, loads no later stage and no
-   third-party package that the stage does not declare.
+1. *Wheels*: each contains its package and `py.typed`, its licence, and no tests.
+2. *Source in the wheel*: no import, even inside functions, is from a later stage; a stage without
+   third-party dependencies imports only the standard library, the stages below it and the
+   packages of its extras.
+3. *Borders*: it imports from another stage only the package itself, or modules that this declares
+   as public; the same holds for the examples.
+4. *Parts of a stage*: its core imports neither the rest nor code for tests, and the rest no code
+   for tests; of the stages below, the core uses only their cores; the README lists every file of
+   the core, after those that it imports.
+5. *Installing* a stage into an empty environment installs exactly the stages below it and their
+   declared third-party dependencies, with transitive ones. The same holds for each extra that
+   adds stages.
+6. *Importing* a stage, even with every stage installed, loads no later stage and no third-party
+   package that the stage does not declare.
 
-What is expected is derived from each package's `pyproject.toml`; there is no list here.
+Expectations are derived from each package's `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from mt.source.modules import Library, Module
 from mt.source.reading import beyond_cores, disordered, misdirected, reading_order
 from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
-# Run inside an environment: what is installed there and what each distribution asks for.
+# Run inside an environment: list the installed distributions with their requirements.
 INVENTORY = """
 import importlib.metadata, json
 print(json.dumps([
@@ -59,7 +59,7 @@ print(json.dumps([
 ]))
 """
 
-# Run inside an environment: which distributions one import loads modules of, with their files.
+# Run inside an environment: list the modules that an import loads, with their distributions.
 IMPORTS = """
 import importlib, importlib.metadata, json, sys
 before = set(sys.modules)
@@ -71,17 +71,17 @@ print(json.dumps({name: owners.get(name, []) for name in new - set(sys.stdlib_mo
 
 
 class LayeringError(WorkspaceError):
-    """A stage breaks a layer, or what would prove the opposite could not be run."""
+    """A stage violates the layering, or the check could not run."""
 
 
 @dataclass
 class Report:
-    """What has been checked so far, and what was found wrong."""
+    """The results of the checks so far."""
 
     failures: list[str] = field(default_factory=list)
 
     def check(self, claim: str, problems: Iterable[str]) -> None:
-        """Print a claim with its verdict, and remember the problems."""
+        """Print a claim with its result, and record the problems."""
         found = list(problems)
         print(f"  {'FAILED' if found else 'ok    '}  {claim}", flush=True)
         for problem in found:
@@ -91,13 +91,13 @@ class Report:
 
 @dataclass(frozen=True)
 class Wheel:
-    """One built wheel and the stage whose it is."""
+    """A built wheel and its stage."""
 
     stage: Stage
     path: Path
 
     def problems(self) -> Iterator[str]:
-        """What is wrong with the contents."""
+        """Yield the problems of its contents."""
         with zipfile.ZipFile(self.path) as archive:
             names = archive.namelist()
             beginnings = set(_beginnings(archive))
@@ -110,12 +110,12 @@ class Wheel:
         for name in names:
             own = name.startswith(package) or ".dist-info/" in name or name in beginnings
             if not own:
-                yield f"{self.path.name} holds {name}, which is outside its package"
+                yield f"{self.path.name} contains {name}, which is outside its package"
             if "/tests/" in name:
-                yield f"{self.path.name} holds a test: {name}"
+                yield f"{self.path.name} contains a test: {name}"
 
     def imports(self) -> Iterator[tuple[str, str]]:
-        """Every top-level module named by an import, with the file and line where it is."""
+        """Yield the top-level modules of all imports, each with file and line."""
         with zipfile.ZipFile(self.path) as archive:
             for name in archive.namelist():
                 if name.endswith(".py"):
@@ -124,7 +124,7 @@ class Wheel:
 
 
 def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the files of modules beside the package in which a wheel's commands begin."""
+    """Yield the top-level modules with the entry points of a wheel's commands."""
     for file in archive.namelist():
         if file.endswith(".dist-info/entry_points.txt"):
             points = ConfigParser(delimiters=("=",))
@@ -135,7 +135,7 @@ def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def unpacked(wheels: Iterable[Wheel], folder: Path) -> Library:
-    """Return the source of all stages as their wheels hold it, which is put into a folder."""
+    """Extract all wheels into a folder, and return their source."""
     packages = {}
     for wheel in wheels:
         with zipfile.ZipFile(wheel.path) as archive:
@@ -145,15 +145,15 @@ def unpacked(wheels: Iterable[Wheel], folder: Path) -> Library:
 
 
 def check_borders(workspace: Workspace, stage: Stage, library: Library) -> Iterator[str]:
-    """Judge what the files of a stage use of other stages.
+    """Check the imports of a stage from other stages.
 
     Args:
         workspace: All stages.
-        stage: The one whose files are looked at.
-        library: The files of all.
+        stage: The stage to check.
+        library: The source of all stages.
 
     Yields:
-        A message for each use of what is inside of another package.
+        A message for each use of a private module of another package.
     """
     for module in library.modules(stage.import_name):
         for message in trespasses(library, module, workspace.public):
@@ -161,7 +161,7 @@ def check_borders(workspace: Workspace, stage: Stage, library: Library) -> Itera
 
 
 def check_examples(workspace: Workspace, root: Path, library: Library) -> Iterator[str]:
-    """Judge what the programs below a folder use of the stages, in the same way."""
+    """Check the imports of the programs in a folder from the stages."""
     for file in sorted(root.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         program = Module(file.stem, file, text, ast.parse(text, str(file)))
@@ -170,16 +170,14 @@ def check_examples(workspace: Workspace, root: Path, library: Library) -> Iterat
 
 
 def check_parts(stage: Stage, library: Library) -> Iterator[str]:
-    """Judge what the files of a stage import from each other, and the order in which it is read.
-
-    A stage whose README gives no order is not asked yet.
+    """Check the imports within a stage, and its reading order.
 
     Args:
-        stage: The one whose files are looked at.
-        library: What holds them.
+        stage: The stage to check.
+        library: The source of all stages.
 
     Yields:
-        A message for each import in a wrong direction, and for each file in a wrong place.
+        A message for each forbidden import, and for each misplaced file.
     """
     package, order = stage.import_name, reading_order(stage.folder / "README.md")
     if order:
@@ -189,14 +187,14 @@ def check_parts(stage: Stage, library: Library) -> Iterator[str]:
 
 
 def imported_modules(source: bytes | str, filename: str) -> Iterator[tuple[str, int]]:
-    """Find the top-level modules that a file imports, at its top or inside any function.
+    """Yield the top-level modules that a file imports, at its top or inside functions.
 
     Args:
-        source: The file's text.
-        filename: Its name, for a message about source that is no Python.
+        source: The source of the file.
+        filename: Its name, for error messages.
 
     Yields:
-        The module and the line. An import relative to the package itself is left out.
+        The module and the line, except for relative imports.
     """
     for node in ast.walk(ast.parse(source, filename)):
         match node:
@@ -212,42 +210,42 @@ def imported_modules(source: bytes | str, filename: str) -> Iterator[tuple[str, 
 def forbidden_imports(
     workspace: Workspace, stage: Stage, imports: Iterable[tuple[str, str]]
 ) -> Iterator[str]:
-    """Judge a stage's imports.
+    """Check the imports of a stage.
 
     Args:
         workspace: All stages.
-        stage: The one whose imports these are.
-        imports: Top-level modules and where each is imported.
+        stage: The importing stage.
+        imports: Top-level modules with the place of each import.
 
     Yields:
-        A message for each import that the stage may not have.
+        A message for each forbidden import.
     """
     below = {other.import_name for other in workspace.upstream(stage)}
     above = {other.import_name for other in workspace.stages.values()} - below
     self_contained = not third_party(workspace, stage)
-    # What an extra brings may be imported where it is used; its distribution is taken to have the
-    # name of its module. That `import` of the stage loads none of it is checked elsewhere.
+    # Packages of extras may be imported where they are used; distribution and module are assumed to
+    # have the same name. Another check ensures that importing the stage does not load them.
     optional = {r.name.replace("-", "_") for extra in stage.extras.values() for r in extra}
     known = below | optional | sys.stdlib_module_names
     for module, place in imports:
         if module in above:
-            yield f"{place} imports {module}, which {stage.name} does not build on"
+            yield f"{place} imports {module}, which {stage.name} does not depend on"
         elif self_contained and module not in known:
-            yield f"{place} imports {module}, but {stage.name} declares no such dependency"
+            yield f"{place} imports {module}, but {stage.name} does not declare it"
 
 
 def third_party(
     workspace: Workspace, stage: Stage, extras: Sequence[str] = ()
 ) -> dict[NormalizedName, Requirement]:
-    """What a stage, or a stage below it, declares from outside the workspace.
+    """Return the third-party requirements of a stage and of the stages below it.
 
     Args:
         workspace: All stages.
-        stage: The stage that is installed.
-        extras: Its extras that are installed too.
+        stage: The stage to install.
+        extras: Its extras to install with it.
 
     Returns:
-        The requirements which apply to this interpreter and platform, by distribution.
+        The requirements that apply to this interpreter and platform, by distribution.
     """
     declared = [r for other in workspace.upstream(stage, extras) for r in other.dependencies]
     declared += [r for extra in extras for r in stage.extras[extra]]
@@ -260,7 +258,7 @@ def third_party(
 
 
 class Environment:
-    """An environment of its own, empty at first, outside every search path of this one."""
+    """A new, empty environment, isolated from this one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -270,8 +268,8 @@ class Environment:
         self.python = folder / scripts / ("python.exe" if os.name == "nt" else "python")
 
     def install(self, wheels: Sequence[Wheel], target: str) -> None:
-        """Install `target`, taking every stage from these wheels and the rest from the index."""
-        # A constraint per wheel: an index must not be able to supply a stage, whatever it holds.
+        """Install `target`, with every stage from these wheels and the rest from the index."""
+        # One constraint per wheel: the index must not supply a stage.
         constraints = self.folder / "constraints.txt"
         constraints.write_text(
             "".join(f"{wheel.stage.name} @ {wheel.path.as_uri()}\n" for wheel in wheels)
@@ -284,11 +282,11 @@ class Environment:
             output([str(self.python), "-m", "pip", "install", *arguments])
 
     def ask(self, program: str, *arguments: str) -> str:
-        """Run a program in this environment, seeing nothing of the tree or the user's settings."""
+        """Run a program in this environment, isolated from the tree and user settings."""
         return output([str(self.python), "-I", "-c", program, *arguments], self.folder)
 
     def installed(self) -> dict[NormalizedName, list[Requirement]]:
-        """What is installed, each with what it requires; without the installer itself."""
+        """Return the installed distributions with their requirements, without the installer."""
         found = {
             canonicalize_name(entry["name"]): [Requirement(line) for line in entry["requires"]]
             for entry in json.loads(self.ask(INVENTORY))
@@ -305,37 +303,37 @@ def check_installed(
     extras: Sequence[str],
     installed: dict[NormalizedName, list[Requirement]],
 ) -> Iterator[str]:
-    """Compare what was installed with what the packages declare.
+    """Compare the installed distributions with the declared ones.
 
     Args:
         workspace: All stages.
         stage: The stage that was installed.
         extras: Its extras that were installed too.
-        installed: What came.
+        installed: The installed distributions.
 
     Yields:
-        A message for each distribution that is missing or should not be there.
+        A message for each missing or undeclared distribution.
     """
     asked = f"{stage.name}[{','.join(extras)}]" if extras else stage.name
     stages = {other.name for other in workspace.upstream(stage, extras)}
     declared = third_party(workspace, stage, extras)
     expected = stages | closure(declared.values(), installed)
     for name in sorted(installed.keys() - expected):
-        yield f"installing {asked} brought {name}, which neither it nor a stage below it declares"
+        yield f"installing {asked} installed {name}, which neither it nor a stage below it declares"
     for name in sorted((stages | declared.keys()) - installed.keys()):
-        yield f"installing {asked} did not bring {name}"
+        yield f"installing {asked} did not install {name}"
 
 
 def check_imports(workspace: Workspace, stage: Stage, environment: Environment) -> Iterator[str]:
-    """Import a stage and see what it loads.
+    """Import a stage, and check the modules that it loads.
 
     Args:
         workspace: All stages.
         stage: The stage to import.
-        environment: Where it is installed.
+        environment: The environment in which it is installed.
 
     Yields:
-        A message for each module that the stage does not declare.
+        A message for each undeclared module.
     """
     installed = environment.installed()
     allowed = {other.name for other in workspace.upstream(stage)}
@@ -350,20 +348,20 @@ def check_imports(workspace: Workspace, stage: Stage, environment: Environment) 
 def build(folder: Path) -> None:
     """Build the wheel of every package into `folder` with one command."""
     shutil.rmtree(folder, ignore_errors=True)
-    # Named, because hatch hands its own environment down to what it runs, and that one is empty.
+    # Explicit, because hatch passes its own environment, without workspace, to child processes.
     members = ["--env", "default"]
     output(["hatch", *members, "build", "--all", "--target", "wheel", str(folder)])
 
 
 def find_wheels(workspace: Workspace, folder: Path) -> list[Wheel]:
-    """Find the one wheel of every stage.
+    """Find the wheel of every stage.
 
     Args:
         workspace: All stages.
-        folder: Where they were built.
+        folder: The folder of the wheels.
 
     Returns:
-        The wheels in building order.
+        The wheels in dependency order.
 
     Raises:
         LayeringError: If a stage has no wheel there, or several.
@@ -375,7 +373,7 @@ def find_wheels(workspace: Workspace, folder: Path) -> list[Wheel]:
             found[name].append(path)
     for name, paths in found.items():
         if len(paths) != 1:
-            message = f"{folder} holds {len(paths)} wheels of {name}, not one; build into it anew"
+            message = f"{folder} contains {len(paths)} wheels of {name}, not one; rebuild into it"
             raise LayeringError(message)
     return [Wheel(stage, found[name][0]) for name, stage in workspace.stages.items()]
 
@@ -389,7 +387,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
         wanted: The stages to check.
 
     Returns:
-        What was found.
+        The results.
     """
     report = Report()
     with tempfile.TemporaryDirectory(prefix="layering-") as folder:
@@ -402,26 +400,24 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
             if stage not in wanted:
                 continue
             print(stage.name, flush=True)
+            report.check("the wheel contains only the package and its commands", wheel.problems())
             report.check(
-                "the wheel holds the package and its commands, and nothing else", wheel.problems()
-            )
-            report.check(
-                "its source imports only what it may, also inside functions",
+                "its source has only allowed imports, even inside functions",
                 forbidden_imports(workspace, stage, wheel.imports()),
             )
             report.check(
-                "it uses nothing that is inside of another package",
+                "it uses no private module of another package",
                 check_borders(workspace, stage, library),
             )
             report.check(
-                "its core uses only cores, and is read from top to bottom",
+                "its core uses only cores, and can be read from top to bottom",
                 check_parts(stage, library),
             )
             alone = Environment(Path(folder, stage.name))
             alone.install(wheels, stage.name)
             installed = alone.installed()
             report.check(
-                f"installing it brings {', '.join(sorted(installed))}",
+                f"installing it installs {', '.join(sorted(installed))}",
                 check_installed(workspace, stage, (), installed),
             )
             report.check(
@@ -429,7 +425,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                 check_imports(workspace, stage, alone),
             )
             report.check(
-                "importing it beside every other stage loads no more",
+                "importing it with every other stage installed loads no more",
                 check_imports(workspace, stage, everything),
             )
             for extra, requirements in stage.extras.items():
@@ -440,19 +436,19 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                     installed = extended.installed()
                     came = [name for name in workspace.stages if name in installed]
                     report.check(
-                        f"{asked} brings {', '.join(came)}",
+                        f"{asked} installs {', '.join(came)}",
                         check_installed(workspace, stage, [extra], installed),
                     )
         examples = ROOT / "examples"
         report.check(
-            "the examples use nothing that is inside of a package",
+            "the examples use no private module of a package",
             check_examples(workspace, examples, library),
         )
     return report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, check and say what was found."""
+    """Build, check and report."""
     parser = argparse.ArgumentParser(description="Prove from wheels that the stages are layered.")
     parser.add_argument("package", nargs="*", help="check only this package")
     parser.add_argument("--dist", type=Path, help="take the wheels in this folder; build nothing")

@@ -3,10 +3,9 @@
     hatch run core:prove                 build the wheels, then prove every stage that has a core
     hatch run core:prove mt-autodiff     prove only this one
 
-For each training, the stage is installed into an empty environment. Of every package of this
-repository there, only `core/`, `__init__.py` and `py.typed` are kept. Then the training runs, and
-fails unless the network has learned. A stage is left out as long as it, or one below it, has no
-folder `core/`.
+For each training, the stage is installed into an empty environment. There, only `core/`,
+`__init__.py` and `py.typed` of each package of this repository are kept. Then the training runs,
+and fails unless the network has learned.
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ from check_layering import Environment, Wheel, build, find_wheels
 
 from mt.errors import ToolError
 from mt.programs import output
-from mt.source.parts import has_core
-from mt.workspace import ROOT, Stage, Workspace
+from mt.workspace import ROOT, Workspace
 
 TRAININGS_FOLDER = Path(__file__).parent / "trainings"
 
 KEPT = {"core", "__init__.py", "py.typed"}
-"""What is kept of a package."""
+"""The files that are kept of a package."""
 
 LOCATE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 
@@ -42,7 +40,7 @@ class Training:
         stage: the short name of the stage.
         script: the file in `tools/trainings`.
         arguments: the arguments of the script, such as the name of a backend.
-        also: what is installed beside the stage: packages of this repository, and others.
+        also: further packages to install, of this repository or others.
     """
 
     stage: str
@@ -64,12 +62,12 @@ TRAININGS = (
 
 
 def strip(package: Path) -> None:
-    """Delete everything but the core of an installed package.
+    """Delete everything except the core of an installed package.
 
     Raises:
         ToolError: the package has no core.
     """
-    if not has_core(package):
+    if not (package / "core").is_dir():
         raise ToolError(f"{package} has no folder core/")
     for entry in package.iterdir():
         if entry.name in KEPT:
@@ -78,11 +76,6 @@ def strip(package: Path) -> None:
             shutil.rmtree(entry)
         else:
             entry.unlink()
-
-
-def is_ready(workspace: Workspace, stage: Stage) -> bool:
-    """Whether a stage and all below it have a core."""
-    return all(has_core(each.source) for each in workspace.upstream(stage))
 
 
 def prove(workspace: Workspace, wheels: Sequence[Wheel], training: Training) -> str:
@@ -113,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             build(ROOT / "dist")
         wheels = find_wheels(workspace, options.dist or ROOT / "dist")
         for training in TRAININGS:
-            if training.stage in wanted and is_ready(workspace, workspace[training.stage]):
+            if training.stage in wanted:
                 name = " ".join((training.stage, training.script, *training.arguments))
                 print(f"{name}: {prove(workspace, wheels, training).strip()}", flush=True)
     except ToolError as error:

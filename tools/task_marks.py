@@ -1,8 +1,7 @@
-"""A pytest plugin: the marks of the course's tasks, from a file beside the tests.
+"""A pytest plugin that reads the marks of the course's tasks from a file next to the tests.
 
-`pytest -m task2_3` runs the tests that wait for task 2.3 of the course. Which ones these are may
-depend on parameters, so that no decorator can say it. A file `tasks.toml` beside the tests does,
-which `mt skeleton STAGE --mark` writes:
+`pytest -m task2_3` runs the tests that depend on task 2.3 of the course. That may depend on
+parameters, so decorators are not enough. `mt skeleton STAGE --mark` writes a file `tasks.toml`:
 
     [task2_3]
     "test_course.py" = "all"
@@ -11,9 +10,9 @@ which `mt skeleton STAGE --mark` writes:
     test_broadcast_index = "all"
     test_views = ["simple-3", "*-float64"]
 
-That is every test of a file, or of a function, or those with some parameters, where a star stands
-for any text, and `[*]` for a star. This module stands alone: it goes with the tests into a
-student's folder, and there makes sure that the student's code is what is tested.
+An entry marks every test of a file, of a function, or with some parameters, where a star matches
+any text, and `[*]` a star. This module imports no others: it is copied into a student's folder with
+the tests, where it also checks that the student's code is imported.
 """
 
 from __future__ import annotations
@@ -29,30 +28,30 @@ from typing import Any
 import pytest
 
 NAME = "tasks.toml"
-"""What the file beside the tests is called."""
+"""The name of the file next to the tests."""
 
 HERE = Path(__file__).parent
 
 TASKS = HERE / "mt" / "skeleton" / "tasks"
-"""Where the tasks are; a student's folder has none, and lists their marks in its settings."""
+"""The folder of the tasks; a student's folder does not have it, but lists the marks in settings."""
 
 Parameters = str | Sequence[str]
-"""Which tests of a function are meant: `"all"`, or those with some parameters."""
+"""The marked tests of a function: `"all"`, or patterns of parameters."""
 
 Patterns = str | Mapping[str, Parameters]
-"""Which tests of a file are meant: `"all"`, or some of its functions."""
+"""The marked tests of a file: `"all"`, or those of some functions."""
 
 Marks = Mapping[str, Mapping[str, Patterns]]
-"""For each mark, for each file, which of its tests have it."""
+"""The marked tests, by mark and file."""
 
 ALL = "all"
 
 
 def read(file: Path) -> Marks:
-    """Read the marks of the tests beside a file; there are none if there is no such file.
+    """Read the marks from a file; there are none if it does not exist.
 
     Raises:
-        pytest.UsageError: the file is not what it should be.
+        pytest.UsageError: the file is invalid.
     """
     if not file.is_file():
         return {}
@@ -66,25 +65,24 @@ def read(file: Path) -> Marks:
 
 
 def check(files: Any) -> None:
-    """Raise ValueError unless something read from TOML says for files which tests are meant."""
+    """Raise ValueError unless a table from TOML has valid patterns for each file."""
     for file, patterns in _items(files):
         for function, parameters in [] if patterns == ALL else _items(patterns):
             texts = isinstance(parameters, list) and all(isinstance(p, str) for p in parameters)
             if parameters != ALL and not texts:
                 raise ValueError(
-                    f'{file}: {function} must be "all" or a list of parameters; {parameters!r} was '
-                    "given."
+                    f'{file}: {function} must be "all" or a list of parameters, not {parameters!r}.'
                 )
 
 
 def _items(table: Any) -> Iterable[tuple[str, Any]]:
     if not isinstance(table, dict):
-        raise ValueError(f'a table or "all" must say which tests are meant; {table!r} was given.')
+        raise ValueError(f'patterns must be a table or "all", not {table!r}.')
     return table.items()
 
 
 def meant(patterns: Patterns, test: str) -> bool:
-    """Whether patterns mean a test of their file: `test_views[simple-3]`."""
+    """Return whether patterns match a test of their file: `test_views[simple-3]`."""
     if isinstance(patterns, str):
         return True
     function, _, inside = test.partition("[")
@@ -95,7 +93,7 @@ def meant(patterns: Patterns, test: str) -> bool:
 
 
 def matches(pattern: str, parameters: str) -> bool:
-    """Whether a pattern means the parameters of a test."""
+    """Return whether a pattern matches the parameters of a test."""
     return _compiled(pattern).fullmatch(parameters) is not None
 
 
@@ -106,21 +104,21 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def literal(parameters: str) -> str:
-    """Return the pattern that means some parameters and nothing else."""
+    """Return the pattern that matches exactly these parameters."""
     return parameters.replace("*", "[*]")
 
 
 def marks_of(marks: Marks, name: str) -> list[str]:
-    """Return the marks of a test, `test_strides.py::test_views[simple-3]`: one at most, if well."""
+    """Return the marks of a test, `test_strides.py::test_views[simple-3]`: normally at most one."""
     file, _, test = name.partition("::")
     return [mark for mark, files in marks.items() if file in files and meant(files[file], test)]
 
 
-# --- What pytest calls ----------------------------------------------------------------------------
+# --- Hooks of pytest ------------------------------------------------------------------------------
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks, and make sure that packages in `src` are what is imported."""
+    """Register the marks, and check that packages are imported from `src`."""
     for file in sorted(TASKS.glob("*.toml")):
         title = tomllib.loads(file.read_text(encoding="utf-8")).get("title", "")
         config.addinivalue_line("markers", f"task{file.stem}: {title}")
@@ -135,9 +133,9 @@ def pytest_configure(config: pytest.Config) -> None:
             )
 
 
-@pytest.hookimpl(tryfirst=True)  # before anybody chooses tests by their marks
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give every test the mark of the task it waits for."""
+    """Mark every test with the task it depends on."""
     known = {line.partition(":")[0].strip() for line in config.getini("markers")}
     read_once = cache(read)
     for item in items:
@@ -145,12 +143,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marks = read_once(file)
         for mark in marks:
             if mark not in known:
-                raise pytest.UsageError(f"{file}: there is no task of the mark {mark!r}.")
+                raise pytest.UsageError(f"{file}: there is no task for the mark {mark!r}.")
         name = f"{item.path.name}::{item.nodeid.partition('::')[2]}"
         found = marks_of(marks, name)
         if len(found) > 1:
             raise pytest.UsageError(
-                f"{file}: {name} waits for one task, and has the marks {' and '.join(found)}."
+                f"{file}: {name} has the marks {' and '.join(found)}, but may have only one."
             )
         for mark in found:
             item.add_marker(mark)

@@ -1,11 +1,11 @@
-"""A pytest plugin for a student's folder: how far each task is, in a line.
+"""A pytest plugin for a student's folder, which prints the progress of each task.
 
-A test that stops at what is still to be written has not found a mistake: it *waits*, and pytest
-says no more of it than a letter. What has been written and is wrong fails as ever. Of a run of all
-tests only the first failures of one task are shown, the first that has any, for later tasks build
-on it; a run of chosen tests, `pytest -m task1_2`, shows each failure.
+A test that reaches a function that is not implemented is *waiting*, and pytest prints only a letter
+for it. Code that is implemented and wrong fails as usual. A run of all tests shows only the first
+failures of the first task that has any, because later tasks depend on it; a run of selected tests,
+`pytest -m task1_2`, shows each failure.
 
-This module goes with the tests into a student's folder. Anywhere else it does nothing.
+This module is copied into a student's folder with the tests. Anywhere else it does nothing.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ import pytest
 
 HERE = Path(__file__).parent
 
-WAITS = re.compile(r"NotImplementedError: Task [\d.]+: (\S+) is to be written")
-"""What a test ends with that needs something which is not written yet."""
+WAITS = re.compile(r"NotImplementedError: Task [\d.]+: (\S+) is not implemented")
+"""The error of a test that needs a function which is not implemented."""
 
 SHOWN = 3
-"""How many failures of a task are shown where all tests are run."""
+"""The number of failures of a task to show in a run of all tests."""
 
 WAITING = "waiting"
 
 
 IS_STUDENTS = (HERE / "TASKS.md").is_file()
-"""Whether this module lies in a student's folder."""
+"""Whether this module is in a student's folder."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Follow the progress, if the student's files are Python.
+    """Record the progress, if the student's files are valid Python.
 
     Raises:
         pytest.UsageError: one of them is not.
@@ -48,9 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
         except (SyntaxError, ValueError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) else ""
             raise pytest.UsageError(f"{file.relative_to(HERE)}{line}: {error.args[0]}") from error
-    if not hasattr(
-        config, "workerinput"
-    ):  # of several processes, the one that the others report to
+    if not hasattr(config, "workerinput"):  # the controller, or the only process
         config.pluginmanager.register(Progress(config))
 
 
@@ -58,22 +56,22 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     call: pytest.CallInfo[None],
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add what another process said, if a test fails because that failed."""
+    """Add the stderr of a child process, if a test fails because that failed."""
     report = yield
     error = call.excinfo and call.excinfo.value
     if IS_STUDENTS and isinstance(error, subprocess.CalledProcessError) and error.stderr:
-        report.sections.append(("What the command said", str(error.stderr)))
+        report.sections.append(("Output of the command", str(error.stderr)))
     return report
 
 
 @dataclass
 class Tally:
-    """What became of the tests of one task.
+    """The outcomes of the tests of one task.
 
     Attributes:
-        passed: how many passed.
-        failed: those that failed.
-        waits: by name of a function, how many tests wait for it.
+        passed: the number of tests that passed.
+        failed: the tests that failed.
+        waits: by function that is not implemented, the number of tests waiting for it.
     """
 
     passed: int = 0
@@ -81,7 +79,7 @@ class Tally:
     waits: Counter[str] = field(default_factory=Counter)
 
     def state(self, whole: bool) -> str:
-        """Return in some words how far the task is.
+        """Describe the progress of the task.
 
         Args:
             whole: whether all of its tests were run.
@@ -97,10 +95,10 @@ class Tally:
 
 
 class Progress:
-    """Counts what became of the tests of each task, and prints it.
+    """Counts the outcomes of the tests of each task, and prints them.
 
     Args:
-        config: of pytest.
+        config: pytest's configuration.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -119,7 +117,7 @@ class Progress:
     def pytest_report_teststatus(
         self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Give tests that wait a category of their own."""
+        """Report waiting tests in a separate category."""
         if isinstance(report, pytest.TestReport) and report.failed and waited_for(report):
             return WAITING, "w", ("WAITING", {"yellow": True})
         return None
@@ -142,7 +140,7 @@ class Progress:
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter
     ) -> Generator[None, None, None]:
-        """Let pytest show the failures that tell something, and print how far each task is."""
+        """Show only the relevant failures, and print the progress of each task."""
         stats = terminalreporter.stats
         shown = self._shown() if self.everything else None
         kinds = {kind: stats.get(kind, []) for kind in ("failed", "error")}
@@ -157,7 +155,7 @@ class Progress:
         self._print(terminalreporter, hidden if shown is not None else 0)
 
     def _shown(self) -> list[object]:
-        """Return the failures of tests without a task, and the first of one task."""
+        """Return the failures of tests without a task, and the first failures of one task."""
         others, *tasks = self.tallies.values()
         at_hand = next((tally.failed for tally in tasks if tally.failed), [])
         return [*others.failed, *at_hand[:SHOWN]]
@@ -167,8 +165,8 @@ class Progress:
         others = self.tallies[""]
         if others.failed:
             terminal.write_line(
-                f"{len(others.failed)} of the tests that need no task fail, which passed before "
-                "anything was written",
+                f"{len(others.failed)} tests fail that belong to no task, and passed in the "
+                "original folder",
                 red=True,
             )
         tallies = {mark: tally for mark, tally in self.tallies.items() if mark and tally != Tally()}
@@ -181,20 +179,20 @@ class Progress:
     def _print_next(
         self, terminal: pytest.TerminalReporter, tallies: dict[str, Tally], hidden: int
     ) -> None:
-        """Print what the first task that is not done waits for, and how to see more of it."""
+        """Print what the first unfinished task waits for, and how to see more of it."""
         for mark, tally in tallies.items():
             if tally.waits:
                 names = ", ".join(f"{name} ({count})" for name, count in tally.waits.most_common())
                 terminal.write_line(f"Its tests wait for {names}.")
             if tally.waits or tally.failed:
                 if self.everything:
-                    more = f"{hidden} more that failed are not shown. " if hidden else ""
+                    more = f"{hidden} more failures are not shown. " if hidden else ""
                     terminal.write_line(f"{more}Next: pytest -m {mark}")
                 return
 
 
 def waited_for(report: pytest.TestReport) -> str | None:
-    """Return what a test that failed needs and is not written yet; None if it failed otherwise."""
+    """Return the unimplemented function that a failed test needs; None for other failures."""
     texts: Iterable[str] = (report.longreprtext, *(text for _, text in report.sections))
     found = next(filter(None, map(WAITS.search, texts)), None)
     return found and found[1]

@@ -1,9 +1,9 @@
-"""A pytest plugin: the mark `torch` of every test that compares with torch.
+"""A pytest plugin that marks every test that compares with torch.
 
-Such a test skips itself where torch is not installed, and torch is no dependency of the tests: a
-newcomer's run does without. `pytest -m torch` runs just these, where torch is. Nobody writes the
-mark: a test has it if its module needs torch to be imported, if the test itself or a function of
-its module that it calls names torch, or if it has torch for a parameter.
+Such a test is skipped if torch is not installed, because torch is not a dependency of the tests.
+`pytest -m torch` runs just these tests. The mark is derived: a test has it if its module cannot be
+imported without torch, if the test itself or a function of its module that it calls refers to
+torch, or if torch is one of its parameters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 NEEDED = re.compile(r"(?m)^(torch = pytest\.importorskip|import torch$|from \S*\bin_torch\b)")
-"""A line of a module, not indented, without which it cannot be imported where torch is missing."""
+"""An unindented line of modules that cannot be imported without torch."""
 
 
 @cache
@@ -27,7 +27,7 @@ def _needs_torch(module: Path) -> bool:
 
 
 def _words(code: CodeType) -> Iterator[Any]:
-    """Yield the names and constants of a function and of those that are written inside of it."""
+    """Yield the names and constants of a function and of its inner functions."""
     yield from code.co_names
     for constant in code.co_consts:
         yield from _words(constant) if isinstance(constant, CodeType) else [constant]
@@ -35,7 +35,7 @@ def _words(code: CodeType) -> Iterator[Any]:
 
 @cache
 def _names_torch(function: FunctionType) -> bool:
-    """Whether a function or one of its module that it calls, and so on, names torch."""
+    """Return whether a function, or one of its module that it calls, refers to torch."""
     reached, waiting = {function}, [function]
     while waiting:
         current = waiting.pop()
@@ -54,7 +54,7 @@ def _names_torch(function: FunctionType) -> bool:
 
 
 def compares(item: pytest.Item) -> bool:
-    """Whether a test compares with torch."""
+    """Return whether a test compares with torch."""
     if not isinstance(item, pytest.Function):
         return False
     property_of_examples = getattr(item.function, "hypothesis", None)
@@ -68,15 +68,15 @@ def compares(item: pytest.Item) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out modules that do not speak of torch, where only such tests are asked for."""
+    """Ignore modules that do not mention torch if only such tests are selected."""
     if config.option.markexpr != "torch" or collection_path.suffix != ".py":
         return None
     return "torch" not in collection_path.read_text(encoding="utf-8").lower() or None
 
 
-@pytest.hookimpl(tryfirst=True)  # before anybody chooses tests by their marks
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the mark to every test that compares with torch."""
+    """Mark every test that compares with torch."""
     for item in items:
         if compares(item):
             item.add_marker("torch")

@@ -1,1 +1,1 @@
-"""The command `mt`: the stages side by side, their tests, their speed, and what ails a machine."""
+"""The command `mt`: compare stages, run their tests, measure their speed, check a machine."""

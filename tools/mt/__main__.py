@@ -1,7 +1,7 @@
 """`hatch run mt COMMAND`: compare the stages, and work on them.
 
-Each command is a folder of this package, whose module `command` reads the rest of the line. Only
-the one that is asked for is imported: the matrix of tests is wanted where little is installed.
+Each command is a folder of this package, whose module `command` parses the rest of the line. Only
+the selected one is imported, because the test matrix must run where little is installed.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         needed = "Python 3.11" if error.name == "tomllib" else error.name
         print(
-            f"mt {options.command}: this needs {needed}, which is not there: use `hatch run mt`, "
-            "or an environment with what requirements-dev.txt lists",
+            f"mt {options.command}: {needed} is not installed: use `hatch run mt`, or install "
+            "requirements-dev.txt",
             file=sys.stderr,
         )
         return 1

@@ -1,4 +1,4 @@
-"""Reading the arguments of a command that its module describes: a text, and below it examples."""
+"""Parse the arguments of a command, with the docstring of its module as the help text."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import argparse
 
 
 def parser_of(command: str, documentation: str | None) -> argparse.ArgumentParser:
-    """Return what reads the arguments, and says what the module says when it is asked for help.
+    """Return an argument parser whose help text is the docstring of a module.
 
     Args:
-        command: what is typed, `mt fuzz`.
-        documentation: the docstring of its module; what follows the first paragraph are examples.
+        command: the command as typed, such as `mt fuzz`.
+        documentation: the docstring of its module; everything after the first paragraph is the
+            epilog.
     """
     described, _, examples = (documentation or "").partition("\n\n")
     return argparse.ArgumentParser(
@@ -22,11 +23,11 @@ def parser_of(command: str, documentation: str | None) -> argparse.ArgumentParse
 
 
 def positive(text: str) -> int:
-    """Return an argument that is a whole number from 1 on.
+    """Convert an argument to a positive integer.
 
     Raises:
-        ArgumentTypeError: it is smaller.
-        ValueError: it is no whole number.
+        ArgumentTypeError: it is not positive.
+        ValueError: it is not an integer.
     """
     number = int(text)
     if number < 1:

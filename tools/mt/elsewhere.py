@@ -1,4 +1,4 @@
-"""Where torch is: a tool that needs it starts itself in hatch's environment `torch`."""
+"""Rerun a tool in hatch's environment `torch` if packages that it needs are missing here."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ ENVIRONMENT = "torch"
 
 
 def missing(modules: Sequence[str]) -> list[str]:
-    """Return which of these modules are not installed here."""
+    """Return the modules that are not installed here."""
     return [name for name in modules if find_spec(name.partition(".")[0]) is None]
 
 
 def run_elsewhere(arguments: Sequence[str], needed: Sequence[str]) -> int:
-    """Run `mt` with these arguments where what it needs is installed.
+    """Run `mt` with these arguments in the environment `torch`.
 
     Args:
-        arguments: what follows `mt`.
+        arguments: the arguments of `mt`.
         needed: the modules that are missing here.
 
     Returns:
         The exit status.
 
     Raises:
-        ToolError: There is no hatch, or this is already its environment.
+        ToolError: hatch is not installed, or this is already its environment.
     """
     absent = ", ".join(needed)
     if os.environ.get("HATCH_ENV_ACTIVE") == ENVIRONMENT:

@@ -1,4 +1,4 @@
-"""Mistakes that a command answers with a line of text."""
+"""User errors, which a command reports as one line of text."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from contextlib import contextmanager
 
 
 class ToolError(Exception):
-    """A command cannot do what it was asked for; says what is wrong, and what to do."""
+    """A command cannot continue; the message says what is wrong, and how to fix it."""
 
 
 @contextmanager
 def reported(command: str) -> Iterator[None]:
-    """Print a mistake and end the program with status 1.
+    """Print a user error and exit with status 1.
 
-    A file that cannot be read or written is one, too.
+    A file that cannot be read or written counts as one.
 
     Args:
-        command: which one was asked for.
+        command: the name of the command.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Running other programs, as hatch, git and pip, for what they print."""
+"""Run other programs, such as hatch, git and pip, and return their output."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from mt.workspace import ROOT
 
 
 class ProgramError(ToolError):
-    """A program is not there, or failed."""
+    """A program is not installed, or failed."""
 
 
 def output(
     command: Sequence[str], folder: Path = ROOT, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Run a program to its end, and return what it printed.
+    """Run a program and return what it prints to stdout.
 
     Args:
         command: the program and its arguments.
         folder: where to run it.
-        environment: all of its environment variables; those of this process if not given.
+        environment: all of its environment variables; by default those of this process.
 
     Raises:
-        ProgramError: it is not there or failed; with everything it said.
+        ProgramError: it is not installed or failed; the message contains its output.
     """
     try:
         done = subprocess.run(
@@ -35,7 +35,7 @@ def output(
         message = f"`{command[0]}` is not installed, or not on the search path"
         raise ProgramError(message) from error
     except subprocess.CalledProcessError as error:
-        said = f"{error.stdout}{error.stderr}"
-        message = f"`{' '.join(command)}` failed with status {error.returncode}:\n{said}"
+        printed = f"{error.stdout}{error.stderr}"
+        message = f"`{' '.join(command)}` failed with status {error.returncode}:\n{printed}"
         raise ProgramError(message) from error
     return done.stdout

@@ -1,4 +1,4 @@
-"""What installing something brings along, by what each distribution says that it needs."""
+"""The transitive dependencies of requirements, from the metadata of installed distributions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from packaging.utils import NormalizedName, canonicalize_name
 def closure(
     roots: Iterable[Requirement], installed: Mapping[NormalizedName, Sequence[Requirement]]
 ) -> set[NormalizedName]:
-    """Everything that installing these requirements brings.
+    """Return all distributions that these requirements need.
 
     Args:
-        roots: What is asked for.
-        installed: What is there, each with its own requirements.
+        roots: The requirements to install.
+        installed: The installed distributions, each with its own requirements.
 
     Returns:
-        The distributions that are reached, whether they are installed or not.
+        The distributions, whether they are installed or not.
     """
     reached: set[tuple[NormalizedName, str]] = set()
     pending = [(canonicalize_name(r.name), extra) for r in roots for extra in ("", *r.extras)]

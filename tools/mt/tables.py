@@ -1,7 +1,7 @@
-"""Reading tables of TOML: what is missing, unknown or of the wrong type is refused.
+"""Read and validate TOML files: missing and unknown keys and wrong types are errors.
 
-The map of concepts, its order and the tasks of the course are files that people write. Each mistake
-in one is a `TableError` that says where it is.
+The concept map, its order and the tasks of the course are written by hand. Each mistake in one of
+them raises a `TableError` with its position.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from mt.errors import ToolError
 
 
 class TableError(ToolError):
-    """What a file says is not what it should be."""
+    """The content of a file is invalid."""
 
 
 def read_table(file: Path) -> dict[str, Any]:
-    """Return what a file holds.
+    """Return the content of a TOML file.
 
     Raises:
-        TableError: it is no TOML; says where.
+        TableError: it is not valid TOML; the message says where.
     """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -38,14 +38,14 @@ def check_table(
     *,
     held: Mapping[str, type] | None = None,
 ) -> None:
-    """Raise TableError unless a table has what is needed, nothing unknown, and fitting values.
+    """Raise TableError if keys are missing or unknown, or values have the wrong type.
 
     Args:
-        where: where it stands, for the message.
-        table: what was read.
-        needed: the types of values that must be there, by their keys.
-        optional: those of values that may be.
-        held: the types of what lists hold, by their keys; others hold texts.
+        where: the position of the table, for the message.
+        table: the parsed table.
+        needed: the types of required values, by key.
+        optional: the types of optional values, by key.
+        held: the element types of lists, by key; by default, strings.
     """
     known = {**needed, **(optional or {})}
     for key in needed:

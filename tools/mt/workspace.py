@@ -1,8 +1,7 @@
-"""The stages of this workspace, read from what their packages declare.
+"""The stages of this workspace, read from the `pyproject.toml` of their packages.
 
-Every tool that must know which packages there are, which need which, and what each brings along
-asks here; nothing keeps a list of its own. The only source is `packages/*/pyproject.toml`, so that
-a new stage exists for the tools as soon as it has a folder.
+Every tool gets the list of packages and their dependencies from here. The only source is
+`packages/*/pyproject.toml`, so that a new stage is known to all tools as soon as it has a folder.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from mt.source.modules import Library
 ROOT = Path(__file__).resolve().parents[2]
 
 PYTHON = re.compile(r"Programming Language :: Python :: (\d+\.\d+)")
-"""The classifier by which a package promises to run on a Python."""
+"""The classifier for a supported Python version."""
 
 PLUGINS = "mt_tensor.backends"
-"""The group of entry points by which a package announces a backend of tensors."""
+"""The entry-point group for tensor backends."""
 
 
 class WorkspaceError(ToolError):
-    """The workspace is not what a tool needs: says what is wrong, where, and what to do."""
+    """The workspace is invalid; the message says what is wrong, where, and how to fix it."""
 
 
 class UnknownStageError(WorkspaceError):
-    """A name that is no stage of this workspace."""
+    """A name that is not a stage of this workspace."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,13 @@ class Stage:
     """One package of the workspace.
 
     Attributes:
-        name: The distribution, as in `mt-tensor`.
-        folder: Where it lives, holding its `pyproject.toml`.
-        dependencies: What it always needs.
-        extras: What each of its extras adds.
-        pythons: The Pythons that it promises to run on, the oldest first: `3.11`.
-        plugins: The backends of tensors that it announces by entry points.
-        public: The modules that other packages may import from, as in `errors` or `testing.*`.
+        name: The name of its distribution, such as `mt-tensor`.
+        folder: The folder with its `pyproject.toml`.
+        dependencies: Its required dependencies.
+        extras: The dependencies of each extra.
+        pythons: The supported Python versions, oldest first: `3.11`.
+        plugins: The tensor backends that it registers as entry points.
+        public: The modules that other packages may import from, such as `errors` or `testing.*`.
     """
 
     name: NormalizedName
@@ -69,17 +68,17 @@ class Stage:
 
     @property
     def import_name(self) -> str:
-        """What a program imports: `mt_tensor`."""
+        """The name for imports: `mt_tensor`."""
         return self.name.replace("-", "_")
 
     @property
     def source(self) -> Path:
-        """The folder of what a program imports."""
+        """The folder of the import package."""
         return self.folder / "src" / self.import_name
 
 
 class Workspace:
-    """All stages in the order in which they build on each other."""
+    """All stages, in dependency order."""
 
     def __init__(self, stages: Iterable[Stage]) -> None:
         by_name = {stage.name: stage for stage in stages}
@@ -96,7 +95,7 @@ class Workspace:
             order = list(TopologicalSorter(graph).static_order())
         except CycleError as error:
             circle = " -> ".join(error.args[1])
-            message = f"these packages need each other in a circle: {circle}"
+            message = f"these packages depend on each other in a cycle: {circle}"
             raise WorkspaceError(message) from error
         self.stages = {name: by_name[name] for name in order}
 
@@ -105,7 +104,7 @@ class Workspace:
         """Read the packages below `root`.
 
         Args:
-            root: The folder that holds `packages/`.
+            root: The folder that contains `packages/`.
 
         Returns:
             The workspace.
@@ -130,7 +129,7 @@ class Workspace:
             wanted, [*self.stages, *(s.short for s in self.stages.values())], 1
         )
         hint = f"; is it {near[0]}?" if near else ""
-        message = f"no stage is called {name!r}; the stages are {known}{hint}"
+        message = f"unknown stage {name!r}; the stages are {known}{hint}"
         raise UnknownStageError(message)
 
     def library(self) -> Library:
@@ -139,7 +138,7 @@ class Workspace:
 
     @property
     def public(self) -> dict[str, tuple[str, ...]]:
-        """The modules of each package, by its import name, that others may import from."""
+        """The modules of each package, by import name, that other packages may import from."""
         return {stage.import_name: stage.public for stage in self.stages.values()}
 
     @cached_property
@@ -150,14 +149,14 @@ class Workspace:
         }
 
     def upstream(self, stage: Stage, extras: Iterable[str] = ()) -> list[Stage]:
-        """The stages that are installed together with `stage`, itself last.
+        """Return the stages that are installed together with `stage`, itself last.
 
         Args:
-            stage: The stage which is asked for.
-            extras: Extras of it which are asked for too.
+            stage: The stage to install.
+            extras: Extras to install with it.
 
         Returns:
-            Stages in building order.
+            Stages in dependency order.
         """
         wanted: set[NormalizedName] = set()
         pending = [stage.name]
@@ -171,15 +170,15 @@ class Workspace:
         return [self.stages[name] for name in self.stages if name in wanted]
 
     def downstream(self, stage: Stage) -> list[Stage]:
-        """The stages whose tests a change of `stage` can break, itself first.
+        """Return the stages whose tests a change of `stage` can break, itself first.
 
         Extras do not count: no test needs a stage that is only an extra.
 
         Args:
-            stage: The stage which has changed.
+            stage: The stage that was changed.
 
         Returns:
-            Stages in building order.
+            Stages in dependency order.
         """
         return [other for other in self.stages.values() if stage in self.upstream(other)]
 
@@ -205,15 +204,15 @@ def _read_stage(file: Path) -> Stage:
         message = f"{file} is not valid TOML: {error}"
         raise WorkspaceError(message) from error
     except KeyError as error:
-        message = f"{file} describes no package: it lacks {error}"
+        message = f"{file} does not describe a package: {error} is missing"
         raise WorkspaceError(message) from error
     except InvalidRequirement as error:
-        message = f"{file} has a dependency that cannot be read: {error}"
+        message = f"{file} has an invalid dependency: {error}"
         raise WorkspaceError(message) from error
 
 
 def _pythons(classifiers: Iterable[str]) -> tuple[str, ...]:
-    """Return the versions, of two numbers, among the lines that classify a package."""
+    """Return the Python versions, such as 3.11, in a list of classifiers."""
     found = (PYTHON.fullmatch(line) for line in classifiers)
     versions = (match[1] for match in found if match)
     return tuple(sorted(versions, key=lambda version: tuple(map(int, version.split(".")))))

@@ -1,1 +1,1 @@
-"""The playground: what each stage does, to try in a browser."""
+"""The playground: interactive pages for each stage."""

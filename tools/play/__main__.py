@@ -1,4 +1,4 @@
-"""Start the playground: what each stage does, to try in a browser.
+"""Start the playground: interactive pages for each stage.
 
 hatch run play
 hatch run play --port 8600
@@ -15,33 +15,33 @@ from pathlib import Path
 APP = Path(__file__).with_name("frame") / "app.py"
 ADDRESS = "localhost"
 PROMISED = (f"--server.address={ADDRESS}", "--browser.gatherUsageStats=false")
-"""Nobody but this machine is answered, and nobody is told about anybody.
+"""The server listens on this machine only, and Streamlit collects no usage statistics.
 
-It is said on the command line, which environment variables do not override, as they do files.
+Command-line options have precedence over environment variables and configuration files.
 """
 
 
 def port_number(text: str) -> int:
-    """Return the number of a port that nobody listens on.
+    """Parse the number of a free port.
 
     Raises:
-        ArgumentTypeError: it is no number of a port, or the port is taken.
+        ArgumentTypeError: it is not a port number, or the port is in use.
     """
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535; {text!r} was given")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number from 1 to 65535")
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind((ADDRESS, int(text)))
         except OSError as error:
             raise argparse.ArgumentTypeError(
-                f"port {text} cannot be used ({error.strerror}): give another"
+                f"port {text} cannot be used ({error.strerror}): choose another"
             ) from None
     return int(text)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve the pages on this machine only, until it is interrupted, and return the exit status."""
+    """Serve the pages on this machine until interrupted, and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="hatch run play", description=(__doc__ or "").partition("\n")[0]
     )
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if find_spec("streamlit") is None:
         print(
-            "play: this needs streamlit, which is not installed: `hatch run play` brings it",
+            "play: streamlit is not installed: use `hatch run play`",
             file=sys.stderr,
         )
         return 1

@@ -1,7 +1,7 @@
-"""A small transformer that learns to rewrite words, and where each of its heads looks.
+"""A small transformer that learns to rewrite words, with the attention weights of its heads.
 
-Which letter is right depends on letters elsewhere in the word: without attention nothing could be
-learnt but how often letters are.
+The correct letter depends on letters elsewhere in the word: without attention, only letter
+frequencies could be learned.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from mt_tensor.extending import Array, use_generator
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORTEST, LONGEST = 2, 12
-"""How many letters a word has."""
+"""The limits of the length of a word."""
 WIDTH, LAYERS, HEADS = 32, 2, 4
 STEPS, BATCH, RATE = 400, 48, 0.01
-"""With these each of the tasks is learnt in some seconds."""
+"""With these settings, each task is learned in a few seconds."""
 
 
 class WordError(ValueError):
-    """A text is no word that the network reads; says why, and what can be written instead."""
+    """Text that the network cannot read; the message says why, and what to write instead."""
 
 
 def reversed_(word: Array) -> Array:
-    """Return words from behind, shape (words, letters)."""
+    """Reverse words, shape (words, letters)."""
     return word[:, ::-1]
 
 
 def moved(word: Array) -> Array:
-    """Return for each letter the one before it; before the first is the last."""
+    """Rotate words by one letter to the right."""
     return np.roll(word, 1, axis=1)
 
 
 def sorted_(word: Array) -> Array:
-    """Return the letters of words in the order of the alphabet."""
+    """Sort the letters of words alphabetically."""
     return np.sort(word, axis=1)
 
 
@@ -65,7 +65,7 @@ TASKS: dict[str, Callable[[Array], Array]] = {
 
 
 class Block(Module):
-    """One layer of a transformer: attention, then two linear layers, each added to what it had."""
+    """A transformer layer: attention, then two linear layers, each with a residual connection."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,18 +76,18 @@ class Block(Module):
         )
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the result, of the shape of `x`, and the weights of attention.
+        """Return the result, of the shape of `x`, and the attention weights.
 
-        These are of shape (words, heads, letters that look, letters looked at).
+        The weights have shape (words, heads, query letters, key letters).
         """
-        seen = self.before(x)
-        result, weights = self.attention(seen, seen, seen, average_attn_weights=False)
+        attended = self.before(x)
+        result, weights = self.attention(attended, attended, attended, average_attn_weights=False)
         x = x + result
         return x + self.rest(x), weights
 
 
 class Rewriter(Module):
-    """A transformer that gives each place of a word a letter."""
+    """A transformer that predicts a letter for each position of a word."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,27 +103,27 @@ class Rewriter(Module):
         x = self.letters(words) + self.from_start(places) + self.from_end(places.flip(0))
         weights = []
         for block in self.blocks:
-            x, seen = block(x)
-            weights.append(seen)
+            x, attended = block(x)
+            weights.append(attended)
         return self.result(x), weights
 
 
 @cache
-def beginner() -> Rewriter:
-    """Return a transformer that has learnt nothing, always the same one."""
+def untrained() -> Rewriter:
+    """Return an untrained transformer, always the same one."""
     with use_generator(mt.Generator()):
         mt.manual_seed(0)
         return Rewriter()
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """How far a transformer has come.
+class Progress:
+    """The state of a training.
 
     Attributes:
-        losses: of every step; they grow while it learns.
-        right: the share of letters that were right in the last step.
-        network: as it was then.
+        losses: the loss of every step; the list grows during training.
+        right: the accuracy by letter in the last step.
+        network: a copy of the network at that time.
     """
 
     losses: Sequence[float]
@@ -131,8 +131,8 @@ class Lesson:
     network: Rewriter
 
 
-def learn(task: str, report: Callable[[Lesson], None]) -> None:
-    """Let a transformer learn a task on words of random letters, and report after each step.
+def learn(task: str, report: Callable[[Progress], None]) -> None:
+    """Train a transformer on words of random letters, and report after each step.
 
     Raises:
         ValueError: training diverged.
@@ -153,39 +153,39 @@ def learn(task: str, report: Callable[[Lesson], None]) -> None:
         if not math.isfinite(losses[-1]):
             raise ValueError(f"training diverged: the loss is {losses[-1]}.")
         right = float((scores.argmax(-1).numpy() == wanted).mean())
-        report(Lesson(losses, right, copy.deepcopy(network)))
+        report(Progress(losses, right, copy.deepcopy(network)))
 
 
 def read_word(text: str) -> Array:
-    """Return the numbers of the letters of a word that somebody typed.
+    """Return the numbers of the letters of a word that a user typed.
 
     Raises:
-        WordError: it is none.
+        WordError: it is not a valid word.
     """
     word = text.strip().lower()
     if not SHORTEST <= len(word) <= LONGEST:
         raise WordError(
-            f"a word has {SHORTEST} to {LONGEST} letters here; this one has {len(word)}."
+            f"a word must have {SHORTEST} to {LONGEST} letters; this one has {len(word)}."
         )
     strange = sorted(set(word) - set(LETTERS))
     if strange:
-        raise WordError(f"a word has letters from a to z only; {strange[0]!r} is in this one.")
+        raise WordError(f"a word may only have letters from a to z; found {strange[0]!r}.")
     return np.array([LETTERS.index(each) for each in word])
 
 
-def spelt(numbers: Array) -> str:
-    """Return the word of these letters."""
+def as_letters(numbers: Array) -> str:
+    """Return the word with these letters."""
     return "".join(LETTERS[each] for each in numbers)
 
 
 def rewrite(network: Rewriter, word: Array) -> tuple[str, Array]:
-    """Return what a transformer makes of a word, and the weights of attention.
+    """Return the result of a transformer for a word, and its attention weights.
 
     Returns:
-        The word, and float64 of shape (layers, heads, letters that look, letters looked at); what a
-        letter gives to all of them together is 1.
+        The word, and float64 of shape (layers, heads, query letters, key letters), whose rows sum
+        to 1.
     """
     with mt.no_grad():
         scores, weights = network(mt.tensor(word[None]))
-        result = spelt(scores[0].argmax(-1).numpy())
+        result = as_letters(scores[0].argmax(-1).numpy())
         return result, np.stack([np.array(each, np.float64)[0] for each in weights])

@@ -1,9 +1,8 @@
-"""A computation beside the page: it reports as it goes on, waits, goes on again, and ends.
+"""Background jobs: they report progress, and can be paused, resumed and stopped.
 
-A page of Streamlit is computed anew whenever its reader changes something, and must answer at once.
-What takes longer runs in a thread, and the page asks now and then how far it is. The thread has no
-other tie to the reader than these questions: when they stay out, because another page or no page at
-all is open, it waits, and after a while it ends.
+Streamlit runs the script of a page again after every interaction, and it must finish quickly.
+Longer computations run in a thread, which the page polls. The thread knows of the user only through
+these polls: if they stop, because another page or no page is open, it pauses, and later ends.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ T = TypeVar("T")
 State = Literal["running", "waiting", "ended", "failed"]
 
 Work = Callable[[Callable[[T], None]], object]
-"""A function that computes, and calls what it is given with each result on its way."""
+"""A function that computes, and calls its argument with each intermediate result."""
 
 
 class Ended(Exception):  # noqa: N818 - nothing went wrong
-    """Raised inside a computation that is to end, where it reports."""
+    """Raised inside a job that is to end, when it reports."""
 
 
 class Job(Generic[T]):
-    """A computation in a thread of its own, which begins at once.
+    """A computation in a separate thread, which starts immediately.
 
-    Its default sequence of random numbers is its own as well: a seed gives what it gives alone,
-    whatever is computed beside it.
+    It also has its own default random generator, so that a seed gives the same numbers regardless
+    of other jobs.
 
         >>> def count(report: Callable[[int], None]) -> None:
         ...     for number in range(3):
@@ -43,16 +42,15 @@ class Job(Generic[T]):
         (2, 'ended')
 
     Args:
-        work: what to compute. Between two reports it must not take long: it waits and ends where it
-            reports.
-        seconds: for how long it may run, not counting what it waits.
-        unseen: for how many seconds it goes on although nobody looks.
-        forgotten: after how many seconds in which nobody looks it ends.
-        clock: what tells the time, in seconds.
+        work: the computation. It pauses and ends only when it reports, so it should report often.
+        seconds: the time limit, without pauses.
+        unseen: after how many seconds without polls it pauses.
+        forgotten: after how many seconds without polls it ends.
+        clock: the function that returns the time in seconds.
 
     Attributes:
-        state: "running"; "waiting", until `resume` is called; "ended"; or "failed".
-        failure: why it failed, or ended early, in a sentence; empty if it did not.
+        state: "running"; "waiting" for `resume`; "ended"; or "failed".
+        failure: why it failed or ended early, as a sentence; else empty.
     """
 
     def __init__(
@@ -77,28 +75,28 @@ class Job(Generic[T]):
         self._thread.start()
 
     def look(self) -> T | None:
-        """Return the latest report, or None before the first, and let it know that it is seen."""
+        """Return the latest report, or None before the first; this counts as a poll."""
         with self._changed:
             self._seen = self._clock()
             self._changed.notify_all()
             return self._latest
 
     def wait(self) -> None:
-        """Let it wait at its next report."""
+        """Pause at the next report."""
         self._become("waiting", "running")
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Continue."""
         self._become("running", "waiting")
 
     def end(self) -> None:
-        """Let it end at its next report."""
+        """End at the next report."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until it has ended, at most for so many seconds."""
+        """Wait until it has ended, with an optional timeout in seconds."""
         self._thread.join(timeout)
 
     def _become(self, state: State, instead: State) -> None:
@@ -109,7 +107,7 @@ class Job(Generic[T]):
             self._changed.notify_all()
 
     def _run(self, work: Work[T]) -> None:
-        """Compute, and keep what went wrong; what nobody has foreseen the terminal tells, too."""
+        """Run, and keep errors; unexpected ones are raised as well, to be printed."""
         try:
             with use_generator(mt.Generator()):
                 work(self._report)
@@ -128,10 +126,10 @@ class Job(Generic[T]):
             self.state, self.failure = state, failure
 
     def _report(self, result: T) -> None:
-        """Keep a result, and go on as soon as this is wanted.
+        """Store a result, and return when the job may continue.
 
         Raises:
-            Ended: it is not wanted any more, or has run for long enough.
+            Ended: it is to end, or has reached its limit.
         """
         seconds, unseen, forgotten = self._limits
         with self._changed:
@@ -140,11 +138,11 @@ class Job(Generic[T]):
             self._ran += now - self._since
             while not self._ending and (self.state == "waiting" or now - self._seen > unseen):
                 if now - self._seen > forgotten:
-                    raise Ended("nobody has looked for a while.")
+                    raise Ended("the page has not been open for a while.")
                 self._changed.wait(min(1.0, forgotten))
                 now = self._clock()
             self._since = now
             if self._ending:
                 raise Ended("")
             if self._ran > seconds:
-                raise Ended(f"it has run for {seconds:g} seconds, which is its limit.")
+                raise Ended(f"it has reached its limit of {seconds:g} seconds.")

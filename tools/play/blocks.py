@@ -1,4 +1,4 @@
-"""One block of threads at one moment, as HTML: its threads, its memory, its registers, its code."""
+"""One block of threads at one moment, as HTML: threads, memory, registers and code."""
 
 from __future__ import annotations
 
@@ -11,48 +11,13 @@ import numpy as np
 from mt_tensor.extending import Array
 from play.tracing import Access, Turn
 
-MOST_TOLD = 4
-"""How many accesses of a kind a sentence names."""
-
-STYLE = """<style>
-.mt-block{font-size:.85rem}
-.mt-block h4{font-size:.95rem;margin:.9rem 0 .3rem;padding:0}
-.mt-block .threads{display:grid;gap:.4rem;
-grid-template-columns:repeat(auto-fill,minmax(5.9rem,1fr))}
-.mt-block .thread{border:1px solid color-mix(in srgb,currentColor 25%,transparent);
-border-radius:.5rem;padding:.3rem .5rem;line-height:1.35}
-.mt-block .thread span{display:block;font-size:.78rem;opacity:.8}
-.mt-block .waiting{background:color-mix(in srgb,#3b82c4 20%,transparent)}
-.mt-block .ended{opacity:.5}
-.mt-block .ready{border-style:dashed}
-.mt-block .now{outline:2.5px solid #d1622b;opacity:1}
-.mt-block .scrolled{overflow-x:auto;max-width:100%}
-.mt-block table,.mt-block td,.mt-block th{border-collapse:collapse;
-border:1px solid color-mix(in srgb,currentColor 22%,transparent);margin:0}
-.mt-block td,.mt-block th{padding:.12rem .5rem;text-align:right;white-space:pre;
-font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.8rem}
-.mt-block th{font-weight:400;opacity:.75}
-.mt-block td.read{background:color-mix(in srgb,#3b82c4 38%,transparent)}
-.mt-block td.written{background:color-mix(in srgb,#d1622b 45%,transparent);font-weight:700}
-.mt-block td.column{background:color-mix(in srgb,#d1622b 14%,transparent)}
-.mt-block .arrays{display:flex;flex-wrap:wrap;gap:.2rem 1.6rem}
-.mt-block .arrays>div{max-width:100%}
-.mt-block .key{display:inline-block;width:.8rem;height:.8rem;vertical-align:-.08rem;
-border-radius:.15rem;margin:0 .25rem 0 .7rem}
-.mt-block .line{display:block;padding:0 .4rem;white-space:pre;
-font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.78rem;line-height:1.5}
-.mt-block .code{width:max-content;min-width:100%}
-.mt-block .ran{background:color-mix(in srgb,#d1622b 16%,transparent)}
-.mt-block .at{opacity:.5;display:inline-block;width:2rem}
-.mt-block .here{border-radius:.3rem;padding:0 .4rem;margin-left:.8rem;
-background:color-mix(in srgb,currentColor 10%,transparent)}
-.mt-block .here.waiting{background:color-mix(in srgb,#3b82c4 30%,transparent)}
-</style>"""
+MOST_LISTED = 4
+"""The number of accesses of each kind to list in a sentence."""
 
 
-def told(turn: Turn, number: int) -> str:
-    """Return what a thread does in its turn, in a sentence of Markdown."""
-    does = "begins" if turn.phase == 0 else "goes on"
+def describe_turn(turn: Turn, number: int) -> str:
+    """Return a Markdown sentence on the turn of a thread."""
+    does = "starts" if turn.phase == 0 else "continues"
     parts = [f"**{number}.** Thread {turn.thread} {does}"]
     for verb, writes in (("reads", False), ("writes", True)):
         accesses = [access for access in turn.accesses if access.writes == writes]
@@ -65,7 +30,7 @@ def told(turn: Turn, number: int) -> str:
 def _named(accesses: list[Access]) -> str:
     shown = [
         f"`{access.array}[{_at(access.at)}]`{f' = {short(access.value)}' if access.writes else ''}"
-        for access in accesses[:MOST_TOLD]
+        for access in accesses[:MOST_LISTED]
     ]
     left = len(accesses) - len(shown)
     return ", ".join(shown) + (f", {left} more" if left else "")
@@ -76,7 +41,7 @@ def _at(at: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a number, or an array of them, with four digits each."""
+    """Format a number, or an array of them, with four digits each."""
     if isinstance(value, np.ndarray):
         lines = value if value.ndim > 1 else [value]
         return "\n".join(" ".join(map(short, line)) for line in lines)
@@ -86,7 +51,7 @@ def short(value: Any) -> str:
 
 
 def waiting(turns: list[Turn], done: int, threads: int) -> set[int]:
-    """Return which threads wait at a barrier: nobody does where all have come."""
+    """Return the threads that wait at a barrier; none if all have arrived."""
     if not done:
         return set()
     phase = turns[done - 1].phase
@@ -95,14 +60,14 @@ def waiting(turns: list[Turn], done: int, threads: int) -> set[int]:
 
 
 def block_html(turns: list[Turn], done: int, threads: int, given: Mapping[str, Array]) -> str:
-    """Return the threads of a block and what they work on, after so many turns.
+    """Return the threads and the memory of a block after some turns.
 
     Args:
-        turns: of all threads of the block.
-        done: how many of them are over.
-        threads: how many threads there are.
-        given: the arrays in global memory as they were before, by their names in the kernel, in the
-            shape in which they are shown; nan where nobody has written.
+        turns: the turns of all threads of the block.
+        done: the number of turns that are done.
+        threads: the number of threads.
+        given: the initial arrays in global memory, by their names in the kernel, in the shape in
+            which they are shown; nan where nothing has been written.
     """
     now = turns[done - 1] if done else None
     latest = {turn.thread: turn for turn in turns[:done]}
@@ -123,14 +88,14 @@ def block_html(turns: list[Turn], done: int, threads: int, given: Mapping[str, A
     if arrays:
         parts.append(f'<h4>Shared memory {keys}</h4><div class="arrays">{arrays}</div>')
     parts.append(f'<h4>Global memory</h4><div class="arrays">{world}</div>')
-    return f'{STYLE}<div class="mt-block">{"".join(parts)}</div>'
+    return f'<div class="mt-block">{"".join(parts)}</div>'
 
 
 def _thread(number: int, latest: Turn | None, stopped: bool, now: Turn | None) -> str:
     if latest is None:
-        kind, state = "ready", "not begun"
+        kind, state = "ready", "not started"
     elif latest.stops is None:
-        kind, state = "ended", "has ended"
+        kind, state = "ended", "ended"
     elif stopped:
         kind, state = "waiting", f"waits, line {latest.stops}"
     else:
@@ -140,7 +105,7 @@ def _thread(number: int, latest: Turn | None, stopped: bool, now: Turn | None) -
 
 
 def _written(array: Array, name: str, turns: Iterable[Turn]) -> Array:
-    """Return an array of global memory with what has been written to it."""
+    """Return an array of global memory after the writes of some turns."""
     flat = np.array(array, np.float64).reshape(-1)
     for turn in turns:
         for access in turn.accesses:
@@ -170,7 +135,7 @@ def _array(name: str, array: Array, now: Turn | None) -> str:
 
 
 def registers_html(turns: list[Turn], done: int, threads: int) -> str:
-    """Return the variables of every thread at the end of its latest turn, a column for each."""
+    """Return the variables of each thread at the end of its latest turn, one column per thread."""
     latest = {turn.thread: turn.registers for turn in turns[:done]}
     now = turns[done - 1].thread if done else None
     names = dict.fromkeys(name for registers in latest.values() for name in registers)
@@ -184,13 +149,13 @@ def registers_html(turns: list[Turn], done: int, threads: int) -> str:
         )
         rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
     return (
-        f'{STYLE}<div class="mt-block"><div class="scrolled"><table><tr><th>thread</th>{head}</tr>'
+        f'<div class="mt-block"><div class="scrolled"><table><tr><th>thread</th>{head}</tr>'
         f"{''.join(rows)}</table></div></div>"
     )
 
 
 def code_html(source: str, turns: list[Turn], done: int, threads: int) -> str:
-    """Return a kernel, with the lines of the last turn marked, and which threads are where."""
+    """Return a kernel, with the lines of the last turn and the position of each thread marked."""
     now = turns[done - 1] if done else None
     stopped = waiting(turns, done, threads)
     places: dict[tuple[int, bool], list[int]] = {}
@@ -209,6 +174,6 @@ def code_html(source: str, turns: list[Turn], done: int, threads: int) -> str:
             f'<span class="line{ran}"><span class="at">{number}</span>{escape(line)}{here}</span>'
         )
     return (
-        f'{STYLE}<div class="mt-block"><div class="scrolled"><div class="code">'
+        f'<div class="mt-block"><div class="scrolled"><div class="code">'
         f"{''.join(lines)}</div></div></div>"
     )

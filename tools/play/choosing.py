@@ -1,4 +1,4 @@
-"""What to compute, as a reader chooses it: an operation, and the shapes that it works on."""
+"""Input widgets for an operation and the shapes of its arguments."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FIRST = "tanh"
 
 
 def choose_operation(shape: str, row: str, factors: tuple[str, str]) -> Operation:
-    """Return the operation that the reader wants.
+    """Return the operation that the user selected.
 
     Args:
-        shape: that of a tensor before the reader gives another.
-        row: that of the others of an operator.
-        factors: those of a matrix product.
+        shape: the initial shape of the first tensor.
+        row: the initial shape of further arguments of an operator.
+        factors: the initial shapes of a matrix product.
 
     Raises:
-        ViewError: what is written is no shape, or one that is too large.
+        ViewError: a text is not a shape, or the shape is too large.
     """
     names = [*OPERATORS, *REDUCTIONS, PRODUCT]
     left, middle, right = st.columns([2, 2, 1])

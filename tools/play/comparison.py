@@ -1,4 +1,4 @@
-"""One operation on every backend: how long it takes, whether the results agree, and its kernels."""
+"""One operation on every backend: times, agreement of the results, and kernels."""
 
 from __future__ import annotations
 
@@ -31,42 +31,42 @@ from play.tracing import PlanningMachine
 from play.views import ViewError
 
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
-"""What folds a dimension: the method of tensors, and the operator of the table."""
+"""The reductions: methods of tensors, and their operators in the table."""
 
 PRODUCT = "matrix product"
 DTYPES = ("float32", "float64", "int32")
 
 MOST_ELEMENTS = 2**20
-"""How many elements a tensor may have."""
+"""The maximum number of elements of a tensor."""
 
 MOST_STEPS = 2**27
-"""How many multiplications a matrix product may need."""
+"""The maximum number of multiplications of a matrix product."""
 
 STEPS_OF_PYTHON = 20_000
-"""How many steps a backend may need that is made of Python: some tenths of a second's work."""
+"""The maximum number of steps on a backend in Python: some tenths of a second of work."""
 
 ENOUGH_CALLS, ENOUGH_SECONDS, LEAST_CALLS = 50, 0.15, 3
-"""An operation is called so often, or for so long, but no less than three times."""
+"""The maximum number of calls, the maximum total time, and the minimum number of calls."""
 
 ORDER = ("simple", "numpy", "fast", "cuda")
-"""In which order backends are shown; those of other people come after these."""
+"""The order of backends; third-party ones come after these."""
 
 MULTIPROCESSORS = 132
-"""Of the GPU that kernels are chosen for, where there is none: an H100."""
+"""The number of multiprocessors to plan kernels for if there is no GPU: that of an H100."""
 
 measuring = threading.Lock()
-"""Held while something is measured, so that two readers do not measure each other."""
+"""Held during measurements, so that those of two users do not overlap."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What every backend is to compute.
+    """An operation to run on every backend.
 
     Attributes:
         name: an operator of the table, a reduction or the matrix product.
-        shapes: of the tensors that it takes.
-        dtype: of their elements.
-        dim: which dimension a reduction folds.
+        shapes: the shapes of its arguments.
+        dtype: the dtype of its arguments.
+        dim: the dimension of a reduction.
     """
 
     name: str
@@ -75,10 +75,10 @@ class Operation:
     dim: int = -1
 
     def size(self) -> int:
-        """Return how many elements the result has; they may be many although nothing is folded.
+        """Return the number of elements of the result.
 
         Raises:
-            ShapeError: the shapes do not fit each other.
+            ShapeError: the shapes do not match.
         """
         if self.name == PRODUCT:
             left, right = self.shapes
@@ -93,11 +93,11 @@ class Operation:
         return size_of(shape)
 
     def steps(self) -> int:
-        """Return how many elements are computed, or how many numbers multiplied.
+        """Return the number of elements to compute, or of multiplications.
 
         Raises:
-            ViewError: there is more to compute than anybody wants to wait for.
-            ShapeError: the shapes do not fit each other.
+            ViewError: the operation is too large.
+            ShapeError: the shapes do not match.
         """
         size = self.size()
         steps = size
@@ -107,13 +107,13 @@ class Operation:
             steps = size_of(self.shapes[0])
         if size > MOST_ELEMENTS or steps > MOST_STEPS:
             raise ViewError(
-                f"at most {MOST_ELEMENTS:,} elements or {MOST_STEPS:,} multiplications are "
-                f"computed here; this would be {size:,} and {steps:,}."
+                f"the limits are {MOST_ELEMENTS:,} elements and {MOST_STEPS:,} multiplications; "
+                f"this operation has {size:,} and {steps:,}."
             )
         return steps
 
     def arrays(self) -> list[Array]:
-        """Return arrays of random numbers of the domain, always the same."""
+        """Return random arrays in the domain, always the same."""
         random = np.random.default_rng(0)
         domain = OPERATORS[self.name].domain if self.name in OPERATORS else None
         arrays = []
@@ -129,7 +129,7 @@ class Operation:
         return arrays
 
     def function(self, tensors: list[Any]) -> Callable[[], Any]:
-        """Return what computes it of tensors."""
+        """Return a function that computes it on tensors."""
         if self.name == PRODUCT:
             return lambda: tensors[0] @ tensors[1]
         if self.name in REDUCTIONS:
@@ -140,15 +140,15 @@ class Operation:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a backend made of an operation.
+    """The measurement of an operation on a backend.
 
     Attributes:
         backend: its name.
-        first: how many seconds the first call took.
-        times: of the calls after it.
-        result: what came out.
-        simulated: whether a simulator of a GPU took this time.
-        refusal: why it was not computed, in a sentence; empty if it was.
+        first: the time of the first call, in seconds.
+        times: the times of the following calls.
+        result: the result.
+        simulated: whether it ran on a simulator of a GPU.
+        refusal: why it was not run, as a sentence; else empty.
     """
 
     backend: str
@@ -160,32 +160,32 @@ class Measured:
 
     @property
     def fastest(self) -> float:
-        """The shortest time of a call, in seconds."""
+        """The minimum time of a call, in seconds."""
         return min(self.times)
 
     @property
     def median(self) -> float:
-        """The time that half of the calls did not exceed, in seconds."""
+        """The median time of a call, in seconds."""
         return float(np.median(self.times))
 
 
 def measure(operation: Operation) -> Iterator[Measured]:
-    """Yield what each installed backend makes of an operation, one after the other.
+    """Yield the measurement of an operation on each installed backend.
 
     Raises:
-        ViewError: there is more to compute than anybody wants to wait for.
-        TensorError: the operation does not take these shapes, or this dtype.
+        ViewError: the operation is too large.
+        TensorError: the operation does not support these shapes or this dtype.
     """
     steps = max(operation.steps(), operation.size())
     arrays = operation.arrays()
     for name in sorted(mt.backends(), key=_place):
         with measuring:
             measured = _measured(name, operation, steps, arrays)
-        yield measured  # nobody waits for what is done with it
+        yield measured  # outside of the lock
 
 
 def _place(backend: str) -> tuple[int, str]:
-    """Return what backends are sorted by."""
+    """Return the sort key of a backend."""
     return ORDER.index(backend) if backend in ORDER else len(ORDER), backend
 
 
@@ -194,22 +194,22 @@ def _measured(name: str, operation: Operation, steps: int, arrays: list[Array]) 
         chosen, simulated = backend_of(name)
         backend = mt.get_backend(chosen) if isinstance(chosen, str) else chosen
     except (ImportError, BackendError) as error:
-        return Measured(name, refusal=f"not here: {error}")
+        return Measured(name, refusal=f"unavailable: {error}")
     quick = name in ("numpy", "fast") or (name == "cuda" and not simulated)
     if not quick and steps > STEPS_OF_PYTHON:
-        what = "the simulator of a GPU" if simulated else name
+        what = "the GPU simulator" if simulated else name
         return Measured(
             name,
             simulated=simulated,
-            refusal=f"left out: {what} takes a step of Python for each of {steps:,} elements or "
-            f"multiplications; up to {STEPS_OF_PYTHON:,} are quick.",
+            refusal=f"skipped: {what} needs a Python step for each of {steps:,} elements or "
+            f"multiplications; the limit is {STEPS_OF_PYTHON:,}.",
         )
     compute = operation.function([mt.tensor(array, backend=backend) for array in arrays])
     try:
         return _timed(name, compute, backend.synchronize, simulated)
     except TensorError:
         raise
-    except Exception as error:  # noqa: BLE001 -- somebody's backend, perhaps not finished
+    except Exception as error:  # noqa: BLE001 -- a third-party backend may raise anything
         return Measured(name, refusal=f"it failed: {type(error).__name__}: {error}")
 
 
@@ -228,7 +228,7 @@ def _timed(
 
 
 def repeated(call: Callable[[], Any], seconds: float = ENOUGH_SECONDS) -> tuple[float, ...]:
-    """Return how many seconds each call takes, of as many as there is time for."""
+    """Return the times of repeated calls, until the time or the number of calls is reached."""
     times: list[float] = []
     while len(times) < LEAST_CALLS or (len(times) < ENOUGH_CALLS and sum(times) < seconds):
         start = time.perf_counter()
@@ -238,26 +238,26 @@ def repeated(call: Callable[[], Any], seconds: float = ENOUGH_SECONDS) -> tuple[
 
 
 def agreement(result: Array, reference: Array) -> tuple[bool, str]:
-    """Return whether two results are the same but for rounding, and how far they are apart.
+    """Return whether two results are equal up to rounding, and describe their difference.
 
-    Only finite floats are rounded; their distance is told as a share of the largest of them.
+    Only finite floats may differ; the difference is relative to the largest of them.
     """
     rounded = result.dtype.kind == "f"
     if np.array_equal(result, reference, equal_nan=rounded):
-        return True, "the same bits"
+        return True, "identical bits"
     if not rounded:
-        return False, "other numbers"
+        return False, "different numbers"
     finite = np.isfinite(reference)
     if not np.array_equal(_not_finite(result), _not_finite(reference), equal_nan=True):
-        return False, "nan or infinity in other places"
+        return False, "nan or infinity at different positions"
     ours, theirs = result[finite].astype(np.float64), reference[finite].astype(np.float64)
     relative = float(np.abs(ours - theirs).max()) / (float(np.abs(theirs).max()) or 1.0)
     tolerance = 1e-4 if result.dtype == np.float32 else 1e-10
-    return relative <= tolerance, f"rounded otherwise, by {relative:.0e}"
+    return relative <= tolerance, f"differs by rounding, {relative:.0e}"
 
 
 def _not_finite(numbers: Array) -> Array:
-    """Return numbers with 0 in place of all but nan and infinities."""
+    """Return numbers with 0 in place of finite ones."""
     return np.where(np.isfinite(numbers), 0.0, numbers)
 
 
@@ -265,9 +265,9 @@ def _not_finite(numbers: Array) -> Array:
 
 
 def kernels(name: str, operation: Operation) -> list[tuple[str, str]]:
-    """Return what a backend runs for an operation, as titles and code.
+    """Return the code that a backend runs for an operation, with titles.
 
-    Of `cuda` these are the kernels for a GPU, whatever has computed the result here.
+    For `cuda` these are the kernels for a GPU, even if the simulator has computed the result.
     """
     makers = {"simple": _of_simple, "numpy": _of_numpy, "fast": _of_fast, "cuda": _of_cuda}
     return makers[name](operation) if name in makers else []
@@ -281,12 +281,12 @@ def _of_simple(operation: Operation) -> list[tuple[str, str]]:
     else:
         loops = {1: simple.tensor_map, 2: simple.tensor_zip}
         loop = loops.get(OPERATORS[operation.name].arity, simple.SimpleOps.elementwise)
-    return [("a loop of Python", textwrap.dedent(inspect.getsource(loop)))]
+    return [("a Python loop", textwrap.dedent(inspect.getsource(loop)))]
 
 
 def _of_numpy(operation: Operation) -> list[tuple[str, str]]:
     if operation.name == PRODUCT:
-        return [("one call, which is BLAS for floats", "np.matmul(a, b)")]
+        return [("one call, which uses BLAS for floats", "np.matmul(a, b)")]
     if operation.name in REDUCTIONS:
         name = UFUNCS[REDUCTIONS[operation.name]].__name__
         code = f"np.{name}.reduce(x, axis={operation.dim}, dtype=np.{operation.dtype})"
@@ -294,7 +294,7 @@ def _of_numpy(operation: Operation) -> list[tuple[str, str]]:
     operator = OPERATORS[operation.name]
     function = BY_NUMPY.get(operator.name)
     if function is None:
-        return [("its graph, with a call for each step", numpy_source(operator.value))]
+        return [("its graph, with one call for each step", numpy_source(operator.value))]
     arguments = ", ".join(operator.parameters)
     if function.__module__ == "numpy" or isinstance(function, np.ufunc):
         return [("one call", f"np.{function.__name__}({arguments})")]
@@ -305,18 +305,18 @@ def _of_fast(operation: Operation) -> list[tuple[str, str]]:
     tensors = [mt.tensor(array, backend="fast") for array in operation.arrays()]
     found = [
         (
-            f"compiled to machine code; its {run.units:,} units are shared by threads"
+            f"compiled to machine code; threads divide its {run.units:,} units"
             if run.units
-            else "compiled to machine code; one thread runs it",
+            else "compiled to machine code; runs on one thread",
             run.kernel.source.text,
         )
         for run in kernels_of(operation.function(tensors))
     ]
     return found or [
         (
-            "left to NumPy, which has the same bits and begins sooner"
+            "left to NumPy, which has the same bits and less overhead"
             if operation.name != PRODUCT
-            else "left to BLAS by way of NumPy: tiles of one's own pay for larger products only",
+            else "left to BLAS through NumPy: tiles are faster for larger products only",
             "np.dot(a, b)" if operation.name == PRODUCT else _of_numpy(operation)[0][1],
         )
     ]

@@ -1,8 +1,7 @@
-"""Which kernels of mt-fast a computation runs, seen while it runs.
+"""Observe which kernels of mt-fast a computation runs.
 
-mt-fast chooses a kernel for each layout, leaves some of the work to NumPy, and shares some between
-threads. So that nothing has to be guessed, Python's own hook for profilers looks on while the
-computation goes through mt-fast.
+mt-fast selects a kernel for each layout, leaves some work to NumPy, and runs some kernels in
+parallel. Python's profiling hook observes the calls inside mt-fast during the computation.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ RUN = Kernel.run.__code__
 
 @dataclass(frozen=True)
 class Ran:
-    """A kernel that was run.
+    """A kernel that has run.
 
     Attributes:
-        kernel: which one.
-        units: how many units of work its threads shared; 0 if one thread did all of them.
+        kernel: the kernel.
+        units: the number of units of work divided among threads; 0 if one thread ran all.
     """
 
     kernel: Kernel
@@ -37,13 +36,13 @@ class Ran:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run of a kernel.
+    """One run of a kernel.
 
     Attributes:
-        kernel: which one.
-        units: how many units of work there were.
-        parts: how many threads shared them.
-        arguments: what the kernel was given after its first unit and the one after its last.
+        kernel: the kernel.
+        units: the number of units of work.
+        parts: the number of threads.
+        arguments: the arguments of the kernel after the range of units.
     """
 
     kernel: Kernel
@@ -53,14 +52,14 @@ class Run:
 
     @property
     def launch(self) -> FunctionType:
-        """What mt-fast compiles to share the units, as the function of Python that it was."""
+        """The Python function that mt-fast compiles to divide the units."""
         parallel: Any = self.kernel.parallel
         launch: FunctionType = parallel.py_func
         return launch
 
     @property
     def text(self) -> str:
-        """The text of that function."""
+        """The source of that function."""
         return inspect.getsource(self.launch).strip()
 
     def shares(self) -> list[range]:
@@ -77,19 +76,19 @@ class Run:
 
 
 def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
-    """Return the kernels that a computation runs, each once."""
+    """Return the distinct kernels that a computation runs."""
     found: dict[Kernel, int] = {}
 
     def look(frame: FrameType) -> None:
         held = frame.f_locals
         for value in held.values():
-            kernel = getattr(value, "kernel", value)  # that of a plan, or itself
+            kernel = getattr(value, "kernel", value)  # of a plan, or itself
             if isinstance(kernel, Kernel):
                 found.setdefault(kernel, 0)
         if frame.f_code is RUN and held["parallel"]:
             found[held["self"]] = held["units"]
 
-    drop_plans()  # which would run without a frame that holds the kernel, as would reductions
+    drop_plans()  # cached plans run without a frame that refers to the kernel
     reductions.planned.cache_clear()
     with _watched(look):
         computation()
@@ -97,7 +96,7 @@ def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
 
 
 def runs_of(computation: Callable[[], Any]) -> tuple[list[Run], Any]:
-    """Return the runs of kernels that threads might have shared, and what was computed."""
+    """Return the runs of kernels in a computation, and its result."""
     found: list[Run] = []
 
     def look(frame: FrameType) -> None:
@@ -112,7 +111,7 @@ def runs_of(computation: Callable[[], Any]) -> tuple[list[Run], Any]:
 
 @contextmanager
 def _watched(look: Callable[[FrameType], None]) -> Iterator[None]:
-    """Let somebody look at each function of mt-fast that returns."""
+    """Call `look` with the frame of each function of mt-fast that returns."""
 
     def returned(frame: FrameType, event: str, _: Any) -> None:
         if event == "return" and frame.f_globals.get("__name__", "").startswith("mt_fast."):

@@ -1,8 +1,8 @@
-"""Which pages there are: each is one file below `pages/`, and nothing else knows of it.
+"""The list of pages: each is one file in `pages/`.
 
-`stageN_NAME.py` is a page of stage N. The first line of its docstring is the title, a colon and
-what there is to see, and its function `show` puts that on the page. A page is imported when
-somebody opens it, so that nobody waits for what the others need.
+`stageN_NAME.py` is a page of stage N. The first line of its docstring is the title, a colon and a
+summary, and its function `show` renders the page. A page is imported when it is opened, so that
+other pages do not slow it down.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class PageFile:
 
     Attributes:
         stage: the number of its stage.
-        name: what comes after that in the name of the file, and in the address of the page.
-        title: what it is called.
-        summary: what there is to see.
+        name: the rest of the file name, which is also in the URL.
+        title: its title.
+        summary: its summary.
     """
 
     stage: int
@@ -37,15 +37,15 @@ class PageFile:
     summary: str
 
     def show(self) -> None:
-        """Put its content on the page."""
+        """Render the page."""
         import_module(f"play.pages.stage{self.stage}_{self.name}").show()
 
 
 def page_files(folder: Path = PAGES) -> Iterator[PageFile]:
-    """Yield the pages by stage, those of one stage by the names of their files.
+    """Yield the pages, sorted by stage and file name.
 
     Raises:
-        ValueError: a docstring does not begin with a title, a colon and a summary.
+        ValueError: a docstring does not start with a title, a colon and a summary.
     """
     for file in sorted(folder.glob("*.py")):
         named = re.fullmatch(r"stage(\d)_(\w+)", file.stem)
@@ -53,20 +53,18 @@ def page_files(folder: Path = PAGES) -> Iterator[PageFile]:
             continue
         title, colon, summary = _first_line(file.read_text(encoding="utf-8")).partition(": ")
         if not (title and colon and summary):
-            raise ValueError(
-                f"{file.name}: its docstring begins with `Title: what there is to see.`"
-            )
+            raise ValueError(f"{file.name}: the docstring must start with `Title: a summary.`")
         yield PageFile(int(named[1]), named[2], title, summary[0].upper() + summary[1:])
 
 
 @lru_cache
 def _first_line(source: str) -> str:
-    """Return the first line of a module's docstring; readers ask again with all that they do."""
+    """Return the first line of a module's docstring; cached, because every interaction needs it."""
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 @lru_cache
 def stage_titles() -> tuple[str, ...]:
-    """Return what the stages are called, by their numbers."""
+    """Return the titles of the stages, by number."""
     stages = Workspace.read().stages.values()
     return tuple(f"Stage {number} · {stage.name}" for number, stage in enumerate(stages))

@@ -1,4 +1,4 @@
-"""What pages on which something learns have in common: buttons, and a look at it now and then."""
+"""Widgets of pages with background jobs: buttons, and periodic updates."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from play.background import Job, Work
 from play.showing import plain
 
 EVERY = {"running": 0.7, "waiting": 5.0}
-"""After how many seconds a page looks again."""
+"""The interval of updates, in seconds."""
 
 
 def control(key: str, work: Work[Any], start: str = "Start") -> Job[Any] | None:
-    """Show the buttons of a computation, and return it; None before it was started.
+    """Show the buttons of a job, and return the job; None before it is started.
 
     Args:
-        key: under which the session keeps it.
-        work: what the first button begins, anew if something runs already.
-        start: what that button says.
+        key: its key in the session.
+        work: the computation that the first button starts, replacing a running one.
+        start: the label of that button.
     """
     with st.container(horizontal=True):
         if st.button(start, type="primary"):
@@ -33,7 +33,7 @@ def control(key: str, work: Work[Any], start: str = "Start") -> Job[Any] | None:
 
 
 def _begin(key: str, work: Work[Any]) -> None:
-    """Begin a computation; the one before ends."""
+    """Start a job, and end the previous one."""
     before: Job[Any] | None = st.session_state.get(key)
     if before is not None:
         before.end()
@@ -41,11 +41,11 @@ def _begin(key: str, work: Work[Any]) -> None:
 
 
 def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
-    """Show the latest report of a computation, again and again while there may be a new one.
+    """Show the latest report of a job, and update it while it runs.
 
     Args:
-        job: the computation, as `control` has returned it.
-        show: puts a report on the page; None is before the first.
+        job: the job returned by `control`.
+        show: a function that renders a report; None before the first.
     """
     state = None if job is None else job.state
 
@@ -54,13 +54,24 @@ def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
             show(None)
             return
         if job.state != state:
-            st.rerun()  # other buttons are right
-        failure = job.failure  # before the report, which may otherwise be an earlier one
+            st.rerun()  # updates the buttons
+        failure = job.failure  # read before the report, so that the report is not older
         report = job.look()
         show(report)
         if failure:
-            st.error(plain(f"It has ended: {failure}"))
+            st.error(plain(f"The job has ended: {failure}"))
         elif report is not None:
             st.caption(job.state)
 
     st.fragment(look, run_every=EVERY.get(str(state)))()
+
+
+def move(key: str, by: int, most: int) -> None:
+    """Move the position of a slider, within 0 and a maximum.
+
+    Args:
+        key: its key in the session.
+        by: the number of steps; negative to move back.
+        most: the maximum.
+    """
+    st.session_state[key] = min(max(st.session_state.get(key, 0) + by, 0), most)

@@ -1,4 +1,4 @@
-"""The curve of an operator and its derivative along one argument, and a numeric check of both."""
+"""The curve of an operator and its derivative along one argument, with a numerical check."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from mt_operators import Operator
 from mt_operators.testing import SPECS
 
 FAR = 20.0
-"""How far from 0 arguments may be: everywhere else, operators look as they do there."""
+"""The maximum absolute value of arguments; operators look the same beyond it."""
 
 POINTS = 401
-"""How many points a curve has."""
+"""The number of points of a curve."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Curve:
 
     Attributes:
         at: the values of the argument.
-        values: those of the operator there; None where it has none, or jumps.
-        derivatives: those of its partial derivative.
+        values: the values of the operator; None where it is not finite, or jumps.
+        derivatives: the values of its partial derivative.
     """
 
     at: list[float]
@@ -32,7 +32,7 @@ class Curve:
     derivatives: list[float | None]
 
     def add(self, at: float, value: float, derivative: float) -> None:
-        """Add a point; what is not finite breaks the line."""
+        """Add a point; values that are not finite interrupt the line."""
         self.at.append(at)
         self.values.append(value if math.isfinite(value) else None)
         self.derivatives.append(derivative if math.isfinite(derivative) else None)
@@ -40,13 +40,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Check:
-    """What an operator and its derivative are at a point.
+    """The value and the derivative of an operator at a point.
 
     Attributes:
-        value: of the operator.
-        exact: the partial derivative as its row of the table says.
-        numeric: the central difference; None where that is none, for operators of whole numbers.
-        kink: whether the operator is not differentiable here, nor nearly.
+        value: the value.
+        exact: the partial derivative according to the table.
+        numeric: the central difference; None for integer operators.
+        kink: whether the operator is not differentiable here, or close to here.
     """
 
     value: float
@@ -56,25 +56,25 @@ class Check:
 
 
 def is_whole(operator: Operator) -> bool:
-    """Whether an operator takes whole numbers only."""
+    """Return whether an operator takes only integers."""
     return operator.result == "integer"
 
 
 def limits(operator: Operator, argument: int) -> tuple[float, float]:
-    """Return between which numbers an argument can be chosen."""
+    """Return the range of values of an argument."""
     low, high = operator.domain[argument]
     return max(low, -FAR), min(high, FAR)
 
 
 def first_value(operator: Operator, argument: int) -> float:
-    """Return a value inside the domain to begin with: 0.5 or more, so that arguments differ."""
+    """Return an initial value in the domain: at least 0.5, so that arguments differ."""
     low, high = limits(operator, argument)
     wanted = argument + (1.0 if is_whole(operator) else 0.5)
     return wanted if low < wanted < high else (low + high) / 2.0 if high < FAR else low + wanted
 
 
 def evaluate(operator: Operator, point: Sequence[float], argument: int) -> tuple[float, float]:
-    """Return the value at a point, and the partial derivative by an argument."""
+    """Return the value at a point, and the partial derivative with respect to an argument."""
     numbers = [int(x) for x in point] if is_whole(operator) else list(point)
     out = operator.function(*numbers)
     return float(out), float(operator.partials[argument](*numbers, out))
@@ -83,9 +83,9 @@ def evaluate(operator: Operator, point: Sequence[float], argument: int) -> tuple
 def curve(
     operator: Operator, point: Sequence[float], argument: int, low: float, high: float
 ) -> Curve:
-    """Return an operator along one argument, the others as at the point.
+    """Return the curve along one argument, with the others as at the point.
 
-    Operators of whole numbers are computed at these only.
+    Integer operators are evaluated only at integers.
     """
 
     def moved(x: float) -> list[float]:
@@ -111,9 +111,9 @@ def curve(
 def _break(
     result: Curve, before: tuple[float, float, float, float], after: tuple[float, float, float]
 ) -> None:
-    """Break the curve between two points that a kink is between, if it jumps there.
+    """Interrupt the curve between two points on both sides of a kink, if it jumps there.
 
-    The slopes on either side explain a step of the value that is no jump.
+    A change of the value that the derivatives explain is not a jump.
     """
     width = after[0] - before[0]
     explained = width * max(abs(before[2]), abs(after[2]))
@@ -128,7 +128,7 @@ def _break(
 
 
 def window(numbers: Sequence[float | None]) -> tuple[float, float]:
-    """Return between which heights a curve is worth looking at: poles and tails are cut off."""
+    """Return a useful range for the y-axis, which cuts off poles and tails."""
     known = sorted(x for x in numbers if x is not None)
     if not known:
         return -1.0, 1.0
@@ -138,7 +138,7 @@ def window(numbers: Sequence[float | None]) -> tuple[float, float]:
 
 
 def check(operator: Operator, point: Sequence[float], argument: int) -> Check:
-    """Compare the derivative at a point with a difference of values."""
+    """Compare the derivative at a point with a central difference."""
     value, exact = evaluate(operator, point, argument)
     if is_whole(operator):
         return Check(value, exact, None, kink=False)

@@ -1,4 +1,4 @@
-"""Something drawn by hand, and how a network sees it: lines become an image of a few points."""
+"""Drawings as input of a network: convert strokes to an image."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ import mt_tensor as mt
 from mt_tensor.extending import Array
 
 Stroke = Sequence[tuple[float, float]]
-"""Where the pen was between touching the paper and leaving it, from (0, 0) to (1, 1)."""
+"""The path of the pen between pen down and pen up, from (0, 0) to (1, 1)."""
 
 MOST_POINTS = 10_000
-"""How many points a drawing may have."""
+"""The maximum number of points of a drawing."""
 
 FINE = 512
-"""The side of the image in which lines are drawn, before it becomes small."""
+"""The side length of the image in which lines are drawn before it is scaled down."""
 
 PEN = 0.16
-"""How thick the pen is, beside the side of the image: the ink is as much as in scikit-learn's."""
+"""The thickness of the pen relative to the image, as in scikit-learn's digits."""
 
 MARGINS = {28: 4}
-"""How much paper there is around the digits of a data set, by the side of its images."""
+"""The margin around the digits of a data set, by the side length of its images."""
 
 
 class DrawingError(ValueError):
-    """What was given is no drawing; says why."""
+    """Invalid input; the message says why."""
 
 
 def read_strokes(sent: object) -> list[Stroke]:
-    """Return the strokes that a browser has sent; a point alone is a stroke, too.
+    """Return the strokes that a browser has sent; a single point is a stroke, too.
 
     Raises:
-        DrawingError: it is something else, or too much.
+        DrawingError: it is invalid, or too large.
     """
     if sent is None:
         return []
     try:
         strokes = [[(float(x), float(y)) for x, y in stroke] for stroke in sent]  # type: ignore[attr-defined]
     except (TypeError, ValueError, OverflowError):
-        raise DrawingError("that is no drawing: clear the paper, and draw again.") from None
+        raise DrawingError("this is not a drawing: clear the paper, and draw again.") from None
     count = sum(map(len, strokes))
     if count > MOST_POINTS:
         raise DrawingError(
-            f"a drawing has at most {MOST_POINTS:,} points; this one has {count:,}: clear it."
+            f"a drawing may have at most {MOST_POINTS:,} points; this one has {count:,}: clear it."
         )
     if not all(math.isfinite(each) for stroke in strokes for point in stroke for each in point):
-        raise DrawingError("a drawing has points that are nowhere: clear the paper.")
+        raise DrawingError("a drawing has points that are not finite: clear the paper.")
     return [
         [(min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0)) for x, y in stroke]
         for stroke in strokes
@@ -59,14 +59,13 @@ def read_strokes(sent: object) -> list[Stroke]:
 
 
 def as_seen(strokes: Sequence[Stroke], size: int = 8) -> Array:
-    """Return a drawing as the images of a data set are.
+    """Convert a drawing to an image like those of a data set.
 
-    What is drawn fills the image, wherever and however large it was drawn, as those who made the
-    data sets have seen to.
+    The drawing is centered and scaled to fill the image, as in the data sets.
 
     Args:
         strokes: at least one.
-        size: the side of the image; 8 is that of scikit-learn's digits, 28 that of MNIST.
+        size: the side length of the image: 8 for scikit-learn's digits, 28 for MNIST.
 
     Returns:
         float32 from 0 to 1, of shape `(1, size, size)`.
@@ -89,7 +88,7 @@ def as_seen(strokes: Sequence[Stroke], size: int = 8) -> Array:
 
 
 def shares(network: Any, image: Array) -> Array:
-    """Return the probability of each class that a network gives an image, as float64."""
+    """Return the probabilities of the classes for an image, as float64."""
     with mt.no_grad():
         scores = network(mt.tensor(image[None]))[0]
         return np.array(scores.softmax(0), np.float64)

@@ -1,9 +1,9 @@
-"""Expressions that somebody types: what they may say, and what they are worth.
+"""Parse and evaluate expressions that users type.
 
-Nothing of a text is ever run. It is parsed, only numbers, names, arithmetic, comparisons and
-operators of the table are accepted, and these are computed one by one, on floats, Scalars or
-whatever the operators take. All of it is limited: length, nesting, how many names, and how large a
-number; an exponent is a float, and so takes no longer if it is large.
+No text is ever executed. It is parsed; only numbers, names, arithmetic, comparisons and operators
+of the table are accepted; and these are evaluated one by one, on floats, Scalars or any type that
+the operators support. Length, nesting, the number of names and the size of numbers are limited;
+exponents are floats, so that large ones take no longer.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from mt_operators import OPERATORS
 from mt_operators.core.errors import nearest
 
 LONGEST = 200
-"""How many characters an expression may have."""
+"""The maximum number of characters of an expression."""
 
 DEEPEST = 30
-"""How many expressions may lie inside each other."""
+"""The maximum depth of nested expressions."""
 
 MOST_NAMES = 6
-"""How many variables there may be."""
+"""The maximum number of variables."""
 
 LARGEST = 1e9
-"""How large a number may be that is written in an expression."""
+"""The maximum absolute value of a number in an expression."""
 
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -46,21 +46,21 @@ BINARY: dict[type[ast.AST], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
 }
-"""The operators of the table that Python's signs stand for."""
+"""The operators of the table for Python's signs."""
 
 
 class ExpressionError(ValueError):
-    """A text is no expression that can be computed; says why, and what can be written instead."""
+    """Invalid input; the message says why, and what to write instead."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression that can be computed.
+    """A parsed expression.
 
     Attributes:
-        text: as it was typed.
-        tree: what it says: constants, names, and operators of the table by their names.
-        names: its variables, in the order in which they occur.
+        text: the text as typed.
+        tree: its tree of constants, names, and operators of the table.
+        names: its variables, in order of occurrence.
     """
 
     text: str
@@ -68,7 +68,7 @@ class Expression:
     names: tuple[str, ...]
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """Return what it is worth, if its variables have these values."""
+        """Evaluate it with these values of the variables."""
         return _value(self.tree, values)
 
 
@@ -78,7 +78,7 @@ class Node:
 
     Attributes:
         content: the number, the name of the variable, or that of the operator.
-        arguments: of an operator; empty otherwise.
+        arguments: the arguments of an operator; else empty.
     """
 
     content: float | str
@@ -94,40 +94,40 @@ def _value(node: Node, values: Mapping[str, Any]) -> Any:
 
 
 def parse(text: str) -> Expression:
-    """Return what a text says.
+    """Parse a text.
 
     Raises:
-        ExpressionError: it is no expression, or goes beyond what is accepted.
+        ExpressionError: it is not an expression, or exceeds a limit.
     """
     if not text.strip():
-        raise ExpressionError("nothing is written: write an expression such as x * y + exp(-x).")
+        raise ExpressionError("the expression is empty: write one such as x * y + exp(-x).")
     if len(text) > LONGEST:
         raise ExpressionError(
-            f"an expression has at most {LONGEST} characters; this one has {len(text)}."
+            f"an expression may have at most {LONGEST} characters; this one has {len(text)}."
         )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             body = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        said = error.msg if isinstance(error, SyntaxError) else "it cannot be read"
+        reason = error.msg if isinstance(error, SyntaxError) else "it cannot be parsed"
         raise ExpressionError(
-            f"{text.strip()!r} is no expression: {said}. Write one such as x * y + exp(-x)."
+            f"{text.strip()!r} is not an expression: {reason}. Write one such as x * y + exp(-x)."
         ) from None
     names: dict[str, None] = {}
     tree = _read(body, names, 1)
     if len(names) > MOST_NAMES:
         raise ExpressionError(
-            f"an expression has at most {MOST_NAMES} variables; here are {len(names)}: "
+            f"an expression may have at most {MOST_NAMES} variables; this one has {len(names)}: "
             f"{', '.join(names)}."
         )
     return Expression(text.strip(), tree, tuple(names))
 
 
 def _read(node: ast.expr, names: dict[str, None], depth: int) -> Node:
-    """Return what a part of a text says, and add the variables in it to the names."""
+    """Convert a syntax tree to a node, and add its variables to the names."""
     if depth > DEEPEST:
-        raise ExpressionError(f"expressions lie inside each other at most {DEEPEST} times.")
+        raise ExpressionError(f"expressions may be nested at most {DEEPEST} levels deep.")
 
     def read(*parts: ast.expr) -> tuple[Node, ...]:
         return tuple(_read(part, names, depth + 1) for part in parts)
@@ -153,18 +153,18 @@ def _read(node: ast.expr, names: dict[str, None], depth: int) -> Node:
             if len(arguments) != operator.arity:
                 raise ExpressionError(
                     f"{name} takes {operator.arity} argument(s), "
-                    f"{', '.join(operator.parameters)}; {len(arguments)} were given."
+                    f"{', '.join(operator.parameters)}, not {len(arguments)}."
                 )
             return Node(operator.name, read(*arguments))
     raise ExpressionError(
-        f"{ast.unparse(node)!r} cannot be computed here: write numbers, variables, "
+        f"{ast.unparse(node)!r} is not supported: write numbers, variables, "
         "+ - * / // % **, comparisons and operators of the table, such as tanh(x)."
     )
 
 
 def _limited(number: float) -> float:
     if not abs(number) <= LARGEST:
-        raise ExpressionError(f"a number is at most {LARGEST:g} here; a larger one was given.")
+        raise ExpressionError(f"a number may be at most {LARGEST:g}.")
     return float(number)
 
 
@@ -173,8 +173,8 @@ def _checked(name: str) -> str:
         raise ExpressionError(f"{name} is an operator: write {name}(...) with its arguments.")
     if not (name.isascii() and len(name) <= 8 and name[0] != "_") or keyword.iskeyword(name):
         raise ExpressionError(
-            f"a variable has a name of at most 8 Latin letters and digits, such as x or w1; "
-            f"{name!r} was given."
+            f"a variable must have a name of at most 8 Latin letters and digits, such as x or w1, "
+            f"not {name!r}."
         )
     return name
 
@@ -183,35 +183,35 @@ def _operator(name: str) -> Any:
     known = {key for key, row in OPERATORS.items() if row.result != "integer"}
     name = OPERATORS.aliases.get(name, name)
     if name not in known:
-        why = "takes whole numbers only" if name in OPERATORS else "is no operator of the table"
+        why = "takes only integers" if name in OPERATORS else "is not an operator of the table"
         raise ExpressionError(f"{name} {why}.{nearest(name, known)}")
     return OPERATORS[name]
 
 
 def number(text: str) -> float:
-    """Return a number that somebody typed for a variable; infinity and nan are numbers, too.
+    """Parse a number that a user typed for a variable; infinity and nan are allowed.
 
     Raises:
-        ExpressionError: it is none.
+        ExpressionError: it is not a number.
     """
     try:
         value = float(text)
     except ValueError:
-        raise ExpressionError(f"{text.strip()!r} is no number: write one such as 0.5.") from None
+        raise ExpressionError(f"{text.strip()!r} is not a number: write one such as 0.5.") from None
     if math.isfinite(value) and abs(value) > LARGEST:
-        raise ExpressionError(f"a number is at most {LARGEST:g} here; {value:g} was given.")
+        raise ExpressionError(f"a number may be at most {LARGEST:g}, not {value:g}.")
     return value
 
 
 def numbers(text: str, most: int) -> list[float]:
-    """Return numbers that somebody typed in a row, with spaces or commas between them.
+    """Parse a list of numbers, separated by spaces or commas.
 
     Raises:
-        ExpressionError: there are none, or too many, or one of them is no number.
+        ExpressionError: there are none, or too many, or one is invalid.
     """
     if len(text) > LONGEST:
-        raise ExpressionError(f"numbers have at most {LONGEST} characters; these have {len(text)}.")
+        raise ExpressionError(f"the list may have at most {LONGEST} characters, not {len(text)}.")
     words = text.replace(",", " ").split()
     if not 1 <= len(words) <= most:
-        raise ExpressionError(f"write 1 to {most} numbers, such as `3 1 4`; here are {len(words)}.")
+        raise ExpressionError(f"write 1 to {most} numbers, such as `3 1 4`, not {len(words)}.")
     return [number(word) for word in words]

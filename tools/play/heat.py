@@ -1,4 +1,4 @@
-"""A heat map: for each token of a text, how much it looks at each token."""
+"""A heat map of attention weights: one row for each query, one column for each key."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ max-width:100%;height:auto}
 """
 
 
-def draw_heat(weights: Array, looking: Sequence[str], seen: Sequence[str]) -> str:
+def draw_heat(weights: Array, queries: Sequence[str], keys: Sequence[str]) -> str:
     """Draw weights from 0 to 1 as SVG.
 
     Args:
-        weights: shape (tokens that look, tokens looked at).
-        looking: the first, which are beside the rows.
-        seen: the others, which are above the columns.
+        weights: shape (queries, keys).
+        queries: the labels of the rows.
+        keys: the labels of the columns.
     """
     elements = [
-        *(text("token", LEFT + (i + 0.5) * CELL, TOP - 12, each) for i, each in enumerate(seen)),
-        *(text("token", LEFT - 20, TOP + (i + 0.65) * CELL, e) for i, e in enumerate(looking)),
+        *(text("token", LEFT + (i + 0.5) * CELL, TOP - 12, each) for i, each in enumerate(keys)),
+        *(text("token", LEFT - 20, TOP + (i + 0.65) * CELL, e) for i, e in enumerate(queries)),
     ]
     for (row, column), weight in np.ndenumerate(weights):
         x, y = LEFT + column * CELL, TOP + row * CELL
-        told = f"place {row + 1} gives {weight:.3f} to {seen[column]}, at place {column + 1}"
+        title = f"position {row + 1} gives {weight:.3f} to {keys[column]}, at position {column + 1}"
         elements.append(
             f'<rect class="cell" x="{x}" y="{y}" width="{CELL}" height="{CELL}" '
-            f'fill-opacity="{0.9 * weight:.3f}"><title>{escaped(told)}</title></rect>'
+            f'fill-opacity="{0.9 * weight:.3f}"><title>{escaped(title)}</title></rect>'
         )
         if weight >= 0.1:
             elements.append(text("weight", x + CELL / 2, y + CELL / 2 + 4, f"{weight:.1f}"))
-    size = (LEFT + len(seen) * CELL, TOP + len(looking) * CELL)
-    return document("mt-heat", "Where each letter looks", size, STYLE, elements)
+    size = (LEFT + len(keys) * CELL, TOP + len(queries) * CELL)
+    return document("mt-heat", "Attention weights of each letter", size, STYLE, elements)

@@ -1,4 +1,4 @@
-"""Scalars that learn points of the plane: what a training reports, and the boundary in between."""
+"""Train a network of Scalars on points of the plane, with progress reports and the boundary."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from play.plane import grid
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training is.
+    """The state of a training.
 
     Attributes:
-        task: what is learned.
-        history: all epochs until now; it grows while the training goes on.
-        parameters: what those of the network are worth, in the order of the network.
+        task: what is trained.
+        history: all epochs so far; the list grows during training.
+        parameters: the values of the parameters, in the order of the network.
     """
 
     task: Task
@@ -32,13 +32,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Task:
-    """What is learned, by which network, and how.
+    """A training task: data, network and settings.
 
     Attributes:
         dataset: the points.
-        hidden: the widths of the layers between.
-        rate: how far to step.
-        epochs: how many steps to take.
+        hidden: the widths of the hidden layers.
+        rate: the learning rate.
+        epochs: the number of steps.
     """
 
     dataset: Dataset
@@ -65,7 +65,7 @@ class Task:
     def scores(self, parameters: Sequence[float], x1: Array, x2: Array) -> Array:
         """Return the scores of many points at once, as float64 of their shape.
 
-        A network asks its inputs what it needs, so that it also takes whole arrays of them.
+        The network accepts whole arrays as well, because its operators dispatch on their arguments.
         """
         network = Network(hidden=self.hidden)
         for parameter, value in zip(network.parameters(), parameters, strict=True):
@@ -73,11 +73,11 @@ class Task:
         return np.asarray(network((mt.tensor(x1), mt.tensor(x2))))
 
     def boundary(self, parameters: Sequence[float], cells: int) -> tuple[Array, list[int]]:
-        """Return the scores of the plane, and the classes that the points are given.
+        """Return the scores on a grid of the plane, and the predicted classes of the points.
 
         Args:
-            parameters: of the network.
-            cells: how many there are each way.
+            parameters: the parameters of the network.
+            cells: the number of cells in each direction.
         """
         points = np.array(self.dataset.X).T
         classes = self.scores(parameters, points[0], points[1]) > 0.0

@@ -1,4 +1,4 @@
-"""LeNet while it learns digits: what the training reports, and what its network makes of an image.
+"""Train LeNet on digits, with progress reports, and compute its activations for an image.
 
 Data, network and training are those of `mt-train digits`.
 """
@@ -26,19 +26,19 @@ from mt_tensor.extending import Array
 
 RECIPE = Digits.models["lenet"]
 DIVERGED = 1000.0
-"""A loss of so much is no chance: somebody who guesses one of ten classes has 2.3."""
+"""A loss that counts as divergence; guessing one of ten classes has 2.3."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """How far a training is.
+    """The state of a training.
 
     Attributes:
-        losses: of every batch until then; they grow while the training goes on.
-        rows: of the history, one for each epoch; they grow, too.
-        network: as it was then, to evaluate.
-        mistakes: what it took for something else in the validation after the last epoch, the surest
-            first; None before.
+        losses: the loss of every batch so far; the list grows during training.
+        rows: the rows of the history, one per epoch; the list grows, too.
+        network: a copy of the network at that time, in evaluation mode.
+        mistakes: the misclassified images of the validation after the last epoch, by confidence;
+            None before.
     """
 
     losses: Sequence[float]
@@ -49,12 +49,12 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Training:
-    """How to train.
+    """The settings of a training.
 
     Attributes:
-        lr: the highest learning rate.
-        epochs: how often each image is seen.
-        seed: what random numbers begin with.
+        lr: the maximum learning rate.
+        epochs: the number of epochs.
+        seed: the random seed.
     """
 
     lr: float = RECIPE.lr
@@ -62,7 +62,7 @@ class Training:
     seed: int = 0
 
     def job(self) -> Digits:
-        """Return what is learnt."""
+        """Return the job."""
         return Digits(Settings("lenet", self.epochs, RECIPE.batch_size, self.lr, self.seed, ""))
 
     def learn(self, report: Callable[[Snapshot], None]) -> None:
@@ -79,7 +79,7 @@ class Training:
 
 
 class _Reporter(Callback):
-    """Reports what a trainer does."""
+    """Report the progress of a trainer."""
 
     def __init__(self, validation: Dataset, report: Callable[[Snapshot], None]) -> None:
         self._validation = validation
@@ -87,23 +87,23 @@ class _Reporter(Callback):
         self._mistakes: Sequence[Answer] | None = None
 
     def on_batch_end(self, trainer: Trainer) -> None:
-        """Report, unless there is nothing to hope for."""
-        self._tell(trainer)
+        """Report, and end the training if it has diverged."""
+        self._send(trainer)
         loss = trainer.history.losses[-1]
         if not (math.isfinite(loss) and loss < DIVERGED):
             raise ValueError(
-                f"training diverged in epoch {trainer.epoch + 1}, where the loss is {loss:.4g}: "
-                "take a smaller learning rate."
+                f"training diverged in epoch {trainer.epoch + 1} with a loss of {loss:.4g}: "
+                "choose a smaller learning rate."
             )
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Look at the mistakes, and report."""
+        """Find the mistakes, and report."""
         images, labels = stacked(self._validation)
         said = answers(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
         self._mistakes = mistakes_of(said)
-        self._tell(trainer)
+        self._send(trainer)
 
-    def _tell(self, trainer: Trainer) -> None:
+    def _send(self, trainer: Trainer) -> None:
         history, network = trainer.history, copy.deepcopy(trainer.model)
         network.eval()
         self._report(Snapshot(history.losses, history.rows, network, self._mistakes))
@@ -117,16 +117,16 @@ def stacked(samples: Dataset) -> tuple[Array, Array]:
 
 @cache
 def validation() -> tuple[Array, Array]:
-    """Return the images that are held out for the validation, and their classes."""
+    """Return the validation images, and their classes."""
     return stacked(Training().job().read().validation.dataset)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a network makes of an image on the way.
+class Activations:
+    """The activations of a network for an image.
 
     Attributes:
-        first, second: what each channel of the two convolutions has after relu, of shape
+        first, second: the channels of the two convolutions after relu, of shape
             (channels, height, width).
         shares: the probability of each class.
     """
@@ -136,8 +136,8 @@ class Seen:
     shares: Array
 
 
-def see(network: Any, image: Array) -> Seen:
-    """Return what a LeNet makes of an image, shape (1, height, width)."""
+def activations(network: Any, image: Array) -> Activations:
+    """Return the activations of LeNet for an image, shape (1, height, width)."""
     with mt.no_grad():
         values = mt.tensor(image[None])
         on_the_way = []
@@ -146,7 +146,7 @@ def see(network: Any, image: Array) -> Seen:
             on_the_way.append(np.asarray(values))
         scores = network.classifier(values)[0]
         shares = np.asarray(scores.softmax(0), np.float64)
-    return Seen(on_the_way[1][0], on_the_way[3][0], shares)
+    return Activations(on_the_way[1][0], on_the_way[3][0], shares)
 
 
 def filters(network: Any) -> Array:

@@ -1,6 +1,6 @@
-"""Numbers that come one after another, as lines: how a loss falls, how an accuracy rises.
+"""Line charts of sequences, such as a loss or an accuracy.
 
-A picture, and no chart of Streamlit: it is replaced twice a second without a flicker.
+SVG instead of a Streamlit chart, because it can be updated twice a second without flicker.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from mt_autodiff.drawing.svg import document, text
 
 WIDTH, HEIGHT = 440.0, 230.0
-"""The size of the part in which the lines are."""
+"""The size of the plot area."""
 
 LEFT = 44.0
-"""The room for the numbers beside it."""
+"""The width of the axis labels."""
 
 MOST_POINTS = 300
-"""How many points of a line are drawn; of more, some that are spread evenly."""
+"""The maximum number of points of a line; of more, an evenly spaced subset is drawn."""
 
 COLOURS = ("#3b82c4", "#d1622b", "#3f9b57", "#9a63c7")
 
@@ -35,11 +35,11 @@ max-width:100%;height:auto}
 
 
 def draw_lines(lines: Mapping[str, Sequence[float]], counted: str = "epoch") -> str:
-    """Return a picture of lines over 1, 2, 3 and so on, as SVG.
+    """Draw lines over 1, 2, 3 and so on, as SVG.
 
     Args:
-        lines: by name, the numbers; what is not finite is left out.
-        counted: what is counted below them.
+        lines: the numbers by name; values that are not finite are omitted.
+        counted: the unit of the x-axis.
     """
     known = [y for numbers in lines.values() for y in numbers if math.isfinite(y)]
     low, high = min(0.0, *known, 0.0), max(known, default=0.0)
@@ -77,7 +77,7 @@ def draw_lines(lines: Mapping[str, Sequence[float]], counted: str = "epoch") -> 
 
 
 def _step(size: float) -> float:
-    """Return a round number that divides a size into about four parts."""
+    """Return a round step that divides a range into about four parts."""
     if not size > 0.0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(size / 4.0))
@@ -85,7 +85,7 @@ def _step(size: float) -> float:
 
 
 def _spread(count: int) -> list[int]:
-    """Return indices from the first to the last, as many as are drawn."""
+    """Return evenly spaced indices from the first to the last."""
     if count <= MOST_POINTS:
         return list(range(count))
     return [i * (count - 1) // (MOST_POINTS - 1) for i in range(MOST_POINTS)]

@@ -1,4 +1,4 @@
-"""Pictures of the playground for its README: pages as a reader has set them.
+"""Take screenshots of the playground for its README.
 
 hatch run play:pictures docs/play
 """
@@ -20,7 +20,7 @@ from play.testing import Reader, served, wait_for
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 COLOURS = 96
-"""How many colours are enough: a third of the size of a file."""
+"""Enough colors, at a third of the file size."""
 
 
 def _operator(reader: Reader) -> None:
@@ -60,18 +60,18 @@ def _view(reader: Reader) -> None:
     reader.open("views")
     reader.slide("index in dimension 0", "ARROW_RIGHT", 2)
     reader.slide("index in dimension 1", "ARROW_RIGHT", 1)
-    reader.sees("x[2, 1] lies at")
+    reader.sees("x[2, 1] is at")
 
 
 def _backends(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
 
 
 def _sharing(reader: Reader) -> None:
     reader.open("sharing")
     reader.choose("operation", "sum")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
 
 
 def _simulator(reader: Reader) -> None:
@@ -91,7 +91,7 @@ def _lenet(reader: Reader) -> None:
 def _convolution(reader: Reader) -> None:
     reader.open("convolution")
     reader.slide("position", "ARROW_RIGHT", 15)
-    reader.sees("gives")
+    reader.sees("returns")
 
 
 def _draw(reader: Reader) -> None:
@@ -99,7 +99,7 @@ def _draw(reader: Reader) -> None:
     reader.draw("paper to draw on", [(0.27, 0.2), (0.73, 0.2), (0.46, 0.85)])
     reader.press("Learn")
     reader.sees("ended")
-    reader.sees("It is taken for: 7")
+    reader.sees("Prediction: 7")
 
 
 def _words(reader: Reader) -> None:
@@ -116,14 +116,14 @@ def _attention(reader: Reader) -> None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture.
+    """A screenshot.
 
     Attributes:
-        name: of the file.
-        act: what the reader does before it is taken.
-        size: of the window.
-        scheme: what the reader's screen is.
-        scrolled: how far down the page is, in pixels.
+        name: the name of the file.
+        act: the actions before it is taken.
+        size: the size of the window.
+        scheme: the color scheme.
+        scrolled: the scroll position, in pixels.
     """
 
     name: str
@@ -157,7 +157,7 @@ PICTURES = (
 
 
 def main() -> int:
-    """Take the pictures that are named, or all of them."""
+    """Take the screenshots that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m play.pictures", description=__doc__)
     parser.add_argument("out", type=Path, help="the folder of the pictures")
     parser.add_argument("names", nargs="*", help="which pictures to take; all if none is named")

@@ -1,4 +1,4 @@
-"""A classifier as a picture: which class it gives to each part of the plane, and the points."""
+"""A plot of a classifier: the predicted class of each part of the plane, and the points."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from mt_operators.datasets import Dataset, Point
 from mt_tensor.extending import Array
 
 SIZE = 420.0
-"""How wide and how high the picture is."""
+"""The width and height of the plot."""
 
 MARGIN = 0.06
-"""How much is seen beyond the outermost points, as a share of what lies between them."""
+"""The margin around the points, relative to their range."""
 
 COLOURS = ((0x3B, 0x82, 0xC4), (0xD1, 0x62, 0x2B))
-"""Of class 0 and of class 1."""
+"""The colors of class 0 and class 1."""
 
 STYLE = """
 .mt-plane{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px;
@@ -38,11 +38,11 @@ max-width:100%;height:auto}
 
 
 def grid(dataset: Dataset, cells: int) -> tuple[Array, Array]:
-    """Return the coordinates of all cells of the plane that is drawn.
+    """Return the coordinates of the cells of the plane.
 
     Args:
-        dataset: the points that must be in it.
-        cells: how many cells there are each way.
+        dataset: the points to include.
+        cells: the number of cells in each direction.
 
     Returns:
         `x1` and `x2`, each of shape `(cells, cells)` and float64; the first row is the lowest.
@@ -58,12 +58,12 @@ def grid(dataset: Dataset, cells: int) -> tuple[Array, Array]:
 
 
 def draw_plane(dataset: Dataset, scores: Array, classes: Iterable[int]) -> str:
-    """Return a picture of what a classifier does, as SVG.
+    """Plot a classifier, as SVG.
 
     Args:
         dataset: the points.
-        scores: of the cells of `grid`, of shape `(cells, cells)`; positive is class 1.
-        classes: what each of the points is taken for.
+        scores: the scores of the cells of `grid`, of shape `(cells, cells)`; positive is class 1.
+        classes: the predicted classes of the points.
     """
     x1, x2 = grid(dataset, len(scores))
     half = (x1[0, 1] - x1[0, 0]) / 2.0, (x2[1, 0] - x2[0, 0]) / 2.0
@@ -84,20 +84,20 @@ def draw_plane(dataset: Dataset, scores: Array, classes: Iterable[int]) -> str:
     for (point, label), taken in zip(dataset, classes, strict=True):
         x, y = place(point)
         kind = "point" if taken == label else "point wrong"
-        told = escaped(f"({point[0]:.3f}, {point[1]:.3f}) is of class {label}")
+        title = escaped(f"({point[0]:.3f}, {point[1]:.3f}) is in class {label}")
         colour = "#{:02x}{:02x}{:02x}".format(*COLOURS[label])
         shape = (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6"'
             if label == 0
             else f'<rect x="{x - 5.5:.1f}" y="{y - 5.5:.1f}" width="11" height="11"'
         )
-        elements.append(f'{shape} class="{kind}" fill="{colour}"><title>{told}</title>')
+        elements.append(f'{shape} class="{kind}" fill="{colour}"><title>{title}</title>')
         elements.append("</circle>" if label == 0 else "</rect>")
     return document("mt-plane", "The plane and its points", (SIZE, SIZE), STYLE, elements)
 
 
 def _shaded(scores: Array) -> str:
-    """Return the plane as a PNG in base 64: the surer, the stronger the colour of the class."""
+    """Return the plane as a PNG in base 64; a higher confidence has a stronger color."""
     finite = np.nan_to_num(scores, nan=0.0, posinf=1e30, neginf=-1e30)
     reach = float(np.quantile(np.abs(finite), 0.9)) or 1.0
     sure = np.minimum(np.abs(finite) / reach, 1.0)

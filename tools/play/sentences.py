@@ -1,6 +1,6 @@
-"""Sentences of praise and blame, a network that learns to tell them apart, and what each word did.
+"""Generated reviews, a sentiment classifier, and the influence of each word.
 
-The network is that of `mt-train sentiment`, only smaller, and so is how words are weighed.
+The network and the method are those of `mt-train sentiment`, with a smaller network.
 """
 
 from __future__ import annotations
@@ -87,20 +87,20 @@ SENTENCES = 1500
 HELD_OUT = 300
 EPOCHS, BATCH, RATE = 8, 50, 0.005
 UNKNOWN_SHARE = 0.1
-"""How many words are hidden in training, so that words which are unknown later count for little."""
+"""The fraction of words masked in training, so that unknown words have little influence later."""
 
 
 class SentenceError(ValueError):
-    """A text cannot be judged; says why, and what can be written instead."""
+    """Text that cannot be classified; the message says why, and what to write instead."""
 
 
 @dataclass(frozen=True)
-class Judge:
-    """A network that judges sentences.
+class Classifier:
+    """A network that classifies sentences.
 
     Attributes:
         vocabulary: the words that it knows.
-        network: gives a sentence the scores of blame and of praise.
+        network: returns the scores of blame and praise.
     """
 
     vocabulary: Vocabulary
@@ -108,14 +108,14 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What a network says of a sentence.
+class Prediction:
+    """The prediction for a sentence.
 
     Attributes:
-        words: of the sentence.
-        known: whether the network knows each of them.
-        weights: how much each speaks for praise, or below 0 for blame, in logarithms of odds.
-        praise: the probability that the sentence is praise.
+        words: the words of the sentence.
+        known: whether each is in the vocabulary.
+        weights: the influence of each on the log-odds of praise; negative for blame.
+        praise: the probability of praise.
     """
 
     words: tuple[str, ...]
@@ -126,23 +126,23 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training is.
+    """The state of a training.
 
     Attributes:
-        losses: of every batch; they grow while it learns.
-        right: the share of the sentences held out that is told right, after the last epoch.
-        judge: what has learnt.
+        losses: the loss of every batch; the list grows during training.
+        right: the accuracy on the held-out sentences after the last epoch.
+        classifier: the classifier.
     """
 
     losses: Sequence[float]
     right: float | None
-    judge: Judge
+    classifier: Classifier
 
 
 def sentences(count: int, seed: int) -> list[tuple[str, int]]:
-    """Return sentences, each with 1 if it is praise, or 0 if it is blame.
+    """Return sentences with labels, 1 for praise and 0 for blame.
 
-    What is denied is turned into its contrary: a word alone does not decide.
+    A negation inverts the meaning, so that no word is decisive alone.
     """
     chosen = random.Random(seed)
 
@@ -162,22 +162,22 @@ def sentences(count: int, seed: int) -> list[tuple[str, int]]:
 
 @cache
 def divided() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """Return the sentences to learn from, and those held out, none of which is among the first."""
-    told = sentences(SENTENCES, 0)
-    held_out = told[:HELD_OUT]
+    """Return the training sentences, and the held-out ones, which are disjoint."""
+    labelled = sentences(SENTENCES, 0)
+    held_out = labelled[:HELD_OUT]
     known = set(held_out)
-    return [each for each in told[HELD_OUT:] if each not in known], held_out
+    return [each for each in labelled[HELD_OUT:] if each not in known], held_out
 
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Return the words of the sentences."""
+    """Return the vocabulary of the sentences."""
     words = (word for text, _ in sentences(SENTENCES, 0) for word in text.split())
     return Vocabulary.build(words, 1, None, UNKNOWN, PADDING)
 
 
 def learn(report: Callable[[Progress], None]) -> None:
-    """Let a network learn to tell the sentences apart, and report after each batch."""
+    """Train a network to classify the sentences, and report after each batch."""
     mt.manual_seed(0)
     known = vocabulary()
     network = TextCNN(len(known), features=16, filters=16, widths=(1, 2, 3), dropout=0.2)
@@ -188,29 +188,29 @@ def learn(report: Callable[[Progress], None]) -> None:
         {"accuracy": Accuracy()},
         callbacks=[_Reporter(known, report)],
     )
-    told, held_out = divided()
+    labelled, held_out = divided()
     hidden = random.Random(1)
     learnt = [
         (" ".join(UNKNOWN if hidden.random() < UNKNOWN_SHARE else w for w in text.split()), label)
-        for text, label in told
+        for text, label in labelled
     ]
     trainer.fit(_batches(learnt, known, shuffle=True), EPOCHS, _batches(held_out, known))
 
 
 def _batches(
-    told: Sequence[tuple[str, int]], known: Vocabulary, shuffle: bool = False
+    labelled: Sequence[tuple[str, int]], known: Vocabulary, shuffle: bool = False
 ) -> DataLoader:
-    """Return sentences as numbers, filled up to the length of the longest."""
-    rows = [known.encode(text.split()) for text, _ in told]
+    """Return sentences as batches of token numbers, padded to the longest."""
+    rows = [known.encode(text.split()) for text, _ in labelled]
     numbers = np.zeros((len(rows), max(map(len, rows))), np.int64)
     for row, words in zip(numbers, rows, strict=True):
         row[: len(words)] = words
-    labels = np.array([label for _, label in told])
+    labels = np.array([label for _, label in labelled])
     return DataLoader(TensorDataset(mt.tensor(numbers), mt.tensor(labels)), BATCH, shuffle=shuffle)
 
 
 class _Reporter(Callback):
-    """Reports what a trainer does."""
+    """Report the progress of a trainer."""
 
     def __init__(self, known: Vocabulary, report: Callable[[Progress], None]) -> None:
         self._known = known
@@ -220,26 +220,26 @@ class _Reporter(Callback):
         """Report."""
         rows = trainer.history.rows
         right = rows[-1]["validation_accuracy"] if rows else None
-        judge = Judge(self._known, copy.deepcopy(trainer.model))
-        self._report(Progress(trainer.history.losses, right, judge))
+        classifier = Classifier(self._known, copy.deepcopy(trainer.model))
+        self._report(Progress(trainer.history.losses, right, classifier))
 
     on_epoch_end = on_batch_end
 
 
-def judge(who: Judge, text: str) -> Judgement:
-    """Return what a network says of a sentence, and how much of that each word has done.
+def classify(classifier: Classifier, text: str) -> Prediction:
+    """Return the prediction for a sentence, and the influence of each word.
 
     Raises:
-        SentenceError: it has no words, too many, or none that the network knows.
+        SentenceError: it has no words, too many, or only unknown ones.
     """
     words = tokenize(text)
     if not words:
-        raise SentenceError("an empty sentence was given: write some words.")
+        raise SentenceError("the sentence is empty: write some words.")
     if len(words) > LONGEST:
-        raise SentenceError(f"a sentence has at most {LONGEST} words; this one has {len(words)}.")
-    known = tuple(word in who.vocabulary for word in words)
+        raise SentenceError(f"a sentence may have at most {LONGEST} words, not {len(words)}.")
+    known = tuple(word in classifier.vocabulary for word in words)
     if not any(known):
-        raise SentenceError("none of these words is known to the network: write others.")
-    scores, weights = weigh(who.network, np.array(who.vocabulary.encode(words)))
+        raise SentenceError("the network knows none of these words: write others.")
+    scores, weights = weigh(classifier.network, np.array(classifier.vocabulary.encode(words)))
     praise = float(scores.softmax(0)[1])
-    return Judgement(tuple(words), known, tuple(weights.tolist()), praise)
+    return Prediction(tuple(words), known, tuple(weights.tolist()), praise)

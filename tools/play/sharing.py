@@ -1,7 +1,7 @@
-"""How mt-fast shares an operation between threads: who writes what, how long it takes, if it pays.
+"""How mt-fast divides an operation among threads: what each writes, the time, and the speed-up.
 
-Nothing of this is worked out here. The parts are those of the function that mt-fast compiles to
-share the units of a kernel, run as Python; what a thread writes is seen by letting it write.
+All of this is observed. The parts come from the function that mt-fast compiles to divide the units
+of a kernel, run as Python; the elements that a thread writes are found by running its part.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from play.comparison import PRODUCT, Measured, Operation, measuring, repeated
 from play.compiled import Run, runs_of
 
 MOST_TILES = 64
-"""Of more units than this, those of one thread are one tile."""
+"""With more units than this, all units of a thread are shown as one tile."""
 
 SECONDS = 0.03
-"""For how long one number of units is measured."""
+"""The time to measure one number of units, in seconds."""
 
 
 def most_threads() -> int:
-    """Return how many threads Numba may use in this process."""
+    """Return the maximum number of Numba's threads in this process."""
     return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Let Numba use so many threads, for the calling thread of Python; then as many as before."""
+    """Set the number of Numba's threads within a block, for the calling Python thread."""
     before = numba.get_num_threads()
     numba.set_num_threads(count)
     try:
@@ -46,24 +46,24 @@ def threads(count: int) -> Iterator[None]:
 
 
 def shared_from(operation: Operation) -> int:
-    """Return from how many steps on an operation is shared; see `Operation.steps`."""
+    """Return from how many `Operation.steps` an operation runs in parallel."""
     if operation.name == PRODUCT and as_dtype(operation.dtype).is_floating_point:
         return gemm.PARALLEL_FROM
     backend: Any = mt.get_backend("fast")
     return int(backend.parallel_from)
 
 
-# --- Who writes what ----------------------------------------------------------------------------
+# --- Writes of threads ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Written:
-    """Memory that kernels write: the result, or partial results that another kernel folds.
+    """Memory that kernels write: the result, or partial results that another kernel reduces.
 
     Attributes:
-        tiles: for each element the number of its tile; int64 of shape (rows, columns).
-        owners: for each tile, which thread writes it.
-        run: the first run that writes there; None if nothing is shared.
+        tiles: the tile number of each element; int64 of shape (rows, columns).
+        owners: the thread that writes each tile.
+        run: the first run that writes to it; None if nothing runs in parallel.
     """
 
     tiles: Array
@@ -71,13 +71,13 @@ class Written:
     run: Run | None = None
 
     def elements(self) -> dict[int, int]:
-        """Return how many elements each thread writes that writes any."""
+        """Return the number of elements that each thread writes, for threads that write."""
         found, counts = np.unique(np.take(self.owners, self.tiles), return_counts=True)
         return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
 def written(operation: Operation, count: int) -> list[Written]:
-    """Return what so many threads write, in the order of time."""
+    """Return the memory that a number of threads writes, in chronological order."""
     with threads(count):
         runs, result = runs_of(_computation(operation, mt.get_backend("fast")))
     columns = size_of(result.shape[-1:])
@@ -101,39 +101,39 @@ def _rows(tiles: Array, columns: int) -> Array:
 
 
 def target(run: Run) -> Array:
-    """Return the memory that a kernel writes: the last that it is given, in a row."""
+    """Return the memory that a kernel writes, its last array argument, flattened."""
     return [each for each in run.arguments if isinstance(each, np.ndarray)][-1].reshape(-1)
 
 
 def touched(run: Run, units: range) -> Array:
-    """Return which elements of that memory are written for some units, as bool."""
+    """Return the elements of that memory that some units write, as a bool array."""
     bits = target(run).view(f"u{target(run).itemsize}")
     writes = np.zeros(bits.size, bool)
-    for before in (0, np.iinfo(bits.dtype).max):  # no number is both
+    for before in (0, np.iinfo(bits.dtype).max):  # no result equals both
         bits[:] = before
         run.kernel.serial(units.start, units.stop, *run.arguments)
         writes |= bits != before
     return writes
 
 
-# --- How long it takes --------------------------------------------------------------------------
+# --- Times --------------------------------------------------------------------------------------
 
 
 def times(operation: Operation) -> dict[int, Measured]:
-    """Return how long an operation takes with one thread, two and so on; of many some numbers."""
+    """Return the times with different numbers of threads: all up to 8, then powers of two."""
     most, found = most_threads(), {}
     computation = _computation(operation, mt.get_backend("fast"))
     for count in range(1, most + 1):
         if count <= 8 or count == most or count.bit_count() == 1:
             with measuring, threads(count):
-                computation()  # which may compile
+                computation()  # may compile
                 found[count] = Measured("fast", times=repeated(computation))
     return found
 
 
 @dataclass(frozen=True)
 class Point:
-    """Some units of a kernel: how many steps these are, and the seconds of one and all threads."""
+    """The times of a number of units of a kernel, in steps and seconds, on one and all threads."""
 
     steps: int
     alone: float
@@ -141,9 +141,9 @@ class Point:
 
 
 def curve(operation: Operation) -> list[Point]:
-    """Return what sharing gains or costs for ever more units, whether mt-fast would do so or not.
+    """Return the times of increasing numbers of units on one and all threads.
 
-    There is nothing to compare if one thread is all there is, or mt-fast has no kernel for it.
+    It is empty if there is only one thread, or mt-fast has no kernel for the operation.
     """
     backend = FastOps()
     backend.parallel_from = 1

@@ -1,4 +1,4 @@
-"""What pages have in common: how they show numbers, pictures, and what went wrong."""
+"""Helpers for pages: numbers, pictures and error messages."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Mapping
 import streamlit as st
 
 VALUE, DERIVATIVE = "#3b82c4", "#d1622b"
-"""Blue and orange, which people tell apart on light and on dark pages."""
+"""Blue and orange, which are easy to distinguish on light and dark pages."""
 
 
 def is_dark() -> bool:
-    """Whether the page has light text on a dark ground, for pictures that are made of pixels."""
+    """Return whether the page has a dark theme, for pictures made of pixels."""
     return bool(st.context.theme.type == "dark")
 
 
 def show_numbers(numbers: Mapping[str, str], notes: Mapping[str, str] | None = None) -> None:
-    """Put numbers on the page beside each other, as many as there is room for.
+    """Show numbers next to each other, as many as fit.
 
     Args:
-        numbers: what is written large, by what is written above it.
-        notes: what is told of some of them when they are pointed at.
+        numbers: the numbers by label.
+        notes: tooltips by label.
     """
     with st.container(horizontal=True, gap="medium"):
         for label, number in numbers.items():
@@ -30,13 +30,13 @@ def show_numbers(numbers: Mapping[str, str], notes: Mapping[str, str] | None = N
 
 
 def show_svg(svg: str, *, fits: bool = False) -> None:
-    """Put a picture on the page, in its own size; what is wider than the page can be scrolled.
+    """Show a picture in its original size; if it is wider than the page, it can be scrolled.
 
-    It is dark where the reader's system is, as is the page.
+    It follows the color scheme of the system, like the page.
 
     Args:
-        svg: a document of its own, whose title is what a screen reader tells.
-        fits: whether it becomes smaller instead where there is little room.
+        svg: a complete document, whose title is the alternative text.
+        fits: whether to scale it down to the page instead.
     """
     picture = base64.b64encode(svg.encode()).decode()
     title = re.search(r"<title>(.*?)</title>", svg, re.DOTALL)
@@ -48,8 +48,8 @@ def show_svg(svg: str, *, fits: bool = False) -> None:
     )
 
 
-def time_told(seconds: float) -> str:
-    """Return a time with three digits, in s, ms or µs."""
+def format_time(seconds: float) -> str:
+    """Format a time with three digits, in s, ms or µs."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= scale:
             return f"{seconds / scale:.3g}\u00a0{unit}"
@@ -57,10 +57,10 @@ def time_told(seconds: float) -> str:
 
 
 def plain(text: str) -> str:
-    """Return Markdown that shows a text as it is, whatever it holds."""
+    """Escape a text for Markdown."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
-def refuse(error: Exception) -> None:
-    """Say on the page why something is not done."""
+def show_error(error: Exception) -> None:
+    """Show an error message on the page."""
     st.error(plain(str(error)))

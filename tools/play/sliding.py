@@ -1,4 +1,4 @@
-"""A kernel that slides over an image: where it is, what it multiplies there, and their sum."""
+"""A kernel that slides over an image: its position, the products there, and their sum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mt_tensor.extending import Array
 from play.expressions import ExpressionError, number
 
 LARGEST = 5
-"""How high and wide a kernel may be."""
+"""The maximum height and width of a kernel."""
 
 CELL = 36.0
 
@@ -35,13 +35,13 @@ max-width:100%;height:auto}
 
 @dataclass(frozen=True)
 class Sliding:
-    """A convolution of one channel with one kernel.
+    """A convolution with one channel and one kernel.
 
     Attributes:
         image: shape (height, width).
         kernel: shape (rows, columns).
-        stride: by how many points the kernel moves.
-        padding: how many zeros there are around the image.
+        stride: the step of the kernel.
+        padding: the number of zeros around the image.
     """
 
     image: Array
@@ -51,14 +51,14 @@ class Sliding:
 
     @property
     def padded(self) -> Array:
-        """The image with the zeros around it."""
+        """The image with its padding."""
         return np.pad(self.image, self.padding)
 
     def output(self) -> Array:
-        """Return what `conv2d` gives, shape (rows, columns).
+        """Return the result of `conv2d`, shape (rows, columns).
 
         Raises:
-            InputError: the kernel is larger than the image with what is around it.
+            InputError: the kernel is larger than the padded image.
         """
         image, kernel = (mt.tensor(each[None, None]) for each in (self.image, self.kernel))
         result = conv2d(image, kernel, stride=self.stride, padding=self.padding)
@@ -66,45 +66,44 @@ class Sliding:
         return output
 
     def place(self, position: int) -> tuple[int, int]:
-        """Return the row and the column of a position in the output; they go row by row."""
+        """Return the row and column of a position in the output, counted row by row."""
         columns: int = (self.padded.shape[1] - self.kernel.shape[1]) // self.stride + 1
         return divmod(position, columns)
 
     def window(self, position: int) -> Array:
-        """Return what the kernel lies on there, of its shape."""
+        """Return the part of the padded image below the kernel."""
         row, column = (self.stride * each for each in self.place(position))
         return self.padded[row : row + self.kernel.shape[0], column : column + self.kernel.shape[1]]
 
     def products(self, position: int) -> Array:
-        """Return the products there, whose sum is an element of the output."""
+        """Return the products at a position, whose sum is an element of the output."""
         return np.asarray(self.window(position) * self.kernel, np.float64)
 
 
 def read_kernel(written: str) -> Array:
-    """Return the kernel that somebody has written, a row a line, as float32.
+    """Parse a kernel with one row per line, as float32.
 
     Raises:
-        ExpressionError: it is none; or too large.
+        ExpressionError: it is invalid, or too large.
     """
     rows = [line.replace(",", " ").split() for line in written.strip().splitlines()]
     if not rows:
-        raise ExpressionError("no kernel is written: write its rows below each other.")
+        raise ExpressionError("the kernel is empty: write one row per line.")
     widths = sorted({len(row) for row in rows})
     if len(widths) > 1 or widths[0] == 0:
         raise ExpressionError(
-            f"the rows of a kernel are equally long; here are rows of {widths[0]} and "
-            f"{widths[-1]} numbers."
+            f"the rows of a kernel must have equal lengths, not {widths[0]} and {widths[-1]}."
         )
     if max(len(rows), widths[0]) > LARGEST:
         raise ExpressionError(
-            f"a kernel has at most {LARGEST} x {LARGEST} numbers here; this one has {len(rows)} x "
+            f"a kernel may have at most {LARGEST} x {LARGEST} numbers, not {len(rows)} x "
             f"{widths[0]}."
         )
     return np.array([[number(each) for each in row] for row in rows], np.float32)
 
 
 def draw_sliding(sliding: Sliding, output: Array, position: int) -> str:
-    """Draw the image with the kernel on it, and the output as far as it has come, as SVG."""
+    """Draw the image with the kernel on it, and the output up to this position, as SVG."""
     padded, padding = sliding.padded, sliding.padding
     height, width = padded.shape
     row, column = sliding.place(position)
@@ -131,7 +130,7 @@ def draw_sliding(sliding: Sliding, output: Array, position: int) -> str:
 
 
 def draw_products(sliding: Sliding, position: int) -> str:
-    """Draw the window, the kernel and their products beside each other, as SVG."""
+    """Draw the window, the kernel and their products in a row, as SVG."""
     rows, columns = sliding.kernel.shape
     parts = (
         ("window", sliding.window(position)),
@@ -144,7 +143,7 @@ def draw_products(sliding: Sliding, position: int) -> str:
         x += columns * CELL + 30
         elements.append(text("sign", x - 15, 24 + rows * CELL / 2, sign))
     elements += [text("head", x, 14, "products"), *_grid(parts[2][1], x)]
-    title = "The window, times the kernel, is the products"
+    title = "The window times the kernel gives the products"
     return document(
         "mt-slide",
         title,
@@ -155,13 +154,13 @@ def draw_products(sliding: Sliding, position: int) -> str:
 
 
 def sum_of(products: Array) -> str:
-    """Return the sum of products as somebody would write it."""
+    """Return the sum of products as a formula."""
     written = " + ".join(f"{x + 0.0:.4g}" if x >= 0 else f"({x:.4g})" for x in products.ravel())
     return f"{written} = {products.sum():.6g}"
 
 
 def _grid(numbers: Array, x: float, around: Array | None = None) -> list[str]:
-    """Return the cells of numbers; what is around them is dashed, and not told if it is nan."""
+    """Return the cells of a matrix; those in `around` are dashed, and nan is left empty."""
     finite = np.abs(numbers[np.isfinite(numbers)])
     reach = float(finite.max(initial=0.0)) or 1.0
     elements = []
@@ -181,9 +180,9 @@ def _grid(numbers: Array, x: float, around: Array | None = None) -> list[str]:
 
 
 def _short(value: float) -> str:
-    """Return a number in as few characters as a cell has room for."""
-    told = f"{value + 0.0:.3g}"
-    return told if len(told) < 6 else f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
+    """Format a number to fit into a cell."""
+    text = f"{value + 0.0:.3g}"
+    return text if len(text) < 6 else f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
 
 
 def _frame(x: float, y: float, shape: tuple[int, ...]) -> str:

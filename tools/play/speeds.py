@@ -1,4 +1,4 @@
-"""Charts of how long something takes: for each number of threads, and for ever more to do."""
+"""Charts of times by number of threads, and by amount of work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from play.sharing import Point
 from play.showing import DERIVATIVE, VALUE
 
 IDEAL = "#7d8894"
-"""Grey, which can be seen on light and on dark pages."""
+"""Gray, which is visible on light and dark pages."""
 
 
 def times_chart(taken: Mapping[int, Measured]) -> Any:
@@ -41,13 +41,13 @@ def times_chart(taken: Mapping[int, Measured]) -> Any:
 
 
 def curve_chart(points: Sequence[Point], together: str, what: str, least: int) -> Any:
-    """Return what one thread and all of them take, on logarithmic scales.
+    """Plot the times of one thread and of all threads, on logarithmic axes.
 
     Args:
-        points: some amounts of work.
-        together: what all threads are called.
-        what: what an amount is counted in.
-        least: the amount where there is a line.
+        points: the measurements.
+        together: the label of all threads.
+        what: the unit of work.
+        least: the position of a vertical line.
     """
     rows: list[dict[str, Any]] = [
         {what: point.steps, "microseconds": seconds * 1e6, "who": who}
@@ -67,7 +67,7 @@ def curve_chart(points: Sequence[Point], together: str, what: str, least: int) -
 
 
 def _logarithmic(channel: Any, name: str, values: Sequence[float], form: str) -> Any:
-    """Return an axis that begins and ends a little outside of the values."""
+    """Return a logarithmic axis with a margin around the values."""
     low, high = 0.8 * min(values), 1.25 * max(values)
     steps = (1, 2, 5) if high < 200 * low else (1,)
     marks = [step * 10.0**power for power in range(-1, 9) for step in steps]

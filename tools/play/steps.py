@@ -1,7 +1,6 @@
-"""Backpropagation node by node, and how its picture looks after each step.
+"""Backpropagation node by node, with a drawing of the graph after each step.
 
-The order, the derivatives and their shares are those of `mt_autodiff`; here they are only written
-down as they come.
+The order and the derivatives are those of `mt_autodiff`; this module only records them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from mt_autodiff.drawing.expression import SYMBOLS, recorded_graph
 from mt_autodiff.drawing.svg import Node, Svg, render
 
 MOST_NODES = 80
-"""How many Scalars are drawn at most."""
+"""The maximum number of Scalars to draw."""
 
 STYLE = """
 .mt-graph .waiting .box{stroke-dasharray:2 4}
@@ -27,13 +26,13 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Step:
-    """What backpropagation does at one Scalar.
+    """One step of backpropagation, at one Scalar.
 
     Attributes:
-        variable: whose derivative is complete.
-        derivative: of the result, by this Scalar.
-        shares: what it hands on, to each Scalar that it was made from.
-        slopes: the partial derivatives by which these came about.
+        variable: the Scalar, whose derivative is complete.
+        derivative: the derivative of the result with respect to it.
+        shares: the contributions to the derivatives of its inputs.
+        slopes: the partial derivatives with respect to its inputs.
     """
 
     variable: Scalar
@@ -43,7 +42,7 @@ class Step:
 
 
 def steps_of(result: Scalar) -> list[Step]:
-    """Return what backpropagation does, in its order. Nothing is stored or freed."""
+    """Return the steps of backpropagation, in order, without storing or freeing anything."""
     with no_grad():
         return [
             Step(
@@ -56,19 +55,19 @@ def steps_of(result: Scalar) -> list[Step]:
         ]
 
 
-def told(step: Step, number: int) -> str:
-    """Return what a step does, in a sentence of Markdown."""
+def describe_step(step: Step, number: int) -> str:
+    """Return a Markdown sentence on a step."""
     name = _called(step.variable)
     if step.variable.is_leaf():
-        return f"**{number}.** {name} is an input: its derivative {step.derivative:.4g} is kept."
+        return f"**{number}.** {name} is an input: its derivative {step.derivative:.4g} is stored."
     shares = " and ".join(
         f"{_called(parent)} gets {share:.4g} ({step.derivative:.4g} × {slope:.4g})"
         for (parent, share), slope in zip(step.shares, step.slopes, strict=True)
     )
-    made_by = step.variable.history.name if step.variable.history else ""
+    operation = step.variable.history.name if step.variable.history else ""
     return (
-        f"**{number}.** {name}, made by `{made_by}`, has all of its derivative, "
-        f"{step.derivative:.4g}: {shares or 'nobody gets a share'}."
+        f"**{number}.** {name}, the result of `{operation}`, has its complete derivative, "
+        f"{step.derivative:.4g}: {shares or 'no input needs a derivative'}."
     )
 
 
@@ -77,15 +76,15 @@ def _called(variable: Scalar) -> str:
 
 
 def draw_steps(result: Scalar, steps: Sequence[Step], done: int) -> Svg:
-    """Draw a graph as it is when so many steps of backpropagation are done.
+    """Draw a graph after some steps of backpropagation.
 
     Args:
         result: the Scalar that was differentiated.
-        steps: all that `steps_of` returns.
-        done: how many of them are done; the last one is marked, and what got a share by it.
+        steps: the result of `steps_of`.
+        done: the number of steps done; the last is highlighted, with the inputs that it changed.
 
     Raises:
-        GraphTooLargeError: there are more Scalars than can be looked at.
+        GraphTooLargeError: there are too many Scalars to draw.
     """
     variables, inputs = recorded_graph(
         result,

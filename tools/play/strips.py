@@ -1,4 +1,4 @@
-"""Memory as a picture: each part of it in the colour of the thread that writes it."""
+"""Draw memory, with each part in the color of the thread that writes it."""
 
 from __future__ import annotations
 
@@ -15,28 +15,17 @@ COLOURS = (
     *("#2f6fab", "#b8501f", "#2f7d48", "#8250b0"),
     *("#1f7f86", "#b8406f", "#8a6a12", "#5b6b7d"),
 )
-"""Of the threads, again and again; white can be read on each."""
-
-STYLE = """<style>
-.mt-strips .memory{position:relative;margin:.3rem 0 .6rem}
-.mt-strips img{display:block;width:100%;height:100%;border-radius:.4rem}
-.mt-strips .memory span{position:absolute;transform:translate(-50%,-50%);color:#fff;
-font-size:.85rem;font-weight:600;white-space:nowrap}
-.mt-strips .keys{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;font-size:.85rem;
-font-variant-numeric:tabular-nums}
-.mt-strips .keys i{display:inline-block;width:.8rem;height:.8rem;border-radius:.2rem;
-margin-right:.4rem;vertical-align:-.08rem}
-</style>"""
+"""The colors of the threads, repeated; white text is readable on each."""
 
 WIDEST, NARROWEST = 2.0, 1.5
-"""How many times as wide as high a picture of several rows is at most, and at least."""
+"""The maximum and minimum aspect ratio of a picture with several rows."""
 
 ROOM = 0.16, 0.12
-"""Which share of the width and of the height the name of a thread needs."""
+"""The fraction of the width and the height that the label of a thread needs."""
 
 
 def rectangles(tiles: Array) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield a matrix of numbers as rectangles of one number each.
+    """Split a matrix into rectangles of equal numbers.
 
     Yields:
         The number, the first row and column, and the row and column after the last.
@@ -50,7 +39,7 @@ def rectangles(tiles: Array) -> Iterator[tuple[int, int, int, int, int]]:
 
 
 def strips_html(shown: Written) -> str:
-    """Return a picture of memory, and how many elements each thread writes, as HTML."""
+    """Draw memory, and list the number of elements that each thread writes, as HTML."""
     rows, columns = shown.tiles.shape
     paths = [""] * len(shown.owners)
     names: dict[int, tuple[float, str]] = {}
@@ -74,17 +63,17 @@ def strips_html(shown: Written) -> str:
         + "</g></svg>"
     )
     elements = shown.elements()
-    told = [f"thread {thread}: {count:,}" for thread, count in elements.items()]
+    counts = [f"thread {thread}: {count:,}" for thread, count in elements.items()]
     keys = "".join(
         f'<span><i style="background:{COLOURS[thread % len(COLOURS)]}"></i>{words}</span>'
-        for thread, words in zip(elements, told, strict=True)
+        for thread, words in zip(elements, counts, strict=True)
     )
     ratio = min(max(columns / rows, NARROWEST), WIDEST)
     size = "height:3.2rem" if rows == 1 else f"aspect-ratio:{ratio:.2f}"
     picture = base64.b64encode(svg.encode()).decode()
     return (
-        f'{STYLE}<div class="mt-strips"><div class="memory" style="{size}">'
-        f'<img alt="{"; ".join(told)}" src="data:image/svg+xml;base64,{picture}">'
+        f'<div class="mt-strips"><div class="memory" style="{size}">'
+        f'<img alt="{"; ".join(counts)}" src="data:image/svg+xml;base64,{picture}">'
         f"{''.join(name for _, name in names.values())}</div>"
         f'<div class="keys">{keys}</div></div>'
     )

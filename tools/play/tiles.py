@@ -1,7 +1,7 @@
-"""Small images beside each other, each number a square: what is in a network that sees.
+"""Show arrays as a grid of small images.
 
-Signed numbers are blue above 0 and orange below; others are ink on paper. What is not finite is
-red.
+Signed numbers are blue above 0 and orange below; unsigned ones are ink on paper. Numbers that are
+not finite are red.
 """
 
 from __future__ import annotations
@@ -19,15 +19,7 @@ from mt_tensor.extending import Array
 ABOVE, BELOW = (0x3B, 0x82, 0xC4), (0xD1, 0x62, 0x2B)
 NEITHER = (0xD0, 0x21, 0x2B)
 INK = {False: (0x1D, 0x1F, 0x23), True: (0xE4, 0xE2, 0xDC)}
-"""What unsigned numbers are drawn with, on a light page and on a dark one."""
-
-STYLE = """<style>
-.mt-tiles{display:flex;flex-wrap:wrap;gap:.6rem .6rem}
-.mt-tiles figure{margin:0;text-align:center}
-.mt-tiles img{display:block;image-rendering:pixelated;border-radius:.25rem;
-border:1px solid color-mix(in srgb,currentColor 30%,transparent)}
-.mt-tiles figcaption{font-size:.78rem;opacity:.85;margin-top:.15rem}
-</style>"""
+"""The color of unsigned numbers, on light and dark pages."""
 
 
 def tiles(
@@ -39,15 +31,15 @@ def tiles(
     signed: bool = False,
     name: str = "image",
 ) -> str:
-    """Return images as HTML, from the left to the right and down.
+    """Return images as HTML, row by row.
 
     Args:
-        images: of shape `(images, height, width)`; the largest size among them is the full colour.
-        captions: what is below each; fewer than images if the others have none.
-        dark: whether the page is.
-        width: of each image, in pixels of the page.
-        signed: whether numbers below 0 have a colour of their own.
-        name: what a screen reader tells of each image, with its number.
+        images: of shape `(images, height, width)`; the largest absolute value has the full color.
+        captions: the captions; there may be fewer than images.
+        dark: whether the page is dark.
+        width: the width of each image, in pixels.
+        signed: whether negative numbers have a separate color.
+        name: the alternative text of each image, to which its number is added.
     """
     finite = np.abs(images[np.isfinite(images)])
     reach = float(finite.max()) if finite.size else 0.0
@@ -60,11 +52,11 @@ def tiles(
             + (f"<figcaption>{escape(caption)}</figcaption>" if caption else "")
             + "</figure>"
         )
-    return f'{STYLE}<div class="mt-tiles">{"".join(figures)}</div>'
+    return f'<div class="mt-tiles">{"".join(figures)}</div>'
 
 
 def _png(image: Array, reach: float, signed: bool, dark: bool) -> str:
-    """Return an image as PNG in base 64: the larger a number, the stronger its colour."""
+    """Return an image as PNG in base 64; a larger number has a stronger color."""
     known = np.isfinite(image)
     numbers = np.where(known, image, 0.0)
     pixels = np.empty((*image.shape, 4), np.uint8)

@@ -1,8 +1,8 @@
-"""What the threads of a GPU do, written down while the simulator of mt-cuda runs a kernel.
+"""Record what the threads of a GPU kernel do in the simulator of mt-cuda.
 
-Nothing is acted out: the backend chooses the kernel, and the simulator runs its text. What it hands
-to the text, arrays and the function that makes shared ones, is watched on the way: each access goes
-on to the real array, which refuses races as ever, and is noted.
+The backend selects the kernel, and the simulator runs its source. The arrays, and the function that
+creates shared ones, are wrapped: each access goes to the real array, which still detects races, and
+is recorded.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ BARRIER = "cuda.syncthreads()"
 
 @dataclass(frozen=True)
 class Access:
-    """One element that a thread has read or written.
+    """A read or write of one element by a thread.
 
     Attributes:
         array: the name of the array in the kernel.
         at: the position of the element, or its index in each dimension.
-        value: what was read or written.
-        writes: whether it was written.
-        shared: whether the array is in the shared memory of the block.
+        value: the value read or written.
+        writes: whether it is a write.
+        shared: whether the array is in shared memory.
     """
 
     array: str
@@ -47,14 +47,14 @@ class Turn:
     """What one thread does from one barrier to the next.
 
     Attributes:
-        block: which block the thread belongs to.
+        block: the index of its block.
         thread: its number in the block.
-        phase: how many barriers the block has passed before.
-        stops: the number of the line at whose barrier the thread waits now; None if it has ended.
-        lines: the numbers of the lines that were executed.
-        accesses: of elements, in their order.
-        registers: the variables of the thread at the end of its turn, numbers and arrays.
-        shared: the arrays in shared memory then; nan where nobody has written.
+        phase: the number of barriers that the block has passed before.
+        stops: the line of the barrier where the thread waits; None if it has ended.
+        lines: the lines that were executed.
+        accesses: the accesses of elements, in order.
+        registers: the variables of the thread at the end of its turn.
+        shared: the arrays in shared memory at that time; nan where nothing has been written.
     """
 
     block: tuple[int, int]
@@ -67,19 +67,19 @@ class Turn:
     shared: dict[str, Any]
 
     def touched(self, array: str, writes: bool) -> set[Any]:
-        """Return which elements of an array were read or, instead, written."""
+        """Return the elements of an array that were read or, instead, written."""
         return {a.at for a in self.accesses if a.array == array and a.writes == writes}
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel, how it was launched, and what its threads did.
+    """A launch of a kernel, with the turns of its threads.
 
     Attributes:
-        kernel: what was run.
-        grid: how many blocks there were.
-        threads: how many threads each of them had.
-        turns: of all threads, in the order of the simulator.
+        kernel: the kernel.
+        grid: the number of blocks.
+        threads: the number of threads per block.
+        turns: the turns of all threads, in the order of the simulator.
     """
 
     kernel: Kernel
@@ -93,15 +93,15 @@ class Launch:
 
 
 class TracingSimulator(Simulator):
-    """The simulator, which keeps what the threads did.
+    """A simulator that records the turns of all threads.
 
     Args:
-        size: how work is spread over threads and blocks.
-        order: in which order threads are run.
-        barriers: whether kernels keep their barriers; without them they are wrong.
+        size: the sizes that plan launches.
+        order: the order in which threads run.
+        barriers: whether to keep the barriers of kernels; without them they are wrong.
 
     Attributes:
-        launches: all so far.
+        launches: all launches so far.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class TracingSimulator(Simulator):
         self.launches: list[Launch] = []
 
     def load(self, kernel: Kernel) -> Program:
-        """Return a program that notes what it does."""
+        """Return a program that records its accesses."""
         if not self.barriers:
             kernel = replace(kernel, source=kernel.source.replace(BARRIER, "pass"))
         return _Traced(kernel, self.launches)
@@ -126,16 +126,16 @@ class TracingSimulator(Simulator):
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Run every block; raises what the simulator raises."""
+        """Run every block; errors of the simulator are raised."""
         self.launches.append(Launch(loaded.kernel, grid, threads))
         super().launch(loaded, grid, threads, numbers, operands)
 
 
 class PlanningMachine(Simulator):
-    """A machine of the size of a GPU that runs nothing, and only keeps what it was to run.
+    """A machine with the size of a GPU that only records launches, without running them.
 
     Args:
-        size: how work is spread over threads and blocks.
+        size: the sizes that plan launches.
     """
 
     def __init__(self, size: Size) -> None:
@@ -151,17 +151,17 @@ class PlanningMachine(Simulator):
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Keep a launch."""
+        """Record a launch."""
         self.launches.append(Launch(loaded.kernel, grid, threads))
 
 
-# --- Watching -----------------------------------------------------------------------------------
+# --- Recording ----------------------------------------------------------------------------------
 
 
 class _Watched:
-    """An array that notes who touches it, and hands everything on to the real one.
+    """An array that records accesses, and forwards them to the real one.
 
-    It keeps its own copy of what was written, for looking at shared memory is an access as well.
+    It keeps a copy of writes, because reading shared memory would itself be an access.
     """
 
     def __init__(
@@ -188,18 +188,18 @@ class _Watched:
 
 
 _Noted = tuple[_Watched, Any, float, bool]
-"""An access, while nobody knows the name of the array: where, what, and whether it is written."""
+"""An access before the name of the array is known: array, index, value, and whether it writes."""
 
 
 class _Traced(Program):
-    """A kernel whose turns are kept by the latest of the launches."""
+    """A kernel that adds its turns to the latest launch."""
 
     def __init__(self, kernel: Kernel, launches: list[Launch]) -> None:
         super().__init__(kernel)
         self._launches = launches
 
     def bind(self, cuda: Any) -> Callable[..., Any]:
-        """Return the kernel for the threads of one block, each of whose turns is noted."""
+        """Return the kernel for the threads of one block, which records each of their turns."""
         function = super().bind(cuda)
         block = _Block(self.kernel, cuda, self._launches[-1].turns)
         names = [parameter.name for parameter in self.kernel.parameters]
@@ -216,7 +216,7 @@ class _Traced(Program):
 
 
 class _Block:
-    """What is known of a block while its threads run."""
+    """The record of a block while its threads run."""
 
     def __init__(self, kernel: Kernel, cuda: Any, turns: list[Turn]) -> None:
         self.kernel = kernel
@@ -230,14 +230,14 @@ class _Block:
         cuda.shared.array = self._shared_array
 
     def take(self, action: Callable[[], Any]) -> Any:
-        """Let a thread begin; one that knows no barrier is done then, and this was its turn."""
+        """Start a thread; without barriers it is done then, and this was its only turn."""
         result = self._traced(action)
         if result is None:
             self._keep(None)
         return result
 
     def turns_of(self, generator: Any) -> Iterator[None]:
-        """Yield where the thread waits, after each of its turns."""
+        """Yield at each barrier, after recording a turn."""
         ended = object()
         while self._traced(lambda: next(generator, ended)) is not ended:
             self._keep(generator.gi_frame.f_lineno)
@@ -251,7 +251,7 @@ class _Block:
         return self._shared[id(array)]
 
     def _traced(self, action: Callable[[], Any]) -> Any:
-        """Run a part of the kernel, and note its lines and in the end its variables."""
+        """Run a part of the kernel, and record its lines and its final variables."""
         filename = f"<kernel {self.kernel.name}>"
 
         def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -271,7 +271,7 @@ class _Block:
             sys.settrace(before)
 
     def _keep(self, stops: int | None) -> None:
-        """Keep what has been noted as a turn of the thread that runs."""
+        """Add the recorded accesses as a turn of the current thread."""
         parameters = {parameter.name for parameter in self.kernel.parameters}
         registers: dict[str, Any] = {}
         for name, value in self._registers.items():

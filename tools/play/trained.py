@@ -1,4 +1,4 @@
-"""A network that `mt-train` has trained, in a folder that somebody names."""
+"""Load a network that `mt-train` has trained."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ JobT = TypeVar("JobT", bound=Job)
 
 
 class FolderError(ValueError):
-    """What was named is no folder of a training that is wanted; says why, and what to name."""
+    """A folder without a suitable training; the message says why, and what to enter."""
 
 
 def saved(folder: str, *kinds: type[JobT]) -> tuple[JobT, Module]:
-    """Return the job of a training, and its network, which evaluates.
+    """Return the job of a training, and its network in evaluation mode.
 
     Args:
-        folder: as somebody has typed it; `~` is their home.
-        *kinds: what the job may be.
+        folder: the folder as typed; `~` is the home directory.
+        *kinds: the allowed types of the job.
 
     Raises:
-        FolderError: none is named, nobody knows where it is, or it is that of another job.
-        FileError: there is no training, or it is not finished.
-        StateDictError: its parameters are not of this network.
+        FolderError: it is empty, its home directory is unknown, or it contains another job.
+        FileError: it contains no training, or one that is not finished.
+        StateDictError: its parameters do not match the network.
     """
     folder = folder.strip()
     if not folder:
-        raise FolderError(f"no folder is named: write one such as runs/{_names(kinds)[0]}.")
+        raise FolderError(f"the folder is empty: enter one such as runs/{_names(kinds)[0]}.")
     try:
         path = Path(folder).expanduser()
     except RuntimeError:
         raise FolderError(
-            f"{folder} begins with a home that nobody here has: write the folder without ~."
+            f"{folder} has an unknown home directory: enter the folder without ~."
         ) from None
-    with use_generator(mt.Generator()):  # a network begins with random numbers, and others learn
+    with use_generator(mt.Generator()):  # creating a network must not affect other trainings
         job, network = load(path)
     if not isinstance(job, kinds):
-        raise FolderError(f"{folder} is no training of {' or '.join(_names(kinds))}: name one.")
+        raise FolderError(f"{folder} does not contain a training of {' or '.join(_names(kinds))}.")
     return job, network
 
 
 def _names(kinds: tuple[type[Job], ...]) -> list[str]:
-    """Return how `mt-train` calls jobs of some kinds."""
+    """Return the names of jobs in `mt-train`."""
     return [name for name in JOBS if issubclass(job_class(name), kinds)]

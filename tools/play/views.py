@@ -1,7 +1,7 @@
-"""Views of a storage that somebody asks for by typing: shapes, orders, indices, and what they see.
+"""Views of a storage that users specify by typing shapes, orders and indices.
 
-Only whole numbers, slices, `...` and None are read, and a view has a limited number of elements;
-everything else is refused here or by `mt_tensor` itself.
+Only integers, slices, `...` and None are parsed, and the size of views is limited; this module or
+`mt_tensor` itself rejects everything else.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from mt_tensor.drawing import draw_storage
 from mt_tensor.extending import Shape, size_of
 
 MOST_ELEMENTS = 10_000
-"""How many elements a storage or a view may have."""
+"""The maximum number of elements of a storage or a view."""
 
 MOST_DIMENSIONS = 6
 
 LONGEST = 80
-"""How many characters may be typed."""
+"""The maximum number of characters of an input."""
 
 LARGEST = 10**15
-"""How large a number may be that is typed."""
+"""The maximum number in an input."""
 
 Entry = int | slice | EllipsisType | None
 
@@ -38,79 +38,77 @@ CHOSEN = """
 
 
 class ViewError(ValueError):
-    """What was typed is no shape or index, or asks for too much; says what can be typed."""
+    """Invalid input, or too large a view; the message says what to type."""
 
 
 def whole_numbers(text: str, what: str) -> tuple[int, ...]:
-    """Return the numbers in a text such as `2, 3`; none of an empty one.
+    """Parse integers such as `2, 3`; an empty text has none.
 
     Args:
-        text: what was typed.
-        what: what the numbers are, for messages.
+        text: the input.
+        what: its meaning, for messages.
 
     Raises:
-        ViewError: there is something else in it, or too much.
+        ViewError: it is invalid, or too long.
     """
     parts = text.strip().strip("()[]").rstrip(", ").split(",") if text.strip("()[] ,") else []
     if len(text) > LONGEST or len(parts) > MOST_DIMENSIONS:
-        raise ViewError(f"{what} has at most {MOST_DIMENSIONS} numbers; {len(parts)} were given.")
+        raise ViewError(f"{what} may have at most {MOST_DIMENSIONS} numbers, not {len(parts)}.")
     for part in parts:
         if not re.fullmatch(r"-?[0-9]{1,15}", part.strip()):
             raise ViewError(
-                f"{what} is whole numbers with commas between them, such as 2, 3; "
-                f"{part.strip()!r} was given."
+                f"{what} must be integers separated by commas, such as 2, 3; found "
+                f"{part.strip()!r}."
             )
     return tuple(int(part) for part in parts)
 
 
 def as_shape(text: str, what: str = "a shape", most: int = MOST_ELEMENTS) -> Shape:
-    """Return the shape in a text, which has not too many elements.
+    """Parse a shape.
 
     Raises:
-        ViewError: it is none, or has.
+        ViewError: it is invalid, or has too many elements.
     """
     shape = whole_numbers(text, what)
     if any(length < 0 for length in shape):
-        raise ViewError(f"{what} has sizes of 0 or more; {shape} was given.")
+        raise ViewError(f"{what} must have sizes of 0 or more, not {shape}.")
     _check_size(shape, most)
     return shape
 
 
 def _check_size(shape: Shape, most: int = MOST_ELEMENTS) -> None:
     if size_of(shape) > most:
-        raise ViewError(
-            f"at most {most:,} elements can be looked at; shape {shape} has {size_of(shape):,}."
-        )
+        raise ViewError(f"the limit is {most:,} elements; shape {shape} has {size_of(shape):,}.")
 
 
 def as_index(text: str) -> tuple[Entry, ...]:
-    """Return the index in a text such as `1:, ::2`.
+    """Parse an index such as `1:, ::2`.
 
     Raises:
-        ViewError: there is something else in it than whole numbers, slices, `...` and None.
+        ViewError: it has anything except integers, slices, `...` and None.
     """
-    said = f"an index is whole numbers, slices, ... and None, such as 1:, ::2; {text!r} was given."
+    message = f"an index may have integers, slices, ... and None, such as 1:, ::2; not {text!r}."
     if len(text) > LONGEST:
-        raise ViewError(f"an index has at most {LONGEST} characters; {len(text)} were given.")
+        raise ViewError(f"an index may have at most {LONGEST} characters, not {len(text)}.")
     try:
         subscript = ast.parse(f"x[{text.strip()}]", mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise ViewError(said) from None
+        raise ViewError(message) from None
     if not isinstance(subscript, ast.Subscript) or not isinstance(subscript.value, ast.Name):
-        raise ViewError(said)
+        raise ViewError(message)
     inside = subscript.slice
     parts = inside.elts if isinstance(inside, ast.Tuple) else [inside]
     try:
         return tuple(_entry(part) for part in parts)
     except ValueError:
-        raise ViewError(said) from None
+        raise ViewError(message) from None
 
 
 def _entry(node: ast.expr) -> Entry:
-    """Return an entry of an index.
+    """Convert an entry of an index.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is invalid.
     """
     match node:
         case ast.Slice(lower=lower, upper=upper, step=step):
@@ -136,8 +134,8 @@ class Step:
     """A view, and the code that made it.
 
     Attributes:
-        code: in Python.
-        tensor: what came of it.
+        code: the Python code.
+        tensor: the result.
     """
 
     code: str
@@ -145,17 +143,17 @@ class Step:
 
 
 def views(shape: str, order: str, index: str, expanded: str) -> Iterator[Step]:
-    """Yield a tensor of ten times its positions, and the views that are asked for, one of another.
+    """Yield a tensor with ten times its positions, and a chain of views of it.
 
     Args:
-        shape: of the first tensor.
-        order: in which its dimensions come; empty to leave it.
-        index: what is selected then; empty for everything.
-        expanded: the shape to which that is broadcast; empty to leave it.
+        shape: the shape of the first tensor.
+        order: the order of its dimensions; empty for no change.
+        index: the index to apply next; empty for none.
+        expanded: the shape to broadcast the result to; empty for no change.
 
     Raises:
-        ViewError: something is none of these, or asks for too much.
-        TensorError: it does not fit the tensor.
+        ViewError: an input is invalid, or a view too large.
+        TensorError: it does not match the tensor.
     """
     lengths = as_shape(shape)
     size = math.prod(lengths)
@@ -178,15 +176,15 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "()"
 
 
-def position_told(tensor: mt.Tensor, index: Sequence[int]) -> tuple[str, int]:
-    """Return how the position of an element comes about, and the position."""
+def describe_position(tensor: mt.Tensor, index: Sequence[int]) -> tuple[str, int]:
+    """Return the formula for the position of an element, and its value."""
     data = tensor._tensor
     terms = [f"{i} × {stride}" for i, stride in zip(index, data.strides, strict=True)]
     return " + ".join([str(data.offset), *terms]), data.index(tuple(index))
 
 
 def draw_view(tensor: mt.Tensor, position: int | None = None) -> Svg:
-    """Draw a storage and a view of it, with one element marked wherever it is seen."""
+    """Draw a storage and a view of it, with one element highlighted."""
     picture = draw_storage(tensor)
     if position is None:
         return picture
@@ -198,10 +196,10 @@ def draw_view(tensor: mt.Tensor, position: int | None = None) -> Svg:
 
 
 def broadcast(first: str, second: str) -> tuple[mt.Tensor, mt.Tensor]:
-    """Return tensors of two shapes, expanded to the shape that both broadcast to.
+    """Return tensors of two shapes, expanded to their common shape.
 
     Raises:
-        ViewError: one is no shape, or there are too many elements.
+        ViewError: one is not a shape, or there are too many elements.
         TensorError: the shapes do not broadcast.
     """
     shapes = as_shape(first, "the first shape"), as_shape(second, "the second shape")

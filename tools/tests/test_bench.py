@@ -1,4 +1,4 @@
-"""The benchmark measures both sides and says so; how fast they are is no test's business."""
+"""The benchmark measures both sides and reports the results; speed itself is not tested."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def test_a_side_that_cannot_run_is_reported_and_rows_that_were_written_stay(
         main(["8 elements", *ITSELF, "--backend", "nobody", "--json", str(file)])
     said = capfd.readouterr().err
     assert "no backend is called 'nobody'" in said
-    assert "mt bench: the process that measures" in said
+    assert "mt bench: the process measuring" in said
     assert file.read_text() == "earlier rows"
 
 
@@ -69,12 +69,12 @@ def test_a_row_is_chosen_by_its_name_or_a_pattern(pattern: str) -> None:
     assert names_of("kernels", pattern) == ["(x * y + z).sum(), 8 elements: forward and backward"]
 
 
-def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_row_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     said = complaint(capsys, "no such row", *ITSELF)
     assert "no row of the group 'kernels' matches 'no such row'; there are: " in said
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_measuring(
+def test_an_unwritable_file_is_an_error_before_measuring(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = complaint(capsys, "8 elements", *ITSELF, "--json", str(tmp_path / "gone" / "rows.json"))
@@ -114,7 +114,7 @@ def test_it_starts_itself_where_torch_is(
 
 
 @pytest.mark.usefixtures("_no_torch")
-def test_without_hatch_it_says_what_to_do(
+def test_without_hatch_the_error_explains_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "")
@@ -156,7 +156,7 @@ def test_the_chart_names_every_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "picture"), [("[1]", "a.svg"), ("[", "a.svg"), (None, "a.svg"), ("[]", "a.nonsense")]
 )
-def test_a_chart_of_something_else_is_refused(
+def test_a_chart_of_an_invalid_file_is_an_error(
     rows: str | None, picture: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rows.json"
@@ -193,7 +193,7 @@ def test_steps_are_measured_captured_and_as_they_are(
     assert "mt_tensor+compile" in capsys.readouterr().out
 
 
-def test_a_row_of_steps_says_what_stalled_and_what_is_above_its_target() -> None:
+def test_a_row_of_steps_reports_stalls_and_missed_targets() -> None:
     quick, slow = steps.Measured(0.001, 0.002, 10**8), steps.Measured(0.002, 0.1, 10**8)
     row = steps.Row("a step", 2, {"mt_tensor+compile": quick, "torch": slow}, 0.5, 0.3)
     told = "\n".join(steps.lines(row))
@@ -223,7 +223,7 @@ MODELS = [(name, model) for name in JOBS for model in models_of(name)]
 
 
 def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:
-    """Return a job with a vocabulary of its own, and samples with their targets."""
+    """Return a job with its vocabulary, and samples with their targets."""
     settings = Settings(model=model, epochs=1, batch_size=4, lr=0.1, seed=0, data_dir=".")
     job: Any = job_class(name)(settings)
     if isinstance(job, Images):
@@ -245,7 +245,7 @@ def values_of(copy: Any) -> dict[str, mt.Tensor]:
 
 
 def dropouts(network: Any) -> dict[str, float]:
-    """Return the share that each layer of a network leaves out in training."""
+    """Return the dropout probabilities of the layers of a network."""
     shares = {
         name: getattr(module, "p", getattr(module, "dropout", None))
         for name, module in network.named_modules()
@@ -303,7 +303,7 @@ def test_a_job_learns_the_same_from_programs(name: str, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["lstm", "transformer"])
-def test_a_job_learns_beside_its_twin_in_torch(
+def test_a_job_and_its_twin_in_torch_learn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:
     pytest.importorskip("torch")
@@ -324,7 +324,7 @@ def test_a_job_learns_beside_its_twin_in_torch(
 
 
 def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one line that a twin says of what it cannot do."""
+    """Return the error message of a twin."""
     with pytest.raises(SystemExit, match="1"):
         twin.main(arguments)
     said = capfd.readouterr().err
@@ -333,7 +333,7 @@ def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
     return said
 
 
-def test_a_twin_that_cannot_learn_says_why_and_leaves_nothing_behind(
+def test_a_failing_twin_reports_why_and_cleans_up(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
@@ -350,7 +350,7 @@ def test_a_twin_that_ends_is_reported(
     monkeypatch.setattr(twin, "_answer", abs)  # which takes other arguments
     with pytest.raises(SystemExit, match="1"):
         twin.main(["digits"])
-    assert "mt bench.twin: the process that learns ended" in capfd.readouterr().err
+    assert "mt bench.twin: the training process ended" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_a_twin_that_ends_is_reported(
         (("digits", "--seed", "-1"), "seed must be a non-negative integer"),
     ],
 )
-def test_settings_of_a_twin_that_make_no_sense(
+def test_invalid_settings_of_a_twin(
     arguments: tuple[str, ...],
     says: str,
     monkeypatch: pytest.MonkeyPatch,

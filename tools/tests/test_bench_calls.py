@@ -1,4 +1,4 @@
-"""The rows of the group `calls` run in both libraries, and the calls of each can be counted."""
+"""The rows of the group `calls` run in both libraries, and their Python calls can be counted."""
 
 import argparse
 import sys
@@ -54,7 +54,7 @@ def test_rows_are_measured_on_one_thread(
 
 
 def functions(**sources: str) -> dict[str, Any]:
-    """Return the functions of source files of a package that does not exist."""
+    """Return functions in source files of a package that does not exist."""
     names: dict[str, Any] = {}
     for file, source in sources.items():
         path = Path(PACKAGES, "mt-none", "src", "mt_none", f"{file}.py")
@@ -77,7 +77,7 @@ def test_only_code_of_the_packages_is_counted() -> None:
     assert count_calls(lambda: sorted([2, 1])) == (0, 0)
 
 
-def test_the_third_run_is_counted_and_what_runs_before_it_is_not() -> None:
+def test_only_the_third_run_is_counted() -> None:
     names = functions(first="def call(): return 1")
     runs: list[int] = []
 
@@ -127,7 +127,7 @@ def test_the_counts_of_each_row_and_of_its_backward_are_printed(
         (["--group", "calls", "--backend", "nobody"], "no backend is called 'nobody'"),
     ],
 )
-def test_what_cannot_be_counted_is_refused(
+def test_uncountable_rows_are_an_error(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="[12]"):

@@ -1,4 +1,4 @@
-"""The model of what several ranks cost: what it says of links that are known."""
+"""The cost model of several ranks: its predictions for known links."""
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,7 @@ def test_a_step_is_training_copies_and_sums(
 @pytest.mark.parametrize(
     ("together", "hidden"), [(1.0, 1.0), (1.1, 0.5), (1.2, 0.0), (1.3, 0.0), (0.9, 1.0)]
 )
-def test_what_sums_do_not_add_is_hidden(together: float, hidden: float) -> None:
+def test_masked_positions_are_hidden(together: float, hidden: float) -> None:
     assert hidden_share(1.0, together, 0.2) == pytest.approx(hidden)
 
 

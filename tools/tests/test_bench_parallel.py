@@ -1,4 +1,4 @@
-"""`mt bench parallel`: what it prints of steps on two ranks."""
+"""`mt bench parallel`: its output for steps on two ranks."""
 
 import importlib.util
 import re

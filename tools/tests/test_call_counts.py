@@ -1,4 +1,4 @@
-"""How many calls of Python functions small operations make: most of what they cost."""
+"""The number of Python calls of small operations, which determine most of their time."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Each way to break a layer is planted, and found."""
+"""The layering check finds each kind of violation."""
 
 import ast
 import re
@@ -65,7 +65,7 @@ def test_a_good_wheel_has_no_problems(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("added", "complaint"),
     [
-        ("mt_tensor/tests/test_it.py", "holds a test"),
+        ("mt_tensor/tests/test_it.py", "contains a test"),
         ("tests/test_it.py", "outside its package"),
     ],
 )
@@ -74,14 +74,14 @@ def test_a_wheel_with_something_else_is_named(tmp_path: Path, added: str, compla
     assert any(complaint in problem for problem in problems)
 
 
-def test_a_command_may_begin_beside_the_package(tmp_path: Path) -> None:
+def test_a_command_may_be_outside_of_the_package(tmp_path: Path) -> None:
     points = "[console_scripts]\nmt-tensor = mt_begin:main\n\n[other]\nx = mt_more:main\n"
     added = {"mt_begin.py": "import torch", "mt_tensor-0.1.0.dist-info/entry_points.txt": points}
     good = wheel(tmp_path, "tensor", GOOD | added)
     assert list(good.problems()) == []
     assert ("torch", "mt_begin.py:1") in good.imports()  # it is looked at as the others are
     (problem,) = wheel(tmp_path, "tensor", GOOD | added | {"mt_more.py": ""}).problems()
-    assert "holds mt_more.py, which is outside its package" in problem
+    assert "contains mt_more.py, which is outside its package" in problem
 
 
 @pytest.mark.parametrize("lost", GOOD)
@@ -108,8 +108,8 @@ def test_a_core_in_a_wheel_that_needs_the_rest_is_named(tmp_path: Path) -> None:
     readme.write_text("## Reading order\n\n1. [high](src/mt_tensor/core/high.py) - all.\n")
     assert list(check_parts(stage, library)) == [
         "core/low.py (core), line 1, imports more.py (rest)",
-        "the reading order lacks core/low.py",
-        "the reading order has core/high.py, which is no file of the core",
+        "core/low.py is missing from the reading order",
+        "core/high.py is in the reading order, but not a file of the core",
     ]
 
 
@@ -160,7 +160,7 @@ import numpy.linalg
 """
 
 
-def test_what_is_public_may_be_used(tmp_path: Path) -> None:
+def test_public_names_may_be_used(tmp_path: Path) -> None:
     nn = {"mt_nn/__init__.py": PUBLIC, "mt_nn/inside.py": "x = 1\n"}
     wheels = [wheel(tmp_path, "tensor", TENSOR_FILES), wheel(tmp_path, "nn", nn)]
     library = unpacked(wheels, tmp_path / "source")
@@ -173,7 +173,7 @@ def test_a_use_of_another_packages_inside_is_named(tmp_path: Path, text: str, in
     nn = {"mt_nn/__init__.py": "", "mt_nn/deep/file.py": f"{text}\n"}
     wheels = [wheel(tmp_path, "tensor", TENSOR_FILES), wheel(tmp_path, "nn", nn)]
     library = unpacked(wheels, tmp_path / "source")
-    complaint = f"line 1 uses {inside}, which is inside of mt_tensor"
+    complaint = f"line 1 uses {inside}, which is private to mt_tensor"
     assert list(check_borders(WORKSPACE, WORKSPACE["nn"], library)) == [
         f"mt_nn/deep/file.py, {complaint}"
     ]
@@ -185,23 +185,23 @@ def test_a_use_of_another_packages_inside_is_named(tmp_path: Path, text: str, in
 
 
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
-def test_a_stage_keeps_to_what_is_public(stage: Stage) -> None:
+def test_a_stage_uses_only_public_names_of_others(stage: Stage) -> None:
     assert list(check_borders(WORKSPACE, stage, WORKSPACE.library())) == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_documents_show_what_is_public(document: Path) -> None:
+def test_documents_show_only_public_names(document: Path) -> None:
     for example in PYTHON.findall(document.read_text(encoding="utf-8")):
         program = Module("document", document, example, ast.parse(example))
         assert list(trespasses(WORKSPACE.library(), program, WORKSPACE.public)) == []
 
 
-def test_the_examples_keep_to_what_is_public() -> None:
+def test_the_examples_use_only_public_names() -> None:
     assert list(check_examples(WORKSPACE, ROOT / "examples", WORKSPACE.library())) == []
 
 
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
-def test_what_a_stage_declares_public_is_there(stage: Stage) -> None:
+def test_public_names_of_a_stage_exist(stage: Stage) -> None:
     library = WORKSPACE.library()
     for place in stage.public:
         assert library.module(f"{stage.import_name}.{place.removesuffix('.*')}") is not None
@@ -228,7 +228,7 @@ def late():
 def test_a_late_import_of_a_later_stage_is_forbidden(tmp_path: Path) -> None:
     bad = wheel(tmp_path, "tensor", {"mt_tensor/a.py": "def f():\n    import mt_fast\n"})
     (problem,) = forbidden_imports(WORKSPACE, bad.stage, bad.imports())
-    assert problem == "mt_tensor/a.py:2 imports mt_fast, which mt-tensor does not build on"
+    assert problem == "mt_tensor/a.py:2 imports mt_fast, which mt-tensor does not depend on"
 
 
 def test_a_stage_without_dependencies_imports_only_the_standard_library() -> None:
@@ -236,14 +236,14 @@ def test_a_stage_without_dependencies_imports_only_the_standard_library() -> Non
     fine = [("math", "a.py:1"), ("mt_operators", "a.py:2"), ("__future__", "a.py:3")]
     assert list(forbidden_imports(WORKSPACE, stage, fine)) == []
     (problem,) = forbidden_imports(WORKSPACE, stage, [("numpy", "a.py:4")])
-    assert problem == "a.py:4 imports numpy, but mt-operators declares no such dependency"
+    assert problem == "a.py:4 imports numpy, but mt-operators does not declare it"
 
 
-def test_what_an_extra_brings_may_be_imported() -> None:
+def test_dependencies_of_an_extra_may_be_imported() -> None:
     stage = WORKSPACE["autodiff"]
     assert list(forbidden_imports(WORKSPACE, stage, [("matplotlib", "a.py:1")])) == []
     (problem,) = forbidden_imports(WORKSPACE, stage, [("numpy", "a.py:2")])
-    assert problem == "a.py:2 imports numpy, but mt-autodiff declares no such dependency"
+    assert problem == "a.py:2 imports numpy, but mt-autodiff does not declare it"
 
 
 def test_third_parties_come_from_the_stages_below_and_from_the_extra() -> None:
@@ -273,18 +273,18 @@ def test_exactly_the_declared_distributions_may_come() -> None:
 
     more = installed(**TENSOR, numba=[])
     (problem,) = check_installed(WORKSPACE, stage, (), more)
-    assert "brought numba" in problem
+    assert "installed numba" in problem
 
     later = installed(**TENSOR, mt_fast=[])
     (problem,) = check_installed(WORKSPACE, stage, (), later)
-    assert "brought mt-fast" in problem
+    assert "installed mt-fast" in problem
 
     less = installed(**{name: [] for name in TENSOR if name != "numpy"})
     (problem,) = check_installed(WORKSPACE, stage, (), less)
-    assert "did not bring numpy" in problem
+    assert "did not install numpy" in problem
 
 
-def test_what_a_declared_dependency_needs_may_come_too() -> None:
+def test_transitive_dependencies_are_allowed() -> None:
     fast: dict[str, list[str]] = {"mt_fast": [], "platformdirs": []}
     fast |= {"numba": ["llvmlite>=0.44"], "llvmlite": []}
     there = installed(**TENSOR | fast)
@@ -304,7 +304,7 @@ class Loaded(check_layering.Environment):
         return self.modules
 
 
-def test_an_import_may_not_load_what_is_not_declared() -> None:
+def test_an_import_may_not_load_undeclared_packages() -> None:
     stage = WORKSPACE["tensor"]
     fine = Loaded('{"numpy": ["numpy"], "mt_tensor": ["mt-tensor"], "_editable_hook": []}')
     assert list(check_layering.check_imports(WORKSPACE, stage, fine)) == []

@@ -1,4 +1,4 @@
-"""`.ci/run` is the only list of steps, and the workflow makes its jobs of what is derived."""
+"""`.ci/run` is the only list of steps, and the workflow derives its jobs."""
 
 import json
 import os
@@ -30,7 +30,7 @@ esac
 echo "$(basename "$0") $*" >> "$LOG"
 case "$*" in "$FAIL") exit 3 ;; esac
 """
-"""A Python and a hatch that do nothing but write down what they are asked for."""
+"""A fake Python and a fake hatch, which record their arguments."""
 
 
 def listed() -> list[dict[str, str]]:
@@ -45,7 +45,7 @@ STEPS = listed()
 def run(
     folder: Path, *arguments: str, fail: str = "never", version: str = "3.11"
 ) -> tuple[int, list[str], str]:
-    """Run the script with a fake Python: its status, what was asked of hatch, and what it said."""
+    """Run the script with a fake Python; return its status, the calls of hatch, and its output."""
     fake, log = folder / "python", folder / "log"
     fake.write_text(FAKE.replace("3.11", version))
     fake.chmod(0o755)
@@ -88,7 +88,7 @@ def test_all_steps_run_in_order(tmp_path: Path) -> None:
     assert status == 0
     commands = [step["command"].removeprefix("env PYTHONPATH=tools ") for step in STEPS]
     assert asked[-len(commands) :] == commands
-    assert "All of it holds" in said
+    assert "All steps passed" in said
 
 
 def test_only_the_steps_that_are_named_run(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_first_failure_is_the_last_step(tmp_path: Path) -> None:
     status, asked, said = run(tmp_path, fail=STEPS[1]["command"].removeprefix("hatch "))
     assert status == 3
     assert asked[-1] == STEPS[1]["command"]
-    assert "All of it holds" not in said
+    assert "All steps passed" not in said
 
 
 def test_any_command_can_have_hatch(tmp_path: Path) -> None:
@@ -114,14 +114,14 @@ def test_any_command_can_have_hatch(tmp_path: Path) -> None:
     assert run(tmp_path, "--", *command.split(), fail=command.removeprefix("hatch "))[0] == 3
 
 
-def test_a_step_that_there_is_not_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_step_is_an_error(tmp_path: Path) -> None:
     done = subprocess.run([RUN, "testing"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "no step testing; the steps are" in done.stderr
+    assert "unknown step testing; the steps are" in done.stderr
     assert all(step["step"] in done.stderr for step in STEPS)
 
 
-def test_a_python_that_is_too_old_or_not_there_is_refused(tmp_path: Path) -> None:
+def test_an_old_or_missing_python_is_an_error(tmp_path: Path) -> None:
     status, asked, said = run(tmp_path, "lint", version="3.9")
     assert (status, len(asked)) == (1, 1)
     assert "is Python 3.9; the packages need 3.11 or newer" in said
@@ -134,7 +134,7 @@ def test_a_python_that_is_too_old_or_not_there_is_refused(tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 1
-    assert "no Python: install one of at least 3.11" in done.stderr
+    assert "no Python: install Python 3.11 or newer" in done.stderr
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

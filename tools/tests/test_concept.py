@@ -1,8 +1,6 @@
-"""The map of concepts, what is run for each, and the command that shows them."""
+"""The map of concepts, the inputs that run for each, and the command that shows them."""
 
-import json
 import math
-import re
 import shutil
 import sys
 from collections import Counter
@@ -13,7 +11,6 @@ import pytest
 
 from mt.__main__ import main
 from mt.concept.kernels import kernel_text
-from mt.concept.machine import compiled_facts
 from mt.concept.maps import (
     BACKENDS,
     COLUMNS,
@@ -25,9 +22,9 @@ from mt.concept.maps import (
 )
 from mt.concept.running import FOLDER as INPUTS
 from mt.concept.running import Input, Result, input_of, results
+from mt.concept.view import view
 from mt.source.symbols import Symbols
 from mt.tables import TableError
-from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
 
 CONCEPTS = read_map()
@@ -40,7 +37,7 @@ KERNELS = [
 
 
 NOT_RUN = {"random numbers": {"operators"}}
-"""Columns in which nothing can be run: Python's generator has other numbers than NumPy's."""
+"""Columns without a result: Python's generator differs from NumPy's."""
 
 
 @pytest.fixture(scope="module")
@@ -82,21 +79,19 @@ NUMPY = STEP.replace("tensor", "numpy")
         ('text = "a"\n' + STEP, r"bad\.toml:1: 'asks' is missing"),
         (HEAD + "steps = []\ntxt = 1", "bad.toml:1: 'txt' is unknown; there are text, asks, steps"),
         ("text = 1\nasks = []\n" + STEP, "bad.toml:1: 'text' must be of type str; 1 was given"),
-        (HEAD + "steps = [{}]", r"bad\.toml:1: each step must be a table of its own"),
+        (HEAD + "steps = [{}]", r"bad\.toml:1: each step must be a separate table"),
         (HEAD + STEP + "text2 = 1", "bad.toml:3: 'text2' is unknown"),
-        (HEAD + STEP.replace("tensor", "tens"), "bad.toml:3: there is no column 'tens'"),
+        (HEAD + STEP.replace("tensor", "tens"), "bad.toml:3: unknown column 'tens'"),
         (HEAD + NUMPY + STEP, "bad.toml:7: 'tensor' comes after 'numpy'"),
         (HEAD + STEP + STEP, "bad.toml:7: 'tensor' comes after 'tensor'"),
         (HEAD + STEP + 'kernel = { name = "exp", layout = "a" }', "bad.toml:3: 'layout' is unk"),
         (HEAD + STEP + 'kernel = { nam = "exp" }', "bad.toml:3: 'name' is missing"),
         (HEAD + "also = [1]\n" + STEP, r"bad\.toml:1: 'also' must hold values of type str; \[1\]"),
         (HEAD + 'also = ["top_sort"]\n' + STEP, "write 'top_sort' as 'top sort'"),
-        (HEAD + 'also = ["good"]\n' + STEP, r"good\.toml: 'good' is what bad\.toml is called"),
+        (HEAD + 'also = ["good"]\n' + STEP, r"good\.toml: 'good' is already a name of bad\.toml"),
     ],
 )
-def test_a_map_that_is_not_what_it_should_be_is_refused(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_an_invalid_map_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "bad.toml").write_text(text)
     (tmp_path / "good.toml").write_text(HEAD + STEP)
     with pytest.raises(TableError, match=message):
@@ -126,8 +121,8 @@ def test_every_kernel_of_the_map_can_be_shown(
         assert "  x0 := " in text
 
 
-def test_what_is_shown_of_a_stage_is_a_function_of_the_input() -> None:
-    with pytest.raises(TableError, match="'proram' is no function of the input.*program"):
+def test_shown_functions_of_a_stage_belong_to_the_input() -> None:
+    with pytest.raises(TableError, match="'proram' is not a function of the input.*program"):
         kernel_text("tensor", GeneratedKernel("proram"), input_of("program").functions)
 
 
@@ -144,21 +139,8 @@ def test_a_repeated_argument_is_read_before_the_loop() -> None:
     assert text.index("scale_value = ") < text.index("for i in range(n):")
 
 
-def test_a_kernel_is_compiled_without_a_gpu() -> None:
-    (kernel,) = [kernel for _, _, kernel in KERNELS if kernel.compiled]
-    facts = compiled_facts(kernel)
-    assert re.search(r"[1-9]\d* instructions of PTX, \d+ loads from global memory, 1 stores", facts)
-    assert "2 barriers, 1,024 bytes of shared memory" in facts
-    assert re.search(r", [1-9]\d* registers for each thread\.$", facts)
-
-
-def test_a_kernel_without_a_compiler_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "mt_cuda", None)
-    assert compiled_facts(GeneratedKernel("add")).startswith("not compiled here: ")
-
-
-def test_a_kernel_of_nothing_is_refused() -> None:
-    with pytest.raises(TableError, match="'bump' is no operator of the table"):
+def test_a_kernel_of_an_unknown_function_is_an_error() -> None:
+    with pytest.raises(TableError, match="'bump' is not an operator of the table"):
         kernel_text("fast", GeneratedKernel("bump"), input_of("fusing").functions)
 
 
@@ -170,7 +152,7 @@ def test_every_concept_has_an_input_and_every_input_a_concept() -> None:
 
 
 @pytest.mark.parametrize("name", CONCEPTS)
-def test_every_column_computes_what_is_right(name: str) -> None:
+def test_every_column_has_the_right_result(name: str) -> None:
     columns = [step.column for step in CONCEPTS[name].steps]
     given = input_of(name)
     assert given.text
@@ -191,7 +173,7 @@ COUNTEREXAMPLES = [(name, each) for name in CONCEPTS for each in CONCEPTS[name].
 
 
 @pytest.mark.parametrize(("name", "counterexample"), COUNTEREXAMPLES)
-def test_a_counterexample_proves_what_it_should(name: str, counterexample: Counterexample) -> None:
+def test_a_counterexample_has_the_stated_flaw(name: str, counterexample: Counterexample) -> None:
     given = input_of(name)
     assert set(counterexample.shown) <= set(given.sources)
     (found,) = results(given, (), [counterexample]).values()
@@ -231,7 +213,7 @@ def test_every_path_is_walked_again_and_again() -> None:
 
 
 def _compared(value: object, gradient: object = None) -> Result:
-    """Return the result of a program of which [1, 2] is the right value, and 3 the gradient."""
+    """Return the result of a program; [1, 2] is the right value, and 3 the gradient."""
     functions = {"reference": lambda: ([1.0, 2.0], 3.0), "autodiff": lambda: (value, gradient)}
     return results(Input("", functions, {}), ("autodiff",))["autodiff"]
 
@@ -255,61 +237,20 @@ def test_a_backend_that_is_missing_is_no_error(monkeypatch: pytest.MonkeyPatch) 
 # --- The command --------------------------------------------------------------------------------
 
 
-SYMBOL = {"symbol": str, "module": str, "line": int, "text": str}
-CONCEPT: Shape = {
-    "name": str,
-    "also": [str],
-    "asks": [str],
-    "text": str,
-    "steps": [{"column": str, "text": str, "symbols": [SYMBOL], "kernel": str, "compiled": str}],
-    "counterexamples": [{"name": str, "proves": str, "text": str, "code": str}],
-    "input": str,
-    "results": {
-        ...: {
-            "value": object,
-            "gradient": object,
-            "error": (float, None),
-            "seconds": float,
-            "failure": str,
-            "simulated": bool,
-            "is_right": bool,
-        }
-    },
-    "theme": str,
-    "previous": (str, None),
-    "next": (str, None),
-}
-"""What `ConceptView.as_json` and `Order.place_as_json` describe."""
-
-
-@pytest.mark.parametrize("name", ["toposort", "tanh", "optimizer", "sum", "softmax"])
-def test_the_command_prints_the_json_that_is_described(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["concept", name, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    check_shape(found, CONCEPT)
-    assert found["results"]
-
-
-def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["concept", "toposort", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["name"] == "topological sort"
-    assert "toposort" in found["also"]
-    assert "2 to the power n" in found["counterexamples"][0]["text"]
-    shown = found["steps"][0]["symbols"][0]
-    assert shown["symbol"] == "mt_autodiff.core.backpropagation.topological_sort"
-    assert shown["text"].startswith("def topological_sort(")
-    assert shown["line"] > 1
-    assert {name: result["is_right"] for name, result in found["results"].items()} == {
+def test_a_view_has_the_code_and_the_results(symbols: Symbols) -> None:
+    shown = view(CONCEPTS["topological sort"], symbols)
+    symbol = shown.steps[0].symbols[0]
+    assert symbol.name == "mt_autodiff.core.backpropagation.topological_sort"
+    assert symbol.text.startswith("def topological_sort(")
+    assert {name: result.is_right for name, result in shown.results.items()} == {
         "autodiff": True,
         "tensor": True,
         "naive": False,
         "every path": True,
     }
-    assert [each["proves"] for each in found["counterexamples"]] == ["wrong", "slow"]
-    assert found["counterexamples"][0]["code"].startswith("def on_first_share(")
+    assert [each.counterexample.proves for each in shown.counterexamples] == ["wrong", "slow"]
+    assert "2 to the power n" in shown.counterexamples[0].counterexample.text
+    assert shown.counterexamples[0].code.startswith("def on_first_contribution(")
 
 
 def test_the_command_shows_columns_code_and_results(capsys: pytest.CaptureFixture[str]) -> None:
@@ -322,6 +263,6 @@ def test_the_command_shows_columns_code_and_results(capsys: pytest.CaptureFixtur
     assert "-0.9375" in shown
 
 
-def test_the_command_runs_nothing_if_told_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["concept", "sum", "--no-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["results"] == {}
+def test_the_command_can_skip_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mt.concept.view.results", pytest.fail)
+    assert main(["concept", "sum", "--no-run"]) == 0

@@ -1,4 +1,4 @@
-"""The map is true: the code that it names for a column is what runs there."""
+"""The code that the map names for a column really runs there."""
 
 import json
 import os
@@ -17,7 +17,7 @@ UNSEEN = {
     "mt_cuda.core.gpu.Gpu.launch": "the simulator does without",
     "mt_fast.vector_math.exponentials.sigmoid": ("a kernel that is loaded from disk has it in it"),
 }
-"""Code that runs, but that cannot be seen to run everywhere, and why."""
+"""Code that runs, but cannot be traced everywhere, with reasons."""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each column runs in a fork of a process")

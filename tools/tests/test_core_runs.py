@@ -22,7 +22,7 @@ WORKSPACE = Workspace.read()
 TRAININGS = str(Path(__file__).parents[1] / "trainings")
 
 LEAST = {"autodiff": 0.85, "tensor": 0.85, "nn": 0.85}
-"""The least fraction of the functions of a core that runs; the aim is 0.85 for each."""
+"""The minimum fraction of the functions of a core that runs; the aim is 0.85 for each."""
 
 PROGRAM = textwrap.dedent("""
     import ast, builtins, json, os, sys
@@ -139,7 +139,7 @@ def _functions_in(node: ast.AST, file: Path, owner: str) -> Iterator[tuple[str, 
 
 
 def _is_abstract(function: ast.FunctionDef) -> bool:
-    """Whether a function has nothing but documentation, or raises NotImplementedError."""
+    """Return whether a function only has documentation, or raises NotImplementedError."""
     body = [each for each in function.body if not isinstance(each, ast.Expr)]
     return not body or ast.unparse(body[0]).startswith("raise NotImplementedError")
 

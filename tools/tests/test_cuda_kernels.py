@@ -121,7 +121,7 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
     ("dtype", "order", "tolerance"),
     [("float16", "forward", 4e-3), ("float16", "reversed", 4e-3), ("bfloat16", "forward", 4e-2)],
 )
-def test_in_two_bytes_value_and_gradients_are_those_of_float64(
+def test_half_precision_values_and_gradients_match_float64(
     name: str, dtype: str, order: Any, tolerance: float
 ) -> None:
     operation, shapes, *_ = OPERATIONS[name]
@@ -236,7 +236,7 @@ def test_nothing_is_sent_or_waited_for(make: Callable[[], Callable[[], Any]]) ->
 
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
-def test_a_wrong_class_is_told_when_somebody_waits(order: Any) -> None:
+def test_wrong_predictions_are_listed(order: Any) -> None:
     with use_backend(CudaOps(Simulator(order))):
         scores = mt.ones(4, 3)
         loss = F.cross_entropy(scores, mt.tensor([0, -100, 2, 1]))

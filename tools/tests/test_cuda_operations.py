@@ -1,4 +1,4 @@
-"""Which way operations go on a device: the table of them, and what steps of training need."""
+"""The implementation of operations on a device, and the launches of training steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Step = Callable[[], Any]
 
 
 def trained(model: nn.Module, loss: Callable[[], mt.Tensor], **settings: Any) -> Step:
-    """Return a step as those of the jobs: Adam, clipping, and a rate that changes every step."""
+    """Return a step like those of the jobs: Adam, clipping, and a changing learning rate."""
     optimizer = nn.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, **settings)
     schedule = nn.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, total_steps=9)
 
@@ -51,7 +51,7 @@ def classified(model: nn.Module, inputs: mt.Tensor, classes: int = 10, **setting
 
 
 def spoken(model: nn.Module, tokens: int = 50) -> Step:
-    """Return a step of a language model, on windows that go on where the last ones ended."""
+    """Return a step of a language model, on consecutive windows."""
     texts = numbers(tokens, 13, 4)
 
     def loss() -> mt.Tensor:
@@ -62,7 +62,7 @@ def spoken(model: nn.Module, tokens: int = 50) -> Step:
 
 
 class Reader(nn.Module):
-    """Classes from the last state of a recurrent network."""
+    """A classifier of the last state of a recurrent network."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ TRAINING: dict[str, Callable[[], Step]] = {
     "oscillator": oscillator,
     "autoencoder": autoencoder,
 }
-"""What makes a step of the training of the jobs, of examples, and of usual networks."""
+"""Functions that create training steps of the jobs, of examples, and of common networks."""
 
 
 @pytest.mark.parametrize("name", TRAINING)
@@ -151,8 +151,8 @@ def test_a_step_of_training_sends_nothing_and_waits_for_nothing(name: str) -> No
     assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
 
 
-def test_packed_sequences_are_told_what_to_read_and_nothing_is_asked() -> None:
-    """Their lengths are known to the host, which sends what follows from them as it sends data."""
+def test_packed_sequences_need_no_synchronization() -> None:
+    """Their lengths are known on the host, which sends derived values like data."""
     record = recorded(translation)
     assert record.launches
     assert record.downloads == 0

@@ -1,10 +1,9 @@
-"""What one stage adds to another: the fates of functions, the experiments, and the command."""
+"""`mt diff`: matching functions of two stages, the experiments, and the command."""
 
 import functools
-import json
 import re
 import textwrap
-from dataclasses import asdict, replace
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from rich.console import Console
 
 from mt.__main__ import main
 from mt.diff.code import KIN, compared_code
-from mt.diff.comparison import Experiment, compared, experiments
+from mt.diff.comparison import Comparison, Experiment, compared, experiments
 from mt.diff.dependencies import Dependency, gained
 from mt.diff.experiment import FOLDER
 from mt.diff.functions import functions
@@ -23,7 +22,6 @@ from mt.diff.printing import show
 from mt.source.modules import Library
 from mt.source.parts import CORE, FOR_USERS, Part, lines_of_code
 from mt.source.symbols import Symbols
-from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
 
 FIRST = '''
@@ -146,7 +144,7 @@ def test_names_are_added_defined_anew_or_left(symbols: Symbols) -> None:
     assert not names.passed_on
 
 
-def test_lines_of_code_are_those_that_compute(symbols: Symbols) -> None:
+def test_lines_of_code_exclude_comments_and_documentation(symbols: Symbols) -> None:
     module = symbols.library.module("second.core.code")
     assert module is not None
     assert lines_of_code(module) == 14
@@ -167,7 +165,7 @@ LIBRARY = WORKSPACE.library()
 
 @functools.cache
 def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
-    """Return the fate of each function, and its counterpart's name."""
+    """Return the category of each function, and the name of its counterpart."""
     below = [stage.import_name for stage in reversed(WORKSPACE.upstream(WORKSPACE[before]))]
     changes = compared_code(LIBRARY, below, WORKSPACE[after].import_name, FOR_USERS)
     return {
@@ -251,7 +249,7 @@ def test_a_function_has_one_version_and_most_are_ideas_of_their_stage(
     assert len(rewritten) < len(found) / 5
 
 
-def test_the_table_of_kin_names_what_there_is() -> None:
+def test_the_table_of_counterparts_names_existing_functions() -> None:
     names = {each for stage in LIBRARY.folders for each in functions(LIBRARY, stage, FOR_USERS)}
     owners = {function.owner for function in names}
     assert {owner for pair in KIN for owner in pair} <= owners
@@ -268,7 +266,7 @@ def test_names_that_stages_below_have_are_defined_anew() -> None:
     assert not set(names.added) & {"Module", "Parameter"}
 
 
-def test_what_a_stage_gains_brings_more() -> None:
+def test_new_dependencies_have_dependencies() -> None:
     found = {Requirement(each.requirement).name: each for each in gained_by("tensor", "fast")}
     assert set(found) == {"mt-tensor", "numba", "platformdirs"}
     assert {"llvmlite", "numpy"} <= {*(found["numba"].brings or ())}
@@ -279,7 +277,7 @@ def gained_by(before: str, after: str) -> tuple[Dependency, ...]:
     return gained(WORKSPACE[before], WORKSPACE[after])
 
 
-def test_a_package_that_is_not_installed_brings_nobody_knows_what() -> None:
+def test_a_missing_package_has_unknown_dependencies() -> None:
     missing = replace(WORKSPACE["fast"], dependencies=(Requirement("not-installed-anywhere>=2"),))
     (found,) = gained(WORKSPACE["tensor"], missing)
     assert found.brings is None
@@ -350,61 +348,19 @@ def test_every_stage_but_the_first_has_an_experiment() -> None:
 # --- The command --------------------------------------------------------------------------------
 
 
-SYMBOL = {
-    "symbol": str,
-    "kind": str,
-    "signature": str,
-    "summary": str,
-    "file": str,
-    "line": int,
-}
-PLACE = {"name": str, "line": int}
-OUTCOME = {"worked": bool, "seconds": float, "output": str}
-COMPARISON: Shape = {
-    "before": str,
-    "after": str,
-    "parts": [str],
-    "text": str,
-    "dependencies": [{"requirement": str, "brings": ([str], None)}],
-    "names": {
-        "added": {...: SYMBOL},
-        "changed": {...: {"before": SYMBOL, "after": SYMBOL}},
-        "passed_on": [str],
-        "left": [str],
-    },
-    "code": [{"fate": str, "before": (PLACE, None), "after": PLACE, "lines": [str]}],
-    "sizes": {...: {"modules": int, "lines": int, "import_seconds": (float, None)}},
-    "experiments": [
-        {"name": str, "text": str, "program": str, "before": OUTCOME, "after": OUTCOME}
-    ],
-}
-"""What `Comparison.as_json` describes."""
+@functools.cache
+def comparison(before: str, after: str, parts: tuple[Part, ...] = CORE) -> Comparison:
+    symbols = Symbols(WORKSPACE.library())
+    return compared(WORKSPACE, symbols, WORKSPACE[before], WORKSPACE[after], parts=parts, run=False)
 
 
-@pytest.mark.parametrize(("before", "after"), [("operators", "autodiff"), ("tensor", "nn")])
-def test_the_command_prints_the_json_that_is_described(
-    before: str, after: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["diff", before, after, "--json", "--no-run"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    check_shape(found, COMPARISON)
-    assert (found["before"], found["after"]) == (f"mt-{before}", f"mt-{after}")
-    assert found["experiments"] == []
-
-
-def test_the_json_of_experiments_is_as_described() -> None:
-    for found in results_of("tensor", "nn"):
-        check_shape(json.loads(json.dumps(asdict(found))), COMPARISON["experiments"][0])
-
-
-def test_the_command_finds_names_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", "operators", "autodiff", "--all", "--json", "--no-run"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["names"]["added"]["Scalar"]["symbol"] == "mt_autodiff.core.scalar.Scalar"
-    assert "operators.zipWith" in found["names"]["left"]
-    assert found["dependencies"][0]["requirement"].startswith("mt-operators")
-    assert found["sizes"]["mt-autodiff"]["lines"] > 500
-    assert {code["fate"] for code in found["code"]} >= {"new idea", "rewritten"}
+def test_a_comparison_of_everything_for_users() -> None:
+    found = comparison("operators", "autodiff", FOR_USERS)
+    assert found.names.added["Scalar"].name == "mt_autodiff.core.scalar.Scalar"
+    assert "operators.zipWith" in found.names.left
+    assert found.dependencies[0].requirement.startswith("mt-operators")
+    assert found.sizes["mt-autodiff"].lines > 500
+    assert found.fates().keys() >= {"new idea", "rewritten"}
 
 
 def test_the_command_shows_a_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -416,10 +372,8 @@ def test_the_command_shows_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("before", "after"), [("operators", "autodiff"), ("operators", "tensor")])
 def test_on_a_terminal_of_any_width_nothing_is_cut_off(before: str, after: str) -> None:
-    workspace = Workspace.read()
-    found = compared(
-        workspace, Symbols(workspace.library()), workspace[before], workspace[after], run=False
-    )
+    found = comparison(before, after)
+    assert found.experiments == ()
     for width in (60, 80, 160):
         file = StringIO()
         show(found, Console(width=width, file=file), code=False)
@@ -437,7 +391,7 @@ def test_on_a_terminal_of_any_width_nothing_is_cut_off(before: str, after: str) 
                 assert "".join(line.split()) in shown
 
 
-def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_stage_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
         main(["diff", "operators", "autodif"])
     assert "the stages are mt-operators" in capsys.readouterr().err
@@ -452,7 +406,7 @@ def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None
         ("operators", "autodif", "mt-nn; is it autodiff?"),
     ],
 )
-def test_stages_in_no_order_are_refused(
+def test_stages_in_the_wrong_order_are_an_error(
     before: str, after: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="1"):

@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong, says how to cure it, and then fails; and the cure cures."""
+"""The doctor finds each problem, reports a fix, and fails; and the fix works."""
 
 import functools
 import json
@@ -14,20 +14,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from rich.console import Console
 
 from mt.doctor import cache, gpu, imports, packages, settings, speed
 from mt.doctor.backends import check_backends
-from mt.doctor.command import main
 from mt.doctor.driver import Driver, driver
 from mt.doctor.findings import Finding
-from mt.doctor.printing import show
 from mt.doctor.report import lines
 from mt.workspace import ROOT, Stage, Workspace
 
 WORKSPACE = Workspace.read()
 OF_THE_SHELL = {"_", "OLDPWD", "PWD", "PYTEST_CURRENT_TEST", "SHLVL"}
-"""Variables that differ from command to command, and that nobody asks for here."""
+"""Variables that differ between commands, and do not matter here."""
 
 SET = [name for name in os.environ if name.startswith(("MT_", "NUMBA_", "OMP_", "PYTHON"))]
 
@@ -36,9 +33,9 @@ Examined = tuple[int, dict[str, list[dict[str, str]]]]
 
 
 def examine(environment: dict[str, str]) -> Examined:
-    """Run the command in a process of its own; return its status and the findings by subject.
+    """Run the command in a separate process; return its status and the findings by subject.
 
-    What has been cured is as if nothing had been wrong, and is not looked at once more.
+    Results are cached: the same environment is checked once.
     """
     kept = environment.keys() - OF_THE_SHELL
     return _examined(frozenset((name, environment[name]) for name in kept))
@@ -61,10 +58,10 @@ def _examined(environment: frozenset[tuple[str, str]]) -> Examined:
     return done.returncode, found
 
 
-def cured(environment: dict[str, str], cure: str) -> dict[str, str]:
-    """Return the variables after a command for the shell, which changes nothing else."""
+def cured(environment: dict[str, str], fix: str) -> dict[str, str]:
+    """Return the variables after a shell command, which changes nothing else."""
     printed = subprocess.run(
-        ["bash", "-c", f"{cure}; env -0"], env=environment, capture_output=True, check=True
+        ["bash", "-c", f"{fix}; env -0"], env=environment, capture_output=True, check=True
     ).stdout
     pairs = (pair.split("=", 1) for pair in printed.decode().split("\0") if "=" in pair)
     return {name: value for name, value in pairs}  # noqa: C416 - the pairs are lists
@@ -91,7 +88,7 @@ def test_nothing_is_wrong_here() -> None:
     assert wanted <= set(found)
     assert all(finding["state"] != "fault" for findings in found.values() for finding in findings)
     assert all(
-        bool(finding["cure"]) == (finding["state"] != "fine")
+        bool(finding["fix"]) == (finding["state"] != "fine")
         for findings in found.values()
         for finding in findings
     )
@@ -115,15 +112,15 @@ def test_a_fault_is_found_and_its_cure_cures(faults: dict[str, tuple[str, str]])
     environment = {**os.environ, **{name: value for name, (value, _) in faults.items()}}
     status, found = examine(environment)
     assert status == 1
-    cures = {
-        name: {f["cure"] for f in found[subject] if f["state"] == "fault"}
+    fixes = {
+        name: {f["fix"] for f in found[subject] if f["state"] == "fault"}
         for name, (_, subject) in faults.items()
     }
-    every = {f["cure"] for findings in found.values() for f in findings if f["state"] == "fault"}
+    every = {f["fix"] for findings in found.values() for f in findings if f["state"] == "fault"}
     assert len(every) == len(faults)  # also of what else does not work for the same reason
-    for name, (cure,) in cures.items():
-        every.remove(cure)
-        environment = cured(environment, cure)
+    for name, (fix,) in fixes.items():
+        every.remove(fix)
+        environment = cured(environment, fix)
         assert name not in environment
     assert not every
     status, found = examine(environment)
@@ -131,33 +128,18 @@ def test_a_fault_is_found_and_its_cure_cures(faults: dict[str, tuple[str, str]])
     assert "fault" not in {each["state"] for findings in found.values() for each in findings}
 
 
-def test_findings_with_one_cure_are_told_together() -> None:
-    console = Console(record=True, width=100)
+def test_findings_with_the_same_fix_are_grouped() -> None:
     findings = [
-        Finding("a", "fine", "is [well]"),
-        Finding("b", "fault", "ails", "rest"),
-        Finding("c", "fault", "ails too", "rest"),
+        Finding("a", "fine", "is well"),
+        Finding("b", "fault", "fails", "rest"),
+        Finding("c", "fault", "fails too", "rest"),
     ]
-    show(findings, console)
-    text = console.export_text()
-    assert "is [well]" in text
-    assert "fault b, c: rest" in text
     assert lines(findings) == [
-        "fine   a  is [well]",
-        "fault  b  ails",
-        "fault  c  ails too",
+        "fine   a  is well",
+        "fault  b  fails",
+        "fault  c  fails too",
         "\nfault b, c: rest",
     ]
-
-
-def test_it_works_where_little_is_installed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fault = Finding("everything", "fault", "is missing", "install it")
-    monkeypatch.setattr("mt.doctor.command.examined", lambda workspace: [fault])
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    assert main([]) == 1
-    assert "fault everything: install it" in capsys.readouterr().out
 
 
 # --- Settings -------------------------------------------------------------------------------------
@@ -191,7 +173,7 @@ def test_a_variable_that_does_harm_is_found(
     (finding,) = settings.check_settings()
     assert (finding.subject, finding.state) == (subject, state)
     assert name in finding.text
-    after = cured(dict(os.environ), finding.cure)
+    after = cured(dict(os.environ), finding.fix)
     assert name not in after
 
 
@@ -209,7 +191,7 @@ def test_fewer_threads_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "processors", lambda: 8)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
     (finding,) = settings.check_settings()
-    assert (finding.state, finding.cure) == ("note", "unset NUMBA_NUM_THREADS")
+    assert (finding.state, finding.fix) == ("note", "unset NUMBA_NUM_THREADS")
     monkeypatch.setenv("NUMBA_NUM_THREADS", "8")
     assert list(settings.check_settings()) == []
 
@@ -217,7 +199,7 @@ def test_fewer_threads_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_misspelt_setting_is_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MT_BACKENDS", "fast")
     (finding,) = settings.check_settings()
-    assert cured(dict(os.environ), finding.cure)["MT_BACKEND"] == "fast"
+    assert cured(dict(os.environ), finding.fix)["MT_BACKEND"] == "fast"
 
 
 def test_every_variable_that_is_read_is_known() -> None:
@@ -233,7 +215,7 @@ def test_every_variable_that_is_read_is_known() -> None:
 
 @pytest.fixture
 def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
-    """Versions to pretend, by distribution."""
+    """Fake versions, by distribution."""
     pretended: dict[str, str | None] = {}
     known = metadata.version
 
@@ -247,23 +229,23 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
     return pretended
 
 
-def test_an_absent_stage_is_no_fault_but_what_needs_it_has_one(
+def test_a_missing_stage_is_a_note_but_a_fault_for_its_dependents(
     versions: dict[str, str | None],
 ) -> None:
     versions["mt-fast"] = None
-    found = {f.subject: f for f in only(packages.check_stages(WORKSPACE)) if "mt-fast" in f.cure}
+    found = {f.subject: f for f in only(packages.check_stages(WORKSPACE)) if "mt-fast" in f.fix}
     assert found["mt-fast"].state == "note"
-    assert found["mt-fast"].cure == packages.install("-e packages/mt-fast")
+    assert found["mt-fast"].fix == packages.install("-e packages/mt-fast")
     assert found["mt-cuda"].state == "fault"
     assert "needs mt-fast<0.2,>=0.1, which is not installed" in found["mt-cuda"].text
-    assert found["mt-cuda"].cure == packages.install("-e packages/mt-fast", "-e packages/mt-cuda")
+    assert found["mt-cuda"].fix == packages.install("-e packages/mt-fast", "-e packages/mt-cuda")
 
 
 @pytest.mark.parametrize(
     ("found", "extra"),
     [(None, "cu13"), (Driver((12, 4), 1), "cu12"), (Driver((14, 0), 1), "cu13")],
 )
-def test_mt_cuda_is_installed_with_what_compiles_for_the_driver(
+def test_mt_cuda_is_installed_with_a_compiler_for_the_driver(
     found: Driver | None,
     extra: str,
     versions: dict[str, str | None],
@@ -273,7 +255,7 @@ def test_mt_cuda_is_installed_with_what_compiles_for_the_driver(
     monkeypatch.setattr(packages, "driver", lambda: found)
     (note,) = [f for f in packages.check_stages(WORKSPACE) if f.subject == "mt-cuda"]
     assert (note.state, note.text) == ("note", "is not installed")
-    assert note.cure.endswith(f" -e 'packages/mt-cuda[{extra}]'")  # brackets mean files to a shell
+    assert note.fix.endswith(f" -e 'packages/mt-cuda[{extra}]'")  # brackets mean files to a shell
 
 
 @pytest.mark.parametrize(
@@ -294,7 +276,7 @@ def test_a_version_that_does_not_fit_is_a_fault(
     assert set(texts) == subjects
     for finding in texts.values():
         assert f"{name} {version} is installed" in finding.text
-        assert name in finding.cure
+        assert name in finding.fix
 
 
 def test_an_optional_package_may_be_absent_but_not_too_old(
@@ -303,10 +285,10 @@ def test_an_optional_package_may_be_absent_but_not_too_old(
     versions |= {"rich": "13.6", "torch": None}
     found = {finding.subject: finding for finding in only(packages.check_libraries(WORKSPACE))}
     assert found["rich"].state == "fault"
-    assert "13.6 is installed, and rich>=13.7 is needed" in found["rich"].text
-    assert "'rich>=13.7'" in found["rich"].cure
+    assert "13.6 is installed, but rich>=13.7 is needed" in found["rich"].text
+    assert "'rich>=13.7'" in found["rich"].fix
     assert found["torch"].state == "note"
-    assert found["torch"].cure == packages.install("torch")
+    assert found["torch"].fix == packages.install("torch")
 
 
 @pytest.mark.parametrize(
@@ -316,11 +298,11 @@ def test_pythons(version: tuple[int, int], state: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "version_info", version)
     (finding,) = packages.check_python(WORKSPACE)
     assert finding.state == state
-    assert state == "fine" or "Python 3.11 to 3.13" in finding.cure
+    assert state == "fine" or "Python 3.11 to 3.13" in finding.fix
 
 
 def stage(folder: Path, version: str, plugin: str) -> Stage:
-    """Make a stage of mt-nn's name, installed or not."""
+    """Create a stage with the name of mt-nn, installed or not."""
     source = folder / "packages" / "mt-nn" / "src" / "mt_nn"
     source.mkdir(parents=True)
     (source / "__init__.py").write_text(f'__version__ = "{version}"\n')
@@ -332,7 +314,7 @@ def stage(folder: Path, version: str, plugin: str) -> Stage:
 
 
 def install_into(folder: Path, editable: Path, version: str, plugin: str) -> None:
-    """Write what an installer leaves behind of an editable installation."""
+    """Write the metadata of an editable installation."""
     info = folder / f"mt_nn-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mt-nn\nVersion: {version}\n")
@@ -351,11 +333,11 @@ def test_an_installation_that_the_source_has_left_behind(
     workspace = Workspace([made])
     found = only(packages.check_stages(workspace), "fault")
     assert [finding.text for finding in found] == [
-        "was installed as 0.1.0, and has become 0.2.0",
-        "announces the backend 'new', which its installation does not know",
-        "no longer has the backend 'old', which its installation does not know",
+        "was installed as 0.1.0, but is now 0.2.0",
+        "has the new backend 'new', unlike its installed metadata",
+        "no longer has the backend 'old', unlike its installed metadata",
     ]
-    assert {finding.cure for finding in found} == {packages.install("-e packages/mt-nn")}
+    assert {finding.fix for finding in found} == {packages.install("-e packages/mt-nn")}
 
 
 def test_another_checkout_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,17 +347,17 @@ def test_another_checkout_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setenv("PYTHONPATH", "")
     (finding,) = packages.check_stages(Workspace([made]))
-    assert (finding.state, finding.text) == ("note", f"is another checkout's, {other}")
+    assert (finding.state, finding.text) == ("note", f"is installed from another checkout, {other}")
     spec = find_spec("mt_nn")
     assert spec is not None
     assert spec.origin is not None
     monkeypatch.setenv("PYTHONPATH", str(Path(spec.origin).parents[1]))
     (finding,) = packages.check_stages(Workspace([made]))
-    assert "because PYTHONPATH names" in finding.text
-    assert finding.cure == "unset PYTHONPATH"
+    assert "because PYTHONPATH contains" in finding.text
+    assert finding.fix == "unset PYTHONPATH"
 
 
-def test_where_there_is_no_pip_another_installer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pip_another_installer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: object())
     assert packages.install("a>=1") == "pip install 'a>=1'"
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
@@ -391,11 +373,11 @@ def test_where_there_is_no_pip_another_installer_is_named(monkeypatch: pytest.Mo
     ("source", "reason"),
     [
         ("raise ImportError('compiled for NumPy 1')", "ImportError: compiled for NumPy 1"),
-        ("import os; os._exit(7)", "it ends the process with status 7"),
+        ("import os; os._exit(7)", "it crashes the process with status 7"),
         ("import sys; sys.exit(1)", "SystemExit: 1"),
     ],
 )
-def test_what_cannot_be_imported_is_found(
+def test_failing_imports_are_found(
     source: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "numba.py").write_text(source)
@@ -404,10 +386,10 @@ def test_what_cannot_be_imported_is_found(
     (finding,) = imports.check_imports(WORKSPACE)
     assert (finding.subject, finding.state) == ("numba", "fault")
     assert reason in finding.text
-    assert finding.cure == packages.install("--force-reinstall", "numba")
+    assert finding.fix == packages.install("--force-reinstall", "numba")
 
 
-def test_what_can_be_imported_is_not_mentioned() -> None:
+def test_importable_packages_are_not_mentioned() -> None:
     assert list(imports.check_imports(WORKSPACE)) == []
 
 
@@ -431,9 +413,9 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
         found.setdefault(finding.subject, []).append(finding)
     assert found.keys() == {"backend fast", "backend shaky", "backend numpy"}
     assert "half installed" in found["backend fast"][0].text
-    assert found["backend fast"][0].cure == packages.install("-e packages/mt-fast")
-    assert found["backend shaky"][0].cure == packages.install("--force-reinstall", "mt-shaky")
-    assert "mt-rival 1.0 is ignored" in found["backend numpy"][0].cure
+    assert found["backend fast"][0].fix == packages.install("-e packages/mt-fast")
+    assert found["backend shaky"][0].fix == packages.install("--force-reinstall", "mt-shaky")
+    assert "mt-rival 1.0 is ignored" in found["backend numpy"][0].fix
 
 
 # --- Speed ----------------------------------------------------------------------------------------
@@ -450,7 +432,7 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
         ({}, False),
     ],
 )
-def test_what_a_container_allows(
+def test_limits_of_a_container_are_reported(
     files: dict[str, str], limited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "cpu").mkdir()
@@ -461,18 +443,18 @@ def test_what_a_container_allows(
     (finding,) = speed.check_processors()
     assert finding.state == ("note" if limited else "fine")
     if limited:
-        assert "the time of 1.5" in finding.text
-        assert finding.cure == "export NUMBA_NUM_THREADS=1"
+        assert "limited to 1.5" in finding.text
+        assert finding.fix == "export NUMBA_NUM_THREADS=1"
     (tmp_path / "memory.max").write_text("536870912\n")
     memory = [finding for finding in speed.check_processors() if finding.subject == "memory"]
-    assert [finding.text for finding in memory] == ["a container allows 512 MiB"]
+    assert [finding.text for finding in memory] == ["the container is limited to 512 MiB"]
 
 
 def test_the_slow_layer_of_threads_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"bits": 256, "registers": 16, "threads": 4, "layer": "workqueue"}
     monkeypatch.setattr(speed, "answers", lambda program: (0, [found], ""))
     (finding,) = only(speed.check_compiler(WORKSPACE))
-    assert (finding.subject, finding.cure) == ("threads", packages.install("tbb"))
+    assert (finding.subject, finding.fix) == ("threads", packages.install("tbb"))
 
 
 def test_a_compiler_that_aborts_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -480,9 +462,9 @@ def test_a_compiler_that_aborts_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> N
     (finding,) = speed.check_compiler(WORKSPACE)
     assert (finding.state, finding.text) == (
         "fault",
-        "no loop can be compiled and run (LLVM ERROR)",
+        "cannot compile and run a loop (LLVM ERROR)",
     )
-    assert finding.cure == packages.install("--force-reinstall", "numba")
+    assert finding.fix == packages.install("--force-reinstall", "numba")
 
 
 # --- The cache ------------------------------------------------------------------------------------
@@ -514,16 +496,16 @@ def test_a_cache_that_cannot_be_written_is_found(
 ) -> None:
     (tmp_path / "file").touch()
     finding = looked_at(monkeypatch, tmp_path / "file" / "folder")
-    assert (finding.state, finding.cure) == ("fault", "unset MT_FAST_CACHE")
+    assert (finding.state, finding.fix) == ("fault", "unset MT_FAST_CACHE")
     monkeypatch.setattr(cache, "_default", lambda name: tmp_path / "file")
     finding = looked_at(monkeypatch, tmp_path / "file" / "folder")
-    folder = cured(dict(os.environ), finding.cure)["MT_FAST_CACHE"]
+    folder = cured(dict(os.environ), finding.fix)["MT_FAST_CACHE"]
     assert looked_at(monkeypatch, folder).state == "fine"
 
 
 @pytest.mark.parametrize(
     ("size", "when", "complaint"),
-    [(2**31, 4e9, "2,048 MiB"), (2**29, 1e9, "512 MiB are from before mt-fast was changed")],
+    [(2**31, 4e9, "2,048 MiB"), (2**29, 1e9, "512 MiB are older than the source of mt-fast")],
 )
 def test_a_cache_that_has_grown_can_be_cleared(
     size: int, when: float, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -533,7 +515,7 @@ def test_a_cache_that_has_grown_can_be_cleared(
     finding = looked_at(monkeypatch, tmp_path)
     assert finding.state == "note"
     assert complaint in finding.text
-    subprocess.run(["bash", "-c", finding.cure], check=True)
+    subprocess.run(["bash", "-c", finding.fix], check=True)
     assert [file.name for file in tmp_path.iterdir()] == ["precious"]
     assert looked_at(monkeypatch, tmp_path).state == "fine"
 
@@ -545,16 +527,16 @@ def test_a_cache_that_others_may_write_to_is_found(
     tmp_path.chmod(0o777)
     finding = looked_at(monkeypatch, tmp_path)
     assert finding.state == "fault"
-    assert finding.text == f"{tmp_path} is not used, for others may write to it"
-    subprocess.run(["bash", "-c", finding.cure], check=True)
+    assert finding.text == f"{tmp_path} is not used: others may write to it"
+    subprocess.run(["bash", "-c", finding.fix], check=True)
     assert looked_at(monkeypatch, tmp_path).state == "fine"
 
 
 def test_other_notes_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert looked_at(monkeypatch, "off").cure == "unset MT_FAST_CACHE"
+    assert looked_at(monkeypatch, "off").fix == "unset MT_FAST_CACHE"
     monkeypatch.chdir(tmp_path)
     relative = looked_at(monkeypatch, "kernels")
-    assert relative.cure == f"export MT_FAST_CACHE={tmp_path / 'kernels'}"
+    assert relative.fix == f"export MT_FAST_CACHE={tmp_path / 'kernels'}"
     monkeypatch.setattr(cache, "FREE", 2**80)
     assert "the disk has" in looked_at(monkeypatch, tmp_path).text
 
@@ -570,10 +552,10 @@ def test_the_folder_of_cubins_is_looked_at_alike(
     (tmp_path / "one-0123.cubin").write_bytes(bytes(2**20))
     assert looked() == Finding("cubins", "fine", f"{tmp_path}: 1 files, 1 MiB")
     monkeypatch.setenv("MT_CUDA_CACHE", "off")
-    assert (looked().state, looked().cure) == ("note", "unset MT_CUDA_CACHE")
+    assert (looked().state, looked().fix) == ("note", "unset MT_CUDA_CACHE")
     (tmp_path / "file").touch()
     monkeypatch.setenv("MT_CUDA_CACHE", str(tmp_path / "file" / "folder"))
-    assert (looked().state, looked().cure) == ("fault", "unset MT_CUDA_CACHE")
+    assert (looked().state, looked().fix) == ("fault", "unset MT_CUDA_CACHE")
 
 
 # --- The GPU --------------------------------------------------------------------------------------
@@ -597,23 +579,23 @@ def test_a_gpu_and_its_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     _, finding = with_gpu(monkeypatch, modern, nvidia_cuda_nvrtc="13.4.12")
     assert finding.state == "fine"  # machine code of any CUDA 13
     _, finding = with_gpu(monkeypatch, modern)
-    assert (finding.state, finding.cure) == ("fault", packages.install("-e packages/mt-cuda[cu13]"))
+    assert (finding.state, finding.fix) == ("fault", packages.install("-e packages/mt-cuda[cu13]"))
     _, finding = with_gpu(monkeypatch, older, nvidia_cuda_nvrtc="13.0.88")
-    assert "the driver takes CUDA up to 12.4" in finding.text
-    assert finding.cure == packages.install("-e packages/mt-cuda[cu12]")
+    assert "the driver supports CUDA up to 12.4" in finding.text
+    assert finding.fix == packages.install("-e packages/mt-cuda[cu12]")
     _, finding = with_gpu(monkeypatch, Driver((11, 8), 1))
-    assert (finding.state, finding.cure) == ("fault", "install a newer NVIDIA driver")
+    assert (finding.state, finding.fix) == ("fault", "install a newer NVIDIA driver")
 
 
 def test_a_gpu_that_is_hidden_or_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [finding.state for finding in with_gpu(monkeypatch, None)] == ["fine"]
     nothing = Driver((13, 0), 0)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert "nvidia-smi" in with_gpu(monkeypatch, nothing)[0].cure
+    assert "nvidia-smi" in with_gpu(monkeypatch, nothing)[0].fix
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
-    assert with_gpu(monkeypatch, nothing)[0].cure == "unset CUDA_VISIBLE_DEVICES"
+    assert with_gpu(monkeypatch, nothing)[0].fix == "unset CUDA_VISIBLE_DEVICES"
 
 
-def test_the_driver_of_this_machine_is_asked() -> None:
+def test_the_driver_of_this_machine_is_used() -> None:
     found = driver()
     assert found is None or found.version >= (1, 0)

@@ -1,4 +1,4 @@
-"""Every link of every document leads somewhere, and every promise to the test that keeps it."""
+"""Every link in a document has a target, and every promise names an existing test."""
 
 import ast
 import pkgutil
@@ -100,7 +100,7 @@ def test_a_promise_is_a_sentence_and_its_tests() -> None:
 
 
 SHORT = {"mt": "mt_tensor", "nn": "mt_nn", "F": "mt_nn.functional", "Scalar": "mt_autodiff.Scalar"}
-"""What the page of names calls what it often names."""
+"""The abbreviations of the page of names."""
 
 
 def names_here() -> list[str]:

@@ -1,4 +1,4 @@
-"""The programs in `examples` run, and learn as far as a short training goes."""
+"""The programs in `examples` run, and learn within a short training."""
 
 from pathlib import Path
 from typing import Any
@@ -55,13 +55,13 @@ def test_the_oscillator_is_solved(capsys: pytest.CaptureFixture[str]) -> None:
     assert "largest distance" in capsys.readouterr().out
 
 
-def test_the_known_motion_obeys_its_equation() -> None:
+def test_the_exact_motion_satisfies_its_equation() -> None:
     program = example("oscillator")
     moments = mt.linspace(0, 2, 9, dtype="float64").view(-1, 1)
     assert program.loss_of(program.solution, moments).item() < 1e-20
 
 
-def test_the_agent_learns_what_moves_are_worth() -> None:
+def test_the_agent_learns_the_values_of_moves() -> None:
     found, moves = example("treasure").main(["--walks", "30"])
     assert isinstance(found, bool)
     assert 1 <= moves <= 40
@@ -90,7 +90,7 @@ SHORT = {
     "translation": ["--steps", "2"],
     "treasure": ["--walks", "20"],
 }
-"""Examples that train, and how to run them for a moment."""
+"""Examples that train, with arguments for a short run."""
 
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
@@ -123,7 +123,7 @@ def test_every_example_that_trains_is_compiled() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_every_example_says_what_it_shows(path: Path) -> None:
+def test_every_example_has_a_description(path: Path) -> None:
     text = example(path.stem).__doc__
     assert text is not None
     assert "It shows" in text

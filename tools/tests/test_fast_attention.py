@@ -1,4 +1,4 @@
-"""Attention: blocks of queries, heads where they lie, masks, and what no query sees."""
+"""Attention: blocks of queries, strided heads, masks, and unused keys."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def random(*shape: int, seed: int = 0) -> Any:
 
 
 def agrees(*arguments: Any) -> None:
-    """Compare the kernel with the composition, in both types that it computes in."""
+    """Compare the kernel with the composition, in both dtypes."""
     for dtype in ("float32", "float64"):
         given = [x.astype(dtype) if isinstance(x, np.ndarray) else x for x in arguments]
         assert_kernel_agrees(mt.get_backend("fast"), "attention", *given, rtol=2e-4, atol=2e-4)
@@ -52,13 +52,13 @@ def test_a_mask_for_more_than_there_is_is_left_to_the_composition() -> None:
 
 
 def heads(features: mt.Tensor, count: int) -> list[mt.Tensor]:
-    """Split features of shape (steps, batch, 3 * features) as layers do."""
+    """Split features of shape (steps, batch, 3 * features) like layers do."""
     steps, batch, _ = features.shape
     parts = (part.view(steps, batch, count, -1) for part in features.chunk(3, -1))
     return [part.permute(1, 2, 0, 3) for part in parts]
 
 
-def test_heads_are_read_and_written_where_they_lie() -> None:
+def test_heads_are_read_and_written_in_place() -> None:
     features = mt.tensor(random(LONG, 2, 24), backend="fast", requires_grad=True)
     q, k, v = heads(features, 4)
     means = by_kernel("attention", ATTENTION, q, k, v, None, True, 0.5)
@@ -73,7 +73,7 @@ def test_heads_are_read_and_written_where_they_lie() -> None:
     assert np.array_equal(np.asarray(found[0]), np.asarray(wanted[0]))
 
 
-def test_what_runs_backwards_is_copied() -> None:
+def test_negative_strides_are_copied() -> None:
     q, k, v = (mt.tensor(random(2, 9, 4), backend="fast") for _ in range(3))
     turned = [x.flip(-1).contiguous().flip(-1) for x in (q, k, v)]
     wanted = by_kernel("attention", ATTENTION, q, k, v, None, False, 1.0)
@@ -82,7 +82,7 @@ def test_what_runs_backwards_is_copied() -> None:
 
 
 def test_later_keys_and_values_change_nothing() -> None:
-    """What no query of a block sees is not even multiplied by zero."""
+    """Keys that no query of a block uses are not even multiplied by zero."""
     q, k, v = (random(1, LONG, 4) for _ in range(3))
     k[:, BLOCK:], v[:, BLOCK:] = np.inf, np.nan
     means = by_kernel(

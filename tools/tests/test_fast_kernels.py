@@ -66,7 +66,7 @@ def test_other_types_and_nothing_are_left_to_the_composition(name: str) -> None:
 
 
 def results(name: str, arguments: Any, made: Callable[[Any], mt.Tensor] = mt.tensor) -> list[Any]:
-    """Return the value of an operation and its gradients, and what is in lists afterwards."""
+    """Return the value of an operation and its gradients, and the lists that it changed."""
     values = [
         made(x).requires_grad_(x.dtype.kind == "f")
         if isinstance(x, np.ndarray)
@@ -84,13 +84,13 @@ def results(name: str, arguments: Any, made: Callable[[Any], mt.Tensor] = mt.ten
 
 
 def one_by_one(kernel: Kernel, units: int, parallel: bool, *arguments: Any) -> None:
-    """Do units one by one, the last first, as threads may that share them."""
+    """Run units one by one, the last first, which threads may do as well."""
     for unit in reversed(range(units)):
         kernel.serial(unit, unit + 1, *arguments)
 
 
 BY_MULTIPLICATIONS = {"linear", "conv2d", "conv_transpose2d", "rnn", "gru", "lstm"}
-"""Kernels that threads share if there are many multiplications, not many elements. Parts of a sum
+"""Kernels that use threads depending on the multiplications, not the elements. Parts of a sum
 may depend on the number of threads."""
 
 
@@ -122,7 +122,7 @@ def test_units_in_any_order_and_shared_by_threads_change_no_bit(
 
 
 def guarded(array: Any) -> mt.Tensor:
-    """Return a tensor behind whose last element lies memory that must not be read."""
+    """Return a tensor whose last element is followed by unreadable memory."""
     room = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
     memory = mmap.mmap(-1, room + mmap.PAGESIZE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
@@ -136,7 +136,7 @@ def guarded(array: Any) -> mt.Tensor:
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are protected otherwise there")
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 def test_kernels_read_nothing_behind_their_arguments(name: str, arguments: Any) -> None:
-    """One that does ends the process."""
+    """Reading it would crash the process."""
     for ours, wanted in zip(
         results(name, arguments, guarded), results(name, arguments), strict=True
     ):
@@ -149,7 +149,7 @@ def test_kernels_read_nothing_behind_their_arguments(name: str, arguments: Any) 
 def test_numbers_of_rows_and_classes_that_there_are_not(
     name: str, place: int, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are looked at before anything is read: only the composition says what is wrong."""
+    """Arguments are checked before anything is read: only the composition reports errors."""
 
     def refused(*arguments: Any) -> Any:
         raise mt.errors.IndexingError("there is none.")

@@ -1,4 +1,4 @@
-"""Where skipping is forbidden, whatever skips fails; only a test for a GPU may skip."""
+"""Where skips are forbidden, every skipped test fails, except those for a GPU."""
 
 import os
 import re
@@ -28,7 +28,7 @@ EXEMPT = {
 def run(
     folder: Path, tests: Mapping[str, str], forbid: str
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
-    """Run files of tests together; return what pytest said, and why each that failed did."""
+    """Run files of tests together; return the output of pytest, and the reason of each failure."""
     for file in shared():
         shutil.copy(file, folder)
     (folder / "pyproject.toml").write_text(

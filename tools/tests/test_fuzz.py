@@ -1,4 +1,4 @@
-"""Random programs: what they are made of, how they are compared, shrunk and judged."""
+"""Random programs: generating, comparing, shrinking, and known differences."""
 
 import importlib.util
 from pathlib import Path
@@ -71,11 +71,11 @@ def test_a_step_that_others_need_is_kept() -> None:
 # --- Operations -----------------------------------------------------------------------------------
 
 
-def test_every_public_operation_is_fuzzed_or_left_out_with_a_reason() -> None:
+def test_every_public_operation_is_fuzzed_or_excluded_with_a_reason() -> None:
     assert set(public_names()) <= catalogue().keys()
 
 
-def test_nothing_is_left_out_that_is_not_there() -> None:
+def test_every_exclusion_is_needed() -> None:
     for name in LEFT_OUT:
         owner, _, last = name.rpartition(".")
         homes = [mt_nn.functional] if owner else [mt, mt.Tensor]
@@ -108,7 +108,7 @@ def test_a_row_is_written_down_as_calls() -> None:
 # --- Comparing ------------------------------------------------------------------------------------
 
 
-def test_programs_are_known_by_seed_and_number() -> None:
+def test_programs_are_identified_by_seed_and_number() -> None:
     for number in range(5):
         first, second = (listing(made_up(3, number)[0].steps) for _ in range(2))
         assert first == second
@@ -128,7 +128,7 @@ def test_refusals_are_compared() -> None:
 
 
 @needs_torch
-def test_rounding_is_told_from_a_mistake() -> None:
+def test_rounding_is_distinguished_from_errors() -> None:
     steps = [leaf(np.array([1e4, 1.0, -1e4], np.float32)), Step(".sum()", (Ref(0),))]
     states = [{"v0": np.array([1e4, 1.0, -1e4], np.float32)}]
     right = np.float32(1.0)
@@ -162,7 +162,7 @@ def test_a_program_is_compared_behind_every_step(monkeypatch: pytest.MonkeyPatch
 
 
 @needs_torch
-def test_what_shares_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mt_nn.torch_names, "clone", lambda x: x.detach())
     difference = run([leaf(MATRIX), Step("torch.clone()", (Ref(0),))])[1]
     assert difference == Difference("memory", "v1", "that of v0", "that of v1")
@@ -176,7 +176,7 @@ def test_programs_agree_with_torch() -> None:
 
 
 @needs_torch
-def test_what_is_refused_must_have_changed_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_operation_must_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     def half_done(x: mt.Tensor) -> mt.Tensor:
         x[0] = 7.0
         raise mt.errors.DomainError("too late")
@@ -211,7 +211,7 @@ def test_a_matrix_is_rounded_by_its_norm_and_a_root_by_the_size_of_its_power() -
 
 
 @needs_torch
-def test_a_gradient_of_what_was_rounded_to_be_kept_is_as_coarse() -> None:
+def test_a_gradient_of_rounded_saved_values_is_as_coarse() -> None:
     narrow, wide = np.zeros(2, np.float32), np.array([0.13, 0.07])
     for operation, known in (("hypot_", True), ("hypot", False)):
         steps = [leaf(narrow), leaf(wide, True), Step(f".{operation}()", (Ref(0), Ref(1)))]
@@ -222,7 +222,7 @@ def test_a_gradient_of_what_was_rounded_to_be_kept_is_as_coarse() -> None:
 
 
 @needs_torch
-def test_what_is_not_finite_is_told_from_other_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_and_infinity_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [leaf(np.array([np.inf, 1.0])), Step("torch.exp()", (Ref(0),))]
     for wrong, kind in (
         (lambda x: x.exp() - x.exp() + x.exp(), "infinite"),
@@ -246,7 +246,7 @@ def test_the_signs_of_zeros_count_where_nothing_is_added_up(
         assert (difference is not None) == counts
 
 
-def test_factors_are_told_from_what_is_none() -> None:
+def test_invalid_factors_are_detected() -> None:
     matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
     u, s, v = np.linalg.svd(matrix)
     q, r = np.linalg.qr(matrix)
@@ -272,7 +272,9 @@ def test_factors_are_told_from_what_is_none() -> None:
         ("squares overflow", "torch.mul()", [[1e30], [2**40]], [[1e150], [1]]),
     ],
 )
-def test_what_a_condition_holds_of(condition: str, call: str, operands: Any, other: Any) -> None:
+def test_conditions_of_known_differences(
+    condition: str, call: str, operands: Any, other: Any
+) -> None:
     for given, holds in ((operands, True), (other, False)):
         arrays = [np.array(values) for values in given]
         if condition == "squares overflow" and holds:
@@ -300,7 +302,9 @@ def test_numpy_is_an_oracle_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_torch
-def test_a_program_is_shrunk_to_what_shows_the_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_is_shrunk_to_a_minimal_one_with_the_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.exp() + (x > 3) * 0.5)
     steps = [
         leaf(MATRIX, requires_grad=True),
@@ -345,7 +349,7 @@ def test_the_list_can_only_shrink() -> None:
 
 
 @needs_torch
-def test_a_judgement_may_say_how_far_and_after_what(
+def test_a_known_difference_can_have_a_tolerance_and_a_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "judged.toml"
@@ -370,11 +374,11 @@ def test_a_judgement_may_say_how_far_and_after_what(
 
 
 @needs_torch
-def test_what_would_end_torchs_process_is_run_here_alone() -> None:
+def test_operations_that_crash_torch_run_only_here() -> None:
     steps = [leaf(np.array([-(2**63)])), Step("torch.lcm()", (Ref(0), 2**63 - 1))]
     program, difference = run(steps)
     assert difference is None
-    assert (program.met, program.over) == (["the end of torch's process"], True)
+    assert (program.met, program.over) == (["crashes of torch"], True)
 
 
 def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:
@@ -391,7 +395,7 @@ def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:
             judgements(file)
 
 
-def test_what_draws_numbers_is_not_compared() -> None:
+def test_random_results_are_not_compared() -> None:
     x = leaf(MATRIX)
     assert is_random(Step("torch.nn.functional.dropout()", (Ref(0),), {"p": 0.5}))
     assert not is_random(Step("torch.nn.functional.dropout()", (Ref(0), 0.0)))

@@ -1,4 +1,4 @@
-"""Random programs, compiled: they do the same as eagerly, and planted faults are found."""
+"""Random compiled programs have the same results, and planted faults are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ def test_programs_do_the_same_when_they_are_compiled() -> None:
     assert counts.judged.keys() <= {REPLAYED, EAGER, UNCOMPILED}
 
 
-def test_how_a_program_was_run_is_told() -> None:
+def test_a_report_contains_the_settings_of_a_program() -> None:
     for last, name in (
         (Step(".sum()", (Ref(4),)), REPLAYED),
         (Step(".tolist()", (Ref(1),)), UNCOMPILED),
@@ -58,7 +58,7 @@ def swapping(composed: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an analysis of last uses that is wrong by one instruction."""
+    """Return a search for last uses that ignores the last one."""
 
     def wrong(calls: Any, kept: Any) -> Any:
         return {group: at - 1 for group, at in last_uses(calls, kept).items()}
@@ -70,7 +70,7 @@ def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
     ("module", "name", "fault"),
     [(fusion, "composed", swapping), (memory_planning, "last_uses", early)],
 )
-def test_a_planted_fault_is_seen(
+def test_a_planted_fault_is_found(
     module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, fault(getattr(module, name)))

@@ -1,4 +1,4 @@
-"""A sample that is inserted anywhere changes the id of no other test."""
+"""Inserting a sample does not change the id of any other test."""
 
 import shutil
 import subprocess
@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_sample_more_changes_no_id(folder: Path) -> None:
+def test_another_sample_does_not_change_ids(folder: Path) -> None:
     before = ids(folder, SAMPLES)
     assert len(set(before)) == len(before) == 4 * len(SAMPLES)
     for place in (0, 3):
@@ -84,7 +84,7 @@ def test_a_sample_more_changes_no_id(folder: Path) -> None:
         assert len(after) == len(before) + 4
 
 
-def test_equal_samples_are_refused(folder: Path) -> None:
+def test_equal_samples_are_an_error(folder: Path) -> None:
     done = collected(folder, ["lambda: 1", "lambda: 1"])
     assert done.returncode != 0
     assert "Duplicates:     1" in done.stdout

@@ -1,9 +1,8 @@
-"""Faults are planted where code computes, are noticed by tests, and leave the workspace alone."""
+"""Faults are planted in code, are detected by tests, and leave the workspace unchanged."""
 
 import ast
 import json
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -12,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mt.errors import ToolError
-from mt.mutate import judged as judging
+from mt.mutate import equivalents
+from mt.mutate.equivalents import equivalent, key
 from mt.mutate.faults import Fault, effective, places
-from mt.mutate.judged import judged, key
 from mt.tables import TableError
 from mt.workspace import ROOT, Workspace
 
@@ -22,7 +21,7 @@ pytest.importorskip("coverage")
 
 from coverage import CoverageData
 
-from mt.mutate.command import BESIDE, Outcome, _outcome, _read, _sizes, drawn, main
+from mt.mutate.command import EXCLUDED, Outcome, _outcome, _read, _sizes, drawn, main
 from mt.mutate.tests_of import Recording
 from mt.mutate.tree import Done, Tree
 
@@ -30,7 +29,7 @@ WORKSPACE = Workspace.read()
 
 
 def changes(folder: Path, code: str) -> set[str]:
-    """Return how each fault of some code reads."""
+    """Return the changes that faults make in some code."""
     file = folder / "code.py"
     file.write_text(textwrap.dedent(code))
     return {fault.change for place in places(file, folder) for fault in place}
@@ -82,7 +81,7 @@ def changes(folder: Path, code: str) -> set[str]:
         ),
     ],
 )
-def test_what_is_planted(tmp_path: Path, code: str, wanted: set[str]) -> None:
+def test_the_planted_faults(tmp_path: Path, code: str, wanted: set[str]) -> None:
     assert changes(tmp_path, code) == wanted
 
 
@@ -103,25 +102,25 @@ def test_what_is_planted(tmp_path: Path, code: str, wanted: set[str]) -> None:
         "x = f(help=1, color=0.5)",
     ],
 )
-def test_what_does_not_compute_is_left_alone(tmp_path: Path, code: str) -> None:
+def test_code_that_does_not_compute_has_no_faults(tmp_path: Path, code: str) -> None:
     assert changes(tmp_path, code) == set()
 
 
 def test_every_fault_is_python_that_reads_otherwise() -> None:
     stage = WORKSPACE["autodiff"]
-    for fault in drawn(list(effective(stage.source, ROOT, BESIDE)), 100, seed=1):
+    for fault in drawn(list(effective(stage.source, ROOT, EXCLUDED)), 100, seed=1):
         assert ast.dump(ast.parse(fault.planted)) != ast.dump(ast.parse(fault.source)), fault
 
 
 def fault_in(folder: Path, code: str, change: str) -> Fault:
-    """Return the fault of some code that reads so."""
+    """Return the fault of some code with this change."""
     file = folder / "code.py"
     file.write_text(code)
     found = [fault for place in places(file, folder) for fault in place if fault.change == change]
     return found[0]
 
 
-def test_a_fault_keeps_its_name_when_lines_move_and_shows_what_it_changes(tmp_path: Path) -> None:
+def test_a_fault_keeps_its_name_when_lines_move(tmp_path: Path) -> None:
     code = "def f(x):\n    ä = 'ö'; return x + 1  # twice\n"
     fault = fault_in(tmp_path, code, "1 -> 2")
     moved = fault_in(tmp_path, "import os\n\n" + code, "1 -> 2")
@@ -134,7 +133,7 @@ def test_a_fault_keeps_its_name_when_lines_move_and_shows_what_it_changes(tmp_pa
     )
 
 
-def test_faults_that_read_the_same_have_names_of_their_own(tmp_path: Path) -> None:
+def test_equal_changes_have_different_names(tmp_path: Path) -> None:
     file = tmp_path / "code.py"
     file.write_text("x = a\nx = a\nx = a\n")
     names = [fault.name for place in places(file, tmp_path) for fault in place]
@@ -164,17 +163,17 @@ def test_large_packages_have_more_of_the_sample() -> None:
     assert _sizes({"a": 100, "b": 300}, 20) == {"a": 10, "b": 10}
 
 
-# --- What changes nothing -------------------------------------------------------------------------
+# --- Equivalent faults ---------------------------------------------------------------------------
 
 
-def test_every_judged_fault_has_a_reason() -> None:
+def test_every_equivalent_fault_has_a_reason() -> None:
     packages = {stage.name for stage in WORKSPACE.stages.values()}
-    for file in judging.FOLDER.glob("*.toml"):
+    for file in equivalents.FOLDER.glob("*.toml"):
         assert file.stem in packages
-        assert all(len(reason) > 10 for reason in judged(file.stem).values())
+        assert all(len(reason) > 10 for reason in equivalent(file.stem).values())
 
 
-def test_judged_faults_are_found_by_what_they_read(tmp_path: Path) -> None:
+def test_equivalent_faults_are_matched_by_their_text(tmp_path: Path) -> None:
     fault = fault_in(tmp_path, "def f(x):\n    return x + 1\n", "1 -> 2")
     entry = {
         "file": fault.file,
@@ -187,17 +186,17 @@ def test_judged_faults_are_found_by_what_they_read(tmp_path: Path) -> None:
         ["[[fault]]", *(f"{name} = {json.dumps(text)}" for name, text in entry.items())]
     )
     (tmp_path / "mt-some.toml").write_text(text)
-    assert judged("mt-some", tmp_path) == {key(fault): "Nobody calls it."}
-    assert judged("mt-other", tmp_path) == {}
+    assert equivalent("mt-some", tmp_path) == {key(fault): "Nobody calls it."}
+    assert equivalent("mt-other", tmp_path) == {}
     (tmp_path / "mt-some.toml").write_text(f"{text}\n{text}")
     with pytest.raises(TableError, match="twice"):
-        judged("mt-some", tmp_path)
+        equivalent("mt-some", tmp_path)
 
 
 # --- Which tests run ------------------------------------------------------------------------------
 
 
-def test_a_recording_knows_which_test_executes_which_line(tmp_path: Path) -> None:
+def test_a_recording_has_the_tests_of_each_line(tmp_path: Path) -> None:
     source = tmp_path / "code"
     source.mkdir()
     (source / "__init__.py").write_text("def one():\n    return 1\n\n\ndef two():\n    return 2\n")
@@ -243,10 +242,7 @@ def recording(folder: Path, executed: dict[str, list[int]], **noted: list[str]) 
         lines.add_lines({"code.py": numbers})
     lines.write()
     tests = filter(None, executed)
-    (folder / "source").mkdir(exist_ok=True)
-    shutil.copy(folder / "code.py", folder / "source" / "code.py")
     made = Recording(folder, seconds=dict.fromkeys(tests, 1.0), failed=noted.get("failed", []))
-    made.root = folder
     made.compiled = {"code.py": {"2": noted.get("compiled", [])}}
     return made
 
@@ -268,15 +264,7 @@ def test_each_kind_of_tests_has_its_share_of_the_time(tmp_path: Path) -> None:
     assert found == ["t::line0", "t::line1", "t::line2", "t::line3", "t::line4", "t::other0"]
 
 
-def test_lines_that_have_moved_are_found_again(tmp_path: Path) -> None:
-    code = "def f(x):\n    return x + 1\n"
-    fault_in(tmp_path, code, "1 -> 2")
-    known = recording(tmp_path, {"t::a": [], "t::b": [2]})
-    fault = fault_in(tmp_path, f"import os\n\n\n{code}", "1 -> 2")
-    assert known.tests_for(fault, 60, thorough=False) == ["t::b", "t::a"]
-
-
-def test_where_nobody_is_seen_those_run_first_that_compile_it(tmp_path: Path) -> None:
+def test_compiling_tests_run_first_without_executing_ones(tmp_path: Path) -> None:
     fault = fault_in(tmp_path, "def f(x):\n    return x + 1\n", "1 -> 2")
     executed: dict[str, list[int]] = {"t::far": [], "t::near": [1], "t::compiles": []}
     known = recording(tmp_path, executed, compiled=["t::compiles"])
@@ -286,7 +274,7 @@ def test_where_nobody_is_seen_those_run_first_that_compile_it(tmp_path: Path) ->
 # --- How they run ---------------------------------------------------------------------------------
 
 
-def test_python_never_imports_what_was_there_before() -> None:
+def test_python_never_imports_stale_bytecode() -> None:
     with Tree() as tree:
         name, seen = "tools/mt/errors.py", []
         for value in b"12":
@@ -301,7 +289,7 @@ def test_python_never_imports_what_was_there_before() -> None:
 
 def test_nothing_is_planted_in_a_file_that_has_changed_meanwhile(tmp_path: Path) -> None:
     stage = WORKSPACE["operators"]
-    fault = next(effective(stage.source, ROOT, BESIDE))[0]
+    fault = next(effective(stage.source, ROOT, EXCLUDED))[0]
     with Tree() as tree:
         tree.write(fault.file, fault.source + b"# and more")
         with pytest.raises(ToolError, match="has changed since"):
@@ -313,8 +301,8 @@ def test_nothing_is_planted_in_a_file_that_has_changed_meanwhile(tmp_path: Path)
     [
         (Done(0, ""), Outcome(False, "passed 7 tests")),
         (Done(1, "FAILED a - b"), Outcome(True, "by FAILED a - b")),
-        (Done(1, "Timeout (0:01:00)!"), Outcome(True, "by a limit of time")),
-        (Done(None, ""), Outcome(True, "by a limit of time")),
+        (Done(1, "Timeout (0:01:00)!"), Outcome(True, "by a time limit")),
+        (Done(None, ""), Outcome(True, "by a time limit")),
         (Done(-11, ""), Outcome(True, "with status -11")),
         (Done(4, "ERROR collecting a"), Outcome(True, "by ERROR collecting a")),
         (Done(4, "ImportError while loading conftest 'a'"), Outcome(True, "with status 4")),
@@ -325,13 +313,13 @@ def test_how_an_end_of_pytest_is_read(done: Done, wanted: Outcome) -> None:
 
 
 @pytest.mark.parametrize("status", [4, 5])
-def test_where_no_test_has_run_nothing_is_said(status: int) -> None:
+def test_without_tests_nothing_is_reported(status: int) -> None:
     with pytest.raises(ToolError, match="could not run"):
         _read(Done(status, "no tests ran"), 7)
 
 
 def test_a_fault_is_shown_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    place = next(effective(WORKSPACE["operators"].source, ROOT, BESIDE))
+    place = next(effective(WORKSPACE["operators"].source, ROOT, EXCLUDED))
     assert main(["operators", "--show", place[0].name]) == 0
     assert f"+++ {place[0].file}" in capsys.readouterr().out
     with pytest.raises(SystemExit):

@@ -93,7 +93,7 @@ assert "value  x * sigmoid(x)" in shown.getvalue()
 
 
 def test_all_that_has_its_name_follows(tmp_path: Path) -> None:
-    """Function, method, in-place form, other names and documentation."""
+    """Function, method, in-place form, aliases and documentation."""
     (tmp_path / "new_operator.py").write_text(ROWS)
     environment = {
         **os.environ,
@@ -105,7 +105,7 @@ def test_all_that_has_its_name_follows(tmp_path: Path) -> None:
 
 
 def test_the_readme_lists_every_operator() -> None:
-    """In a program of its own, where no other test has added one."""
+    """In a separate program, in which no other test has added an operator."""
     listing = "from mt_operators import OPERATORS; print(*OPERATORS)"
     command = [sys.executable, "-c", listing]
     names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()

@@ -1,4 +1,4 @@
-"""The report on parallel loops speaks of each of them."""
+"""The report on parallel loops covers each of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`mt port`: a program's imports are changed and nothing else, and then it follows torch."""
+"""`mt port` changes only the imports of a program, which then follows torch."""
 
 import ast
 import functools
@@ -76,8 +76,8 @@ def test_all_else_stays(text: str) -> None:
     assert changed(text) == text
 
 
-def test_a_line_that_hides_the_name_is_refused() -> None:
-    with pytest.raises(ToolError, match="line 1 goes on in the next before it names torch"):
+def test_an_import_split_over_lines_is_an_error() -> None:
+    with pytest.raises(ToolError, match="line 1: `from` and `torch` must be on the same line"):
         changed("from \\\n    torch import nn")
 
 
@@ -94,7 +94,7 @@ def test_only_import_lines_change(name: str) -> None:
 # Names that are left out.
 
 
-def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
+def test_unsupported_names_of_a_program_are_reported() -> None:
     found = advice(
         """
         import torch, re
@@ -114,7 +114,7 @@ def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
     assert said[0].startswith("torch.cuda.amp is left out. autocast")
     assert said[1].startswith("torch.utils.tensorboard is left out. mt_nn.train")
     assert said[2].startswith("torch.export is left out. Networks run")
-    assert said[3].startswith(".storage, if it is one of torch.Tensor, is left out. Elements")
+    assert said[3].startswith(".storage, if it is of torch.Tensor, is not supported. Elements")
     assert said[4].startswith("torch.nn.functional.grid_sample is left out. Images")
     assert said[5].startswith("torch.jit is left out. Networks run")
     assert said[6].startswith("torch.Tensor.to_sparse is left out. Tensors are dense")
@@ -133,7 +133,7 @@ def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
         "import torch\ntorch.backends.cudnn.benchmark = True\ntorch.utils.data.DataLoader",
     ],
 )
-def test_what_is_here_or_may_be_anything_is_not_spoken_of(text: str) -> None:
+def test_supported_and_ambiguous_names_are_not_reported(text: str) -> None:
     assert advice(text) == []
 
 
@@ -153,11 +153,11 @@ def test_a_program_is_printed_or_written_and_never_over_another(
     for taken in (new, file):
         with pytest.raises(SystemExit, match="1"):
             main([str(file), "--out", str(taken)])
-    assert "exists, and is left as it is" in capsys.readouterr().err
+    assert "exists and is not overwritten" in capsys.readouterr().err
     assert new.read_text() == "mine"
 
 
-def test_the_status_says_whether_anything_is_left_out(
+def test_the_status_reports_unsupported_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "train.py"
@@ -190,13 +190,13 @@ def test_what_is_not_there_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_what_is_no_python_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_python_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "train.py"
     for text in (b"import torch as", b"x = '\xff'", b"\x00"):
         file.write_bytes(text)
         with pytest.raises(SystemExit, match="1"):
             main([str(file)])
-        assert "is no Python that can be read" in capsys.readouterr().err
+        assert "is not readable as Python" in capsys.readouterr().err
 
 
 def test_compare_shows_what_changes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,7 +219,7 @@ def test_differences_are_relative_to_the_largest_number() -> None:
     ("ours", "theirs"),
     [([1.0], [1.0, 1.0]), ([np.nan], [1.0]), ([1.0], [np.nan]), ([np.inf], [1.0]), (None, [1.0])],
 )
-def test_what_cannot_be_compared_is_infinitely_far(
+def test_incomparable_results_differ_infinitely(
     ours: list[float] | None, theirs: list[float]
 ) -> None:
     mine = {} if ours is None else {"a": np.array(ours)}
@@ -227,16 +227,16 @@ def test_what_cannot_be_compared_is_infinitely_far(
     assert differences({"a": np.array(theirs)}, mine) == {"a": np.inf}
 
 
-def test_what_is_no_number_on_both_sides_is_the_same() -> None:
+def test_nan_on_both_sides_is_equal() -> None:
     edges = np.array([np.nan, np.inf, -np.inf, 2.0])
     assert differences({"a": edges}, {"a": edges.copy()}) == {"a": 0.0}
     assert differences({"a": edges}, {"a": edges + 1e-3}) == {"a": pytest.approx(5e-4, rel=1e-2)}
 
 
-def test_programs_that_follow_differ_or_fail_are_told_apart(
+def test_programs_that_follow_differ_or_fail_are_distinguished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without torch: what stands beside the program is one that its copy does not find."""
+    """Without torch, a module next to the program is not found by its copy."""
     monkeypatch.setattr("mt.port.comparison.FOLDER", tmp_path)
     monkeypatch.setattr("mt.port.command.missing", lambda modules: [])
     (tmp_path / "beside.py").write_text("far = 0.5\n")
@@ -266,7 +266,7 @@ def test_programs_that_follow_differ_or_fail_are_told_apart(
 
 @pytest.fixture
 def default_type() -> Iterator[None]:
-    """Put back what a program may choose for its process."""
+    """Restore the settings of the process that a program may change."""
     import mt_tensor as mt
 
     yield
@@ -276,7 +276,7 @@ def default_type() -> Iterator[None]:
 
 
 def run(file: Path, program: Program, out: Path) -> Arrays:
-    """Run a program in this process, for torch takes long to import; return what it writes."""
+    """Run a program in this process, because importing torch takes long; return its results."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", [str(file), *program.short, "--out", str(out)])
         runpy.run_path(str(file), run_name="__main__")
@@ -322,7 +322,7 @@ def test_every_program_is_one_that_a_person_would_write() -> None:
         assert "--out" in text
 
 
-def test_both_sides_are_run_in_processes_of_their_own() -> None:
+def test_both_sides_run_in_separate_processes() -> None:
     pytest.importorskip("torch")
     (program,) = programs(["gat"])
     outcome = compared(program, "numpy", short=True)

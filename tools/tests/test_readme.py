@@ -1,4 +1,4 @@
-"""The examples in the repository's README run and give what they show."""
+"""The examples in the repository's README run, with the documented output."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Searching by meaning: a tiny BERT with random weights, and the real one where its package is."""
+"""Semantic search, with a tiny BERT with random weights, and the real one if it is installed."""
 
 import json
 import shutil
@@ -56,7 +56,7 @@ SETTINGS = {
 
 
 def weights() -> dict[str, mt.Tensor]:
-    """Return random weights under BERT's names, those that a search does not need included."""
+    """Return random weights under BERT's names, including those that a search does not need."""
     drawn = np.random.default_rng(0)
     state = {}
 
@@ -216,7 +216,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("says", DAMAGES)
-def test_a_damaged_model_is_refused(
+def test_a_damaged_model_is_an_error(
     says: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "model"
@@ -246,7 +246,7 @@ def test_sentences_are_lines_of_a_text(
     assert says in refusal(capsys)
 
 
-def test_what_is_missing_is_named(
+def test_missing_names_are_reported(
     model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PACKAGE", "no_such_package")
@@ -260,7 +260,7 @@ def test_what_is_missing_is_named(
 
 
 def refusal(capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one sentence that went to the user, who has seen nothing else."""
+    """Return the error message, which must be the only output."""
     shown = capsys.readouterr()
     assert not shown.out
     assert shown.err.startswith("search: ")
@@ -281,7 +281,9 @@ QUERIES = {
 
 @needs_weights
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_real_model_finds_what_is_meant(query: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_real_model_finds_relevant_sentences(
+    query: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert search.main([query, "--best", "1", "--backend", "fast"]) == 0
     assert QUERIES[query] in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""The site is whole: valid pages, links that lead somewhere, code as it stands in the files."""
+"""The site: valid pages, working links, and code identical to the files."""
 
 import itertools
 import re
@@ -20,10 +20,10 @@ from mt.source.symbols import Symbols
 from mt.workspace import Workspace
 
 VOID = {"br", "img", "input", "line", "link", "meta", "path", "rect", "wbr"}
-"""Elements that end where they begin; those of SVG end with a slash."""
+"""Elements without an end tag; those of SVG end with a slash."""
 
 IN_LINES = {"a", "b", "br", "code", "del", "em", "img", "ins", "span", "strong", "wbr"}
-"""What can stand in a paragraph, a heading or code."""
+"""Elements allowed in a paragraph, a heading or code."""
 
 ONLY_LINES = {"p", "h1", "h2", "h3", "h4", "code", "summary", "pre"}
 
@@ -32,7 +32,7 @@ TYPICAL = ("index.html", "names.html", "concept-sum.html", "stage-nn.html", "dif
 
 @dataclass
 class Element:
-    """An element of a page that has not ended."""
+    """An open element of a page."""
 
     tag: str
     given: dict[str, str]
@@ -40,7 +40,7 @@ class Element:
 
 
 class Page(HTMLParser):
-    """What is wrong with a page, what it leads to, and what can be led to in it."""
+    """The errors, links and link targets of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -201,7 +201,7 @@ def test_stages_follow_each_other(site: dict[str, Page]) -> None:
     assert [site[path].following for path in paths] == [*paths[1:], ""]
 
 
-def test_a_stage_has_its_tasks_which_lead_to_what_is_to_be_written(site: dict[str, Page]) -> None:
+def test_the_tasks_of_a_stage_name_existing_functions(site: dict[str, Page]) -> None:
     symbols = Symbols(Workspace.read().library())
     tasks = read_tasks()
     assert tasks
@@ -211,7 +211,7 @@ def test_a_stage_has_its_tasks_which_lead_to_what_is_to_be_written(site: dict[st
         assert {place(symbols.find(name)) for name in task.functions} <= {*page.links}
 
 
-def test_a_page_shows_a_module_as_it_stands_in_its_file(site: dict[str, Page]) -> None:
+def test_a_page_shows_a_module_unchanged(site: dict[str, Page]) -> None:
     workspace = Workspace.read()
     library = workspace.library()
     for package in library.folders:
@@ -251,7 +251,7 @@ def test_the_picture_has_arrows_between_stages_that_build_on_each_other() -> Non
         assert abs(one.x - other.x) > shown.wide or abs(one.y - other.y) > shown.high
 
 
-def test_each_column_of_each_idea_can_be_left_out(site: dict[str, Page]) -> None:
+def test_each_column_of_each_concept_can_be_hidden(site: dict[str, Page]) -> None:
     style = STYLE.read_text(encoding="utf-8")
     most = max(map(int, re.findall(r"~ \.columns > :nth-child\((\d+)\)", style)))
     for concept in read_order().concepts.values():
@@ -304,9 +304,9 @@ def test_all_text_can_be_read(scheme: int) -> None:
 # --- Where it is built --------------------------------------------------------------------------
 
 
-def test_what_somebody_else_has_in_a_folder_stays(tmp_path: Path) -> None:
+def test_other_files_in_a_folder_are_kept(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").touch()
-    with pytest.raises(SiteError, match="holds something else"):
+    with pytest.raises(SiteError, match="is not empty and not a site"):
         build(tmp_path, run=False)
     assert (tmp_path / "letter.txt").is_file()
 
@@ -323,6 +323,6 @@ def test_a_site_that_is_built_anew_removes_what_it_wrote_and_nothing_else(tmp_pa
     left = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.name != LIST}
     assert left == {"letter.txt", "ideas", "ideas/mine.html"}
     after.file("ideas/sum.html").write_text("the site's")
-    with pytest.raises(SiteError, match=r"mine\.html is not from this site and would be lost"):
+    with pytest.raises(SiteError, match=r"mine\.html is not part of the site and would be lost"):
         after.file("ideas/mine.html")
     assert (out / "ideas" / "mine.html").read_text() == "mine"

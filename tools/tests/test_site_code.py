@@ -1,4 +1,4 @@
-"""Code on pages: in colours, with links, and without what would hide its point."""
+"""Code on pages: highlighted, linked, and abridged."""
 
 import re
 from pathlib import Path
@@ -92,7 +92,7 @@ def test_an_excerpt_is_code_without_its_docstring(
         ("silent", ("", "")),
     ],
 )
-def test_what_documents_a_symbol_is_kept_apart(
+def test_documentation_of_a_symbol_is_separate(
     symbols: Symbols, name: str, expected: tuple[str, str]
 ) -> None:
     assert documented(symbols.find(f"p.low.{name}")) == expected
@@ -120,7 +120,7 @@ def test_no_character_of_a_text_is_lost(text: str) -> None:
     assert text_of(plain_lines(text)).rstrip("\n") == text.rstrip("\n")
 
 
-def test_a_diff_says_what_came_and_what_went() -> None:
+def test_a_diff_lists_added_and_removed_lines() -> None:
     html = difference([" def f():", "-    a<b", "+    c"])
     assert re.findall(r"<(\w+)>(.*)\n</\1>", html) == [
         ("span", " def f():"),

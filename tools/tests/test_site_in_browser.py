@@ -1,4 +1,4 @@
-"""The site in a real browser in which no scripts run: what a reader sees, and reaches by keys."""
+"""The site in a browser without scripts: layout, and keyboard navigation."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def browser() -> Iterator[Page]:
 
 @pytest.fixture
 def shown(browser: Page, site_folder: Path) -> Callable[..., Page]:
-    """A function that shows a page in a window of some width, on a light screen."""
+    """A function that shows a page in a window with a given width, on a light screen."""
 
     def show(path: str, width: int = 1400) -> Page:
         browser.prefer("light")
@@ -51,7 +51,7 @@ def shown(browser: Page, site_folder: Path) -> Callable[..., Page]:
 
 
 def becomes(page: Page, expression: str) -> bool:
-    """Return whether an expression comes to be true: scrolling and another page take their time."""
+    """Return whether an expression becomes true: scrolling and navigation take time."""
     for _ in range(100):
         with suppress(BrowserError):  # between two pages there is nothing to ask
             if page.value(expression):
@@ -61,7 +61,7 @@ def becomes(page: Page, expression: str) -> bool:
 
 
 def paths(folder: Path) -> list[str]:
-    """Return all pages but those of source code, and a few of these."""
+    """Return all pages except source code, and some of these."""
     source = sorted(folder.glob("source/*.html"))
     return [file.relative_to(folder).as_posix() for file in [*folder.glob("*.html"), *source[::40]]]
 
@@ -143,7 +143,7 @@ def test_columns_are_wide_and_scroll_by_keys(shown: Callable[..., Page]) -> None
     assert becomes(page, "document.querySelector('.columns').scrollLeft > 0")
 
 
-def test_columns_can_be_left_out_by_keys_to_compare_others(shown: Callable[..., Page]) -> None:
+def test_columns_can_be_hidden_by_keyboard(shown: Callable[..., Page]) -> None:
     page = shown(CONCEPT)
     visible = """[...document.querySelectorAll('.column')].filter(
         column => column.checkVisibility()).map(column => column.id)"""
@@ -208,7 +208,9 @@ def test_a_symbol_leads_to_its_definition(shown: Callable[..., Page]) -> None:
         assert becomes(page, in_view), name
 
 
-def test_without_a_browser_it_is_said_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_browser_the_error_explains_how_to_install_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("MT_BROWSER", "/no/such/browser")
     with pytest.raises(BrowserError, match="apt-get install chromium"):
@@ -222,7 +224,7 @@ def test_a_part_of_the_same_page_is_opened_without_loading_it(shown: Callable[..
     assert page.value("document.querySelector(':target').id") == "ideas"
 
 
-def test_what_a_browser_refuses_is_said(browser: Page) -> None:
+def test_errors_of_the_browser_are_reported(browser: Page) -> None:
     with pytest.raises(BrowserError, match="not a url: .*invalid argument"):
         browser.open("not a url")
     with pytest.raises(BrowserError, match="nothing is not defined"):

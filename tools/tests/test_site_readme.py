@@ -1,4 +1,4 @@
-"""A README becomes part of a page, whose links lead to pages or outside, and nowhere else."""
+"""A README becomes part of a page, with links to pages or to the outside."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_links_lead_to_pages_and_outside_or_are_text(tmp_path: Path) -> None:
     assert " notes,\n" in lead
 
 
-def test_the_first_paragraph_stands_by_itself(tmp_path: Path) -> None:
+def test_the_first_paragraph_is_self_contained(tmp_path: Path) -> None:
     found = made(tmp_path)
     assert found.lead.startswith('<p class="lead">See ')
     assert found.lead.count("<p") == 1

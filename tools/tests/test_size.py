@@ -1,4 +1,4 @@
-"""What a file is, what may import what, and what is read after what: each mistake is named."""
+"""Kinds of files, allowed imports, and the reading order: each mistake is reported."""
 
 import ast
 import json
@@ -53,7 +53,7 @@ def module(name: str, text: str) -> Module:
         ("p.more.testing.samples", "rest"),
     ],
 )
-def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
+def test_the_kind_of_a_file_follows_from_its_folder(name: str, part: str) -> None:
     assert part_of(module(name, "x = 1")) == part
 
 
@@ -119,7 +119,7 @@ def test_lines_of_code_compute_something(text: str, count: int) -> None:
     assert lines_of_code(module("p.low", text)) == count
 
 
-def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
+def test_imports_are_found_everywhere(tmp_path: Path) -> None:
     hidden = {
         "inside.py": "def late():\n    from p.core import low\n",
         "typed.py": "if TYPE_CHECKING:\n    from p.core.low import one\n",
@@ -184,16 +184,16 @@ def test_an_import_in_the_wrong_direction_is_named(
 @pytest.mark.parametrize(
     ("order", "complaint"),
     [
-        (ORDER[:-1], "the reading order lacks core/high/up.py"),
-        ([*ORDER, "core/low.py"], "the reading order has core/low.py twice"),
+        (ORDER[:-1], "core/high/up.py is missing from the reading order"),
+        ([*ORDER, "core/low.py"], "core/low.py is in the reading order twice"),
         (
             [*ORDER, "testing.py"],
-            "the reading order has testing.py, which is no file of the core",
+            "testing.py is in the reading order, but not a file of the core",
         ),
-        ([*ORDER, "gone.py"], "the reading order has gone.py, which is no file of the core"),
+        ([*ORDER, "gone.py"], "gone.py is in the reading order, but not a file of the core"),
         (
             ORDER[::-1],
-            "core/high/up.py, line 1, imports core/low.py, which is read later",
+            "core/high/up.py, line 1, imports core/low.py, which comes later",
         ),
     ],
 )
@@ -227,7 +227,7 @@ def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
     assert reading_order(readme) == []
 
 
-def test_the_command_says_it_of_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_covers_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["size", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found.keys() == {"stages"}

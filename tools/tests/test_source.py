@@ -1,4 +1,4 @@
-"""Names are found in the source as Python finds them after an import, and as nothing else."""
+"""Names are found in the source as Python finds them after an import."""
 
 import ast
 import importlib
@@ -98,7 +98,7 @@ def test_a_name_leads_to_its_definition(symbols: Symbols, name: str, found: str,
     assert (symbol.name, symbol.kind) == (found, kind)
 
 
-def test_a_symbol_knows_what_its_source_says(symbols: Symbols) -> None:
+def test_a_symbol_has_the_properties_of_its_source(symbols: Symbols) -> None:
     relu = symbols.find("p.positive")
     assert relu.signature == "(x: float, *, slope: float=0.0) -> float"
     assert relu.summary == "Return the positive part."
@@ -120,7 +120,7 @@ def test_a_symbol_knows_what_its_source_says(symbols: Symbols) -> None:
         ("p.low[column]", "no statement of low.py defines 'column'"),
     ],
 )
-def test_a_name_that_leads_nowhere_is_refused(symbols: Symbols, name: str, message: str) -> None:
+def test_an_unknown_name_in_the_map_is_an_error(symbols: Symbols, name: str, message: str) -> None:
     with pytest.raises(UnknownSymbolError, match=message):
         symbols.find(name)
 
@@ -144,7 +144,7 @@ def test_public_names_are_what_python_imports(stage: Stage) -> None:
 
 @pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)
 def test_no_module_is_imported_by_what_it_imports(stage: Stage) -> None:
-    """Imports inside functions and for types count; a package imports what is in it for users."""
+    """Imports inside functions and for types count; a package imports its public names."""
     package = stage.import_name
     graph = import_graph(Workspace.read().library(), package)
     del graph[package]
@@ -156,7 +156,7 @@ def test_no_module_is_imported_by_what_it_imports(stage: Stage) -> None:
 
 
 UNKNOWN = ("Variable", "Lazy")
-"""How names begin of a protocol, and of layers that tell Python another signature than theirs."""
+"""Prefixes of the names of a protocol, and of layers with another signature for type checkers."""
 
 
 @pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)

@@ -1,4 +1,4 @@
-"""The graph of stages is read from what packages declare, and mistakes in it are named."""
+"""The graph of stages is read from the packages' declarations, and mistakes are reported."""
 
 import textwrap
 from pathlib import Path
@@ -36,12 +36,12 @@ def test_a_stage_is_found_by_any_of_its_names(workspace: Workspace, name: str) -
     assert (stage.name, stage.short, stage.import_name) == ("mt-middle", "middle", "mt_middle")
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(workspace: Workspace) -> None:
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(workspace: Workspace) -> None:
     with pytest.raises(UnknownStageError, match=r"'centre'.*mt-bottom, mt-middle"):
         workspace["centre"]
 
 
-def test_upstream_is_what_gets_installed(workspace: Workspace) -> None:
+def test_upstream_contains_all_dependencies(workspace: Workspace) -> None:
     top = workspace["top"]
     assert [s.short for s in workspace.upstream(top)] == ["bottom", "middle", "top"]
     assert [s.short for s in workspace.upstream(top, ["side"])] == [
@@ -52,7 +52,7 @@ def test_upstream_is_what_gets_installed(workspace: Workspace) -> None:
     ]
 
 
-def test_downstream_is_what_a_change_can_break(workspace: Workspace) -> None:
+def test_downstream_contains_all_dependents(workspace: Workspace) -> None:
     downstream = workspace.downstream(workspace["middle"])
     assert [stage.short for stage in downstream] == ["middle", "side", "top"]
     assert workspace.downstream(workspace["side"]) == [workspace["side"]]
@@ -61,7 +61,7 @@ def test_downstream_is_what_a_change_can_break(workspace: Workspace) -> None:
 def test_a_circle_is_shown(tmp_path: Path) -> None:
     package(tmp_path, "mt-egg", '["mt-hen"]')
     package(tmp_path, "mt-hen", '["mt-egg"]')
-    with pytest.raises(WorkspaceError, match=r"circle: mt-\w+ -> mt-\w+ -> mt-\w+"):
+    with pytest.raises(WorkspaceError, match=r"cycle: mt-\w+ -> mt-\w+ -> mt-\w+"):
         Workspace.read(tmp_path)
 
 
@@ -69,8 +69,8 @@ def test_a_circle_is_shown(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("[project", "not valid TOML"),
-        ("[tool.other]", "lacks 'project'"),
-        ('[project]\nname = "mt-a"\ndependencies = ["numpy=>2"]', "dependency that cannot be read"),
+        ("[tool.other]", "'project' is missing"),
+        ('[project]\nname = "mt-a"\ndependencies = ["numpy=>2"]', "invalid dependency"),
     ],
 )
 def test_a_broken_package_is_named(tmp_path: Path, text: str, complaint: str) -> None:
@@ -81,6 +81,6 @@ def test_a_broken_package_is_named(tmp_path: Path, text: str, complaint: str) ->
         Workspace.read(tmp_path)
 
 
-def test_an_empty_folder_is_no_workspace(tmp_path: Path) -> None:
+def test_an_empty_folder_is_not_a_workspace(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="no package found"):
         Workspace.read(tmp_path)

@@ -1,4 +1,4 @@
-"""What pytest says in a student's folder: how far each task is, and the mistakes of one."""
+"""The output of pytest in a student's folder: the progress of each task, and its failures."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 
 from mt.skeleton.folder import shared
 
-TO_WRITE = 'raise NotImplementedError("Task 0.{}: {} is to be written.")'
+TO_WRITE = 'raise NotImplementedError("Task 0.{}: {} is not implemented.")'
 
 SOURCE = """\
 def one():
@@ -82,13 +82,13 @@ markers =
 
 
 def pytest_in(folder: Path, *arguments: str, one: str = "", two: str = "") -> list[str]:
-    """Run pytest in a student's folder, and return what it prints, its exit status first.
+    """Run pytest in a student's folder, and return its exit status and output.
 
     Args:
-        folder: where it is made.
-        *arguments: of pytest.
-        one: what the student has written in place of the first function.
-        two: in place of the second.
+        folder: where it is created.
+        *arguments: arguments of pytest.
+        one: the student's code instead of the first function.
+        two: the student's code instead of the second.
     """
     source = SOURCE.format(
         one=one or TO_WRITE.format(1, "one"), two=two or TO_WRITE.format(2, "two")
@@ -121,7 +121,7 @@ def shown(lines: list[str]) -> list[str]:
 
 
 def progress(lines: list[str]) -> list[str]:
-    """Return what is said of tasks, without spaces in rows."""
+    """Return the lines on tasks, without repeated spaces."""
     start = next(number for number, line in enumerate(lines) if re.fullmatch("=+ tasks =+", line))
     return [re.sub(" {2,}", "  ", line) for line in lines[start + 1 : -1] if line]
 
@@ -173,7 +173,7 @@ WRONG = "return 1 if False else 7"
             [
                 "0.1  1 of 5, 4 fail  The first number",
                 "0.2  0 of 2, 2 fail  The second number",
-                "3 more that failed are not shown. Next: pytest -m task0_1",
+                "3 more failures are not shown. Next: pytest -m task0_1",
             ],
         ),
         (
@@ -241,16 +241,16 @@ def test_tests_that_wait_are_counted_apart_and_so_are_failures_that_are_not_show
     assert "6 failed, 2 passed in" in pytest_in(tmp_path, one=WRONG, two=WRONG)[-1]
 
 
-def test_what_passed_before_anything_was_written_must_go_on_passing(tmp_path: Path) -> None:
+def test_tests_without_a_task_must_keep_passing(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, one="return 1", two="return 2\n\n\none = 1")
     assert progress(lines)[:2] == [
-        "1 of the tests that need no task fail, which passed before anything was written",
+        "1 tests fail that belong to no task, and passed in the original folder",
         "0.1  0 of 5, 5 fail  The first number",
     ]
     assert shown(lines) == [*ALL_OF_ONE[:3], "test_nothing"]
 
 
-def test_what_another_process_said_is_shown(tmp_path: Path) -> None:
+def test_output_of_another_process_is_shown(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, "-k", "process", one="return {}[3]")
     assert "KeyError: 3" in lines
 

@@ -1,4 +1,4 @@
-"""The README of the tools has a line for each command, and its examples give what they show."""
+"""The README of the tools lists every command, and its examples have the documented output."""
 
 import doctest
 import os
@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"^```console\n\$ (.*)\n((?s:.*?))^```", TEXT, re.MULTILIN
 
 
 @pytest.mark.parametrize(("command", "wanted"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-def test_an_example_gives_what_it_shows(
+def test_an_example_has_the_documented_output(
     command: str,
     wanted: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -39,7 +39,7 @@ def test_an_example_gives_what_it_shows(
 
 
 def _run(command: str) -> int:
-    """Run a command here, where the stages have been read already, unless the shell is needed."""
+    """Run a command in this process, which has read the stages, unless it needs a shell."""
     if command.startswith("hatch run mt "):
         return main(shlex.split(command.removeprefix("hatch run mt ")))
     path = [str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")]
@@ -65,7 +65,7 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     assert f"usage: mt {command}" in capsys.readouterr().out
 
 
-def test_a_command_whose_library_is_missing_says_so(
+def test_a_missing_library_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name in ("mt.diff.command", "rich", "rich.console"):
@@ -73,5 +73,5 @@ def test_a_command_whose_library_is_missing_says_so(
     monkeypatch.setitem(sys.modules, "rich", None)
     assert main(["diff", "a", "b"]) == 1
     said = capsys.readouterr().err
-    assert "mt diff: this needs rich" in said
+    assert "mt diff: rich.console is not installed" in said
     assert "requirements-dev.txt" in said

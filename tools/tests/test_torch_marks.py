@@ -1,4 +1,4 @@
-"""Tests that compare with torch, and no others, have the mark `torch`."""
+"""Exactly the tests that compare with torch have the mark `torch`."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ UNMARKED = {
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Return which of all the files have a marked test; torch looks as if it were installed."""
+    """Return which of all files have a marked test, as if torch was installed."""
     folder = tmp_path_factory.mktemp("marks")
     shutil.copy(ROOT / "tools" / "torch_marks.py", folder)
     (folder / "torch.py").write_text("")
@@ -73,10 +73,10 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", MARKED)
-def test_what_compares_with_torch_is_marked(marked: set[str], kind: str) -> None:
+def test_tests_that_compare_with_torch_are_marked(marked: set[str], kind: str) -> None:
     assert kind in marked
 
 
 @pytest.mark.parametrize("kind", UNMARKED)
-def test_what_does_not_is_not_marked(marked: set[str], kind: str) -> None:
+def test_other_tests_are_not_marked(marked: set[str], kind: str) -> None:
     assert kind not in marked

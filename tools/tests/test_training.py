@@ -1,4 +1,4 @@
-"""The same training gives the same losses on every backend, the simulated GPU among them."""
+"""The same training has the same losses on every backend, including the simulated GPU."""
 
 import csv
 import os
@@ -16,7 +16,7 @@ FEW = {
 
 
 def losses(backend: str, arguments: list[str], folder: Path) -> list[float]:
-    """Train on a few batches, in a process of its own, and return the loss of each."""
+    """Train on a few batches, in a separate process, and return the loss of each."""
     command = [sys.executable, "-m", "mt_nn.jobs.command.cli", "--epochs", "1", *arguments]
     subprocess.run(
         [*command, "--backend", backend, "--out", str(folder / backend)],

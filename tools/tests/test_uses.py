@@ -1,4 +1,4 @@
-"""Names in code lead to what they mean there, and nowhere if they may mean something else."""
+"""Names in code are linked to their definitions, unless they are ambiguous."""
 
 import textwrap
 from pathlib import Path
@@ -25,7 +25,7 @@ LIMIT = 3
 
 
 def led(root: Path, text: str) -> list[tuple[int, str, str]]:
-    """Return line, text and target of each name in a module beside LOW that leads somewhere."""
+    """Return line, text and target of each linked name in a module next to LOW."""
     folder = root / "p"
     folder.mkdir(exist_ok=True)
     (folder / "__init__.py").touch()
@@ -69,7 +69,7 @@ def led(root: Path, text: str) -> list[tuple[int, str, str]]:
         ]),
     ],
 )  # fmt: skip
-def test_a_name_leads_to_what_it_means(
+def test_a_name_is_linked_to_its_definition(
     tmp_path: Path, text: str, expected: list[tuple[int, str, str]]
 ) -> None:
     assert led(tmp_path, text) == expected
@@ -91,7 +91,7 @@ def test_a_name_leads_to_what_it_means(
         "f = other.relu",
     ],
 )
-def test_what_is_bound_within_hides_what_is_outside(tmp_path: Path, body: str) -> None:
+def test_inner_names_shadow_outer_ones(tmp_path: Path, body: str) -> None:
     assert led(tmp_path, f"from p.low import relu\n{body}") == [(1, "relu", "p.low.relu")]
 
 

@@ -1,4 +1,4 @@
-"""What the workspace must write down twice is the same in both places."""
+"""Settings that the workspace must repeat are the same in both places."""
 
 import tomllib
 from typing import Any

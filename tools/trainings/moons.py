@@ -16,7 +16,7 @@ Point = tuple[float, float, int]
 
 
 class Linear(Module):
-    """Weighted sums of all inputs, each with a bias."""
+    """A linear layer: weighted sums of all inputs, each with a bias."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Network(Module):
 
 
 def moons(count: int) -> list[Point]:
-    """Return points on two half circles that reach into each other."""
+    """Return points on two interleaved half circles."""
     points = []
     for i in range(count):
         angle, label = RNG.uniform(0.0, math.pi), i % 2
@@ -60,7 +60,7 @@ def moons(count: int) -> list[Point]:
 
 
 def hinge_loss(network: Network, point: Point) -> Scalar:
-    """Return how far the score of a point is from being right by 1 or more."""
+    """Return the hinge loss of a point."""
     x, y, label = point
     score = network.forward(x, y)
     return ((1.0 - score) if label else (1.0 + score)).relu()

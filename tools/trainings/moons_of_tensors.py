@@ -49,7 +49,7 @@ def train(epochs: int, count: int, hidden: int, rate: float) -> float:
 
 
 def main() -> None:
-    """Train on the backend that is named, and fail unless the network learns."""
+    """Train on the given backend, and fail unless the network learns."""
     backend = sys.argv[1]
     os.environ["MT_CUDA_SIM"] = "1"  # there may be no GPU
     sizes = (60, 60, 8, 2.0) if backend in {"simple", "cuda"} else (300, 200, 16, 1.0)

@@ -1,1 +1,1 @@
-"""`mt bench`: the same programs on this project and on torch, measured side by side."""
+"""`mt bench`: the same programs on this project and torch, measured in turn."""

@@ -1,4 +1,4 @@
-"""A picture of what was measured: a bar for each row of the benchmark, and its target.
+"""A chart of measurements: a bar for each row of the benchmark, and its target.
 
 mt bench --backend fast --json rows.json
 mt bench chart rows.json benchmark.svg
@@ -20,7 +20,7 @@ FASTER, SLOWER, TARGET = "#2a9d8f", "#e76f51", "#264653"
 
 
 def draw(rows: list[dict[str, Any]], file: Path) -> None:
-    """Draw rows, the first on top; bars show the ratio of the times on a logarithmic scale."""
+    """Draw rows, the first at the top; bars show the ratios of times on a logarithmic scale."""
     places = range(len(rows))
     ratios = [row["ratio"] for row in rows]
     figure = Figure(figsize=(9, 0.22 * len(rows) + 1.2), layout="constrained")
@@ -41,15 +41,15 @@ def draw(rows: list[dict[str, Any]], file: Path) -> None:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    with rc_context({"svg.hashsalt": "bench"}):  # the same rows make the same file
+    with rc_context({"svg.hashsalt": "bench"}):  # identical rows give identical files
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read the rows and write the picture.
+    """Read the rows and write the chart.
 
     Raises:
-        ToolError: There are no rows in the file, or the picture cannot be written.
+        ToolError: the file has no rows, or the chart cannot be written.
     """
     try:
         rows = json.loads(options.rows.read_text(encoding="utf-8"))

@@ -26,11 +26,11 @@ from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
 PARTS = ("startup", "chart", "parallel", "launches", "ways")
-"""What can be asked for besides the comparison: modules of this package."""
+"""The subcommands besides the comparison: modules of this package."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure or draw, here or where what that needs is installed."""
+    """Measure or draw, here or in an environment with the required packages."""
     which = arguments[0] if arguments and arguments[0] in PARTS else ""
     parser = _parser(which)
     options = parser.parse_args(arguments[1:] if which else arguments)
@@ -50,14 +50,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _comparison(options: argparse.Namespace) -> str:
-    """Return the module that measures a group, or counts its calls."""
+    """Return the module that measures a group or counts its calls."""
     if options.count:
         return "counting"
     return "steps" if options.group == "steps" else "comparison"
 
 
 def _parser(which: str) -> argparse.ArgumentParser:
-    """Return what reads the arguments of a part; their `needs` are modules."""
+    """Return the argument parser of a subcommand; `needs` lists required modules."""
     parser = parser_of(f"mt bench {which}".strip(), __doc__)
     if which == "startup":
         parser.add_argument("--runs", type=positive, default=15, help="processes for each import")

@@ -15,14 +15,14 @@ from mt.errors import ToolError
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure, print the table, and write it as JSON if told to.
+    """Measure, print the table, and write it as JSON if requested.
 
     Raises:
-        ToolError: No row matches, the file cannot be written, or a side cannot measure.
+        ToolError: no row matches, the file cannot be written, or a side cannot measure.
     """
     names = names_of(options.group, options.pattern)
     if options.json:
-        write(options.json, "", "a")  # rather now than after the measurements, what is there stays
+        write(options.json, "", "a")  # fail before measuring, but keep the existing content
     width = max(map(len, names))
     columns = f"ours {options.against:>12}  ratio  median (quartiles)     target"
     print(f"{f'backend {options.backend}':{width}}         {columns}")
@@ -46,7 +46,7 @@ def names_of(group: str, pattern: str) -> list[str]:
     """Return the rows of a group whose names contain a text or match a pattern.
 
     Raises:
-        ToolError: There are none; with all that there are.
+        ToolError: there are none; the message lists all rows.
     """
     there = [name for name, workload in WORKLOADS.items() if workload.group == group]
     try:
@@ -66,7 +66,7 @@ def write(file: Path, text: str, mode: str = "w") -> None:
     """Write a file, or append to it with the mode "a".
 
     Raises:
-        ToolError: It cannot be written.
+        ToolError: it cannot be written.
     """
     try:
         with file.open(mode, encoding="utf-8") as opened:

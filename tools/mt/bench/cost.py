@@ -1,10 +1,10 @@
-"""What training on many ranks costs: how long a step takes on so many, and where that stops paying.
+"""A cost model of data-parallel training: the time of a step on N ranks, and its limits.
 
-Gradients of B bytes are added up in a ring: with N ranks, each sends 2 (N - 1) messages of B / N
-bytes (Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009). A message takes the
-latency of the link, and its bytes over the bandwidth. What else it takes to train together, above
-all copies of the gradients, takes the same time on any number of ranks. That a part of the sums is
-hidden behind the rest of backpropagation is not counted on, nor that ranks wait for the slowest.
+Gradients of B bytes are summed by a ring all-reduce: with N ranks, each sends 2 (N - 1) messages of
+B / N bytes (Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009). A message takes the
+latency of the link, plus its size divided by the bandwidth. Other costs of synchronization, above
+all copies of the gradients, do not depend on the number of ranks. The model ignores that a part of
+the all-reduce overlaps with backpropagation, and that ranks wait for the slowest.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 RANKS = tuple(2**exponent for exponent in range(11))
-"""The numbers of ranks that are predicted, 1 to 1,024."""
+"""The numbers of ranks for predictions, 1 to 1,024."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """What connects ranks.
+    """A connection between ranks.
 
     Attributes:
-        latency: seconds that a message takes, however short.
-        bandwidth: bytes a second.
+        latency: the minimum time of a message, in seconds.
+        bandwidth: bytes per second.
     """
 
     latency: float
     bandwidth: float
 
     def sum_of(self, size: float, ranks: int) -> float:
-        """Return the seconds in which so many ranks add up an array of `size` bytes."""
+        """Return the time of an all-reduce of an array of `size` bytes, in seconds."""
         messages = 2 * (ranks - 1)
         return messages * (self.latency + size / ranks / self.bandwidth)
 
 
 def link_of(measured: Sequence[tuple[int, float]], ranks: int) -> Link:
-    """Return the link on which so many ranks add up arrays in these times.
+    """Return the link that explains the measured times of an all-reduce.
 
     Args:
-        measured: bytes of an array, and seconds; the shortest first, the longest last.
-        ranks: how many there are, at least two.
+        measured: the sizes of arrays in bytes, and the times in seconds; the shortest first.
+        ranks: the number of ranks, at least two.
     """
     messages = 2 * (ranks - 1)
     latency = measured[0][1] / messages
@@ -49,13 +49,13 @@ def link_of(measured: Sequence[tuple[int, float]], ranks: int) -> Link:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a step costs.
+    """The cost of a step.
 
     Attributes:
-        step: seconds of a step of a rank that trains for itself, beside others on its machine.
-        copies: seconds that it takes longer to train together, but for the sums.
-        size: bytes of the gradients.
-        link: what connects the ranks.
+        step: the time of an independent step, while other ranks run on the machine, in seconds.
+        copies: the overhead of synchronization without the all-reduce, in seconds.
+        size: the size of the gradients, in bytes.
+        link: the connection between the ranks.
     """
 
     step: float
@@ -64,11 +64,11 @@ class Cost:
     link: Link
 
     def with_a_batch_each(self, ranks: int) -> float:
-        """Return the seconds of a step in which each rank has a batch of its own."""
+        """Return the time of a step with a batch for each rank (weak scaling), in seconds."""
         return self.step + self._talk(ranks)
 
     def with_one_batch(self, ranks: int) -> float:
-        """Return the seconds of a step in which ranks share the batch that one has alone."""
+        """Return the time of a step with one batch for all ranks (strong scaling), in seconds."""
         return self.step / ranks + self._talk(ranks)
 
     def _talk(self, ranks: int) -> float:
@@ -77,21 +77,21 @@ class Cost:
         return self.copies + self.link.sum_of(self.size, ranks)
 
     def efficiency(self, ranks: int) -> float:
-        """Return the share of a rank's time that trains, with a batch for each."""
+        """Return the efficiency with a batch for each rank."""
         return self.step / self.with_a_batch_each(ranks)
 
     def most_that_pay(self) -> int:
-        """Return how many ranks take the least time for one batch."""
+        """Return the number of ranks with the shortest time for one batch."""
         most: int = min(RANKS, key=self.with_one_batch)
         return most
 
 
 def hidden_share(silent: float, together: float, sums: float) -> float:
-    """Return the share of sums that has taken no time of its own, from 0 to 1.
+    """Return the fraction of the all-reduce that overlaps with other work, from 0 to 1.
 
     Args:
-        silent: seconds of a step that does everything but send.
-        together: the same of one that sends, too.
-        sums: seconds of the sums by themselves.
+        silent: the time of a step that does everything except sending, in seconds.
+        together: the time of a complete step.
+        sums: the time of the all-reduce alone.
     """
     return min(max(1 - (together - silent) / sums, 0.0), 1.0)

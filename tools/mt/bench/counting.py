@@ -1,7 +1,7 @@
-"""`mt bench --group calls --count`: how many calls Python makes to run each row.
+"""`mt bench --group calls --count`: the number of Python calls in each row.
 
-The time of a small operation is mostly that of Python's calls, and unlike the time, their number is
-the same on every machine.
+Small operations spend most of their time in Python calls, and unlike the time, the number of calls
+is the same on every machine.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from mt_tensor.errors import BackendError
 PACKAGES = str(ROOT / "packages")
 
 WARM_UP = 2
-"""Runs that are not counted: they fill caches, and compile what is compiled when first needed."""
+"""The number of warm-up runs, which fill caches and compile code."""
 
 
 def count_calls(
     function: Callable[[], object], before: Callable[[], object] = lambda: None
 ) -> tuple[int, int]:
-    """Return how many calls a function makes, and how often these move between source files.
+    """Return the number of calls in a function, and how often they move between source files.
 
-    Counted are calls of functions, methods, properties and comprehensions written in Python in the
-    packages of this project: nothing of NumPy, of the standard library, of C or of generated code.
-    A move is a call to a function that is in another file than the function called before it.
+    This counts calls of functions, methods, properties and comprehensions in the Python code of the
+    packages of this project, but not in NumPy, the standard library, C or generated code. A move
+    is a call to a function that is in another file than the function called before it.
 
     Args:
         function: runs three times; the third run is counted.
@@ -54,7 +54,7 @@ def count_calls(
             files.append(file)
 
     collecting, profile = gc.isenabled(), sys.getprofile()
-    gc.disable()  # callbacks of garbage that other code has left would be counted
+    gc.disable()  # callbacks of the garbage of other code would be counted
     sys.setprofile(note)
     try:
         function()

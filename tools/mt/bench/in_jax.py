@@ -1,7 +1,7 @@
-"""Steps of training in JAX, which has no layers: written with arrays, and compiled as a whole.
+"""Training steps in JAX, which has no layers: written with arrays, and compiled as a whole.
 
-They are those of `workloads/steps.py` that JAX is known for: the same networks, and optimizers by
-their formulas.
+They correspond to steps of `workloads/steps.py`, with the same networks, and with optimizers
+written out as formulas.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _initial(random: Any, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
 
 
 def _stepping(loss: Any, parameters: Any, state: Any, update: Any, *batch: Any) -> Program:
-    """Return a step that is compiled as a whole, and goes on with what it has made."""
+    """Return a step that is compiled as a whole, and updates its own state."""
     jax: Any = import_module("jax")
     kept = [parameters, state, jax.random.PRNGKey(1)]
 
@@ -166,4 +166,4 @@ STEPS: dict[str, Callable[[], Program]] = {
     "GPT, 4 layers of 128, 16 x 64 tokens, AdamW": lambda: _gpt(65, 128, 4, 4, 16, 64),
     "GPT-2 of 124 M parameters, 1 x 128 tokens, AdamW": lambda: _gpt(50257, 768, 12, 12, 1, 128),
 }
-"""What makes a step, by the name of the workload."""
+"""Functions that create a step, by the name of the workload."""

@@ -1,6 +1,6 @@
-"""How a job of `mt-train` learns, in either library: its network, its optimizer, and a step.
+"""The network, optimizer and training step of a job of `mt-train`, in either library.
 
-All settings are asked of the job itself, so that what is measured is what it does.
+All settings are those of the job, so that the measured program is the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mt_nn.jobs.job import Job, Recipe
 from mt_nn.train.networks import LSTMLanguageModel, ResNet9, TextCNN, TransformerLanguageModel
 
 EARLIER = ("scalars", "weights")
-"""Models of the stages before tensors, which torch has no like of."""
+"""Models of the stages before tensors, which have no equivalent in torch."""
 
 
 def models_of(name: str) -> Mapping[str, Recipe]:
@@ -29,11 +29,11 @@ def models_of(name: str) -> Mapping[str, Recipe]:
 
 
 class Learner:
-    """The network of a job in either library, which learns batch by batch as their users write it.
+    """The network of a job in either library, with the usual training step.
 
     Attributes:
-        network: with first values of its own.
-        optimizer: takes its fastest way.
+        network: the network, randomly initialized.
+        optimizer: the optimizer, in its fastest mode.
     """
 
     def __init__(self, job: Job, side: Library) -> None:
@@ -43,7 +43,7 @@ class Learner:
         self._smoothing = job.smoothing if isinstance(job, Classification) else 0.0
 
     def step(self, *batch: Any) -> None:
-        """Make a step by what the network takes and, at last, the target."""
+        """Run a step on the arguments of the network, followed by the target."""
         *inputs, target = batch
         self.optimizer.zero_grad()
         scores = self.network(*inputs)
@@ -55,10 +55,10 @@ class Learner:
 
 
 def twin_of(job: Job, side: Library) -> Any:
-    """Return the network of a job, with first values of its own, in either library.
+    """Return the randomly initialized network of a job, in either library.
 
     Raises:
-        TypeError: it has none here.
+        TypeError: it has no twin.
     """
     ours: Any = job.network()
     makers: dict[type, Callable[[], Any]] = {

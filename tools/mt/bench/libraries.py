@@ -1,7 +1,6 @@
-"""The two sides under one set of names: tensors, functions, layers and optimizers.
+"""The modules of the two libraries under the same names: tensors, functions, layers, optimizers.
 
-torch's names are the project's, so that a program is written once; only modules are called
-otherwise.
+The project has torch's names, so that a program is written once; only the modules differ.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ def _as_it_is(made: Any) -> Any:
 
 @dataclass(frozen=True)
 class Library:
-    """What a side offers.
+    """The modules of a side.
 
     Attributes:
-        tensors: the module of tensors and operations on them.
-        nn: that of layers.
-        functional: that of the functions of networks.
-        optim: that of optimizers.
-        distributions: that of probability distributions.
-        fastest: what to tell an optimizer, so that it takes its fastest way.
-        step: what makes of a step the one that is run.
-        network: what makes of a network the one that is run.
+        tensors: the module of tensors and their operations.
+        nn: the module of layers.
+        functional: the module of functions for networks.
+        optim: the module of optimizers.
+        distributions: the module of probability distributions.
+        fastest: the arguments that select the fastest mode of an optimizer.
+        step: a function that compiles a step, or returns it unchanged.
+        network: a function that compiles a network, or returns it unchanged.
     """
 
     tensors: Any
@@ -42,7 +41,7 @@ class Library:
 
 
 def library(name: str, threads: int) -> Library:
-    """Return a side by the name of its module of tensors, on a number of threads.
+    """Return the side with this module of tensors, on a number of threads.
 
     `torch+compile` compiles networks, and `mt_tensor+compile` whole steps.
     """
@@ -65,15 +64,15 @@ def library(name: str, threads: int) -> Library:
 
 
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:
-    """Return the variables that a process of a side is started with.
+    """Return the environment variables for a process of a side.
 
-    Beside torch, the project reads data and knows the settings of its jobs. It does so with NumPy,
-    as users of torch do: compiled loops have threads of their own, which would fight with torch's.
+    On torch's side the project reads the data and the settings of its jobs. It uses NumPy there,
+    as users of torch do: threads of compiled loops would compete with torch's.
 
     Args:
-        name: the side's: "torch", or one of the project's.
-        backend: with which the project computes on its own side.
-        threads: how many a side may use.
+        name: the name of the side: "torch", or one of the project's.
+        backend: the backend of the project's own side.
+        threads: the number of threads.
     """
     counts = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     chosen = "numpy" if name.partition("+")[0] in ("torch", "jax") else backend

@@ -1,8 +1,8 @@
-"""Both sides run the same programs in turn, one at a time, in processes of their own.
+"""Measure both sides on the same programs in turn, in separate processes.
 
-Machines are shared and noisy, so no single time means anything: what counts is the ratio of the
-shortest times. Beside it stands the median of the ratios of neighbouring measurements, with the
-quartiles around it, for what is usual.
+Shared machines are noisy, and a single time means little: the main result is the ratio of the
+minimum times. The median of the ratios of adjacent measurements, with the quartiles, shows what is
+usual.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from mt.errors import ToolError
 from mt.workspace import ROOT
 
 MEMORY = "memory"
-"""What a side is asked instead of the name of a workload."""
+"""The requests to a side besides the names of workloads."""
 
 STALLED = 3.0
-"""How many times its minimum a median is where a side has been kept waiting."""
+"""The ratio of median and minimum above which a side counts as stalled."""
 
 
 class Side:
@@ -42,22 +42,22 @@ class Side:
         )
 
     def seconds(self, name: str) -> float:
-        """Return how long one run of a workload takes now.
+        """Return the current time of one run of a workload.
 
         Raises:
-            ToolError: The process has ended.
+            ToolError: the process has ended.
         """
         ask, answer = self._pipes()
-        with contextlib.suppress(BrokenPipeError):  # no answer will come, then
+        with contextlib.suppress(BrokenPipeError):  # there will be no answer
             print(name, file=ask, flush=True)
         line = answer.readline()
         if not line:
-            message = f"the process that measures {name!r} ended; its own message is above"
+            message = f"the process measuring {name!r} ended; its own message is above"
             raise ToolError(message)
         return float(json.loads(line))
 
     def memory(self) -> int:
-        """Return the most memory that the process has had, in bytes."""
+        """Return the peak memory of the process, in bytes."""
         ask, answer = self._pipes()
         print(MEMORY, file=ask, flush=True)
         return int(json.loads(answer.readline()))
@@ -69,7 +69,7 @@ class Side:
         return ask, answer
 
     def __enter__(self) -> Self:
-        """Leave the process running."""
+        """Return the process."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,17 +82,17 @@ class Side:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a workload.
+    """The measurement of a workload.
 
     Attributes:
-        name: the workload's.
-        ours: the shortest time of one run, in seconds.
-        torch: the same of the other side.
-        ratio: of these two; below 1 ours is faster.
-        median: the median of the ratios of neighbouring measurements.
-        quartiles: between which half of these lie.
+        name: the name of the workload.
+        ours: the minimum time of one run, in seconds.
+        torch: the same for the other side.
+        ratio: the ratio of these two; below 1 ours is faster.
+        median: the median of the ratios of adjacent measurements.
+        quartiles: the quartiles of these ratios.
         stalled: whether a side usually waited for something else.
-        target: what the ratio should be at most.
+        target: the maximum ratio to reach.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Row:
     target: float
 
     def __str__(self) -> str:
-        """Return a line of the table, but for the name."""
+        """Return a line of the table, without the name."""
         times = f"{1e6 * self.ours:10.2f}us {1e6 * self.torch:10.2f}us"
         low, high = self.quartiles
         usual = f"{self.median:.2f} ({low:.2f} to {high:.2f})"
@@ -128,5 +128,5 @@ def measured(ours: Side, other: Side, name: str, rounds: int) -> Row:
 
 
 def is_stalled(minimum: float, median: float) -> bool:
-    """Whether something usually waited for something else, by the times that it took."""
+    """Return whether a side usually waited for something else, given its times."""
     return median > STALLED * minimum

@@ -1,7 +1,7 @@
 """The networks of the jobs of `mt-train`, in either library.
 
-They are those of `mt_nn.train` and of the sets of points, with the same parameters under the same
-names, composed of layers that both libraries have.
+They correspond to those of `mt_nn.train` and of the sets of points, with the same names of
+parameters, and are composed of layers that both libraries have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def perceptron(side: Library, *, widths: Sequence[int]) -> Any:
 
     Args:
         side: the library.
-        widths: how many features go into the first layer, and come out of each.
+        widths: the number of inputs of the first layer, and of outputs of each.
     """
     nn = side.nn
     layers = []
@@ -28,7 +28,7 @@ def perceptron(side: Library, *, widths: Sequence[int]) -> Any:
 
 
 def small_lenet(side: Library) -> Any:
-    """Return the course's LeNet for images of 28 x 28 points, whose steps are all overhead."""
+    """Return the course's LeNet for images of 28 x 28 pixels, whose steps are mostly overhead."""
     nn = side.nn
     return nn.Sequential(
         nn.Conv2d(1, 4, 3, padding=1),
@@ -51,10 +51,10 @@ def lenet(
 
     Args:
         side: the library.
-        size: how many points there are at each side of an image.
-        channels: those after the first and the second convolution.
-        hidden: features between the linear layers.
-        dropout: the share of these that is left out in training.
+        size: the height and width of an image.
+        channels: the channels of the first and the second convolution.
+        hidden: the features between the linear layers.
+        dropout: the dropout probability of these.
     """
     nn = side.nn
     pool = 2 if size <= 16 else 4
@@ -88,8 +88,8 @@ def resnet9(side: Library, *, channels: int, width: int) -> Any:
 
     Args:
         side: the library.
-        channels: those of an image.
-        width: channels after the first convolution.
+        channels: the channels of an image.
+        width: the channels of the first convolution.
     """
     nn = side.nn
 
@@ -135,14 +135,14 @@ def resnet9(side: Library, *, channels: int, width: int) -> Any:
 def text_cnn(
     side: Library, *, tokens: int, features: int, dropout: float, word_dropout: float
 ) -> Any:
-    """Return convolutions over the words of a sentence, of two classes.
+    """Return a network with convolutions over the words of a sentence, for two classes.
 
     Args:
         side: the library.
-        tokens: how many words there are.
-        features: numbers that stand for a word.
-        dropout: the share of maxima that is left out in training.
-        word_dropout: the share of a word's numbers that is left out likewise.
+        tokens: the size of the vocabulary.
+        features: the size of the embedding.
+        dropout: the dropout probability of the maxima.
+        word_dropout: the dropout probability of the embedding.
     """
     nn = side.nn
 
@@ -174,10 +174,10 @@ def language_model(
 
     Args:
         side: the library.
-        tokens: how many there are.
-        width: features of each.
-        dropout: how likely a feature is left out in training.
-        settings: `layers` and, of a transformer, `heads` and `window`.
+        tokens: the size of the vocabulary.
+        width: the size of the embedding.
+        dropout: the dropout probability.
+        settings: `layers` and, for a transformer, `heads` and `window`.
     """
     nn, functional = side.nn, side.functional
 

@@ -1,9 +1,8 @@
-"""A step on several ranks: how much more they do than one, beside torch, and what many would cost.
+"""Measure a step on several ranks compared with one and with torch, and predict it for many.
 
-Each rank has a processor and a batch of its own, so that N ranks would do N times the work of one
-if they did not have to talk. The sides take turns, each in processes that MPI starts. From what a
-step and a sum of arrays take here, `cost.py` says what they would take on up to 1,024 ranks of such
-a link.
+Each rank has its own processor and batch, so that without communication N ranks would do N times
+the work of one. The sides take turns, each in processes started by MPI. From the measured times of
+a step and an all-reduce, `cost.py` predicts those on up to 1,024 ranks.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
 
 TIMEOUT = 600.0
-"""Seconds after which a side that says nothing is given up."""
+"""The timeout for a side, in seconds."""
 
 
 def run(options: argparse.Namespace) -> None:
     """Measure, print and draw.
 
     Raises:
-        ToolError: there is no such step, or a side does not answer.
+        ToolError: the step is unknown, or a side does not respond.
     """
     names = [each for each in WORKLOADS if options.pattern in each]
     names = [each for each in names if WORKLOADS[each].group == "steps"]
@@ -68,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _measured(side: str, name: str, size: int, options: argparse.Namespace) -> dict[str, Any]:
-    """Return what rank 0 of a side has found."""
+    """Return the results of rank 0 of a side."""
     mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if mpiexec is None:
         raise ToolError("mpiexec is not installed: pip install mpich, or hatch run mpi:test")
@@ -107,7 +106,7 @@ def _cost(
     ranks: list[int],
     options: argparse.Namespace,
 ) -> Cost:
-    """Print what the link takes, and what steps would take on more ranks of it."""
+    """Print the properties of the link, and predictions for more ranks."""
     least, size = ranks[1], found["mt_tensor", 1][0]["size"]
     sums = [tuple(each) for each in _measured("mt_tensor", "link", least, options)["sums"]]
     link = link_of(sums, least)
@@ -136,7 +135,7 @@ def _cost(
 
 
 def _draw(cost: Cost, name: str, file: Path) -> None:
-    """Draw what is predicted."""
+    """Draw the predictions."""
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     more = [count * cost.step / cost.with_a_batch_each(count) for count in RANKS]
@@ -149,5 +148,5 @@ def _draw(cost: Cost, name: str, file: Path) -> None:
     axes.set(xscale="log", yscale="log", xlabel="ranks", ylabel="times those of one", title=name)
     axes.set_xticks(RANKS, [str(count) for count in RANKS])
     axes.legend()
-    with rc_context({"svg.hashsalt": "parallel"}):  # the same numbers make the same file
+    with rc_context({"svg.hashsalt": "parallel"}):  # identical numbers give identical files
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)

@@ -1,10 +1,9 @@
-"""One rank of the benchmark of several: `mpiexec -n 2 python -m mt.bench.rank torch GPT 20 FOLDER`.
+"""One rank of the parallel benchmark: `mpiexec -n 2 python -m mt.bench.rank torch GPT 20 FOLDER`.
 
-It makes so many steps of a workload, and rank 0 prints how long each took, and which share of them
-it waited for others. Torch's side talks over gloo, which MPI only starts; its ranks meet in the
-folder. Ranks of the side `apart` train for themselves, and those of `silent` do all that training
-together takes, but send nothing. `link` in place of a workload measures how long sums of arrays
-take.
+It runs steps of a workload, and rank 0 prints the time of each, and the fraction that it
+waited for others. Torch's side is started by MPI, but communicates with gloo; its ranks find each
+other in the folder. Ranks of the side `apart` train independently, and those of `silent` do
+everything except sending. `link` instead of a workload measures the times of all-reduces.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from mt.bench.libraries import library
 from mt.bench.workloads import WORKLOADS
 
 WARM = 5
-"""Steps that are not counted: compilers and caches take a while."""
+"""The number of warm-up steps, which compile code and fill caches."""
 
 OFTEN = 200
-"""How often a short array is added up, at least."""
+"""The minimum number of all-reduces of a short array."""
 
 SIZES = (8, 2**12, 2**16, 2**20, 2**22, 2**24)
-"""Bytes of the arrays that are added up."""
+"""The sizes of the arrays for all-reduces, in bytes."""
 
 
 def _of_the_project(side: str, name: str, steps: int) -> dict[str, Any]:
-    """Return the times of steps, with what the ranks waited."""
+    """Return the times of steps, and the waiting times of the ranks."""
     from mt_nn.parallel import DataParallel, world
 
     made: list[Any] = []
@@ -52,7 +51,7 @@ def _of_the_project(side: str, name: str, steps: int) -> dict[str, Any]:
 
 
 def _silent(rank: int, size: int) -> Any:
-    """Return a group that sends nothing: what is gathered is what this rank has given."""
+    """Return a group that sends nothing: each rank receives its own values."""
     from mt_nn.parallel import Group
 
     class Silent(Group):
@@ -65,7 +64,7 @@ def _silent(rank: int, size: int) -> Any:
 
 
 def _of_torch(name: str, steps: int, folder: str) -> dict[str, Any]:
-    """Return the times of steps; the folder is where torch's ranks find one another."""
+    """Return the times of steps; torch's ranks find each other in the folder."""
     dist: Any = importlib.import_module("torch.distributed")
     parallel: Any = importlib.import_module("torch.nn.parallel")
     side, rank = library("torch", 1), int(os.environ.get("PMI_RANK", "0"))
@@ -83,7 +82,7 @@ def _of_torch(name: str, steps: int, folder: str) -> dict[str, Any]:
 def _timed(
     step: Callable[[], Any], steps: int, waited: Callable[[], float]
 ) -> tuple[list[float], float]:
-    """Return the seconds of each step, and how long the rank waited in all of them."""
+    """Return the time of each step in seconds, and the total waiting time of the rank."""
     for _ in range(WARM):
         step()
     times, before = [], waited()
@@ -95,7 +94,7 @@ def _timed(
 
 
 def _of_the_link(steps: int) -> dict[str, Any]:
-    """Return how long sums of arrays take, the least of several."""
+    """Return the minimum times of all-reduces."""
     from mt_nn.parallel import world
 
     ranks, found = world(), []
@@ -108,7 +107,7 @@ def _of_the_link(steps: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, and print what was found as JSON."""
+    """Measure, and print the results as JSON."""
     side, name, steps, folder = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
     if name == "link":
         found = _of_the_link(steps)
@@ -118,7 +117,7 @@ def main() -> None:
     if found["rank"] == 0:
         print(json.dumps(found), flush=True)
     if side == "torch":
-        os._exit(0)  # threads of gloo may abort a process that ends as others do
+        os._exit(0)  # gloo's threads can abort a process that ends normally
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""One side of the benchmark, in a process of its own: `python -m mt.bench.side torch 2`.
+"""One side of the benchmark, in a separate process: `python -m mt.bench.side torch 2`.
 
-Two libraries in one process fight for its threads. So each side has a process, which waits for the
-name of a workload on its standard input and answers with the seconds that one run took.
+Two libraries in one process would compete for its threads. So each side has a process, which reads
+names of workloads from its standard input, and prints the time of one run in seconds.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from mt.bench.measuring import MEMORY
 from mt.bench.workloads import WORKLOADS, Program
 
 WARM_UP = 1 / 3
-"""Uncounted runs before a measurement, as a share of its duration: the other side has just used the
-caches and the processors."""
+"""The duration of the warm-up before a measurement, as a fraction of it: the other side has just
+used the caches and processors."""
 
 
 def seconds(program: Program, runs: int, duration: float, wait: Program) -> float:
-    """Return the time of one of several runs; `wait` waits until a device has done all."""
+    """Return the mean time of several runs; `wait` waits for the device."""
     began = time.perf_counter()
     while time.perf_counter() - began < WARM_UP * duration:
         program()
@@ -34,7 +34,7 @@ def seconds(program: Program, runs: int, duration: float, wait: Program) -> floa
 
 
 def runs_needed(program: Program, duration: float, wait: Program) -> int:
-    """Return how many runs last so long, after a first run that compiles what is needed."""
+    """Return the number of runs in a given time, after a first run that compiles."""
     program()
     runs = 1
     while seconds(program, runs, duration, wait) * runs < duration:
@@ -63,15 +63,15 @@ def main() -> None:
 
 
 def _no_wait() -> None:
-    """Return at once: the work is done when the program returns."""
+    """Do nothing: the program is synchronous."""
 
 
 def _peak() -> int:
-    """Return the most memory that this process has had, in bytes.
+    """Return the peak memory of this process, in bytes.
 
-    mt-nn has such a function, too, which would bring itself into the process of another library.
+    mt-nn has such a function, too, but must not be imported in the process of another library.
     """
-    import resource  # which not every system has; only this needs it
+    import resource  # not available on every system
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1 if sys.platform == "darwin" else 1024)

@@ -1,9 +1,9 @@
-"""What a newcomer waits for: `import`, and the first step of training of a new process.
+"""Measure imports, and the first training step of a new process.
 
     mt bench startup
 
-Kernels are compiled when they are first needed and kept on disk, so that there are two first steps:
-the very first one, and that of every process after it.
+Kernels are compiled when they are first needed, and cached on disk, so that there are two times of
+a first step: with an empty cache, and in every later process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ print(time.perf_counter() - began)
 
 
 def import_seconds(module: str, runs: int) -> float:
-    """Return the median wall time of a process that imports a module, compiled before, and ends."""
+    """Return the median time of a process that only imports a module with cached bytecode."""
     times = []
     for _ in range(runs):
         began = time.perf_counter()
@@ -43,15 +43,15 @@ def import_seconds(module: str, runs: int) -> float:
 
 
 def first_step(module: str, environment: Mapping[str, str]) -> float:
-    """Return the seconds that the first step of training takes in a new process."""
+    """Return the time of the first training step in a new process, in seconds."""
     return float(_output([STEP, module], {**os.environ, **environment}))
 
 
 def _output(program: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Run a program in a new process, and return what it printed.
+    """Run a program in a new process, and return its output.
 
     Raises:
-        ToolError: It fails.
+        ToolError: it fails.
     """
     return output([sys.executable, "-c", *program], ROOT / "tools", environment)
 

@@ -1,8 +1,8 @@
-"""`mt bench --group steps`: whole training steps, captured or not, beside torch and JAX.
+"""`mt bench --group steps`: whole training steps, captured or not, and those of torch and JAX.
 
-Each step has a process for each side, which are measured in turn. What counts is the shortest time,
-for on shared machines a thread may wait for another one's turn; where the median is far above it
-the row says that a side stalled. Memory is the most that the process ever had.
+Each step has a process for each side, and these are measured in turn. The result is the minimum
+time, because threads have to wait on shared machines; if the median is far above it, the row
+reports that a side stalled. Memory is the peak of the process.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ OTHERS = ("torch", "torch+compile", "jax")
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of a step on a side.
+    """The measurement of a step on a side.
 
     Attributes:
-        minimum: the shortest time, in seconds.
-        median: the usual one.
-        memory: the most that the process had, in bytes.
+        minimum: the minimum time, in seconds.
+        median: the median time.
+        memory: the peak memory of the process, in bytes.
     """
 
     minimum: float
@@ -39,7 +39,7 @@ class Measured:
 
     @property
     def stalled(self) -> bool:
-        """Whether it usually waited for something else."""
+        """Whether the side usually waited for something else."""
         return is_stalled(self.minimum, self.median)
 
 
@@ -48,11 +48,11 @@ class Row:
     """A step on all sides.
 
     Attributes:
-        name: the step's.
-        threads: how many a side may use.
-        sides: what was measured, by the name of the side.
-        ratio: the captured minimum in the best minimum of the others; None if there is no other.
-        target: what that should be at most.
+        name: the name of the step.
+        threads: the number of threads.
+        sides: the measurements, by the name of the side.
+        ratio: the captured minimum relative to the best of the others; None if there is no other.
+        target: the maximum ratio to reach.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Row:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measure, print the table, and write it as JSON if told to.
+    """Measure, print the table, and write it as JSON if requested.
 
     Raises:
         ToolError: no row matches, the file cannot be written, or a side cannot measure.
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def measured(name: str, sides: list[str], backend: str, threads: int, rounds: int) -> Row:
-    """Measure a step on all sides that have it, in turn."""
+    """Measure a step on all sides that implement it, in turn."""
     having = [side for side in sides if side != "jax" or name in IN_JAX]
     with contextlib.ExitStack() as stack:
         running = {side: stack.enter_context(Side(side, threads, backend)) for side in having}

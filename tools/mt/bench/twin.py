@@ -1,10 +1,10 @@
-"""A job learnt with torch beside `mt-train`, epoch by epoch: `python -m` with this module.
+"""Train a job of `mt-train` with torch, too, and compare both epoch by epoch.
 
-Both sides have the same batches, network, optimizer, schedule and number of epochs, and are judged
-by the same metrics; torch's optimizer takes its fastest way. Each reads its batches itself, torch's
-side with NumPy, and the times have that in them. They take turns, so that their times can be
-compared on a machine that others use, too. What is drawn at random differs, first values, dropout
-and the order of samples: so the results differ by chance, as those of two seeds do.
+Both sides have the same batches, network, optimizer, schedule and number of epochs, and the same
+metrics; torch's optimizer uses its fastest mode. Each reads its batches itself, torch's side with
+NumPy, which is included in the times. They take turns, so that their times can be compared on a
+shared machine. Random numbers differ (initialization, dropout and the order of samples), so the
+results differ as between two seeds.
 
     hatch run torch:twin language --model lstm --data-dir data
 """
@@ -38,7 +38,7 @@ from mt_tensor.errors import TensorError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train both, and print what comes of each epoch and of the test, and how the times compare."""
+    """Train both, and print the results of each epoch and the test, and the ratio of times."""
     options = _parser().parse_args(arguments)
     with reported("bench.twin"):
         if missing(["torch"]):
@@ -62,10 +62,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    """Return the settings that were given, and for the others those of the model.
+    """Return the given settings, with the defaults of the model for the others.
 
     Raises:
-        ToolError: one of them makes no sense.
+        ToolError: a setting is invalid.
     """
     models = models_of(options.job)
     try:
@@ -85,10 +85,10 @@ def _settings(options: argparse.Namespace) -> Settings:
 
 
 def _compare(options: argparse.Namespace, settings: Settings) -> None:
-    """Train both sides in turn, and print what comes of it.
+    """Train both sides in turn, and print the results.
 
     Raises:
-        ToolError: a side cannot go on.
+        ToolError: a side cannot continue.
     """
     sides = {
         name: _Process(name, options.job, settings, options.backend, options.threads)
@@ -112,7 +112,7 @@ def _compare(options: argparse.Namespace, settings: Settings) -> None:
 
 @contextmanager
 def _variables(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for what is started meanwhile, and nothing that comes after."""
+    """Set environment variables for processes that are started in this context."""
     before = dict(os.environ)
     os.environ.update(values)
     try:
@@ -123,7 +123,7 @@ def _variables(values: Mapping[str, str]) -> Iterator[None]:
 
 
 class _Process:
-    """A side in a process of its own: two libraries in one fight for its threads."""
+    """A side in a separate process: two libraries in one would compete for its threads."""
 
     def __init__(self, side: str, job: str, settings: Settings, backend: str, threads: int) -> None:
         context = get_context("spawn")
@@ -134,20 +134,20 @@ class _Process:
         answers.close()
 
     def wait(self) -> None:
-        """Wait until it can learn: until then it reads data, which must disturb no measurement.
+        """Wait until it is ready: reading its data would disturb measurements.
 
         Raises:
-            ToolError: it never can.
+            ToolError: it failed.
         """
         self._receive()
 
     def ask(self, epoch: int | None) -> Any:
-        """Return seconds of an epoch, and what the validation tells; of the test if it is None.
+        """Return the time of an epoch in seconds, and its validation; of the test if it is None.
 
         Raises:
-            ToolError: the process cannot go on, or has ended.
+            ToolError: the process cannot continue, or has ended.
         """
-        with suppress(OSError):  # no answer will come, then
+        with suppress(OSError):  # there will be no answer
             self._answers.send(epoch)
         return self._receive()
 
@@ -155,14 +155,14 @@ class _Process:
         try:
             answer = self._answers.recv()
         except (EOFError, OSError) as error:
-            raise ToolError("the process that learns ended; its own message is above") from error
+            raise ToolError("the training process ended; its own message is above") from error
         if isinstance(answer, ToolError):
             raise answer
         return answer
 
 
 def _answer(questions: Any, side: str, name: str, settings: Settings, threads: int) -> None:
-    """Say when the job can be learnt, and answer `_Process` until nobody asks any more."""
+    """Report when the job is ready, and answer the requests of `_Process`."""
     with suppress(EOFError, BrokenPipeError):
         try:
             mt.manual_seed(settings.seed)
@@ -177,7 +177,7 @@ def _answer(questions: Any, side: str, name: str, settings: Settings, threads: i
 
 
 def _answered(learner: _Side, epoch: int | None, job: Job, parts: Parts) -> tuple[float, str]:
-    """Return the answer to a question of `_Process.ask`."""
+    """Return the answer to a request of `_Process.ask`."""
     began = time.perf_counter()
     if epoch is not None:
         learner.learn(epoch)
@@ -193,21 +193,21 @@ def _told(job: Job, measured: Mapping[str, Any]) -> str:
 
 
 class _Side:
-    """A network that learns.
+    """A network in training.
 
     Attributes:
-        judge: measures it.
+        judge: evaluates it.
     """
 
     judge: Trainer
 
     def learn(self, epoch: int) -> None:
-        """Go through the samples to learn from, for the epoch of this number, from 1 on."""
+        """Train for the epoch of this number; the first is 1."""
         raise NotImplementedError
 
 
 class _Own(_Side):
-    """What `mt-train` trains."""
+    """The side of `mt-train`."""
 
     def __init__(self, job: Job, parts: Parts) -> None:
         self.judge, self._batches = trainer_of(job, parts), parts.training
@@ -217,7 +217,7 @@ class _Own(_Side):
 
 
 class _Torch(_Side):
-    """The same in torch."""
+    """The side of torch."""
 
     def __init__(self, job: Job, parts: Parts, threads: int) -> None:
         side = library("torch", threads)
@@ -240,7 +240,7 @@ class _Torch(_Side):
 
 
 class _Answering(Module):
-    """A network of torch as one of the project's, for those who only ask it."""
+    """A network of torch with the interface of the project's, for evaluation."""
 
     def __init__(self, network: Any, side: Library) -> None:
         super().__init__()

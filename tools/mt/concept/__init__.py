@@ -1,1 +1,1 @@
-"""`mt concept NAME`: one idea in every stage and backend, in columns that can be compared."""
+"""`mt concept NAME`: compare one idea in every stage and backend."""

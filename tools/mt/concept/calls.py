@@ -1,11 +1,11 @@
-"""Which code runs when a concept's input does: that the map names the code that really does it.
+"""Check that the code named in the concept map runs for the input of the concept.
 
-Python reports every call of a function of its own; of what Numba has compiled there is no report,
-but Numba knows what it has compiled or loaded, and the functions which that refers to. Code that
-prepares something only once, as the writer of a kernel's text, is seen as well, for each column
-runs in a process that has run nothing before.
+Python's trace function reports calls of Python functions. It does not report calls of compiled
+functions, but Numba lists those that it has compiled or loaded, and the functions they refer to.
+Code that runs only once, such as a generator of kernels, is reported as well, because each column
+runs in a new process.
 
-`python -m mt.concept.calls` prints, for each concept and column, what is named but does not run.
+`python -m mt.concept.calls` prints, for each concept and column, the named code that does not run.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from mt.source.symbols import Symbol, Symbols
 from mt.workspace import Workspace
 
 LATER = ("cuda.core", "mt_fast.core.backend", "mt_fast.fused.kernels")
-"""What backends import when they are first used, and takes longer than the use."""
+"""Modules that backends import at their first use, which takes longer than the use."""
 
 Place = tuple[str, int]
 """File and first line of a piece of code."""
 
 COMPOSED = ("tensor", "nn")
-"""Columns whose compositions run where a backend has no kernel, which is so for `simple`."""
+"""Columns whose compositions run where a backend has no kernel, such as `simple`."""
 
 
 def _named(concept: Concept, column: str, symbols: Symbols) -> list[Symbol]:
-    """Return what the map names for a column and has code."""
+    """Return the symbols with code that the map names for a column."""
     (step,) = [step for step in concept.steps if step.column == column]
     return [symbol for symbol in map(symbols.find, step.symbols) if _can_run(symbol)]
 
@@ -45,7 +45,7 @@ def _named(concept: Concept, column: str, symbols: Symbols) -> list[Symbol]:
 def uncalled(concept: Concept, column: str, named: Iterable[Symbol]) -> list[str]:
     """Return the names of symbols that do not run in a column.
 
-    It must be the first thing that a process runs.
+    It must be called first in a new process.
     """
     program = input_of(concept.name).programs([column])[column]
     seen = called(program, column if column in BACKENDS else None)
@@ -55,7 +55,7 @@ def uncalled(concept: Concept, column: str, named: Iterable[Symbol]) -> list[str
 
 
 def _can_run(symbol: Symbol) -> bool:
-    """Whether a symbol has code of its own; a method that others must define has none."""
+    """Return whether a symbol has code; abstract methods have none."""
     for node in ast.walk(symbol.node):
         if isinstance(node, ast.Lambda):
             return True
@@ -73,16 +73,16 @@ def _runs(symbol: Symbol, seen: Iterable[Place]) -> bool:
 
 
 def called(program: Program, column: str | None) -> set[Place]:
-    """Return all code that a program runs.
+    """Return the location of all code that a program runs.
 
     Args:
-        program: what is run.
-        column: the backend on which it is; None for the default.
+        program: the program to run.
+        column: the backend to run it on; None for the default.
     """
     codes: set[CodeType] = set()
 
     def note(frame: FrameType, *_: object) -> None:
-        codes.add(frame.f_code)  # and returns nothing: no line of the call need be reported
+        codes.add(frame.f_code)  # returns None, so that lines are not traced
 
     sys.settrace(note)
     threading.settrace(note)
@@ -108,10 +108,10 @@ def _place(code: CodeType) -> Place:
 
 
 def _compiled() -> Iterator[FunctionType]:
-    """Yield the functions of which Numba has machine code, and those that they refer to."""
+    """Yield the functions that Numba has compiled, and those that they refer to."""
     from numba.core.dispatcher import Dispatcher
 
-    everything = gc.get_objects()  # of which some only stand for what is no more
+    everything = gc.get_objects()  # some are proxies of deleted objects
     kinds = {kind for kind in set(map(type, everything)) if issubclass(kind, Dispatcher)}
     pending = [each for each in everything if type(each) in kinds and each.overloads]
     known: set[int] = set()
@@ -129,7 +129,7 @@ def _compiled() -> Iterator[FunctionType]:
 
 
 def _of_python(thing: Any) -> FunctionType | None:
-    """Return the function of Python behind one of Numba's; None if it is something else."""
+    """Return the Python function of a compiled one; None for anything else."""
     function = getattr(thing, "py_func", None) or getattr(thing, "_defn", None)
     return function if isinstance(function, FunctionType) else None
 
@@ -138,24 +138,24 @@ def _of_python(thing: Any) -> FunctionType | None:
 
 
 def _prepare(symbols: Symbols) -> None:
-    """Do once what every process would do for itself, and what no name of the map stands for."""
+    """Import and initialize once, before forking, what every process needs."""
     import numba
 
     for name in (*symbols.library.folders, *LATER):
         import_module(name)
     nothing: Any = numba.njit(lambda: None)
-    nothing()  # Numba prepares itself when it first compiles
+    nothing()  # Numba initializes itself at its first compilation
 
 
 def main(names: Iterable[str]) -> None:
-    """Print a line of JSON for each column: the concept, the column, and what does not run."""
+    """Print a line of JSON for each column: concept, column, and the names that do not run."""
     concepts = read_map()
     symbols = Symbols(Workspace.read().library())
     _prepare(symbols)
     for name in names or concepts:
         concept = concepts[name]
         for column in input_of(name).programs([step.column for step in concept.steps]):
-            named = _named(concept, column, symbols)  # here, so that one process reads for all
+            named = _named(concept, column, symbols)  # before forking: all processes share it
             child = os.fork()
             if not child:
                 row = name, column, uncalled(concept, column, named)

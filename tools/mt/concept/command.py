@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 
 from mt.concept.finding import found
@@ -12,49 +11,32 @@ from mt.errors import reported
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show a concept, or list all.
-
-    With `--json`, a concept is `mt.concept.view.ConceptView.as_json`, with its theme and its
-    neighbours in the order of reading; the list is `mt.concept.order.Order.as_json`.
-    """
+    """Print a concept, or list all."""
     parser = argparse.ArgumentParser(
         prog="mt concept", description="Show one idea in every stage and backend, side by side."
     )
     parser.add_argument(
         "words", nargs="*", help="an idea, or words of a question; without any, list all ideas"
     )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--no-run", action="store_true", help="do not run its input")
     options = parser.parse_args(arguments)
     with reported("concept"):
         order = read_order()
         if not options.words:
-            print(json.dumps(order.as_json(), indent=1) if options.json else order.as_text())
+            print(order.as_text())
             return 0
         answer = found(order, " ".join(options.words))
         if isinstance(answer, Addition):
-            _say_command(answer, as_json=options.json)
+            print(f"{answer.asks[0]} See `{answer.command}`.")
             return 0
+        from rich.console import Console
+
+        from mt.concept.printing import show
         from mt.concept.view import view
         from mt.source.symbols import Symbols
         from mt.workspace import Workspace
 
         symbols = Symbols(Workspace.read().library())
         shown = view(answer, symbols, run=not options.no_run)
-    if options.json:
-        print(json.dumps(shown.as_json() | order.place_as_json(answer.name), indent=1))
-        return 0
-    from rich.console import Console
-
-    from mt.concept.printing import show
-
     show(shown, Console(), order)
     return 0
-
-
-def _say_command(addition: Addition, *, as_json: bool) -> None:
-    """Print what answers a question about two stages."""
-    if as_json:
-        print(json.dumps(addition.as_json(), indent=1))
-    else:
-        print(f"{addition.asks[0]} This is answered by `{addition.command}`.")

@@ -1,8 +1,8 @@
-"""Finding what somebody asks for: by a name, or by the words of a question.
+"""Find a concept by name, or by the words of a question.
 
-A name, in any spelling, leads to its concept at once. Anything else is compared word by word with
-the names and questions of concepts and of comparisons of stages. A word counts by how few of these
-have it, so that `depth` says much and `tensor` little; those of grammar count nothing.
+A name is matched regardless of case, underscores and dashes. Any other query is compared word by
+word with the names and questions of concepts and of comparisons of stages. Words are weighted by
+inverse frequency, so that `depth` weighs more than `tensor`; stop words are ignored.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from mt.errors import ToolError
 Answer = Concept | Addition
 
 ENOUGH = 0.6
-"""What share of what the asked words say must be found, for a concept to be an answer."""
+"""The fraction of the query's weight that a concept must match to be an answer."""
 
-GRAMMAR = """
+STOP_WORDS = """
 a an and are as at be by can do does for from how i in is it its many my not of on one or order s so
 that the then there this to two was what when where which who why will with
 """
-"""Words that say nothing of what is asked for."""
+"""Words that are ignored in queries."""
 
 ENDINGS = ("ing", "ed", "es", "s", "e")
-"""Endings of words that are taken off, so that `fails` finds `fail`."""
+"""Suffixes that are removed from words, so that `fails` finds `fail`."""
 
 
 class ConceptError(ToolError):
@@ -37,14 +37,14 @@ class ConceptError(ToolError):
 
 
 def found(order: Order, asked: str) -> Answer:
-    """Return what answers a question, or has a name in any spelling.
+    """Return the concept with a name, or the best match for a question.
 
     Args:
-        order: all that there is.
+        order: all concepts and comparisons.
         asked: a name, or some words.
 
     Raises:
-        ConceptError: nothing does; names the nearest.
+        ConceptError: nothing matches; the message suggests similar names.
     """
     concepts = order.concepts
     by_name = {each: concept for concept in concepts.values() for each in concept.also}
@@ -63,9 +63,9 @@ def found(order: Order, asked: str) -> Answer:
 
 
 def _ranked(answers: Iterable[Answer], asked: str) -> list[tuple[float, Answer]]:
-    """Return answers that share words with what is asked, and what share of it they have.
+    """Return the matches for a query, best first, each with the fraction of weight it matches.
 
-    Of several that share as much, the one comes first of which a name or question reads likest.
+    Ties are broken by the similarity of the query to a name or question.
     """
     known = [(answer, _words(" ".join(_texts(answer)))) for answer in answers]
     owners = Counter(word for _, words in known for word in words)
@@ -81,7 +81,7 @@ def _ranked(answers: Iterable[Answer], asked: str) -> list[tuple[float, Answer]]
 
 
 def _texts(answer: Answer) -> list[str]:
-    """Return names and sentences by which an answer can be found."""
+    """Return the names and sentences to search."""
     if isinstance(answer, Addition):
         return list(answer.asks)
     return [answer.name, *answer.also, *answer.asks, answer.text]
@@ -92,9 +92,9 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return the words of a text that say something, without their endings."""
+    """Return the stems of the words of a text, except for stop words."""
     words = re.findall(r"[a-z0-9]+", text.lower())
-    return frozenset(_stem(word) for word in words if word not in GRAMMAR.split())
+    return frozenset(_stem(word) for word in words if word not in STOP_WORDS.split())
 
 
 def _stem(word: str) -> str:

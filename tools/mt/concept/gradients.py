@@ -1,7 +1,7 @@
-"""What most inputs run: a function of Scalars or of tensors, and the gradients by its arguments.
+"""Run a function on Scalars or tensors, and compute the gradients of its arguments.
 
-Numbers become Scalars one by one, wherever they stand in nested lists; each list becomes a tensor.
-What is differentiated is the sum of all that the function gives, or of what `loss` makes of that.
+Each number in nested lists becomes a Scalar, or each list a tensor. The gradient is that of the sum
+of all results, or of `loss` of the results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 def of_scalars(function: Function, *numbers: Any, loss: Function | None = None) -> tuple[Any, Any]:
-    """Return what a function makes of Scalars, and the gradient by each of its arguments."""
+    """Return the result of a function of Scalars, and the gradient of each argument."""
     from mt_autodiff import Scalar
 
     leaves = _mapped(Scalar, list(numbers))
@@ -23,7 +23,7 @@ def of_scalars(function: Function, *numbers: Any, loss: Function | None = None) 
 
 
 def of_tensors(function: Function, *numbers: Any, loss: Function | None = None) -> tuple[Any, Any]:
-    """Return what a function makes of tensors, and the gradient by each of its arguments."""
+    """Return the result of a function of tensors, and the gradient of each argument."""
     import mt_tensor as mt
 
     leaves = [mt.tensor(each, requires_grad=True) for each in numbers]
@@ -34,14 +34,14 @@ def of_tensors(function: Function, *numbers: Any, loss: Function | None = None) 
 
 
 def _mapped(function: Function, value: Any) -> Any:
-    """Return nested lists with a function applied to all that is no list."""
+    """Apply a function to each leaf of nested lists."""
     if isinstance(value, list):
         return [_mapped(function, part) for part in value]
     return function(value)
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Yield all that is in nested lists."""
+    """Yield the leaves of nested lists."""
     if isinstance(value, list):
         for part in value:
             yield from _parts(part)
@@ -50,5 +50,5 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _alone(gradients: list[Any]) -> Any:
-    """Return the only gradient, or a list of several."""
+    """Return a single gradient itself, and several as a list."""
     return gradients[0] if len(gradients) == 1 else gradients

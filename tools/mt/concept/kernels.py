@@ -1,4 +1,4 @@
-"""What packages write while they run, as text: kernels, asked for without a GPU, and programs."""
+"""The source of generated code: kernels, also without a GPU, and programs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from mt.tables import TableError
 
 
 def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, Any]) -> str:
-    """Return the text of a kernel that a backend generates, or why there is none to be seen.
+    """Return the source of a generated kernel, or why it is unavailable.
 
     Args:
-        column: the backend, `fast` or `cuda`; in another column it is what a function tells.
-        kernel: which one.
-        functions: those of the concept's input, of which `fast` can fuse one.
+        column: the backend, `fast` or `cuda`; in other columns a function returns the source.
+        kernel: the kernel.
+        functions: the functions of the concept's input, which `fast` can fuse.
 
     Raises:
-        TableError: there is no function of its name, nor anything else that `fast` could make a
-            kernel of.
+        TableError: there is neither a function nor an operator of this name.
     """
-    known = f"no function of the input; the input has {', '.join(functions)}."
+    known = f"not a function of the input; the input has {', '.join(functions)}."
     if column not in ("fast", "cuda"):
         if kernel.name not in functions:
             raise TableError(f"{kernel.name!r} is {known}")
@@ -40,7 +39,7 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
             what: Any = kernel.name
             operator = OPERATORS[kernel.name]
         elif kernel.name not in functions:
-            raise TableError(f"{kernel.name!r} is no operator of the table, and {known}")
+            raise TableError(f"{kernel.name!r} is not an operator of the table, and {known}")
         else:
             what = mt_fast.fuse(functions[kernel.name])
             operator = operator_of(what)

@@ -1,30 +1,30 @@
-"""The map of concepts, `map/*.toml`: where each idea is found in each stage, in sentences.
+"""The concept map, `map/*.toml`: each idea, and the code that implements it in each stage.
 
-A concept is a file, `sum.toml`; its name is that of the file, with spaces for underscores. What it
-is comes first, and then each place where it appears, in the order of the columns:
+A concept is a file such as `sum.toml`, named after the concept, with underscores for spaces. It
+starts with a description, followed by a step for each column in which the concept appears:
 
     text = "what the idea is"
     also = ["another name"]
-    asks = ["a question of a newcomer that its page answers"]
+    asks = ["a question that this page answers"]
 
     [[steps]]
     column = "operators"
     text = "what is new in this column"
     symbols = ["mt_operators.core.table[tanh]"]
 
-Texts may be broken into lines. A step can show a kernel that is generated,
+Texts may have several lines. A step can show a generated kernel,
 `kernel = { name = "tanh", layout = "flat" }`, with `gradient = true` for its backward; see
 `GeneratedKernel`.
 
-What goes wrong without the idea can be shown as well. The code of a counterexample is a function of
-the concept's input (`mt.concept.running`), by its name with underscores for spaces, which is run
-beside the columns; `shown` names the functions that are worth reading, if it is not that one:
+A counterexample shows what goes wrong without the idea. Its code is a function of the concept's
+input (`mt.concept.running`), with underscores for the spaces of its name, which runs as another
+column; `shown` lists the functions to show, by default this one:
 
     [[counterexamples]]
     name = "naive"
     proves = "wrong"
-    text = "what somebody might try, and what comes of it"
-    shown = ["on_first_share"]
+    text = "what one might try, and why it fails"
+    shown = ["on_first_contribution"]
 """
 
 from __future__ import annotations
@@ -41,36 +41,34 @@ from mt.tables import TableError, check_table, read_table
 FOLDER = Path(__file__).with_name("map")
 
 COLUMNS = ("operators", "autodiff", "tensor", "simple", "numpy", "fast", "cuda", "nn")
-"""Where an idea can appear, in the order of reading: stages, and the backends of tensors."""
+"""The columns in reading order: stages, and the backends of tensors."""
 
 BACKENDS = ("simple", "numpy", "fast", "cuda")
 
 STEP = "[[steps]]"
 
 Flaw = Literal["wrong", "slow", "refused"]
-"""What is bad about a counterexample: its result, its time, or that it ends with an error."""
+"""The flaw of a counterexample: a wrong result, a long time, or an error."""
 
 
 @dataclass(frozen=True)
 class GeneratedKernel:
-    """A kernel that a backend writes while it runs.
+    """A kernel that a backend generates.
 
     Attributes:
-        name: an operator of the table; of `cuda` also `matmul`, `gather`, `scatter` or `copy`; of
-            `fast` also a function of the concept's input, which is fused. In other columns it is a
-            function of the input that returns what is shown, such as a program.
-        layout: for what layout of memory, as the backend calls it; empty for the usual one.
-        gradient: whether the backward is meant.
-        repeats: of `fast`: for each argument, whether it stays at one element all along a row;
-            empty if none does.
-        compiled: of `cuda`: whether it is compiled as well, to say what becomes of it.
+        name: an operator of the table; in `cuda` also `matmul`, `gather`, `scatter` or `copy`; in
+            `fast` also a function of the concept's input, which is fused. In other columns, a
+            function of the input that returns the text to show, such as a program.
+        layout: the backend's name for the memory layout; empty for the default.
+        gradient: whether to show the backward.
+        repeats: for `fast`: for each argument, whether it is constant along a row; empty if none
+            is.
     """
 
     name: str
     layout: str = ""
     gradient: bool = False
     repeats: tuple[bool, ...] = ()
-    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,10 @@ class Step:
 
     Attributes:
         column: a stage or a backend.
-        text: what is new there, compared with the columns before.
+        text: what is new compared with the columns before.
         symbols: the qualified names of the code.
-        kernel: generated code that is shown below it, or None.
-        line: where it begins in the concept's file.
+        kernel: generated code to show below it, or None.
+        line: the line of the concept's file where it starts.
     """
 
     column: str
@@ -94,13 +92,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """What somebody might do who does not have the idea.
+    """A plausible implementation without the idea, which fails.
 
     Attributes:
-        name: what it is called among the results.
-        proves: what is bad about it.
-        text: what it does, and why that goes wrong.
-        shown: the functions of the concept's input that are shown.
+        name: its name among the results.
+        proves: its flaw.
+        text: what it does, and why it fails.
+        shown: the functions of the concept's input to show.
     """
 
     name: str
@@ -110,22 +108,22 @@ class Counterexample:
 
     @property
     def program(self) -> str:
-        """The name of the function that is run."""
+        """The name of its function."""
         return self.name.replace(" ", "_")
 
 
 @dataclass(frozen=True)
 class Concept:
-    """An idea, and where it is.
+    """An idea, and the code that implements it.
 
     Attributes:
-        name: what it is called.
-        text: a sentence on what it is.
-        steps: where it is, in the order of the columns.
+        name: its name.
+        text: a sentence that describes it.
+        steps: its implementations, in the order of the columns.
         counterexamples: what goes wrong without it.
-        also: other names under which it is found.
-        asks: questions of a newcomer that its page answers, in a newcomer's words.
-        file: where all of this stands.
+        also: other names for it.
+        asks: questions that its page answers, in the words of a beginner.
+        file: the file that describes it.
     """
 
     name: str
@@ -144,7 +142,7 @@ def read_map(folder: Path = FOLDER) -> dict[str, Concept]:
     """Read the map.
 
     Raises:
-        TableError: something in it is missing, unknown, or in the wrong order; says where.
+        TableError: something in it is missing, unknown, or in the wrong order.
     """
     concepts = [_concept(file) for file in sorted(folder.glob("*.toml"))]
     owners: dict[str, Concept] = {}
@@ -153,7 +151,7 @@ def read_map(folder: Path = FOLDER) -> dict[str, Concept]:
             owner = owners.setdefault(name, concept)
             if owner is not concept:
                 raise TableError(
-                    f"{concept.file.name}: {name!r} is what {owner.file.name} is called, too."
+                    f"{concept.file.name}: {name!r} is already a name of {owner.file.name}."
                 )
     return {concept.name: concept for concept in concepts}
 
@@ -170,13 +168,13 @@ def _concept(file: Path) -> Concept:
     text = file.read_text(encoding="utf-8")
     lines = _lines_of(STEP, text)
     if len(lines) != len(table["steps"]):
-        raise TableError(f"{file.name}:1: each step must be a table of its own, below {STEP}.")
+        raise TableError(f"{file.name}:1: each step must be a separate table below {STEP}.")
     steps = [_step(file, *each) for each in zip(lines, table["steps"], strict=True)]
     for before, step in itertools.pairwise(steps):
         if COLUMNS.index(before.column) >= COLUMNS.index(step.column):
             raise TableError(
-                f"{file.name}:{step.line}: {step.column!r} comes after {before.column!r}; columns "
-                f"are in the order {', '.join(COLUMNS)}, and each is there at most once."
+                f"{file.name}:{step.line}: {step.column!r} comes after {before.column!r}; the "
+                f"order of columns is {', '.join(COLUMNS)}, each at most once."
             )
     also = tuple(table.get("also", ()))
     for other in also:
@@ -199,7 +197,7 @@ def _step(file: Path, line: int, table: Mapping[str, Any]) -> Step:
     column = table["column"]
     if column not in COLUMNS:
         raise TableError(
-            f"{where}: there is no column {column!r}; the columns are {', '.join(COLUMNS)}."
+            f"{where}: unknown column {column!r}; the columns are {', '.join(COLUMNS)}."
         )
     kernel = None
     if "kernel" in table:
@@ -211,8 +209,9 @@ def _kernel(where: str, column: str, table: Mapping[str, Any]) -> GeneratedKerne
     if column not in ("fast", "cuda"):
         check_table(where, table, {"name": str}, {})
         return GeneratedKernel(table["name"])
-    only = {"repeats": list} if column == "fast" else {"compiled": bool}
-    optional = {"layout": str, "gradient": bool, **only}
+    optional: dict[str, type] = {"layout": str, "gradient": bool}
+    if column == "fast":
+        optional["repeats"] = list
     check_table(where, table, {"name": str}, optional, held={"repeats": bool})
     return GeneratedKernel(**{**table, "repeats": tuple(table.get("repeats", ()))})
 
@@ -222,27 +221,27 @@ def _counterexample(where: str, table: Mapping[str, Any]) -> Counterexample:
     name, proves = table["name"], table["proves"]
     if proves not in get_args(Flaw):
         raise TableError(
-            f"{where}: {name!r} proves {proves!r}; it can be {', '.join(get_args(Flaw))}."
+            f"{where}: {name!r} proves {proves!r}, which must be {', '.join(get_args(Flaw))}."
         )
     if name in COLUMNS:
-        raise TableError(f"{where}: a counterexample cannot be called {name!r}, as a column is.")
+        raise TableError(f"{where}: a counterexample cannot be called {name!r}, which is a column.")
     shown = table.get("shown", [name.replace(" ", "_")])
     return Counterexample(name, proves, joined(table["text"]), tuple(shown))
 
 
 def _lines_of(wanted: str, text: str, after: int = 0) -> list[int]:
-    """Return the numbers of the lines below `after` in which something stands."""
+    """Return the numbers of the lines after `after` that contain a text."""
     lines = text.splitlines()
     return [number for number, line in enumerate(lines, 1) if number > after and wanted in line]
 
 
 def joined(text: str) -> str:
-    """Return a text in one line."""
+    """Return a text as one line."""
     return " ".join(text.split())
 
 
 def spoken(name: str) -> str:
-    """Return a name in the spelling of the map: in small letters, and with spaces."""
+    """Return a name as the map spells it: in lower case, with spaces."""
     return name.lower().replace("_", " ").replace("-", " ")
 
 
@@ -250,7 +249,7 @@ def spoken(name: str) -> str:
 
 
 def unresolved(concepts: Iterable[Concept], symbols: Symbols) -> Iterator[str]:
-    """Yield a line for each name in the map for which the source has nothing; says where."""
+    """Yield a message for each name in the map that the source does not define."""
     for concept in concepts:
         text = concept.file.read_text(encoding="utf-8")
         for step in concept.steps:

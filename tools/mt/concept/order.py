@@ -1,12 +1,12 @@
-"""The order of reading, `order.toml`: themes with their concepts, and what is asked of two stages.
+"""The reading order, `order.toml`: themes with their concepts, and questions about two stages.
 
-Each concept belongs to one theme, and follows the one above it. Questions of what one stage adds
-to another are answered by a comparison of the two, `mt diff`, and stand here, as a comparison has
-no file of its own:
+Each concept belongs to one theme, and is read after the one above it. Questions about what one
+stage adds to another are answered by comparing the two, `mt diff`; they are in this file, because
+comparisons have no files:
 
     [[themes]]
     name = "Derivatives"
-    text = "what they have in common"
+    text = "what the concepts have in common"
     concepts = ["chain rule", "backward"]
 
     [[additions]]
@@ -18,7 +18,7 @@ no file of its own:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,9 @@ class Theme:
     """Concepts that are read together.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         text: a sentence on what they have in common.
-        concepts: in the order of reading.
+        concepts: the concepts, in reading order.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Theme:
 
 @dataclass(frozen=True)
 class Addition:
-    """Two stages, and what a newcomer asks about them.
+    """Two stages, and the questions that comparing them answers.
 
     Attributes:
-        before: the first, by its short name.
-        after: the second, which adds something to it.
-        asks: the questions that their comparison answers.
+        before: the short name of the first.
+        after: the short name of the second, which adds something to it.
+        asks: the questions.
     """
 
     before: str
@@ -59,21 +59,17 @@ class Addition:
 
     @property
     def command(self) -> str:
-        """What is typed for the answer."""
+        """The command that answers the questions."""
         return f"mt diff {self.before} {self.after}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as what JSON knows: `before`, `after`, `asks`, and the `command` to type."""
-        return {**asdict(self), "command": self.command}
 
 
 @dataclass(frozen=True)
 class Order:
-    """All concepts in the order of reading, and the comparisons beside them.
+    """All concepts in reading order, and the comparisons of stages.
 
     Attributes:
-        themes: in order.
-        additions: pairs of stages, in order.
+        themes: the themes, in reading order.
+        additions: pairs of stages, in reading order.
     """
 
     themes: tuple[Theme, ...]
@@ -81,17 +77,17 @@ class Order:
 
     @property
     def concepts(self) -> dict[str, Concept]:
-        """All concepts by name, in the order of reading."""
+        """All concepts by name, in reading order."""
         return {concept.name: concept for theme in self.themes for concept in theme.concepts}
 
     def theme_of(self, name: str) -> Theme:
-        """Return the theme to which a concept belongs."""
+        """Return the theme of a concept."""
         return next(
             theme for theme in self.themes if name in {each.name for each in theme.concepts}
         )
 
     def neighbours(self, name: str) -> tuple[Concept | None, Concept | None]:
-        """Return the concepts before and after one of this name; None where the order ends."""
+        """Return the concepts before and after one; None at the ends of the order."""
         around = [None, *self.concepts.values(), None]
         place = list(self.concepts).index(name)
         return around[place], around[place + 2]
@@ -111,46 +107,16 @@ class Order:
             lines += [f"    - {question}" for question in addition.asks]
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as what JSON knows.
-
-        `themes` is a list of objects with `name`, `text` and `concepts`, a list of objects with
-        `name`, `text` and `asks`; `additions` is a list of what `Addition.as_json` describes.
-        """
-        return {
-            "themes": [
-                {
-                    "name": theme.name,
-                    "text": theme.text,
-                    "concepts": [
-                        {"name": each.name, "text": each.text, "asks": list(each.asks)}
-                        for each in theme.concepts
-                    ],
-                }
-                for theme in self.themes
-            ],
-            "additions": [addition.as_json() for addition in self.additions],
-        }
-
-    def place_as_json(self, name: str) -> dict[str, str | None]:
-        """Return where a concept stands: names of its `theme`, and of `previous` and `next`."""
-        before, after = self.neighbours(name)
-        return {
-            "theme": self.theme_of(name).name,
-            "previous": before.name if before else None,
-            "next": after.name if after else None,
-        }
-
 
 def read_order(concepts: Mapping[str, Concept] | None = None, file: Path = FILE) -> Order:
-    """Read the order of reading.
+    """Read the reading order.
 
     Args:
-        concepts: the map; without it, the whole one is read.
-        file: where the order stands.
+        concepts: the map; by default, it is read as well.
+        file: the file with the order.
 
     Raises:
-        TableError: it is not what it should be, leaves a concept out, or has one twice.
+        TableError: it is invalid, or a concept is missing or repeated.
     """
     concepts = read_map() if concepts is None else concepts
     table = read_table(file)
@@ -159,7 +125,7 @@ def read_order(concepts: Mapping[str, Concept] | None = None, file: Path = FILE)
     left = dict(concepts)
     themes = tuple(_theme(file.name, each, concepts, left) for each in table["themes"])
     if left:
-        raise TableError(f"{file.name}: no theme has {', '.join(left)}.")
+        raise TableError(f"{file.name}: no theme contains {', '.join(left)}.")
     additions = tuple(_addition(file.name, each) for each in table["additions"])
     return Order(themes, additions)
 
@@ -167,13 +133,13 @@ def read_order(concepts: Mapping[str, Concept] | None = None, file: Path = FILE)
 def _theme(
     where: str, table: Mapping[str, Any], concepts: Mapping[str, Concept], left: dict[str, Concept]
 ) -> Theme:
-    """Return a theme, and take its concepts from those that are left."""
+    """Return a theme, and remove its concepts from `left`."""
     check_table(where, table, {"name": str, "text": str, "concepts": list})
     for name in table["concepts"]:
         if name not in concepts:
-            raise TableError(f"{where}: theme {table['name']!r}: there is no concept {name!r}.")
+            raise TableError(f"{where}: theme {table['name']!r}: unknown concept {name!r}.")
         if left.pop(name, None) is None:
-            raise TableError(f"{where}: theme {table['name']!r}: {name!r} is there twice.")
+            raise TableError(f"{where}: theme {table['name']!r}: {name!r} is used twice.")
     own = tuple(concepts[name] for name in table["concepts"])
     return Theme(table["name"], joined(table["text"]), own)
 

@@ -1,4 +1,4 @@
-"""A concept on the terminal: a column for each stage and backend, below each other."""
+"""Print a concept on the terminal, with a panel for each stage and backend."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def show(view: ConceptView, console: Console, order: Order) -> None:
     """Print a concept.
 
     Args:
-        view: what is shown of it.
-        console: where to.
-        order: that of reading, for the concepts before and after it.
+        view: the concept with its code and results.
+        console: the console to print to.
+        order: the reading order, for the concepts before and after it.
     """
     name = view.concept.name
     console.rule(f"[bold]{escape(name)}")
@@ -44,10 +44,8 @@ def _step(view: StepView) -> Panel:
         parts.append(Text(f"\n{symbol.name}, line {symbol.lines[0]}", style="dim"))
         parts.append(_code(symbol.text))
     if view.kernel:
-        parts.append(Text("\nwhat is generated from it", style="dim"))
+        parts.append(Text("\ngenerated from it", style="dim"))
         parts.append(_code(view.kernel))
-    if view.compiled:
-        parts.append(Text(f"\n{view.compiled}"))
     return Panel(Group(*parts), title=f"[bold]{view.step.column}", title_align="left")
 
 

@@ -1,11 +1,11 @@
-"""The same input through every column: what comes out, how far it is off, and how long it takes.
+"""Run the same input in every column, and measure result, error and time.
 
-What is run for a concept is a file of `mt/concept/inputs`: a docstring that says what it does, and
-a function for each of the stages `operators`, `autodiff`, `tensor` and `nn` that can do it, which
-returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend that
-has no function of its own, and `nn` on the default one. `reference` returns what is right, in
-float64. The counterexamples of the map are run beside the columns. Any other function only helps.
-Most are written with those of `mt.concept.gradients`.
+The input of a concept is a file of `mt/concept/inputs`: a docstring that describes it, and a
+function for each of the stages `operators`, `autodiff`, `tensor` and `nn` that supports it, which
+returns a value and its gradient, or None without gradient. `tensor` runs on every backend that has
+no separate function, and `nn` on the default backend. `reference` returns the correct result, in
+float64. Counterexamples are run as well. Other functions are helpers; most files use those of
+`mt.concept.gradients`.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ Program = Callable[[], tuple[Any, Any]]
 
 FOLDER = Path(__file__).parent / "inputs"
 ROUNDS = 5
-"""How often it is run; the fastest counts, as the first may have to compile."""
+"""The number of runs; the fastest counts, because the first may compile."""
 
 TOLERANCE = 1e-5
-"""How far a right result may be off: float32 has seven digits."""
+"""The error allowed in a correct result: float32 has seven digits."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a column makes of the input.
+    """The result of a column.
 
     Attributes:
         value: the value, as nested lists of numbers.
-        gradient: its gradient by the input, likewise; None if the column has none.
-        error: the largest difference from what is right, of value and gradient.
-        seconds: how long the fastest run took.
-        failure: why there is no result; empty if there is.
-        simulated: whether a simulator of a GPU took this time, for want of one.
+        gradient: the gradient of the input, likewise; None if the column has none.
+        error: the largest difference from the correct value and gradient.
+        seconds: the time of the fastest run.
+        failure: the reason why there is no result; empty if there is one.
+        simulated: whether it ran on the simulator because there is no GPU.
     """
 
     value: Any = None
@@ -54,7 +54,7 @@ class Result:
 
     @property
     def is_right(self) -> bool:
-        """Whether there is a result, and it is what it should be."""
+        """Whether there is a result, and it is correct."""
         return not self.failure and self.error <= TOLERANCE
 
     def cells(self) -> tuple[str, str, str, str]:
@@ -70,12 +70,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Input:
-    """What is run for a concept.
+    """The input of a concept.
 
     Attributes:
-        text: what it does.
-        functions: those of the file, by name.
-        sources: their text.
+        text: its description.
+        functions: the functions of the file, by name.
+        sources: their source.
     """
 
     text: str
@@ -83,7 +83,7 @@ class Input:
     sources: Mapping[str, str]
 
     def programs(self, columns: Iterable[str]) -> dict[str, Program]:
-        """Return what is run, by the name of a column."""
+        """Return the functions to run, by column."""
         own = self.functions
         names = {
             column: "tensor" if column in BACKENDS and column not in own else column
@@ -93,7 +93,7 @@ class Input:
 
 
 def input_of(concept: str) -> Input:
-    """Return what is run for a concept."""
+    """Return the input of a concept."""
     file = FOLDER / f"{concept.replace(' ', '_')}.py"
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
@@ -110,12 +110,12 @@ def input_of(concept: str) -> Input:
 def results(
     given: Input, columns: Iterable[str], counterexamples: Iterable[Counterexample] = ()
 ) -> dict[str, Result]:
-    """Return what each column makes of an input, where it can be run, and each counterexample.
+    """Return the result of each column that supports an input, and of each counterexample.
 
     Args:
         given: the input.
         columns: stages and backends.
-        counterexamples: what is run beside them.
+        counterexamples: further functions to run.
     """
     right = given.functions["reference"]()
     programs = given.programs(columns)
@@ -137,7 +137,7 @@ def _result(column: str, program: Program, right: tuple[Any, Any]) -> Result:
 
 
 def backend_of(column: str) -> tuple[Any, bool]:
-    """Return the backend of a column, and whether it is a simulator, for want of a GPU."""
+    """Return the backend of a column, and whether it is the simulator because there is no GPU."""
     import mt_tensor as mt
 
     if column == "cuda" and mt.backends()["cuda"].status() != "ready":
@@ -171,14 +171,14 @@ def _lists(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """Return nested lists of numbers with six digits each."""
+    """Format nested lists of numbers with six digits each."""
     if isinstance(value, list):
         return f"[{', '.join(map(_short, value))}]"
     return f"{value:.6g}"
 
 
 def _difference(found: Any, right: Any) -> float:
-    """Return the largest difference between numbers in the same places of nested lists."""
+    """Return the largest difference between corresponding numbers of nested lists."""
     if isinstance(right, list):
         return max((_difference(*pair) for pair in zip(found, right, strict=True)), default=0.0)
     difference = abs(found - right)

@@ -1,1 +1,1 @@
-"""`mt diff A B`: what one stage adds to another: names, dependencies, code, abilities."""
+"""`mt diff A B`: what one stage adds to another: names, dependencies, code, experiments."""

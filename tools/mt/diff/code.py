@@ -1,13 +1,13 @@
-"""What becomes of code from one stage to another.
+"""Match the functions of one stage with those of the stages below it.
 
-Every function of the second stage is set against those of the first and of all below it. It is a
-version of one that has its name and stands in a like place, if they have words in common: *same* if
-all are, or else *rewritten*. Of several the likest is its counterpart, which has no other version.
-All that has none is a *new idea*.
+Each function of the second stage is compared with those of the first and of all below it. Two
+functions match if they have the same name and related owners, and enough words in common: *same* if
+the code is equal, else *rewritten*. Each function has at most one counterpart, the most similar.
+Functions without one are a *new idea*.
 
-A common name alone says little: every layer has a `forward`, and every class an `__init__`. So
-methods must be of classes of one name, of two backends, whose classes end in `Ops`, or of classes
-that `KIN` names. Of functions the name says enough if it is for others to call, as `tensor_map`.
+A name alone says little: every layer has a `forward`, and every class an `__init__`. So methods
+must belong to classes of the same name, to two backends, whose classes end in `Ops`, or to classes
+paired in `KIN`. Module-level functions must be public, such as `tensor_map`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mt.source.parts import CORE, Part
 Fate = Literal["same", "rewritten", "new idea"]
 
 ALIKE = 0.2
-"""What share of their words two versions have in common at least."""
+"""The minimum similarity of two versions, by words."""
 
 KIN = {
     ("History", "Node"),
@@ -40,10 +40,10 @@ KIN = {
 
 @dataclass(frozen=True)
 class CodeChange:
-    """A function of the second stage beside its counterpart in the first.
+    """A function of the second stage with its counterpart in the first.
 
     Attributes:
-        fate: what became of the counterpart.
+        fate: how it relates to the counterpart.
         before: the counterpart; None for a new idea.
         after: the function.
     """
@@ -53,7 +53,7 @@ class CodeChange:
     after: Function
 
     def lines(self) -> list[str]:
-        """Return the differing lines in the form of a unified diff, context included."""
+        """Return a unified diff of the code with full context, without headers."""
         before = self.before.code.splitlines() if self.before else []
         after = self.after.code.splitlines()
         found = difflib.unified_diff(before, after, n=len(before) + len(after), lineterm="")
@@ -63,13 +63,13 @@ class CodeChange:
 def compared_code(
     library: Library, before: Sequence[str], after: str, parts: tuple[Part, ...] = CORE
 ) -> list[CodeChange]:
-    """Return what became of the code of some packages in another, function by function.
+    """Compare the code of a package with that of earlier ones, function by function.
 
     Args:
-        library: where the packages are.
+        library: the packages.
         before: the first stage, and those below it.
         after: the second stage.
-        parts: which of their parts are compared.
+        parts: the parts of the packages to compare.
     """
     known = [each for package in before for each in functions(library, package, parts)]
     fresh = functions(library, after, parts)
@@ -90,7 +90,7 @@ def _change(before: Function | None, after: Function) -> CodeChange:
 def _alike(
     known: Iterable[Function], fresh: Iterable[Function]
 ) -> Iterator[tuple[float, Function, Function]]:
-    """Yield pairs of functions that can be versions of each other: how alike they are, and both."""
+    """Yield pairs of functions that can be versions of each other, each with its similarity."""
     by_name: dict[str, list[Function]] = defaultdict(list)
     for function in known:
         by_name[function.short].append(function)
@@ -98,12 +98,12 @@ def _alike(
         for before in by_name[after.short]:
             if _are_kin(before, after):
                 matcher = difflib.SequenceMatcher(None, before.words, after.words, autojunk=False)
-                if matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE:  # it is no more
+                if matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE:  # upper bound first
                     yield matcher.ratio(), before, after
 
 
 def _are_kin(before: Function, after: Function) -> bool:
-    """Return whether two functions of one name stand in places that answer each other."""
+    """Return whether two functions of the same name have related owners."""
     owners = before.owner, after.owner
     if not any(owners):
         return not after.short.startswith("_") and after.short != "main"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -17,7 +16,7 @@ from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the comparison; `--json` prints `mt.diff.comparison.Comparison.as_json`."""
+    """Print the comparison."""
     parser = argparse.ArgumentParser(prog="mt diff", description="Print what AFTER adds to BEFORE.")
     parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
     parser.add_argument("after", metavar="AFTER", help="another stage")
@@ -27,7 +26,6 @@ def main(arguments: Sequence[str]) -> int:
         help="compare whole packages, not only the cores",
     )
     parser.add_argument("--code", action="store_true", help="show every function, too")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--no-run", action="store_true", help="do not run the experiment")
     options = parser.parse_args(arguments)
     with reported("diff"):
@@ -42,8 +40,5 @@ def main(arguments: Sequence[str]) -> int:
             parts=FOR_USERS if options.all else CORE,
             run=not options.no_run,
         )
-    if options.json:
-        print(json.dumps(comparison.as_json(), indent=1))
-    else:
-        show(comparison, Console(), code=options.code)
+    show(comparison, Console(), code=options.code)
     return 0

@@ -1,40 +1,37 @@
-"""All that is said of two stages, in one object that can be printed, and written as JSON."""
+"""The complete comparison of two stages, as an object for printing and for JSON."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from mt.diff.code import CodeChange, Fate, compared_code
 from mt.diff.dependencies import Dependency, gained
 from mt.diff.experiment import FOLDER, Outcome, run_side
-from mt.diff.functions import Function
 from mt.diff.names import Names, compared_names
 from mt.diff.size import Size, size_of
 from mt.errors import ToolError
-from mt.source.modules import lines_of
 from mt.source.parts import CORE, Part
-from mt.source.symbols import Symbol, Symbols
+from mt.source.symbols import Symbols
 from mt.workspace import Stage, Workspace
 
 
 class PairError(ToolError):
-    """Two stages cannot be compared in this order."""
+    """Two stages that cannot be compared in this order."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a task came to without the second stage, and with it.
+    """The outcome of a task without the second stage, and with it.
 
     Attributes:
-        name: that of its file.
-        text: what it is about.
-        program: the file that was run.
-        before: what came of it without.
-        after: what came of it with the stage.
+        name: the name of its file.
+        text: its description.
+        program: its source.
+        before: the outcome without the stage.
+        after: the outcome with it.
     """
 
     name: str
@@ -46,18 +43,18 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a stage adds to another one.
+    """The comparison of two stages.
 
     Attributes:
         before: the first stage.
         after: the second.
         parts: the parts of both that are compared.
-        text: what the second is, in words of its own.
-        dependencies: what the second needs and the first does not.
+        text: the docstring of the second package.
+        dependencies: the dependencies of the second that the first does not have.
         names: their public names.
         code: the functions of the second, each with its counterpart.
-        sizes: how much each is, by its name.
-        experiments: what breaks without the second; none if that was not asked for.
+        sizes: the size of each, by name.
+        experiments: what fails without the second; empty if they were not run.
     """
 
     before: Stage
@@ -71,67 +68,8 @@ class Comparison:
     experiments: tuple[Experiment, ...]
 
     def fates(self) -> dict[Fate, int]:
-        """Return how many functions of the second stage have met each fate."""
+        """Return the number of functions of the second stage for each fate."""
         return dict(Counter(change.fate for change in self.code))
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as what JSON knows.
-
-        - `before`, `after`: the names of both stages; `parts`: which of theirs are compared.
-        - `text`: what the second is, the docstring of its package.
-        - `dependencies`: a list of `requirement` and `brings`, a list of names; null if the package
-          is not installed.
-        - `names`: `added`, by name, and `changed`, by name `before` and `after`, each a symbol with
-          `symbol` (its qualified name), `kind`, `signature`, `summary`, `file` and `line`; and the
-          names that are `passed_on` and `left`.
-        - `code`: for each function of the second stage its `fate`, `before` (null for a new idea)
-          and `after`, each with `name` and `line`, and the `lines` of a unified diff.
-        - `sizes`: by stage `modules`, `lines` and `import_seconds` (null if it cannot be imported).
-        - `experiments`: a list of `name`, `text`, `program`, `before` and `after`, each with
-          `worked`, `seconds` and `output`.
-        """
-        return {
-            "before": self.before.name,
-            "after": self.after.name,
-            "parts": list(self.parts),
-            "text": self.text,
-            "dependencies": [asdict(each) for each in self.dependencies],
-            "names": {
-                "added": {name: _shown(symbol) for name, symbol in self.names.added.items()},
-                "changed": {
-                    change.name: {"before": _shown(change.before), "after": _shown(change.after)}
-                    for change in self.names.changed
-                },
-                "passed_on": list(self.names.passed_on),
-                "left": list(self.names.left),
-            },
-            "code": [_code(change) for change in self.code],
-            "sizes": {name: asdict(size) for name, size in self.sizes.items()},
-            "experiments": [asdict(each) for each in self.experiments],
-        }
-
-
-def _shown(symbol: Symbol) -> dict[str, Any]:
-    return {
-        "symbol": symbol.name,
-        "kind": symbol.kind,
-        "signature": symbol.signature,
-        "summary": symbol.summary,
-        "file": symbol.module.file.name,
-        "line": symbol.lines[0],
-    }
-
-
-def _code(change: CodeChange) -> dict[str, Any]:
-    def place(function: Function) -> dict[str, Any]:
-        return {"name": function.name, "line": lines_of(function.node)[0]}
-
-    return {
-        "fate": change.fate,
-        "before": place(change.before) if change.before else None,
-        "after": place(change.after),
-        "lines": change.lines(),
-    }
 
 
 def compared(
@@ -143,15 +81,15 @@ def compared(
     parts: tuple[Part, ...] = CORE,
     run: bool = True,
 ) -> Comparison:
-    """Return what a stage adds to another one.
+    """Compare two stages.
 
     Args:
         workspace: all stages.
         symbols: their source.
         before: the first stage.
         after: the second.
-        parts: the parts of both that are compared.
-        run: whether experiments are run, which can take half a minute.
+        parts: the parts of both to compare.
+        run: whether to run the experiments, which can take half a minute.
     """
     below = [stage.import_name for stage in reversed(workspace.upstream(before))]
     return Comparison(
@@ -171,7 +109,7 @@ def compared(
 
 
 def experiments(workspace: Workspace, before: Stage, after: Stage) -> Iterator[Experiment]:
-    """Yield what tasks come to without a stage, and with it: those in files of its name."""
+    """Yield the outcomes of tasks without a stage, and with it, from the files named after it."""
     there = workspace.upstream(before)
     absent = [stage.import_name for stage in workspace.stages.values() if stage not in there]
     beyond = [stage.import_name for stage in workspace.downstream(after) if stage is not after]
@@ -183,7 +121,7 @@ def experiments(workspace: Workspace, before: Stage, after: Stage) -> Iterator[E
 
 
 def pair(workspace: Workspace, before: str, after: str) -> tuple[Stage, Stage]:
-    """Return two stages of which the second can add something to the first.
+    """Return two stages, if the second can add something to the first.
 
     Raises:
         UnknownStageError: there is no such stage.

@@ -1,4 +1,4 @@
-"""What a stage needs that another one does not, and what comes along with it."""
+"""The dependencies that a stage adds to those of another, with their own dependencies."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from mt.workspace import Stage
 
 @dataclass(frozen=True)
 class Dependency:
-    """A package that a stage gains.
+    """A dependency that a stage adds.
 
     Attributes:
-        requirement: as its `pyproject.toml` has it.
-        brings: the packages that it needs itself, and those that they need; None if it is not
-            installed, so that nobody knows.
+        requirement: the requirement in `pyproject.toml`.
+        brings: its transitive dependencies; None if it is not installed.
     """
 
     requirement: str
@@ -37,7 +36,7 @@ class Dependency:
 
 
 def gained(before: Stage, after: Stage) -> tuple[Dependency, ...]:
-    """Return what the second stage needs and the first does not."""
+    """Return the dependencies of the second stage that the first does not have."""
     known = {requirement.name for requirement in before.dependencies}
     return tuple(
         Dependency(str(each), _brought(each))
@@ -47,7 +46,7 @@ def gained(before: Stage, after: Stage) -> tuple[Dependency, ...]:
 
 
 def _brought(requirement: Requirement) -> tuple[str, ...] | None:
-    """Return all that comes with a package, sorted."""
+    """Return the transitive dependencies of a requirement, sorted."""
     installed = _installed()
     name = canonicalize_name(requirement.name)
     if name not in installed:
@@ -57,7 +56,7 @@ def _brought(requirement: Requirement) -> tuple[str, ...] | None:
 
 @cache
 def _installed() -> dict[NormalizedName, list[Requirement]]:
-    """Return what is installed here, each with what it needs."""
+    """Return all installed distributions with their requirements."""
     return {
         canonicalize_name(each.metadata["Name"]): list(map(Requirement, each.requires or ()))
         for each in importlib.metadata.distributions()

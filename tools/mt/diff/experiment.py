@@ -1,9 +1,9 @@
-"""What breaks without a stage: a task, done once with the stages before it, and once with it too.
+"""Experiments: a task done with the stages before a new one, and again with the new stage.
 
-Each experiment is a file of `mt/diff/experiments`, named for the stage, as `nn.py` and
-`nn_forgotten.py`, with a docstring that says what is at stake and two functions, `before` and
-`after`, that print what came of it. They run in processes of their own; the first one cannot import
-the new stage, whatever is installed.
+An experiment is a file of `mt/diff/experiments`, named after the stage, such as `nn.py` or
+`nn_forgotten.py`, with a docstring that describes it and two functions, `before` and `after`, that
+print their results. Each runs in a new process; that of `before` cannot import the new stage, even
+if it is installed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from typing import Any, Literal
 FOLDER = Path(__file__).parent / "experiments"
 TOOLS = Path(__file__).parents[2]
 LIMIT = 120.0
-"""How many seconds one side may take."""
+"""The time limit of one side, in seconds."""
 
 Side = Literal["before", "after"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one side of an experiment.
+    """The outcome of one side of an experiment.
 
     Attributes:
-        worked: whether the program ended by itself and without an error.
-        seconds: how long it ran.
-        output: what it printed; the last line is the error if there was one.
+        worked: whether the program exited without an error.
+        seconds: its running time.
+        output: its output; the last line is the error if there was one.
     """
 
     worked: bool
@@ -44,18 +44,18 @@ class Outcome:
 
 
 class Absent(importlib.abc.MetaPathFinder):
-    """Makes packages impossible to import, as if they were not installed."""
+    """An import hook that makes packages unavailable, as if they were not installed."""
 
     def __init__(self, packages: Sequence[str]) -> None:
         self.packages = set(packages)
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
-        """Refuse what is to be absent."""
+        """Raise an error for absent packages."""
         if fullname.partition(".")[0] in self.packages:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
     def hide(self) -> None:
-        """Let neither imports nor entry points find the packages in this process."""
+        """Hide the packages from imports and from entry points in this process."""
         sys.meta_path.insert(0, self)
         find = importlib.metadata.Distribution.discover.__func__  # type: ignore[attr-defined]
 
@@ -68,7 +68,7 @@ class Absent(importlib.abc.MetaPathFinder):
 
 
 def run_side(file: Path, side: Side, absent: Sequence[str]) -> Outcome:
-    """Run one side of an experiment in a process that cannot import some packages."""
+    """Run one side of an experiment in a process that cannot import the absent packages."""
     command = [sys.executable, "-m", "mt.diff.experiment", str(file), side, *absent]
     start = time.perf_counter()
     try:
@@ -84,7 +84,7 @@ def run_side(file: Path, side: Side, absent: Sequence[str]) -> Outcome:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of a process that finds this module."""
+    """Return the environment of a process that can import this module."""
     known = [path for path in [os.environ.get("PYTHONPATH")] if path]
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOOLS), *known])}
 

@@ -1,4 +1,4 @@
-"""The functions and methods of a stage, each with what of it can be compared."""
+"""The functions and methods of a stage, with their code in a form that can be compared."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Function:
     """A function or method of a stage.
 
     Attributes:
-        name: as in `mt_autodiff.core.scalar.Scalar.backward`.
-        module: where it is defined.
-        node: its definition there.
+        name: its qualified name, such as `mt_autodiff.core.scalar.Scalar.backward`.
+        module: the module that defines it.
+        node: its definition.
     """
 
     name: str
@@ -37,27 +37,27 @@ class Function:
 
     @property
     def owner(self) -> str:
-        """The class in whose body it stands, or whose method it becomes; empty if there is none."""
+        """The class that it belongs to or is registered with; empty if there is none."""
         inside = self.name.removeprefix(f"{self.module.name}.").rpartition(".")[0]
         marks = {ast.unparse(mark).partition("(")[0] for mark in self.node.decorator_list}
         return "Tensor" if not inside and marks & {"method", "attribute"} else inside
 
     @cached_property
     def code(self) -> str:
-        """What it computes: all but docstrings, annotations and imports, laid out in one way."""
+        """Its code without docstrings, annotations and imports, in normalized formatting."""
         return ast.unparse(_Folding().visit(deepcopy(self.node)))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Its code as names, numbers and signs."""
+        """Its code as a sequence of words and signs."""
         return tuple(_WORD.findall(self.code))
 
 
 class _Folding(ast.NodeTransformer):
-    """Takes out of a tree what only people, type checkers and the import system read."""
+    """Remove docstrings, annotations and imports from a tree."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Drop annotations, and keep what has become empty."""
+        """Remove annotations, and add `pass` to empty bodies."""
         super().generic_visit(node)
         if isinstance(node, ast.arg):
             node.annotation = None
@@ -74,13 +74,13 @@ class _Folding(ast.NodeTransformer):
         """Drop an import."""
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        """Make an annotated assignment a plain one, and nothing of a bare annotation."""
+        """Make an annotated assignment a plain one, and remove a bare annotation."""
         if node.value is None:
             return None
         return ast.copy_location(ast.Assign([node.target], self.visit(node.value)), node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        """Drop a string that stands alone, which documents something."""
+        """Drop a docstring."""
         return None if documentation(node) else self.generic_visit(node)
 
 

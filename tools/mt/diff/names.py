@@ -1,4 +1,4 @@
-"""What becomes of public names from one stage to another."""
+"""Compare the public names of two stages."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mt.source.symbols import Symbol, Symbols
 
 @dataclass(frozen=True)
 class NameChange:
-    """A public name that two stages have, each with a definition of its own.
+    """A public name that two stages define differently.
 
     Attributes:
-        name: without the package.
-        before: what the first stage means by it.
-        after: what the second one does.
+        name: the name without the package.
+        before: the definition in the first stage.
+        after: the definition in the second.
     """
 
     name: str
@@ -30,10 +30,10 @@ class Names:
     """The public names of two stages.
 
     Attributes:
-        added: the second has them, and the first has not; errors are the last of them.
-        changed: both have them, defined anew.
-        passed_on: the second offers what the first defines.
-        left: only the first has them; they stay there, as a stage comes with those below it.
+        added: names that only the second has; errors come last.
+        changed: names that both define.
+        passed_on: names of the first that the second re-exports.
+        left: names that only the first has.
     """
 
     added: dict[str, Symbol]
@@ -45,13 +45,13 @@ class Names:
 def compared_names(
     symbols: Symbols, before: Sequence[str], after: str, parts: tuple[Part, ...] = CORE
 ) -> Names:
-    """Return what becomes of the public names of some packages in another.
+    """Compare the public names of a package with those of earlier ones.
 
     Args:
-        symbols: where they are looked up.
-        before: the first stage, and those below it, which come with it.
+        symbols: the lookup of names.
+        before: the first stage, and those below it.
         after: the second stage.
-        parts: where names of both are defined that are compared.
+        parts: the parts in which names must be defined to be compared.
     """
     first, second = (
         {

@@ -1,7 +1,7 @@
-"""A comparison of two stages on the terminal.
+"""Print a comparison of two stages on the terminal.
 
-Signatures and qualified names are long, so that they stand below each other and not in columns:
-that reads well on a terminal of sixty characters, too.
+Signatures and qualified names are long, so they are printed below each other, not in columns, which
+also fits a terminal of sixty characters.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
     """Print a comparison.
 
     Args:
-        comparison: what is to be shown.
-        console: where.
-        code: whether functions are shown beside their counterparts, or only counted.
+        comparison: the comparison.
+        console: the console to print to.
+        code: whether to print the code of all functions, or only count them.
     """
     before, after = comparison.before.name, comparison.after.name
     console.rule(f"[bold]What {after} adds to {before}")
@@ -37,22 +37,22 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
     console.print(_sizes(comparison))
     if comparison.dependencies:
         needed = ", ".join(map(str, comparison.dependencies))
-        console.print(f"[bold]It needs also:[/] {escape(needed)}")
+        console.print(f"[bold]Additional dependencies:[/] {escape(needed)}")
     console.print(f"\n[bold]Added: {len(comparison.names.added)} names")
     for name, symbol in comparison.names.added.items():
         console.print(_name(symbol, name))
     if comparison.names.changed:
-        console.print("\n[bold]Defined anew")
+        console.print("\n[bold]Redefined")
     for entry in _changed(comparison):
         console.print(entry)
     console.print()
     passed = ", ".join(comparison.names.passed_on) or "nothing"
-    console.print(f"[bold]Passed on from {before}:[/] {escape(passed)}")
+    console.print(f"[bold]Re-exported from {before}:[/] {escape(passed)}")
     fates = ", ".join(f"{fate}: {count}" for fate, count in comparison.fates().items())
-    console.print(f"[bold]Its functions, set against those of {before} and below:[/] {fates}")
+    console.print(f"[bold]Its functions, compared with those of {before} and below:[/] {fates}")
     versions = list(_versions(comparison))
     if versions:
-        console.print("\n[bold]Versions of what was there")
+        console.print("\n[bold]Versions of earlier functions")
     for entry in versions:
         console.print(entry)
     console.print()
@@ -64,7 +64,7 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
 
 
 def _flowing(text: str) -> Text:
-    """Return paragraphs that fill the lines there are, wherever they were broken."""
+    """Return paragraphs with their lines joined, to be wrapped at the width of the terminal."""
     return Text("\n\n".join(" ".join(part.split()) for part in text.split("\n\n")))
 
 
@@ -76,7 +76,7 @@ def _sizes(comparison: Comparison) -> Table:
 
 
 def _entry(heading: Text, *lines: Text) -> Group:
-    """Return a heading with lines below it that are indented, all of them as wide as there is."""
+    """Return a heading with indented lines below it, at the full width of the terminal."""
     parts = [(heading, 2), *((line, 6) for line in lines)]
     return Group(
         *(Padding(_folded(part), (0, 0, 0, indent), expand=False) for part, indent in parts)
@@ -84,7 +84,7 @@ def _entry(heading: Text, *lines: Text) -> Group:
 
 
 def _folded(text: Text) -> Text:
-    """Let words that are longer than a line go on in the next one."""
+    """Wrap words that are longer than a line."""
     text.overflow = "fold"
     return text
 
@@ -117,10 +117,10 @@ def _place(symbol: Symbol) -> str:
 
 
 def _code(change: CodeChange) -> RenderableType:
-    beside = f", was {change.before.name}" if change.before else ""
+    former = f", was {change.before.name}" if change.before else ""
     lines = [Text(line, style=COLOURS.get(line[:1], "")) for line in change.lines()]
     return Panel(
-        Group(*lines), title=f"{change.fate}: {change.after.name}{beside}", title_align="left"
+        Group(*lines), title=f"{change.fate}: {change.after.name}{former}", title_align="left"
     )
 
 

@@ -1,1 +1,1 @@
-"""`mt doctor`: what this machine and this environment are like, what ails them, and the cure."""
+"""`mt doctor`: check this machine and environment for problems, and say how to fix them."""

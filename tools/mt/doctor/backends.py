@@ -1,4 +1,4 @@
-"""Backends: which there are, whether each works here, and which one is chosen."""
+"""Check the backends: which exist, whether each works here, and which is the default."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ VARIABLE = "MT_BACKEND"
 
 
 def check_backends(workspace: Workspace) -> Iterator[Finding]:
-    """Try each backend, and the one that the environment chooses."""
+    """Check each backend, and the default in this environment."""
     try:
         import mt_tensor as mt
         from mt_tensor.backends.listing import contested
         from mt_tensor.errors import BackendError
-    except Exception:  # noqa: BLE001 - whatever it is was said of the import
+    except Exception:  # noqa: BLE001 - the import check has reported it
         return
     for name, info in mt.backends().items():
         status, _, reason = info.status().partition(": ")
@@ -27,8 +27,8 @@ def check_backends(workspace: Workspace) -> Iterator[Finding]:
         elif status == "unavailable":
             yield note(f"backend {name}", "does not run here", reason)
         else:
-            cure = repair(workspace, info.distribution)
-            yield fault(f"backend {name}", f"is broken: {reason}", cure)
+            fix = repair(workspace, info.distribution)
+            yield fault(f"backend {name}", f"is broken: {reason}", fix)
     for name, problem in contested().items():
         yield fault(f"backend {name}", "is claimed twice", problem)
     chosen = os.environ.get(VARIABLE, "")

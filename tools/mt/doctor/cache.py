@@ -1,4 +1,4 @@
-"""The folders in which compiled kernels are kept: where, how large, whether they can be used."""
+"""Check the folders of compiled kernels: location, size and permissions."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from mt_fast.extending import Folder
 
 KERNEL = re.compile(r".+-[0-9a-f]{16}(\.py|-[0-9a-f]{16}\.nbc)")
-"""The name of a file of mt-fast's."""
+"""The name of a file of mt-fast."""
 
 LARGE = 2**30
-"""Of how many bytes the kernels may be before somebody should look at them."""
+"""The size of the cache above which a note is printed, in bytes."""
 
 OUTDATED = 2**28
-"""Of how many bytes those may be that are older than the source, and so hardly of use."""
+"""The size of kernels older than the source, which are hardly usable, that causes a note."""
 
 FREE = 2**27
-"""How many bytes should be free on the disk."""
+"""The minimum of free disk space, in bytes."""
 
 
 def check_cache() -> Iterator[Finding]:
-    """Look at the folder of each package that is installed."""
+    """Check the folder of each installed package."""
     loops, cubins = _place("mt_fast.cache.kernels"), _place("mt_cuda.cubins.cache")
     if loops is not None:
         folder = yield from _usable(loops, "cache")
@@ -45,47 +45,47 @@ def check_cache() -> Iterator[Finding]:
 
 
 def _place(module: str) -> Folder | None:
-    """Return what a module says of its folder, if it can be imported and there is such a folder."""
+    """Return the folder of a module, if it can be imported and has one."""
     try:
         place: Folder = import_module(module).FOLDER
         place.path()
-    except Exception:  # noqa: BLE001 - whatever it is was said of the import
+    except Exception:  # noqa: BLE001 - the import check has reported it
         return None
     return place
 
 
 def _usable(place: Folder, subject: str) -> Generator[Finding, None, Path | None]:
-    """Look at where a folder is, and return it if kernels can be kept there."""
+    """Check a folder, and return it if kernels can be stored there."""
     folder = place.path()
     variable, spare = place.variable, Path(tempfile.gettempdir()) / place.name
     given = os.environ.get(variable, "")
     if folder is None:
-        why = f"{variable}=off" if given else "this user has no home"
-        cure = f"unset {variable}" if given else f"export {variable}={spare}"
-        yield note(subject, f"{why}: every process compiles anew", cure)
+        why = f"{variable}=off" if given else "this user has no home directory"
+        fix = f"unset {variable}" if given else f"export {variable}={spare}"
+        yield note(subject, f"{why}: every process compiles again", fix)
         return None
     problem = _problem(folder)
     if problem:
-        cure = f"export {variable}={spare}"
+        fix = f"export {variable}={spare}"
         if given:
             usual = _default(place.name)
-            cure = f"unset {variable}" if usual and not _problem(usual) else cure
-        yield fault(subject, f"{folder} cannot be written to ({problem})", cure)
+            fix = f"unset {variable}" if usual and not _problem(usual) else fix
+        yield fault(subject, f"{folder} is not writable ({problem})", fix)
         return None
     others = _others(folder)
     if others:
         own = "others" in others
-        cure = f"chmod go-w {shlex.quote(str(folder))}" if own else f"export {variable}={spare}"
-        yield fault(subject, f"{folder} is not used, for {others}", cure)
+        fix = f"chmod go-w {shlex.quote(str(folder))}" if own else f"export {variable}={spare}"
+        yield fault(subject, f"{folder} is not used: {others}", fix)
         return None
     if not folder.is_absolute():
-        text = f"{variable}={given} is another folder for each working directory"
+        text = f"{variable}={given} is a different folder for each working directory"
         yield note(subject, text, f"export {variable}={folder.resolve()}")
     return folder
 
 
 def _contents(folder: Path) -> Finding:
-    """Look at what the folder holds."""
+    """Check the content of the folder."""
     there = folder.iterdir() if folder.is_dir() else iter(())
     files = [file for file in there if KERNEL.fullmatch(file.name)]
     kernels = [file.stat() for file in files]
@@ -95,13 +95,13 @@ def _contents(folder: Path) -> Finding:
     text = _filled(folder, files)
     clear = f"find {shlex.quote(str(folder))} -maxdepth 1 -name '*.nbc' -delete"
     if outdated > OUTDATED:
-        share = f"{outdated / 2**20:,.0f} MiB are from before mt-fast was changed"
+        share = f"{outdated / 2**20:,.0f} MiB are older than the source of mt-fast"
         return note("cache", f"{text}, of which {share}", clear)
     if size > LARGE:
-        return note("cache", f"{text}; what is still used would be compiled again", clear)
+        return note("cache", f"{text}; after deletion, kernels in use are compiled again", clear)
     free = shutil.disk_usage(_existing(folder)).free
     if free < FREE:
-        text = f"{text}; the disk has {free / 2**20:,.0f} MiB left, and kernels are not kept"
+        text = f"{text}; the disk has only {free / 2**20:,.0f} MiB left, and kernels are not stored"
         return note(
             "cache", text, "free some space, or export MT_FAST_CACHE=FOLDER on another disk"
         )
@@ -109,13 +109,13 @@ def _contents(folder: Path) -> Finding:
 
 
 def _filled(folder: Path, files: list[Path]) -> str:
-    """Say how full a folder is with some files."""
+    """Return the number and size of the files in a folder, as text."""
     size = sum(file.stat().st_size for file in files)
     return f"{folder}: {len(files):,} files, {size / 2**20:,.0f} MiB"
 
 
 def _problem(folder: Path) -> str:
-    """Return why files cannot be written to a folder, which need not exist yet; or nothing."""
+    """Return why a folder, which may not exist yet, is not writable; empty if it is."""
     try:
         with tempfile.TemporaryFile(dir=_existing(folder)):
             return ""
@@ -124,26 +124,26 @@ def _problem(folder: Path) -> str:
 
 
 def _others(folder: Path) -> str | None:
-    """Return why a folder is not read from, if other users may have written to it."""
+    """Return why a folder is not trusted, if other users may have written to it."""
     from mt_fast.cache.private import why_not
 
     return why_not(folder.stat()) if folder.is_dir() else None
 
 
 def _existing(folder: Path) -> Path:
-    """Return the folder, or the nearest above it that exists, which it would be made in."""
+    """Return the folder, or its nearest parent that exists."""
     return next(place for place in (folder, *folder.absolute().parents) if place.exists())
 
 
 def _default(name: str) -> Path | None:
-    """Return the folder of this name that is used if nobody chooses another."""
+    """Return the default folder of this name."""
     from mt_fast.cache.folder import among_caches
 
     return among_caches(name)
 
 
 def _last_change() -> float:
-    """Return when the source of mt-fast has last changed; its kernels depend on all of it."""
+    """Return the time of the last change of mt-fast's source, on which all kernels depend."""
     spec = find_spec("mt_fast")
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in Path(folder).rglob("*.py")]

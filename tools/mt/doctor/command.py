@@ -1,4 +1,4 @@
-"""`mt doctor`: what ails this machine or environment, and the cure."""
+"""`mt doctor`: problems of this machine or environment, and their fixes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from mt.doctor.findings import Finding
 from mt.doctor.report import examined, lines
 from mt.errors import reported
 from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show what was found; the status is 1 if something is wrong."""
+    """Print all findings; the status is 1 if there is a fault."""
     parser = argparse.ArgumentParser(
         prog="mt doctor",
         description="Diagnose problems of this machine or environment, and how to fix them.",
@@ -26,17 +25,5 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     else:
-        _show(findings)
-    return int(any(finding.state == "fault" for finding in findings))
-
-
-def _show(findings: Sequence[Finding]) -> None:
-    """Print findings, in colour if what draws it is installed."""
-    try:
-        from rich.console import Console
-
-        from mt.doctor.printing import show
-    except ImportError:
         print("\n".join(lines(findings)))
-    else:
-        show(findings, Console())
+    return int(any(finding.state == "fault" for finding in findings))

@@ -1,4 +1,4 @@
-"""NVIDIA's driver: which CUDA it understands, and how many GPUs it shows."""
+"""NVIDIA's driver: the CUDA version it supports, and the number of visible GPUs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 NEWEST = 13
-"""The newest CUDA for which there is an extra of mt-cuda, and the one to take without a driver."""
+"""The newest CUDA that mt-cuda has an extra for, and the default without a driver."""
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Driver:
     """NVIDIA's driver.
 
     Attributes:
-        version: the newest CUDA that it understands.
-        devices: how many GPUs it shows.
+        version: the newest CUDA version that it supports.
+        devices: the number of visible GPUs.
     """
 
     version: tuple[int, int]
@@ -25,12 +25,12 @@ class Driver:
 
     @property
     def extra(self) -> str:
-        """The extra of mt-cuda that brings what compiles for it."""
+        """The extra of mt-cuda with the compiler for it."""
         return f"cu{min(self.version[0], NEWEST)}"
 
 
 def driver() -> Driver | None:
-    """Ask the driver; None if there is none."""
+    """Query the driver; None if there is none."""
     try:
         library = ctypes.CDLL(LIBRARY)
     except OSError:

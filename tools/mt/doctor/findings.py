@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""The results of checks."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from dataclasses import dataclass
 from typing import Literal
 
 State = Literal["fine", "note", "fault"]
-"""Whether all is well; something is missing that not everybody needs; or something is wrong."""
+"""Everything is fine; something optional is missing; or something is wrong."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of one thing.
+    """The result of checking one subject.
 
     Attributes:
-        subject: what was looked at.
+        subject: what was checked.
         state: how it is.
         text: what was found.
-        cure: what to do; empty if there is nothing to be done.
+        fix: how to fix it; empty if nothing needs to be done.
     """
 
     subject: str
     state: State
     text: str
-    cure: str = ""
+    fix: str = ""
 
 
 def fine(subject: str, text: str) -> Finding:
-    """Return that all is well."""
+    """Return a finding without a problem."""
     return Finding(subject, "fine", text)
 
 
-def note(subject: str, text: str, cure: str) -> Finding:
-    """Return that something is missing, or not as fast as it could be."""
-    return Finding(subject, "note", text, cure)
+def note(subject: str, text: str, fix: str) -> Finding:
+    """Return a finding on something optional that is missing or slow."""
+    return Finding(subject, "note", text, fix)
 
 
-def fault(subject: str, text: str, cure: str) -> Finding:
-    """Return that something is wrong."""
-    return Finding(subject, "fault", text, cure)
+def fault(subject: str, text: str, fix: str) -> Finding:
+    """Return a finding on something that is wrong."""
+    return Finding(subject, "fault", text, fix)

@@ -1,4 +1,4 @@
-"""The GPU: the driver, the libraries that compile for it, and what hides it."""
+"""Check the GPU: the driver, the compiler, and settings that hide it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from mt.doctor.findings import Finding, fault, fine, note
 from mt.doctor.packages import install, installed
 
 COMPILERS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")
-"""The distributions that bring the compiler, for CUDA 13 and for CUDA 12."""
+"""The distributions of the compiler, for CUDA 13 and for CUDA 12."""
 
 OLDEST = (12, 0)
-"""The oldest CUDA that mt-cuda compiles for."""
+"""The oldest CUDA that mt-cuda supports."""
 
 
 def check_gpu() -> Iterator[Finding]:
-    """Look at the driver, and at what compiles for it."""
+    """Check the driver and the compiler."""
     if installed("mt-cuda") is None:
-        return  # said of the stage
+        return  # the check of stages has reported it
     found = driver()
     if found is None:
         yield fine("GPU", "there is no NVIDIA driver; MT_CUDA_SIM=1 simulates one")
@@ -29,10 +29,10 @@ def check_gpu() -> Iterator[Finding]:
         hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
         text = f"the driver, for CUDA {version}, shows no GPU"
         if hidden is None:
-            yield note("GPU", text, "run nvidia-smi, which says what the driver sees")
+            yield note("GPU", text, "run nvidia-smi to list the GPUs that the driver sees")
         else:
-            cure = "unset CUDA_VISIBLE_DEVICES"
-            yield note("GPU", f"{text}: CUDA_VISIBLE_DEVICES={hidden!r} hides it", cure)
+            fix = "unset CUDA_VISIBLE_DEVICES"
+            yield note("GPU", f"{text}: CUDA_VISIBLE_DEVICES={hidden!r} hides it", fix)
         return
     yield fine("GPU", f"{found.devices}, with a driver for CUDA {version}")
     if found.version < OLDEST:
@@ -43,14 +43,14 @@ def check_gpu() -> Iterator[Finding]:
 
 
 def _compiler(found: Driver) -> Finding:
-    """Compare the compiler that is installed with the driver that is to take what it makes."""
+    """Check that the driver supports the version of the compiler."""
     compilers = {name: version for name in COMPILERS if (version := installed(name))}
-    cure = install(f"-e packages/mt-cuda[{found.extra}]")
+    fix = install(f"-e packages/mt-cuda[{found.extra}]")
     if not compilers:
-        return fault("CUDA compiler", "is not installed, and the GPU cannot be used", cure)
+        return fault("CUDA compiler", "is not installed, and the GPU cannot be used", fix)
     name, version = next(iter(compilers.items()))
     text = f"{name} {version}"
-    if int(version.partition(".")[0]) > found.version[0]:  # within CUDA 13 all take what all make
+    if int(version.partition(".")[0]) > found.version[0]:  # minor versions are compatible
         newest = "{}.{}".format(*found.version)
-        return fault("CUDA compiler", f"{text}; the driver takes CUDA up to {newest}", cure)
+        return fault("CUDA compiler", f"{text}; the driver supports CUDA up to {newest}", fix)
     return fine("CUDA compiler", text)

@@ -1,6 +1,6 @@
-"""Whether what is installed can be imported, each in the order in which it is needed.
+"""Check that all installed packages can be imported, in dependency order.
 
-A broken library may end the process, so that another one tries.
+A broken library may crash the process, so a child process imports them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ for name in sys.argv[1:]:
 
 
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
-    """Import NumPy, Numba and every stage that is installed; the first that fails is the cause."""
+    """Import NumPy, Numba and every installed stage; the first failure is the cause of the rest."""
     wanted = {"numpy": "numpy", "numba": "numba"}
     wanted |= {str(stage.name): stage.import_name for stage in workspace.stages.values()}
     present = {name: module for name, module in wanted.items() if installed(name)}
@@ -38,21 +38,21 @@ def check_imports(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _failure(modules: Sequence[str]) -> tuple[str, str]:
-    """Return why an import fails, and which; nothing if none does."""
-    status, lines, said = answers(IMPORT, *modules)
+    """Return the reason and the module of the first import that fails; empty if none does."""
+    status, lines, stderr = answers(IMPORT, *modules)
     for line in lines:
         if "fails" in line:
             return line["reason"], line["fails"]
     if status:
-        return f"it ends the process with status {status}: {said}", lines[-1]["begins"]
+        return f"it crashes the process with status {status}: {stderr}", lines[-1]["begins"]
     return "", ""
 
 
 def answers(program: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
-    """Run a program in a process of its own.
+    """Run a program in a child process.
 
     Returns:
-        Its exit status, the lines of JSON that it printed, and the last line of its errors.
+        Its exit status, the JSON lines that it printed, and the last line of its stderr.
     """
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Versions: of Python, of the stages and what they need, and of what makes more possible."""
+"""Check the versions of Python, of the stages and their dependencies, and of optional packages."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ OPTIONAL = {
     "matplotlib": "draws curves and tensors",
     "torch": "is measured against, and checks results in tests",
 }
-"""Packages that no stage always needs, and what each does for it."""
+"""Optional packages, and their purpose."""
 
 
 def check_python(workspace: Workspace) -> Iterator[Finding]:
-    """Look at Python itself: whether it is one that every stage promises to run on."""
+    """Check that every stage supports this version of Python."""
     text = f"{platform.python_version()} ({sys.executable})"
     promised = [_numbers(python) for stage in workspace.stages.values() for python in stage.pythons]
     oldest, newest = (f"{major}.{minor}" for major, minor in (min(promised), max(promised)))
-    cure = f"make an environment with Python {oldest} to {newest}"
+    fix = f"make an environment with Python {oldest} to {newest}"
     if sys.version_info[:2] < min(promised):
-        yield fault("Python", f"{text} is older than {oldest}", cure)
+        yield fault("Python", f"{text} is older than {oldest}", fix)
     elif sys.version_info[:2] > max(promised):
-        yield note("Python", f"{text} is newer than {newest}, the last that is tested", cure)
+        yield note("Python", f"{text} is newer than {newest}, the last tested version", fix)
     else:
         yield fine("Python", text)
 
@@ -53,7 +53,7 @@ def _numbers(version: str) -> tuple[int, int]:
 
 
 def check_stages(workspace: Workspace) -> Iterator[Finding]:
-    """Look at each stage: whether and from where it is installed, and whether what it needs is."""
+    """Check that each stage is installed from this checkout, with its dependencies."""
     for stage in workspace.stages.values():
         version = installed(stage.name)
         if version is None:
@@ -67,46 +67,46 @@ def check_stages(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _toolkit(stage: Stage) -> str:
-    """Return the extra that brings what compiles for the GPU here, if a stage has such extras."""
+    """Return the extra with the compiler for the GPU here, if a stage has such extras."""
     found = driver()
     extra = found.extra if found else f"cu{NEWEST}"
     return f"[{extra}]" if extra in stage.extras else ""
 
 
 def _unmet(workspace: Workspace, stage: Stage) -> Iterator[Finding]:
-    """Compare what a stage needs with what is installed."""
+    """Check the dependencies of a stage."""
     for needed in stage.dependencies:
         if needed.marker is not None and not needed.marker.evaluate():
             continue
         version = installed(needed.name)
         other = workspace.stages.get(canonicalize_name(needed.name))
-        cure = install(*(map(source, (other, stage)) if other else [str(needed)]))
+        fix = install(*(map(source, (other, stage)) if other else [str(needed)]))
         if version is None:
-            yield fault(stage.name, f"needs {needed}, which is not installed", cure)
+            yield fault(stage.name, f"needs {needed}, which is not installed", fix)
         elif not needed.specifier.contains(version, prereleases=True):
             text = f"needs {needed}; {needed.name} {version} is installed"
-            yield fault(stage.name, text, cure)
+            yield fault(stage.name, text, fix)
 
 
 def _outdated(stage: Stage, version: str) -> Iterator[Finding]:
-    """Compare what an editable installation once noted down with the source that is imported."""
+    """Check that the metadata of an editable installation matches the source."""
     place = _editable(stage)
     if place != stage.folder:
         return
     code = (stage.source / "__init__.py").read_text(encoding="utf-8")
     match = re.search(r'^__version__ = "(.*)"$', code, re.MULTILINE)
     if match and match[1] != version:
-        text = f"was installed as {version}, and has become {match[1]}"
+        text = f"was installed as {version}, but is now {match[1]}"
         yield fault(stage.name, text, install(source(stage)))
     entries = metadata.distribution(stage.name).entry_points.select(group=PLUGINS)
     for name in sorted({entry.name for entry in entries}.symmetric_difference(stage.plugins)):
-        change = "announces the backend" if name in stage.plugins else "no longer has the backend"
-        text = f"{change} {name!r}, which its installation does not know"
+        change = "has the new backend" if name in stage.plugins else "no longer has the backend"
+        text = f"{change} {name!r}, unlike its installed metadata"
         yield fault(stage.name, text, install(source(stage)))
 
 
 def _elsewhere(stage: Stage) -> Iterator[Finding]:
-    """See whether a program gets another checkout's source, or what PYTHONPATH puts before it."""
+    """Check that a stage is not imported from another checkout, or from PYTHONPATH."""
     spec = find_spec(stage.import_name)
     imported = Path(spec.origin).resolve().parent if spec and spec.origin else stage.source
     if imported == stage.source:
@@ -118,15 +118,15 @@ def _elsewhere(stage: Stage) -> Iterator[Finding]:
         if entry and imported.is_relative_to(Path(entry).resolve())
     ]
     if shadows:
-        text = f"is imported from {imported}, because PYTHONPATH names {shadows[0]}"
+        text = f"is imported from {imported}, because PYTHONPATH contains {shadows[0]}"
         yield note(stage.name, text, "unset PYTHONPATH")
     elif place is not None and place != stage.folder:
-        text = f"is another checkout's, {place}"
+        text = f"is installed from another checkout, {place}"
         yield note(stage.name, text, install(source(stage)))
 
 
 def _editable(stage: Stage) -> Path | None:
-    """Return the folder that a stage is installed from, if what is changed there is run."""
+    """Return the folder of an editable installation; None for others."""
     text = metadata.distribution(stage.name).read_text("direct_url.json")
     found = json.loads(text) if text else {}
     if not found.get("dir_info", {}).get("editable"):
@@ -135,15 +135,15 @@ def _editable(stage: Stage) -> Path | None:
 
 
 def source(stage: Stage) -> str:
-    """Return what installs a stage from this checkout, so that a change of it takes effect."""
+    """Return the argument that installs a stage from this checkout in editable mode."""
     return f"-e {stage.folder.relative_to(stage.folder.parents[1])}"
 
 
-# --- Others ---------------------------------------------------------------------------------------
+# --- Libraries ------------------------------------------------------------------------------------
 
 
 def check_libraries(workspace: Workspace) -> Iterator[Finding]:
-    """Look at what the stages need from elsewhere, and at what makes more possible."""
+    """Check the third-party dependencies of the stages, and optional packages."""
     stages = workspace.stages.values()
     needed = {
         requirement.name: None
@@ -153,7 +153,7 @@ def check_libraries(workspace: Workspace) -> Iterator[Finding]:
     }
     for name in needed:
         version = installed(name)
-        if version is not None:  # what is missing was said of the stage that needs it
+        if version is not None:  # a missing one is reported with the stage that needs it
             yield fine(name, version)
     extras = [r for stage in stages for extra in stage.extras.values() for r in extra]
     for name, use in OPTIONAL.items():
@@ -161,15 +161,15 @@ def check_libraries(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _optional(name: str, use: str, wanted: Iterable[Requirement]) -> Finding:
-    """Look at one package that nobody must have, but that extras bound."""
+    """Check an optional package, whose version extras may restrict."""
     version = installed(name)
     wanted = list(wanted)
-    cure = install(*map(str, wanted[:1])) if wanted else install(name)
+    fix = install(*map(str, wanted[:1])) if wanted else install(name)
     if version is None:
-        return note(name, f"is not installed; it {use}", cure)
+        return note(name, f"is not installed; it {use}", fix)
     for requirement in wanted:
         if not requirement.specifier.contains(version, prereleases=True):
-            return fault(name, f"{version} is installed, and {requirement} is needed", cure)
+            return fault(name, f"{version} is installed, but {requirement} is needed", fix)
     return fine(name, version)
 
 
@@ -182,9 +182,9 @@ def installed(name: str) -> str | None:
 
 
 def repair(workspace: Workspace, name: str) -> str:
-    """Return the command that mends a distribution which is installed and does not work.
+    """Return the command that fixes a distribution that is installed and does not work.
 
-    Settings of Numba's, if there are any, are the likelier cause in what stands on it.
+    If Numba settings are set, they are the more likely cause.
     """
     stage = workspace.stages.get(canonicalize_name(name))
     stages = workspace.upstream(stage) if stage else []

@@ -1,4 +1,4 @@
-"""All findings, and what to do about them."""
+"""Run all checks, and collect the fixes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mt.workspace import Workspace
 
 
 def examined(workspace: Workspace) -> Iterator[Finding]:
-    """Yield what every check finds."""
+    """Yield the findings of all checks."""
     yield from check_python(workspace)
     yield from check_stages(workspace)
     yield from check_libraries(workspace)
@@ -29,19 +29,19 @@ def examined(workspace: Workspace) -> Iterator[Finding]:
     yield from check_gpu()
 
 
-def cures(findings: Sequence[Finding]) -> list[tuple[State, str, str]]:
-    """Return what to do: how bad it is, for which subjects, and the cure, each of them once."""
+def fixes(findings: Sequence[Finding]) -> list[tuple[State, str, str]]:
+    """Return the distinct fixes, each with the state and the subjects it applies to."""
     found: dict[tuple[State, str], list[str]] = {}
     for finding in findings:
-        if finding.cure:
-            found.setdefault((finding.state, finding.cure), []).append(finding.subject)
-    return [(state, ", ".join(subjects), cure) for (state, cure), subjects in found.items()]
+        if finding.fix:
+            found.setdefault((finding.state, finding.fix), []).append(finding.subject)
+    return [(state, ", ".join(subjects), fix) for (state, fix), subjects in found.items()]
 
 
 def lines(findings: Sequence[Finding]) -> list[str]:
-    """Return findings, and below them what to do, as plain text: all of it may be missing here."""
+    """Return findings and fixes as plain text, which needs no library."""
     width = max(len(finding.subject) for finding in findings)
     return [
         *(f"{finding.state:5}  {finding.subject:{width}}  {finding.text}" for finding in findings),
-        *(f"\n{state} {subjects}: {cure}" for state, subjects, cure in cures(findings)),
+        *(f"\n{state} {subjects}: {fix}" for state, subjects, fix in fixes(findings)),
     ]

@@ -1,4 +1,4 @@
-"""What decides how fast it is here: processors, memory, threads and the compiler."""
+"""Check processors, memory, threads and the compiler."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from mt.doctor.packages import install, installed, repair
 from mt.workspace import Workspace
 
 CGROUP = Path("/sys/fs/cgroup")
-"""Where Linux says what a container may use."""
+"""The folder in which Linux lists the limits of a container."""
 
 LITTLE = 2**30
-"""Bytes of memory that tests and trainings hardly fit into."""
+"""The memory in bytes below which tests and trainings are likely to fail."""
 
 TRIAL = """
 import json, numba
 import mt_tensor as mt
 from mt_fast.vectors.processor import REGISTERS, VECTOR_BYTES
 with mt.use_backend("fast"):
-    (mt.ones(1 << 20) + 1.0).sum().item()  # so that threads have started
+    (mt.ones(1 << 20) + 1.0).sum().item()  # starts the threads
 print(json.dumps({
     "bits": 8 * VECTOR_BYTES, "registers": REGISTERS,
     "threads": numba.get_num_threads(), "layer": numba.threading_layer(),
@@ -31,31 +31,31 @@ print(json.dumps({
 
 
 def check_processors() -> Iterator[Finding]:
-    """Look at processors and memory, and at what a container allows of them."""
+    """Check processors and memory, and the limits of a container."""
     count = processors()
-    text = f"{count} of {os.cpu_count()} may be used"
+    text = f"{count} of {os.cpu_count()} are available"
     quota = _quota()
     if quota is not None and quota < count:
-        cure = f"export NUMBA_NUM_THREADS={max(1, int(quota))}"
-        yield note("processors", f"{text}, but a container allows the time of {quota:.1f}", cure)
+        fix = f"export NUMBA_NUM_THREADS={max(1, int(quota))}"
+        yield note("processors", f"{text}, but the container is limited to {quota:.1f}", fix)
     else:
         yield fine("processors", text)
     allowed = _memory()
     if allowed is not None and allowed < LITTLE:
-        text = f"a container allows {allowed / 2**20:,.0f} MiB"
+        text = f"the container is limited to {allowed / 2**20:,.0f} MiB"
         yield note("memory", text, "give the container at least 2 GiB")
 
 
 def processors() -> int:
-    """Return on how many processors this process may run."""
+    """Return the number of processors that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _quota() -> float | None:
-    """Return how many processors' time a container may use; None if it is not limited."""
+    """Return the CPU limit of a container, in processors; None if there is none."""
     most, period = [*_words("cpu.max"), "", ""][:2]
-    if not most:  # the first version of control groups
+    if not most:  # version 1 of control groups
         most = "".join(_words("cpu/cpu.cfs_quota_us"))
         period = "".join(_words("cpu/cpu.cfs_period_us"))
     limited = most.isdecimal() and period.isdecimal() and int(period) > 0
@@ -63,13 +63,13 @@ def _quota() -> float | None:
 
 
 def _memory() -> int | None:
-    """Return how many bytes a container may use; None if it is not limited."""
+    """Return the memory limit of a container, in bytes; None if there is none."""
     words = _words("memory.max") or _words("memory/memory.limit_in_bytes")
     return int(words[0]) if words and words[0].isdecimal() else None
 
 
 def _words(name: str) -> list[str]:
-    """Return what a file of the control group holds; nothing if there is none."""
+    """Return the words in a file of the control group; empty if it does not exist."""
     try:
         return (CGROUP / name).read_text(encoding="ascii").split()
     except (OSError, ValueError):
@@ -77,20 +77,20 @@ def _words(name: str) -> list[str]:
 
 
 def check_compiler(workspace: Workspace) -> Iterator[Finding]:
-    """Let mt-fast compile and run a loop on threads, in a process of its own."""
+    """Compile and run a parallel loop with mt-fast, in a child process."""
     if not (installed("numba") and installed("mt-fast")):
-        return  # said of the stage
+        return  # the check of stages has reported it
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
-        return  # said of the setting
-    status, lines, said = answers(TRIAL)
+        return  # the check of settings has reported it
+    status, lines, stderr = answers(TRIAL)
     if status or not lines:
-        text = f"no loop can be compiled and run ({said or f'status {status}'})"
+        text = f"cannot compile and run a loop ({stderr or f'status {status}'})"
         yield fault("compiler", text, repair(workspace, "numba"))
         return
     found = lines[0]
     yield fine("vectors", f"{found['bits']} bits, {found['registers']} registers")
-    text = f"{found['threads']} of Numba's, layer {found['layer']}"
+    text = f"{found['threads']} threads of Numba, layer {found['layer']}"
     if found["layer"] == "workqueue":
-        yield note("threads", f"{text}, the slowest to wake", install("tbb"))
+        yield note("threads", f"{text}, the slowest", install("tbb"))
     else:
         yield fine("threads", text)

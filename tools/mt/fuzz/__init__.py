@@ -1,1 +1,1 @@
-"""Random programs on this project and on torch, compared behind every step."""
+"""Differential fuzzing: random programs run here and on torch, compared after every step."""

@@ -1,7 +1,7 @@
-"""Calls that the sample tables of the packages lack: making, asking and differentiating tensors.
+"""Calls that are missing from the sample tables: creating, inspecting and differentiating tensors.
 
-The tables compare results with an oracle. What has none, because it draws numbers, is about memory
-or is about gradients, is entered here: the function of some tensors, and their shapes.
+The tables compare results with an oracle. Calls without one, because they are random or concern
+memory or gradients, are listed here: a function of some tensors, with their shapes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MAKING: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("result_type", (1, 2.5)),
     ("promote_types", (INT, FLOAT)),
 )
-ASKING = """
+INSPECTING = """
     numel is_floating_point is_complex is_signed is_nonzero dim ndimension nelement size
     stride storage_offset is_contiguous element_size tolist item type data_ptr
 """
@@ -68,7 +68,7 @@ def _counts(*shape: int) -> Operand:
 
 
 def more_samples() -> Iterator[Sample]:
-    """Yield the samples of this file."""
+    """Yield the samples of this module."""
     x, y = _x(2, 3), _x(3)
     for name, args in MAKING:
         yield Sample(f"torch.{name}()", args)
@@ -80,7 +80,7 @@ def more_samples() -> Iterator[Sample]:
         yield Sample(f".{name}()", (x, (2, 3)))
     yield Sample(".new_full()", (x, (2, 3), 7))
     yield Sample(".new_tensor()", (x, [1.5, 2.0]))
-    for name in ASKING.split():
+    for name in INSPECTING.split():
         yield Sample(f".{name}()", (_x() if name in {"item", "is_nonzero"} else x,))
     for name in ATTRIBUTES.split():
         yield Sample(f".{name}", (x,))
@@ -103,7 +103,7 @@ def more_samples() -> Iterator[Sample]:
 
 
 def _of_networks() -> Iterator[Sample]:
-    """Yield calls of functions that the tables leave out, or have as layers only."""
+    """Yield calls of functions that the tables leave out, or have only as layers."""
     yield Sample("torch.nn.functional.gumbel_softmax()", (_x(2, 3),))
     scores = Operand(array_of((4, 2, 3), -2.0, -0.25))
     labels, lengths = Operand(np.array([[1, 2], [2, 2]])), Operand(np.array([4, 3]))
@@ -126,7 +126,7 @@ def _drawing(x: Operand) -> Iterator[Sample]:
 
 
 def _differentiating(x: Operand, y: Operand) -> Iterator[Sample]:
-    """Yield how gradients are asked for; the program sees to it that there is something to ask."""
+    """Yield calls that compute gradients; the generator makes sure that there are some."""
     weights = _x(2, 3)
     for settings in ({}, {"retain_graph": True}, {"create_graph": True}):
         yield Sample(".backward()", (x, weights), dict(settings))
@@ -141,6 +141,6 @@ def _differentiating(x: Operand, y: Operand) -> Iterator[Sample]:
 
 
 def array_of(shape: tuple[int, ...], low: float, high: float) -> Array:
-    """Return numbers between two others, evenly."""
+    """Return evenly spaced numbers in an interval."""
     size = int(np.prod(shape))
     return np.linspace(low, high, max(size, 1))[:size].reshape(shape)

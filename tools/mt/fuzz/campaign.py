@@ -1,4 +1,4 @@
-"""Running many programs, in several processes, and counting what they did."""
+"""Run many programs in several processes, and count the outcomes."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from mt.fuzz.running import Run
 from mt.fuzz.shrinking import shrunk
 
 WAYS = {"torch": running, "compiled": compiled}
-"""What programs are compared with: each has the functions `made_up` and `run`."""
+"""What programs are compared with: modules with the functions `made_up` and `run`."""
 
 TOGETHER = 200
-"""Programs that a process is given at a time."""
+"""The number of programs in a batch for a process."""
 
 SECONDS = 20
-"""A program that computes longer has its process ended."""
+"""The CPU time in seconds after which the process of a program is killed."""
 
 MEMORY = 2**30
-"""Bytes that a program may ask for beyond those that its process has already."""
+"""The memory that a program may allocate, in bytes."""
 
 
 @dataclass
 class Counts:
-    """What programs did.
+    """The outcomes of programs.
 
     Attributes:
-        programs: how many there were.
-        done: how often each operation was run by both sides.
-        refused: how often both refused it.
-        judged: how often each kind of judged difference was met.
-        unjudged: the programs with another difference, and what it was.
+        programs: the number of programs.
+        done: how many times each operation ran on both sides.
+        refused: how many times both sides raised an error.
+        judged: how many times each known difference occurred.
+        unjudged: the programs with another difference, with that difference.
     """
 
     programs: int = 0
@@ -59,7 +59,7 @@ class Counts:
         return self
 
     def count(self, number: int, program: Run, difference: Difference | None) -> None:
-        """Count what a program did."""
+        """Count the outcome of a program."""
         self.programs += 1
         self.judged.update(program.met)
         for i, step in enumerate(program.steps):
@@ -72,7 +72,7 @@ class Counts:
 
 
 def count_some(seed: int, numbers: Sequence[int], backend: str, way: str = "torch") -> Counts:
-    """Run the programs of these numbers, and count what they did; `way` is one of `WAYS`."""
+    """Run the programs of these numbers, and count the outcomes; `way` is one of `WAYS`."""
     counts = Counts()
     with mt.use_backend(backend):
         for number in numbers:
@@ -87,10 +87,10 @@ def count_some(seed: int, numbers: Sequence[int], backend: str, way: str = "torc
 
 @contextmanager
 def limited(seconds: float = 0) -> Iterator[None]:
-    """Limit the memory that programs take, where the system knows how.
+    """Limit the memory of programs, where the system supports it.
 
     Args:
-        seconds: what they may compute before the process is ended; 0 for as long as they will.
+        seconds: the CPU time after which the process is killed; 0 for no limit.
     """
     try:
         import resource
@@ -110,9 +110,9 @@ def limited(seconds: float = 0) -> Iterator[None]:
 
 
 def count_all(seed: int, numbers: Sequence[int], backend: str, way: str, processes: int) -> Counts:
-    """Run programs in several processes, and count what they did.
+    """Run programs in several processes, and count the outcomes.
 
-    A program that ends its process is counted as a difference; the others are not lost by it.
+    A program that kills its process is counted as a difference, without losing the others.
     """
     if processes == 1 and len(numbers) <= TOGETHER:
         return count_some(seed, numbers, backend, way)
@@ -125,7 +125,7 @@ def count_all(seed: int, numbers: Sequence[int], backend: str, way: str, process
 
 
 def _count_apart(seed: int, numbers: Sequence[int], backend: str, way: str) -> Counts:
-    """Run programs in a process of their own; if one ends it, both halves in one each."""
+    """Run programs in a child process; if one kills it, run both halves separately."""
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(1, mp_context=context) as pool:
@@ -142,7 +142,7 @@ def _count_apart(seed: int, numbers: Sequence[int], backend: str, way: str) -> C
 def least(
     program: Run, difference: Difference, way: str = "torch"
 ) -> tuple[list[Step], Difference]:
-    """Return the simplest program found that shows a difference, and the difference."""
+    """Return the simplest program found that shows a difference, with the difference."""
     operation = program.steps[-1].operation
     latest = [difference]
 

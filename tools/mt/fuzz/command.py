@@ -22,11 +22,11 @@ from mt.fuzz.operations import catalogue
 from mt.fuzz.programs import Step, listing
 
 SHOWN = 10
-"""Differences that are shrunk and printed; others are only named, as is what ends a process."""
+"""The number of differences to shrink and print; others, and crashes, are only listed."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run programs, and return 1 if one shows what is not judged."""
+    """Run programs, and return 1 if there is a difference that is not known."""
     parser = parser_of("mt fuzz", __doc__)
     parser.add_argument("--programs", type=int, default=1000, help="the number of programs (1000)")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the programs (0)")
@@ -63,11 +63,11 @@ def _campaign(options: argparse.Namespace) -> int:
 def _summary(counts: Counts, options: argparse.Namespace) -> int:
     if options.table:
         for name in catalogue():
-            print(f"{name:45}{counts.done[name]:8} run{counts.refused[name]:8} refused")
+            print(f"{name:45}{counts.done[name]:8} run{counts.refused[name]:8} errors")
     if options.way == "torch":
         for judgement in judgements():
-            print(f"judged {counts.judged[judgement.name]:6} times: {judgement.name}")
-        judged = f"{counts.judged.total()} judged differences, {len(counts.unjudged)} others"
+            print(f"known {counts.judged[judgement.name]:6} times: {judgement.name}")
+        judged = f"{counts.judged.total()} known differences, {len(counts.unjudged)} others"
     else:
         for name in COMPILED:
             print(f"{counts.judged[name]:6} programs {name}")
@@ -75,7 +75,7 @@ def _summary(counts: Counts, options: argparse.Namespace) -> int:
     never = [name for name in catalogue() if not counts.done[name]]
     print(
         f"{counts.programs} programs of seed {options.seed} on {options.backend}: "
-        f"{counts.done.total()} steps run and {counts.refused.total()} refused, of "
+        f"{counts.done.total()} steps run and {counts.refused.total()} errors, of "
         f"{len(catalogue())} operations; {judged}"
     )
     if never and counts.programs >= 1000:

@@ -1,11 +1,11 @@
-"""Random programs, compiled, and compared with eager execution.
+"""Compile a program, and compare it with eager execution.
 
-The tensors that a program creates are the arguments of a function, and its other steps the body.
-The function returns the results that no step uses, and some of the others; the rest are
-intermediate results, which need not be computed. The function is called three times: it is
-recorded, replayed with the elements in reverse order, and with the first ones again. All results,
-how they share memory, the arguments afterwards, and their gradients are compared. Programs that
-cannot be compiled are counted.
+The leaves of a program are the arguments of a function, and its other steps the body. It returns
+values that no step uses, and some of the others, because values that are freed need not be computed
+unchanged. The function is called three times: it is recorded, replayed with the elements reversed,
+and replayed with the first ones again. All results are compared, their sharing of memory, the
+arguments afterwards, and the gradients of the arguments. Programs that cannot be compiled are
+counted.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import CompileError, InPlaceError
 
 OURS = Ours()
-UNCOMPILED = "refused by compile"
+UNCOMPILED = "cannot be compiled"
 REPLAYED = "replayed"
-EAGER = "recorded anew at each call"
+EAGER = "recorded again at each call"
 COMPILED = (REPLAYED, EAGER, UNCOMPILED)
-"""The names under which programs are counted."""
+"""The categories of programs in the counts."""
 
 CANCELLED = 1e-5
-"""The difference that is allowed, relative to the largest element, for sums that cancel out."""
+"""The allowed difference relative to the largest element, because sums may cancel."""
 
 
 def made_up(seed: int, number: int) -> tuple[Run, Difference | None]:
-    """Generate a program, and return how it differs when it is compiled."""
+    """Generate a program, and return how it differs when compiled."""
     return _compared(running.made_up(seed, number, with_torch=False)[0])
 
 
 def run(steps: Sequence[Step], watched: bool = True) -> tuple[Run, Difference | None]:
-    """Run a program eagerly and compiled."""
+    """Run a program eagerly, and then compiled."""
     return _compared(running.run(steps, watched, with_torch=False)[0])
 
 
 @small_as_large()
 def _compared(program: Run) -> tuple[Run, Difference | None]:
-    """Compare a program; return the shortest beginning of it that shows a difference."""
+    """Compare the shortest prefix of a program that shows a difference."""
     undefined = {n for n, step in enumerate(program.steps) if "empty" in step.operation}
     steps = without(program.steps, program.refused | undefined)
     program.met = []
@@ -86,8 +86,8 @@ class Outcome:
     Attributes:
         error: the exception that it raised, or None.
         values: its results by name, tensors and others.
-        arguments: its arguments by name.
-        gradients: the gradients of the arguments, or the exception that the backward raised.
+        arguments: the tensors that it got, by name.
+        gradients: the gradients of the arguments from all results together, or an exception.
     """
 
     error: Exception | None
@@ -111,7 +111,7 @@ def _difference(steps: list[Step], program: Run) -> Difference | None:
                 program.met = [UNCOMPILED]
                 return None
             if isinstance(wanted.gradients, InPlaceError) and not compiled.programs:
-                break  # recording has copied what must not be changed
+                break  # recording replaced memory that must not be changed
             difference = _compare(wanted, found) or (
                 None if found.error is None else _half_done(given, arguments, wanted, found)
             )
@@ -122,7 +122,7 @@ def _difference(steps: list[Step], program: Run) -> Difference | None:
 
 
 def _function(steps: Sequence[Step], given: Sequence[int]) -> Callable[..., Any]:
-    """Return the function of some steps' values that performs the other steps."""
+    """Return a function of the given values that runs the other steps."""
     inside = [number for number in range(len(steps)) if number not in given]
     used = {ref.step for step in steps for ref in step.refs}
     named = [n for n in inside if not steps[n].form.endswith("]=")]
@@ -136,14 +136,14 @@ def _function(steps: Sequence[Step], given: Sequence[int]) -> Callable[..., Any]
 
 
 def _reversed(step: Step) -> Step:
-    """Return the step that makes the same tensor with its elements in reverse order."""
+    """Return a step that makes the same tensor with its elements reversed."""
     if not isinstance(step.args[0], Elements):
         return step
     return replace(step, args=(Elements(backwards(step.args[0].array)),))
 
 
 def _tensors(given: Sequence[int], steps: Sequence[Step]) -> dict[str, Any]:
-    """Return the tensors that some steps create, by name."""
+    """Return the tensors that leaf steps make, by name."""
     names = OURS.names()
     for number, step in zip(given, steps, strict=True):
         exec(step.text(number), names)
@@ -156,17 +156,17 @@ def _outcome(function: Callable[..., Any], given: Sequence[int], steps: Sequence
     mt.manual_seed(0)
     try:
         values = function(*arguments.values())
-    except Exception as error:  # noqa: BLE001 - that both raise one is compared
+    except Exception as error:  # noqa: BLE001 - errors of both sides are compared
         return Outcome(error, {}, arguments, {})
     try:
         gradients = _gradients(values, arguments)
-    except Exception as error:  # noqa: BLE001 - likewise
+    except Exception as error:  # noqa: BLE001 - errors of both sides are compared
         return Outcome(None, values, arguments, error)
     return Outcome(None, values, arguments, gradients)
 
 
 def _gradients(values: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Array | None]:
-    """Return the gradients of the arguments, from a weighted sum of all results."""
+    """Return the gradients of the arguments, with a different weight for each element."""
     tensors = [x for name, value in values.items() for x in _parts(name, value).values()]
     for x in tensors:
         if x.requires_grad and x.numel() and not is_large(x.shape):
@@ -186,7 +186,7 @@ def _parts(name: str, value: Any) -> dict[str, Any]:
 def _half_done(
     given: Sequence[int], steps: Sequence[Step], wanted: Outcome, found: Outcome
 ) -> Difference | None:
-    """Return the first argument that an error has left neither unchanged nor as eager code does."""
+    """Return an argument that an error left neither unchanged, nor as in eager execution."""
     for name, before in _tensors(given, steps).items():
         now, then = OURS.array(found.arguments[name]), OURS.array(before)
         left = OURS.array(wanted.arguments[name])
@@ -196,7 +196,7 @@ def _half_done(
 
 
 def _compare(wanted: Outcome, found: Outcome) -> Difference | None:
-    """Return how two outcomes differ."""
+    """Return how two calls differ."""
     if wanted.error is not None or found.error is not None:
         return _errors("", found.error, wanted.error)
     for name, theirs in wanted.values.items():
@@ -204,7 +204,7 @@ def _compare(wanted: Outcome, found: Outcome) -> Difference | None:
         if not same_answers(plain(ours, OURS), plain(theirs, OURS)):
             return Difference("parts", name, repr(ours), repr(theirs))
     mine, others = ({**_all(each.values), **each.arguments} for each in (found, wanted))
-    told = not isinstance(wanted.gradients, Exception)  # which has left some gradients, or none
+    told = not isinstance(wanted.gradients, Exception)  # which leaves only some gradients
     for name, theirs in others.items():
         if is_large(theirs.shape):
             continue
@@ -238,7 +238,7 @@ def _compare_gradients(wanted: Any, found: Any) -> Difference | None:
 
 
 def _elements(name: str, ours: Array, theirs: Array) -> Difference | None:
-    """Return how elements differ by more than rounding in another order of arithmetic."""
+    """Return how elements differ beyond the rounding of another order of operations."""
     if ours.tobytes() == theirs.tobytes():
         return None
     good = close(ours, theirs)

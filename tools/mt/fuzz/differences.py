@@ -1,4 +1,4 @@
-"""What a difference is, and how the answers of two libraries are compared."""
+"""Differences between the results of two libraries."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mt_tensor.core.dtypes import Array
 
 
 class Difference(NamedTuple):
-    """Something that one library answers otherwise than the other.
+    """A difference between two libraries.
 
     Attributes:
         kind: what differs; one of `KINDS`.
-        value: the name of the value that shows it.
-        ours: our answer, as text.
+        ours: our result, as text.
+        theirs: the result of the other library.
         theirs: the other's.
-        off: by how much finite elements differ at most.
+        off: the maximum difference of finite elements.
     """
 
     kind: str
@@ -32,34 +32,34 @@ class Difference(NamedTuple):
 
 
 KINDS = {
-    "refused": "only refused here",
-    "accepted": "only refused by torch",
-    "fault": "refused here by an error that is none of ours",
-    "half done": "elements that a step has changed that is refused here",
-    "parts": "results of other kinds or numbers",
-    "dtype": "element types",
+    "refused": "raises only here",
+    "accepted": "raises only on torch",
+    "fault": "raises an internal error here",
+    "half done": "elements changed by a step that raises",
+    "parts": "types or numbers of results",
+    "dtype": "dtypes",
     "shape": "shapes",
-    "values": "elements, by more than rounding",
-    "infinite": "elements of which one is infinite or nan",
-    "zero": "the signs of zeros",
-    "requires_grad": "whether a gradient is wanted",
-    "is_leaf": "whether a value is a leaf",
-    "gradient": "whether there is a gradient",
-    "memory": "which values share memory",
-    "identity": "which values are one object",
-    "crash": "the process ended",
+    "values": "elements, beyond rounding",
+    "infinite": "elements, one of them infinite or nan",
+    "zero": "signs of zeros",
+    "requires_grad": "`requires_grad`",
+    "is_leaf": "`is_leaf`",
+    "gradient": "presence of a gradient",
+    "memory": "sharing of memory",
+    "identity": "identity of objects",
+    "crash": "the process crashed",
 }
-"""What may differ."""
+"""The kinds of differences."""
 
 
 @dataclass
 class Seen:
-    """What is seen of one value.
+    """The observable properties of a value.
 
     Attributes:
-        dtype: its element type.
+        dtype: its dtype.
         array: its elements.
-        flags: whether it requires grad, is a leaf and has a gradient; None if not looked at.
+        flags: whether it requires grad, is a leaf and has a gradient; None if not compared.
     """
 
     dtype: str
@@ -68,7 +68,7 @@ class Seen:
 
 
 def seen(library: Library, tensor: Any, with_flags: bool) -> Seen:
-    """Return what is seen of a tensor."""
+    """Return the observable properties of a tensor."""
     flags = None
     if with_flags:
         is_leaf = bool(tensor.is_leaf)
@@ -77,7 +77,7 @@ def seen(library: Library, tensor: Any, with_flags: bool) -> Seen:
 
 
 def compare(name: str, ours: Seen, theirs: Seen) -> Difference | None:
-    """Return in what two values differ, but for their elements; None if in nothing."""
+    """Return how two values differ except for their elements; None if they do not."""
     if ours.dtype != theirs.dtype:
         return Difference("dtype", name, ours.dtype, theirs.dtype)
     if ours.array.shape != theirs.array.shape:
@@ -90,7 +90,7 @@ def compare(name: str, ours: Seen, theirs: Seen) -> Difference | None:
 
 
 def sharing(library: Library, values: Mapping[str, Any]) -> dict[str, str]:
-    """Return for each value the first one that has the same memory."""
+    """Return for each value the first one that shares its memory."""
     first: dict[int, str] = {}
     groups = {}
     for name, tensor in values.items():
@@ -107,10 +107,10 @@ def identities(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def refusals(ours: BaseException | None, theirs: BaseException | None) -> Difference | None:
-    """Return how one library refuses otherwise than the other; None if in no way.
+    """Compare the errors of two libraries; None if they agree.
 
-    Of which class an error is depends on which of several mistakes is looked at first; where there
-    is but one, the tables of refused calls compare classes.
+    The class of the error is not compared, because it depends on which of several mistakes is
+    checked first; the tables of invalid calls compare classes for single mistakes.
     """
     if ours is None and theirs is None:
         return None
@@ -125,12 +125,12 @@ def refusals(ours: BaseException | None, theirs: BaseException | None) -> Differ
 
 
 def plain_error(error: BaseException | None) -> str:
-    """Return what an error says, as text; that all was well if there is none."""
+    """Return an error as text, or "accepted"."""
     return "accepted" if error is None else f"{type(error).__name__}: {error}"
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether an error is one that says what was wrong: not one from the depths."""
+    """Return whether an error describes a mistake of the user, and is not internal."""
     return type(error).__module__.startswith("mt_") or type(error) in {TypeError, MemoryError}
 
 
@@ -141,7 +141,7 @@ def as_text(array: Array) -> str:
 
 
 def elements_differ(name: str, ours: Array, theirs: Array, where: Array) -> Difference:
-    """Return the difference of elements at some places."""
+    """Return the difference of the elements selected by a mask."""
     with np.errstate(all="ignore"):
         off = abs(ours.astype(np.float64) - theirs.astype(np.float64))[where]
     finite = off[np.isfinite(off)]
@@ -158,13 +158,13 @@ def signs_differ(ours: Array, theirs: Array) -> bool:
 
 
 def first_difference(ours: dict[str, str], theirs: dict[str, str]) -> tuple[str, str, str]:
-    """Return the first name that two mappings have something else for, and what they have."""
+    """Return the first key whose values differ in two mappings, with both values."""
     name = next(name for name in ours if ours[name] != theirs.get(name))
     return name, f"that of {ours[name]}", f"that of {theirs.get(name)}"
 
 
 def same_answers(ours: Any, theirs: Any) -> bool:
-    """Return whether plain answers are the same, numbers but for rounding."""
+    """Return whether results other than tensors are equal, numbers up to rounding."""
     if isinstance(ours, list) and isinstance(theirs, list):
         return len(ours) == len(theirs) and all(map(same_answers, ours, theirs))
     if isinstance(ours, float) and isinstance(theirs, float):

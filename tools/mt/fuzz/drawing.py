@@ -1,4 +1,4 @@
-"""Drawing what programs are made of: shapes, elements of every kind, settings near known ones."""
+"""Random shapes, elements and settings for programs."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ WHOLE = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64
 DTYPES = (*FLOATS, *WHOLE, "bool")
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, 1e-40, 65504.0, 0.5)
-"""Floating-point numbers at which formulas break."""
+"""Floating-point numbers at which formulas often fail."""
 
 INTEGERS = (0, 1, -1, 2, -2, 3, 4, 5, 7, -3, 11, -11)
 FAR = (2**31, -(2**31) - 1, 2**63 - 1, -(2**63))
 NUMBERS = (0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 1.5, 3.0, float("inf"), float("nan"), 1e-3, 1e6)
-"""What numbers among settings are changed to."""
+"""Replacements of numbers in settings."""
 
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5)
 
 
 class Draw(Random):
-    """Random choices, which a seed and the number of a program determine."""
+    """Random choices, determined by a seed and the number of a program."""
 
     def chance(self, probability: float) -> bool:
         """Return True with a probability."""
         return self.random() < probability
 
     def one_of(self, options: Sequence[Any]) -> Any:
-        """Return one of several."""
+        """Return a random element of a sequence."""
         return options[int(self.random() * len(options))]
 
 
 def elements(draw: Draw, shape: tuple[int, ...], dtype: str, like: Array) -> Array:
-    """Return elements of a type: like those of a sample, or ordinary, or special ones."""
+    """Return elements of a dtype: like those of a sample, ordinary, or special ones."""
     size = int(np.prod(shape))
     rng = np.random.default_rng(draw.getrandbits(32))
     kind = draw.random()
@@ -71,7 +71,7 @@ def elements(draw: Draw, shape: tuple[int, ...], dtype: str, like: Array) -> Arr
 
 
 def another_shape(draw: Draw, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a shape that differs in one respect."""
+    """Return a shape that differs in one dimension."""
     kind = draw.randrange(4)
     where = draw.randrange(len(shape) + 1)
     if kind == 0 or not shape:
@@ -83,7 +83,7 @@ def another_shape(draw: Draw, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def changed(draw: Draw, value: Any, known: Sequence[Any]) -> Any:
-    """Return a setting of the same kind, one that a parameter of this name had, or a wrong one."""
+    """Return a setting of the same type, a known value of this parameter, or an invalid one."""
     kind = draw.random()
     if kind < 0.35 and known:
         return draw.one_of(known)
@@ -110,7 +110,7 @@ def _number(draw: Draw, whole: bool) -> float:
 
 
 def _sequence(draw: Draw, value: Any) -> Any:
-    """Return a tuple or list without one of its parts, or with another one."""
+    """Return a tuple or list with one element removed or changed."""
     where = draw.randrange(len(value))
     part = [] if draw.chance(0.2) else [changed(draw, value[where], ())]
     return type(value)([*value[:where], *part, *value[where + 1 :]])

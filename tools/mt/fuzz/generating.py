@@ -1,10 +1,9 @@
-"""Making up programs: tensors of every kind, and calls like those of the samples.
+"""Generate programs: tensors of all kinds, and calls derived from samples.
 
-A step takes a sample of some operation, and puts in its operands' places what the program has
-already, or new tensors of as much the same shapes as needed. Then something may be changed: an
-size, an element type, how a tensor lies in memory, a setting. What is known of values is their
-shape, element type and whether they require gradients: what both libraries agree on, so that a
-seed and a number always make the same program.
+A step takes a sample of some operation, and replaces its operands by earlier values of the program,
+or by new tensors of similar shapes. Then something may be changed: a size, a dtype, the memory
+layout of a tensor, a setting. The generator only uses the shape, dtype and `requires_grad` of
+values, on which both libraries agree, so that a seed and a number always generate the same program.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from mt.fuzz.recording import Operand, Sample
 from mt_tensor.core.dtypes import Array
 
 LARGEST = 400
-"""Elements of what is computed with."""
+"""The maximum number of elements of an operand."""
 
 NEVER_SET = frozenset({"backend", "device", "generator", "hook", "sorter", "non_blocking", "out"})
 """Parameters that only samples set."""
@@ -37,7 +36,7 @@ GRADIENTS = ("backward", "autograd.grad")
 
 
 class Value(NamedTuple):
-    """What is known of an earlier value."""
+    """The known properties of an earlier value."""
 
     ref: Ref
     shape: tuple[int, ...]
@@ -46,10 +45,10 @@ class Value(NamedTuple):
 
 
 class Generator:
-    """What makes up one program, step by step.
+    """Generates one program, step by step.
 
     Attributes:
-        length: how many operations the program has.
+        length: the number of operations.
     """
 
     def __init__(self, seed: int, number: int) -> None:
@@ -57,11 +56,11 @@ class Generator:
         self.length = self.draw.randrange(2, 9)
 
     def next_steps(self, number: int, values: list[Value]) -> list[Step]:
-        """Return what comes next: a call, behind the steps that make its operands.
+        """Return the next steps: those that make operands, and a call.
 
         Args:
-            number: how many steps there are.
-            values: what these gave.
+            number: the number of steps so far.
+            values: their results.
         """
         draw = self.draw
         values = [value for value in values if int(np.prod(value.shape)) <= LARGEST]
@@ -86,7 +85,7 @@ class Generator:
         return [*self.steps, Step(form, args, settings, unrecorded, oracle, varied)]
 
     def _form(self, operation: Operation, sample: Sample, args: Any, settings: Any) -> str:
-        """Return one of the ways in which a call can be written."""
+        """Return a form of the call: function, method or operator."""
         if self.draw.chance(0.6) or not args or not isinstance(args[0], Ref):
             return sample.form
         if not sample.form.endswith("()"):
@@ -99,7 +98,7 @@ class Generator:
     # --- Operands -------------------------------------------------------------------------------
 
     def _operands(self, sample: Sample, values: list[Value]) -> tuple[Any, Any]:
-        """Return the arguments of a sample with values in its operands' places."""
+        """Return the arguments of a sample with values in place of operands."""
         draw = self.draw
         operands = list(parts_of((sample.args, sample.settings), Operand))
         sizes: dict[int, int] = {}
@@ -122,7 +121,7 @@ class Generator:
         return mapped((sample.args, dict(sample.settings)), Operand, lambda _: next(refs))  # type: ignore[no-any-return]
 
     def _earlier(self, array: Array, values: list[Value]) -> Value | None:
-        """Return an earlier value, mostly one of as many dimensions and of the same kind."""
+        """Return an earlier value, usually with as many dimensions and the same dtype category."""
         if self.draw.chance(0.1):
             return self.draw.one_of(values)  # type: ignore[no-any-return]
         fitting = [
@@ -133,7 +132,7 @@ class Generator:
         return self.draw.one_of(fitting) if fitting else None
 
     def _fitting(self, array: Array, sizes: dict[int, int], alike: str, values: list[Value]) -> Ref:
-        """Return a value for an operand, an earlier one or a new one."""
+        """Return a value for an operand, an earlier or a new one."""
         draw = self.draw
         shape = tuple([sizes.get(int(size), int(size)) for size in array.shape])
         if draw.chance(0.05):
@@ -159,7 +158,7 @@ class Generator:
         return array.dtype.name
 
     def _new(self, like: Array, shape: tuple[int, ...], dtype: str) -> Ref:
-        """Make a tensor, and perhaps a view of it that has the shape."""
+        """Make a tensor, sometimes as a view of another one."""
         draw = self.draw
         base, view = shape, None
         if shape and draw.chance(0.3):
@@ -176,7 +175,7 @@ class Generator:
     # --- Settings -------------------------------------------------------------------------------
 
     def _settings(self, form: str, args: Any, settings: Any) -> tuple[Any, Any]:
-        """Return arguments of which a setting may be changed or added."""
+        """Return the arguments, sometimes with a setting changed or added."""
         draw = self.draw
         if draw.chance(0.6):
             return args, settings
@@ -211,7 +210,7 @@ class Generator:
     # --- Gradients ------------------------------------------------------------------------------
 
     def _gradient(self, sample: Sample, recorded: list[Value]) -> tuple[Any, Any]:
-        """Return how to differentiate the last values by earlier ones."""
+        """Return arguments for differentiating the last values with respect to earlier ones."""
         draw = self.draw
         result = recorded[-1] if draw.chance(0.6) else draw.one_of(recorded)
         weights = self._add(leaf(elements(draw, result.shape, result.dtype, np.ones(2))))
@@ -227,7 +226,7 @@ class Generator:
 
 
 def _oracle_of(sample: Sample) -> Oracle | None:
-    """Return the oracle of a step that is made of a sample, whose settings are its own."""
+    """Return the oracle of a step with the settings of a sample."""
     if sample.oracle is None:
         return None
     operands = list(parts_of((sample.args, sample.settings), Operand))
@@ -236,7 +235,7 @@ def _oracle_of(sample: Sample) -> Oracle | None:
 
 
 def kind_of(dtype: str) -> str:
-    """Return the kind of an element type as NumPy names it, unsigned integers among the signed."""
+    """Return NumPy's category of a dtype, with unsigned integers as signed."""
     return {"f": "f", "b": "b"}.get(dtype[0], "i")
 
 
@@ -247,7 +246,7 @@ def _is_setting(value: Any) -> bool:
 
 
 def _layout(draw: Draw, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Step]:
-    """Return the shape of a tensor, and the step that makes a view of this shape of it."""
+    """Return the shape of a base tensor, and the step that makes a view of this shape of it."""
     kind, dim = draw.randrange(5), draw.randrange(len(shape))
     before, size, after = shape[:dim], shape[dim], shape[dim + 1 :]
     every = slice(None)

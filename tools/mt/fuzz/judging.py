@@ -1,7 +1,7 @@
-"""What a judgement is: a kind of difference that is meant, and the reason.
+"""Known differences between libraries that are intended, with the reasons.
 
-They are entries of `judged.toml`. Each says precisely which differences it is about. The list can
-only shrink: its length is tested, and a campaign says how often it has met each.
+They are listed in `judged.toml`, each with a precise description. The list can only shrink: a test
+limits its length, and a campaign counts the occurrences of each.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FILE = Path(__file__).with_name("judged.toml")
 
 @dataclass(frozen=True)
 class Scene:
-    """What a difference was seen in.
+    """The context of a difference.
 
     Attributes:
         steps: the program up to the step that shows it.
         before: the elements of all values before this step.
-        after: those of all values here.
-        memory: for each value the first one that lies in the same memory.
+        after: the elements of all values after it, here.
+        memory: for each value the first one that shares its memory.
         states: for each step the elements that it has changed.
     """
 
@@ -48,7 +48,7 @@ class Scene:
 
     @property
     def operands(self) -> list[Array]:
-        """The elements that the operands of the step had before it."""
+        """The elements of the step's operands before it."""
         return [self.before[name] for name in map(str, self.step.refs) if name in self.before]
 
     @property
@@ -58,7 +58,7 @@ class Scene:
 
     @property
     def met(self) -> list[Array]:
-        """All elements that the program has met."""
+        """All elements in the program."""
         earlier = [array for state in self.states for array in state.values()]
         return [*earlier, *self.before.values(), *self.after.values()]
 
@@ -80,19 +80,19 @@ Condition = Callable[[Scene], bool]
 
 @dataclass(frozen=True)
 class Judgement:
-    """A kind of difference that is meant.
+    """A known, intended difference.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         differences: the kinds of difference, keys of `KINDS`.
-        operations: an expression for the names of operations.
-        reason: why it is meant.
-        ours: an expression for our answer, which it begins with.
-        theirs: an expression for torch's.
-        after: an expression for the name of an earlier operation of the program.
-        there: the names of `CONDITIONS` that hold where this operation was done.
-        when: the names of those that hold where the difference is seen.
-        within: by how much elements may differ.
+        operations: a regular expression for the names of operations.
+        reason: why it is intended.
+        ours: a regular expression for the start of our result.
+        theirs: the same for torch's.
+        after: a regular expression for the name of an earlier operation of the program.
+        there: the names of `CONDITIONS` that hold at that operation.
+        when: the names of `CONDITIONS` that hold at the difference.
+        within: the maximum difference of elements.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Judgement:
     within: float = math.inf
 
     def matches(self, scene: Scene, difference: Difference) -> bool:
-        """Return whether a difference is of this kind."""
+        """Return whether a difference matches."""
         earlier = [step.operation for step in scene.steps]
         return (
             difference.kind in self.differences
@@ -120,14 +120,14 @@ class Judgement:
         )
 
     def _is_after(self, scene: Scene, number: int) -> bool:
-        """Return whether a step is the earlier one that is asked for."""
+        """Return whether a step matches the earlier operation."""
         if re.fullmatch(self.after, scene.steps[number].operation) is None:
             return False
         return not self.there or all(CONDITIONS[name](scene.at(number)) for name in self.there)
 
 
 def judgement_of(scene: Scene, difference: Difference) -> Judgement | None:
-    """Return the first entry of the list that a difference is of; None if it is of none."""
+    """Return the first entry of the list that matches a difference; None if there is none."""
     return next((j for j in judgements() if j.matches(scene, difference)), None)
 
 
@@ -135,7 +135,7 @@ def judgement_of(scene: Scene, difference: Difference) -> Judgement | None:
 def judgements(file: Path = FILE) -> tuple[Judgement, ...]:
     """Return the list.
 
-    Raises:
+    TableError: an entry is invalid.
         TableError: an entry is not what it should be.
     """
     found = []
@@ -172,7 +172,7 @@ def _not_finite(arrays: Iterable[Array]) -> bool:
 
 
 def _beyond(limit: Callable[[float], float]) -> Condition:
-    """Return whether a number is not finite, or beyond a limit, which a type's largest sets."""
+    """Return a condition: a number is not finite, or exceeds a limit derived from its dtype."""
 
     def holds(scene: Scene) -> bool:
         types = {x.dtype for x in scene.operands if x.dtype.kind == "f"}
@@ -184,7 +184,7 @@ def _beyond(limit: Callable[[float], float]) -> Condition:
 
 
 def _empty(scene: Scene) -> bool:
-    """Return whether an operand, a result or a shape that is asked for has no elements."""
+    """Return whether an operand, a result or a requested shape has no elements."""
     made = f"v{len(scene.steps) - 1}"
     results = [x for name, x in scene.after.items() if name.partition("[")[0] == made]
     asked = not scene.operands and 0 in scene.integers
@@ -207,7 +207,7 @@ def _equal_elements(scene: Scene) -> bool:
 
 
 def _short(scene: Scene) -> bool:
-    """Return whether an operand has a vector that is shorter than a setting, or nearly 0."""
+    """Return whether an operand has a vector shorter than a setting, or close to 0."""
     limit = max([1e-8, *parts_of((scene.step.args, scene.step.settings), float)])
     vectors = [
         np.linalg.norm(x.astype(np.float64), axis=d) for x in scene.operands for d in range(x.ndim)
@@ -225,20 +225,20 @@ def _changed_in_place(scene: Scene) -> bool:
 
 
 def _alone(scene: Scene) -> bool:
-    """Return whether the first operand lies in memory that no other value lies in."""
+    """Return whether no other value shares the memory of the first operand."""
     places = list(scene.memory.values())
     return places.count(scene.memory.get(str(scene.step.refs[0]), "")) == 1
 
 
 def _blank_label(scene: Scene) -> bool:
-    """Return whether a label of a sequence is the one that stands for no label."""
+    """Return whether a label of a sequence is the blank label."""
     args, settings = scene.step.args, scene.step.settings
     blank = args[4] if len(args) > 4 else settings.get("blank", 0)
     return bool((scene.operands[1] == blank).any())
 
 
 def _not_sorted(scene: Scene) -> bool:
-    """Return whether the numbers that are searched are not in order."""
+    """Return whether the sequence to search is not sorted."""
     row = scene.operands[1 if scene.step.operation == "bucketize" else 0]
     return "sorter" in scene.step.settings or not (row == np.sort(row)).all()
 
@@ -265,13 +265,13 @@ def _overlapping(scene: Scene) -> bool:
 
 
 def _singular(scene: Scene) -> bool:
-    """Return whether a matrix is singular but for rounding."""
+    """Return whether a matrix is singular up to rounding."""
     matrices = [np.nan_to_num(x.astype(np.float32)) for x in scene.operands if x.ndim > 1]
     return any((np.linalg.matrix_rank(x) < min(x.shape[-2:])).any() for x in matrices)
 
 
 def _factors(scene: Scene) -> bool:
-    """Return whether the results of a factorization are factors, as good as others may be."""
+    """Return whether the results of a factorization are valid factors, which are not unique."""
     matrix = scene.operands[0].astype(np.float64)
     name = scene.step.operation.removeprefix("linalg.")
     first, second = scene.result(0), scene.result(1)
@@ -328,4 +328,4 @@ CONDITIONS: dict[str, Condition] = {
     "singular": _singular,
     "factors": _factors,
 }
-"""What an entry may ask for of a step and of the values before and behind it."""
+"""The conditions on a step, and on the values before and after it, that entries may use."""

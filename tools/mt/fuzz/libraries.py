@@ -1,4 +1,4 @@
-"""The libraries that run programs, and what can be seen of a value in each."""
+"""The libraries that run programs, with access to the properties of their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 
 Names = dict[str, Any]
-"""The names of a program, and what they stand for."""
+"""The namespace of a program."""
 
 
 class Ours:
@@ -21,27 +21,27 @@ class Ours:
     tensor: type = mt.Tensor
 
     def names(self) -> Names:
-        """Return what a program finds when it starts."""
+        """Return the initial namespace of a program."""
         return {"torch": mt_nn.torch_names, "inf": float("inf"), "nan": float("nan")}
 
     def array(self, x: Any) -> Array:
-        """Return the elements, perhaps as a view."""
+        """Return the elements, possibly as a view."""
         return np.asarray(x.detach())
 
     def memory(self, x: Any) -> int | None:
-        """Return what stands for the memory of a tensor; None if it has no elements."""
+        """Return an id for the memory of a tensor; None if it has no elements."""
         owner = x._tensor.storage
         while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
             owner = owner.base
         return id(owner) if x.numel() else None
 
     def seed(self, seed: int) -> None:
-        """Begin with new random numbers."""
+        """Seed the random generator."""
         mt.manual_seed(seed)
 
 
 class Torch:
-    """The oracle."""
+    """torch, the oracle."""
 
     name = "torch"
 
@@ -53,7 +53,7 @@ class Torch:
         torch.set_num_threads(1)
 
     def names(self) -> Names:
-        """Return what a program finds when it starts."""
+        """Return the initial namespace of a program."""
         return {"torch": self.torch, "inf": float("inf"), "nan": float("nan")}
 
     def array(self, x: Any) -> Array:
@@ -63,13 +63,13 @@ class Torch:
         return array
 
     def memory(self, x: Any) -> int | None:
-        """Return what stands for the memory of a tensor; None if it has no elements."""
-        if not x.numel() or x._is_zerotensor():  # which has neither memory nor elements
+        """Return an id for the memory of a tensor; None if it has no elements."""
+        if not x.numel() or x._is_zerotensor():  # zero tensors have no memory
             return None
         return int(x.untyped_storage().data_ptr())
 
     def seed(self, seed: int) -> None:
-        """Begin with new random numbers."""
+        """Seed the random generator."""
         self.torch.manual_seed(seed)
 
 
@@ -77,12 +77,12 @@ Library = Ours | Torch
 
 
 def dtype_name(x: Any) -> str:
-    """Return the name of a tensor's element type, without that of the library."""
+    """Return the name of a tensor's dtype, without the library."""
     return str(x.dtype).rpartition(".")[2]
 
 
 def tensors_of(name: str, value: Any, library: Library) -> dict[str, Any]:
-    """Return the tensors of a result by their names: itself, or those in a tuple or list."""
+    """Return the tensors of a result by name: itself, or those in a tuple or list."""
     if isinstance(value, library.tensor):
         return {name: value}
     if isinstance(value, tuple | list):
@@ -93,7 +93,7 @@ def tensors_of(name: str, value: Any, library: Library) -> dict[str, Any]:
 
 
 def plain(value: Any, library: Library) -> Any:
-    """Return what of a result is no tensor, as something that both libraries have."""
+    """Return the parts of a result that are not tensors, in a form common to both libraries."""
     if isinstance(value, library.tensor):
         return "a tensor"
     if isinstance(value, tuple | list):
@@ -105,6 +105,6 @@ def plain(value: Any, library: Library) -> Any:
 
 
 def lay_out(tensor: Any, strides: tuple[int, ...]) -> None:
-    """Put the elements of a new tensor of torch into memory as ours are, unnoticed by torch."""
+    """Give a new tensor of torch the memory layout of ours, without an operation in its graph."""
     if tuple(tensor.stride()) != tuple(strides) and tensor.numel() and min(strides) > 0:
         tensor.data = tensor.new_empty_strided(tensor.shape, strides).copy_(tensor.detach())

@@ -1,8 +1,8 @@
-"""The operations that programs are made of, with their samples: all derived from tables.
+"""The operations of programs, with their samples, all derived from tables.
 
 The samples of a public operation come from the rows of `mt_tensor.testing`, the operators of
-`mt_operators.testing`, the calls of `mt_nn.conformance` and, for what these lack, from `calls.py`.
-What a parameter of a name has ever been set to is what others of this name are tried with.
+`mt_operators.testing`, the calls of `mt_nn.conformance` and, for the rest, from `calls.py`. All
+known values of a parameter are tried for parameters of the same name.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _IN_FUNCTIONAL = """
     softmin softplus softshrink softsign tanhshrink
 """
 IN_FUNCTIONAL = frozenset(_IN_FUNCTIONAL.split())
-"""What is also a function of mt-tensor, and of torch only in `torch.nn.functional`."""
+"""Functions of mt-tensor that torch has only in `torch.nn.functional`."""
 
 NOT_A_METHOD = IN_FUNCTIONAL | {"celu", "selu", "threshold"}
-"""Methods that torch does not have; the functions are run."""
+"""Methods that torch does not have; the functions are used instead."""
 
 LEFT_OUT: dict[str, str] = {
     name: entry["reason"]
@@ -62,14 +62,14 @@ _RANDOM = """
     nn.functional.gumbel_softmax nn.functional.rrelu nn.functional.scaled_dot_product_attention
 """
 RANDOM = frozenset(_RANDOM.split())
-"""What draws numbers, or leaves elements as they happen to be."""
+"""Operations that draw random numbers, or leave elements uninitialized."""
 
 SURE = {"training": (False,), "p": (0, 1, 0.0, 1.0), "dropout_p": (0, 0.0)}
-"""Settings with which nothing is drawn."""
+"""Settings that make these operations deterministic."""
 
 
 def is_random(step: Step) -> bool:
-    """Whether what a step gives is drawn."""
+    """Return whether the result of a step is random."""
     if step.operation not in RANDOM:
         return False
     sample = Sample(step.form, step.args, dict(step.settings))
@@ -81,23 +81,23 @@ def is_random(step: Step) -> bool:
 
 
 def has_signs(step: Step) -> bool:
-    """Whether the zeros that a step gives have certain signs: those of an operator, or moved ones.
+    """Return whether the signs of zeros in a result are defined: for operators and views.
 
-    Those of a sum depend on the order in which it is added up, and where it starts.
+    Those of a sum depend on the order of summation and the initial value.
     """
     name = step.operation.removesuffix("_").removeprefix("nn.functional.")
     return name in TABLE or _moves(function_of(step.form))
 
 
 def _moves(function: Any) -> bool:
-    """Whether a function is one of those that move elements."""
+    """Return whether a function only moves elements."""
     module = getattr(function, "__module__", "")
     return "movement" in module or module.endswith("core.views")
 
 
 @dataclass(eq=False)
 class Operation:
-    """What is done, in every way it is written.
+    """An operation, with all of its forms.
 
     Attributes:
         name: `add`, `linalg.norm`, `nn.functional.pad`, `getitem`.
@@ -109,14 +109,14 @@ class Operation:
 
     @functools.cached_property
     def forms(self) -> tuple[str, ...]:
-        """The ways to write it as a function or a method."""
+        """Its forms as a function or a method."""
         known = dict.fromkeys(sample.form for sample in self.samples)
         written = (f"torch.{self.name}()", f".{self.name}()")
         return tuple(form for form in written if form in known or function_of(form) is not None)
 
 
 def function_of(form: str) -> Callable[..., Any] | None:
-    """Return what a form calls here; None if it calls nothing that torch has, too."""
+    """Return the function that a form calls here; None if torch has no such function."""
     name = form.removesuffix("()")
     if not form.endswith("()") or operation_of(form) in LEFT_OUT:
         return None
@@ -137,7 +137,7 @@ def function_of(form: str) -> Callable[..., Any] | None:
 
 @functools.cache
 def parameters_of(form: str) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of what a form calls, by name."""
+    """Return the parameters of the function that a form calls, by name."""
     function = function_of(form)
     try:
         return inspect.signature(function).parameters if function else {}
@@ -149,7 +149,7 @@ def parameters_of(form: str) -> Mapping[str, inspect.Parameter]:
 
 
 def _of_operators() -> Iterator[Sample]:
-    """Yield a call of each operator of the table on numbers of its range."""
+    """Yield a call of each operator of the table on numbers in its range."""
     for operator, spec in SPECS.items():
         name = {"inv": "reciprocal"}.get(operator, operator)
         for shapes in (((2, 3),) * len(spec.ranges), (((2, 3), (3,), ())[: len(spec.ranges)])):
@@ -170,7 +170,7 @@ def _of_operators() -> Iterator[Sample]:
 
 
 def _of_rows() -> Iterator[Sample]:
-    """Yield the calls that the rows for tensors make, accepted and refused."""
+    """Yield the calls in the rows for tensors, valid and invalid."""
     for row in TENSOR_SPECS:
         call = row.torch if callable(row.torch) else row.call
         for shapes in row.samples:
@@ -181,7 +181,7 @@ def _of_rows() -> Iterator[Sample]:
 
 
 def _with_oracle(samples: list[Sample], row: TensorOpSpec, count: int) -> list[Sample]:
-    """Return the calls of a row; if it makes a single one, its oracle is that of the call."""
+    """Return the calls of a row; if there is only one, it gets the row's oracle."""
     if len(samples) == 1:
         operands = parts_of((samples[0].args, samples[0].settings), Operand)
         if sorted(str(operand.argument) for operand in operands) == list(map(str, range(count))):
@@ -217,7 +217,7 @@ def _operands(value: Any) -> Any:
 
 @functools.cache
 def catalogue() -> dict[str, Operation]:
-    """Return all operations by their names."""
+    """Return all operations by name."""
     known: dict[str, Operation] = {}
     for samples in (_of_operators(), _of_rows(), _of_networks(), more_samples()):
         for sample in samples:
@@ -240,7 +240,7 @@ def _enter(known: dict[str, Operation], sample: Sample) -> None:
 
 
 def _enter_alias(known: dict[str, Operation], name: str) -> None:
-    """Give a name without samples those of the function that it is another name of."""
+    """Give an alias the samples of the function that it refers to."""
     own = function_of(f"torch.{name}()") or function_of(f".{name}()")
     for other in (name.removesuffix("_"), *known):
         if other in known and (
@@ -257,7 +257,7 @@ def _enter_alias(known: dict[str, Operation], name: str) -> None:
 
 
 def public_names() -> list[str]:
-    """Return what users can call: functions, those of networks and linalg, methods, attributes."""
+    """Return the public functions, including networks and linalg, methods and attributes."""
     names = {name for name in vars(mt)["__all__"] if callable(getattr(mt, name))}
     names |= {f"linalg.{name}" for name in mt.linalg.__all__ if name.islower()}
     names |= {name for name in dir(mt.Tensor) if not name.startswith("_")}
@@ -267,7 +267,7 @@ def public_names() -> list[str]:
 
 @functools.cache
 def settings_pool() -> dict[str, list[Any]]:
-    """Return what each parameter, by its name, is set to in samples and by default."""
+    """Return the values of each parameter in samples and defaults, by name."""
     pool: dict[str, dict[str, Any]] = defaultdict(dict)
     for operation in catalogue().values():
         for sample in operation.samples:
@@ -288,7 +288,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _named(sample: Sample) -> dict[str, Any]:
-    """Return the arguments of a sample by the names of the parameters."""
+    """Return the arguments of a sample by parameter name."""
     function = function_of(sample.form)
     if function is None:
         return dict(sample.settings)
@@ -307,4 +307,4 @@ def _named(sample: Sample) -> dict[str, Any]:
 OPERATOR_FORMS: dict[str, str] = {
     name: form for form, name in (*OPERATORS.items(), *IN_PLACE_OPERATORS.items())
 }
-"""The operator of Python that writes an operation, by its name."""
+"""Python's operator for an operation, by name."""

@@ -1,7 +1,7 @@
-"""NumPy as an oracle: of steps whose operation has one in the tables of samples.
+"""NumPy as the oracle for steps whose operation has one in the tables of samples.
 
-It says what values are, from operands of float64 and settings as in the sample; not what is
-refused, where values lie, and what their gradients are. Without torch it is all there is.
+It computes values, from float64 operands with the settings of the sample; it says nothing about
+errors, memory or gradients. It is the only oracle without torch.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from mt.fuzz.programs import Step
 from mt_tensor.core.dtypes import Array
 
 MOVED = 1e-7
-"""By how much of themselves operands are moved, to see how much rounding has to be expected."""
+"""The relative perturbation of operands for estimating rounding errors."""
 
 
 class Oracle(NamedTuple):
-    """What a step gives.
+    """The reference implementation of a step.
 
     Attributes:
-        function: from arrays of float64 to the result.
-        order: for each argument of the function, which operand of the step it is.
-        shapes: those of the operands of the sample, of which the step's may differ in sizes that
-            are not 1.
+        function: a function from float64 arrays to the result.
+        order: for each argument of the function, the index of the operand.
+        shapes: the shapes of the sample's operands, from which those of the step may differ only in
+            sizes that are not 1.
     """
 
     function: Callable[..., Any]
@@ -34,11 +34,11 @@ class Oracle(NamedTuple):
 
 
 def expected(step: Step, elements: Mapping[str, Array]) -> tuple[Array, Array] | None:
-    """Return what a step gives by its oracle, and how far off rounding may be; or None.
+    """Return the result of the oracle, and the allowed rounding error; or None.
 
     Args:
-        step: what is done.
-        elements: those of all values, by their names.
+        step: the step.
+        elements: the elements of all values, by name.
     """
     oracle: Oracle | None = step.oracle
     operands = [elements.get(str(ref)) for ref in step.refs]
@@ -50,7 +50,7 @@ def expected(step: Step, elements: Mapping[str, Array]) -> tuple[Array, Array] |
     with np.errstate(all="ignore"):
         try:
             wanted, near = (np.asarray(oracle.function(*x), float) for x in (arrays, moved))
-        except Exception:  # noqa: BLE001 - what NumPy refuses, and how, tells nothing
+        except Exception:  # noqa: BLE001 - errors of NumPy are not compared
             return None
         if wanted.shape != near.shape or not np.isfinite(wanted).all():
             return None

@@ -1,7 +1,7 @@
-"""What a program is: steps, of which each is a line of source that torch and `mt` both run.
+"""Programs: sequences of steps, each a line of source that runs with torch and with `mt`.
 
-A step calls something on earlier values and settings. It is data, which can be changed (to shrink a
-program), and it is run as the very text that is printed, so that a reader sees what was done:
+A step is a call with earlier values and settings as arguments. It is data, which can be modified
+(to shrink a program), and the text that is printed is executed, so that a reader sees what runs:
 
     v0 = torch.tensor([[1.0, 2.0]], dtype=torch.float32, requires_grad=True)
     v1 = v0.permute(1, 0)
@@ -25,7 +25,7 @@ from math import inf, nan
 
 
 class Ref(NamedTuple):
-    """What a step gave: the number of the step, and which of several results."""
+    """A result of a step: its number, and the index if there are several."""
 
     step: int
     part: int | None = None
@@ -35,7 +35,7 @@ class Ref(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A setting that is written as it stands: `torch.float32`, `lambda grad: 2 * grad`."""
+    """A setting that is source code: `torch.float32`, `lambda grad: 2 * grad`."""
 
     text: str
 
@@ -51,14 +51,14 @@ class Step:
     """One line of a program.
 
     Attributes:
-        form: how it is written: `torch.add()` is a function, `.add_()` a method, `.T` an attribute,
-            and operators are `+`, `-x`, `+=`, `[]` and `[]=`.
-        args: positional arguments, the tensor of a method or operator first. `Ref` stands for
-            earlier values, also in tuples and lists.
+        form: how it is written: `torch.add()` is a function, `.add_()` a method, `.T` an
+            attribute, and operators are `+`, `-x`, `+=`, `[]` and `[]=`.
+        args: positional arguments, with the tensor of a method or operator first. Earlier values
+            are `Ref`, also in tuples and lists.
         settings: keyword arguments.
         unrecorded: whether it runs under `no_grad()`.
-        oracle: what it gives by NumPy; see `Oracle`.
-        varied: whether its settings are others than those of a sample, and may make no sense.
+        oracle: the reference implementation; see `Oracle`.
+        varied: whether its settings differ from those of a sample, and may be invalid.
     """
 
     form: str
@@ -69,7 +69,7 @@ class Step:
     varied: bool = field(default=False, compare=False, repr=False)
 
     def text(self, number: int) -> str:
-        """Return the line, which gives the value of this number."""
+        """Return the line of source, which assigns the value of this number."""
         line = self._line(f"v{number}")
         return f"with torch.no_grad(): {line}" if self.unrecorded else line
 
@@ -93,7 +93,7 @@ class Step:
 
     @property
     def operation(self) -> str:
-        """What is done, however it is written: `add` for `torch.add()`, `.add()` and `+`."""
+        """Its operation, regardless of the form: `add` for `torch.add()`, `.add()` and `+`."""
         return operation_of(self.form)
 
     @property
@@ -126,21 +126,21 @@ OPERATORS = {
     "+x": "positive",
     "~x": "bitwise_not",
 }
-"""The operators of Python, and the operations that they are."""
+"""Python's operators, with the operations that they call."""
 
 CHANGING = "+ - * / // % ** & | ^ << >>"
 IN_PLACE_OPERATORS = {f"{form}=": f"{OPERATORS[form]}_" for form in CHANGING.split()}
-"""Those that change their first operand."""
+"""The in-place operators."""
 
 
 def operation_of(form: str) -> str:
-    """Return the operation that a form is a way to write."""
+    """Return the operation that a form calls."""
     known = {**OPERATORS, **IN_PLACE_OPERATORS, "[]": "getitem", "[]=": "setitem"}
     return known.get(form) or form.removeprefix("torch").strip(".").removesuffix("()")
 
 
 def parts_of(value: Any, kind: type) -> Iterator[Any]:
-    """Yield all that is of a class in a value, also in tuples, lists, slices and mappings."""
+    """Yield all instances of a class in a value, also in tuples, lists and mappings."""
     if isinstance(value, kind):
         yield value
     elif isinstance(value, Ref | Source | Elements):
@@ -153,7 +153,7 @@ def parts_of(value: Any, kind: type) -> Iterator[Any]:
 
 
 def mapped(value: Any, kind: type, function: Callable[[Any], Any]) -> Any:
-    """Return a value in which a function has been applied to all that is of a class."""
+    """Apply a function to all instances of a class in a value."""
     if isinstance(value, kind):
         return function(value)
     if isinstance(value, Ref | Source | Elements):
@@ -181,7 +181,7 @@ def written(value: Any) -> str:
 
 
 def subscript(index: Any) -> str:
-    """Return an index as it stands between brackets."""
+    """Return an index as source."""
     if isinstance(index, tuple) and index:
         return ", ".join(map(subscript, index)) + "," * (len(index) == 1)
     if isinstance(index, slice):
@@ -201,12 +201,12 @@ def _elements(array: Array) -> str:
 
 
 def listing(steps: Sequence[Step]) -> str:
-    """Return the source of a program, complete, to be pasted and run."""
+    """Return the complete source of a program."""
     return HEADER + "\n" + "".join(f"{step.text(n)}\n" for n, step in enumerate(steps))
 
 
 def leaf(array: Array, requires_grad: bool = False) -> Step:
-    """Return the step that makes a tensor."""
+    """Return the step that creates a tensor."""
     settings: dict[str, Any] = {"dtype": Source(f"torch.{array.dtype.name}")}
     if requires_grad:
         settings["requires_grad"] = True
@@ -216,7 +216,7 @@ def leaf(array: Array, requires_grad: bool = False) -> Step:
 
 
 def is_leaf(step: Step) -> bool:
-    """Whether a step makes a tensor from nothing, as `leaf` does."""
+    """Return whether a step creates a tensor from constants, as `leaf` does."""
     if step.form == "torch.zeros()":
         return bool(step.args) and isinstance(step.args[0], tuple) and 0 in step.args[0]
     return bool(step.args) and isinstance(step.args[0], Elements)

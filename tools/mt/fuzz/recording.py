@@ -1,8 +1,7 @@
-"""Writing down the calls that a row of a sample table makes: what programs are made of.
+"""Record the calls in the rows of a sample table, from which programs are derived.
 
-A row is a function of tensors. It is run on tensors that note what is called on them, and with a
-library that notes which of its functions are called, each with its arguments; then it is known how
-every operation is called, and with what settings, without a list of them.
+A row is a function of tensors. It is run with tensors and a library that record all calls with
+their arguments. This shows how every operation is called, and with which settings.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Operand:
 
     Attributes:
         array: its elements.
-        argument: which argument of the row it is; None if the row has computed it.
+        argument: the index of the row's argument; None if the row has computed it.
     """
 
     array: Array
@@ -36,14 +35,14 @@ class Operand:
 
 @dataclass(eq=False)
 class Sample:
-    """A call that is known to make sense, or to be refused: what programs vary.
+    """A call that is known to be valid, or to raise: programs vary it.
 
     Attributes:
-        form: how it is written; see `Step`.
+        form: its form; see `Step`.
         args: positional arguments, with an `Operand` for each tensor.
         settings: keyword arguments.
-        oracle: from the arguments of its row, as arrays of float64, to what it gives; None if the
-            row does not say what this call gives.
+        oracle: a function from the arguments of its row, as float64 arrays, to its result; None if
+            the row does not define it.
     """
 
     form: str
@@ -53,17 +52,17 @@ class Sample:
 
 
 def recorded(call: Callable[..., Any], arrays: Sequence[Array]) -> list[Sample]:
-    """Return the calls that a row makes on arrays, also those up to one that is refused."""
+    """Return the calls that a row makes on arrays, up to one that raises."""
     log: list[Sample] = []
     function = elsewhere(call, RecordingLibrary(mt, "torch", log))
     given = [Recorded(mt.tensor(array), log, i) for i, array in enumerate(arrays)]
-    with contextlib.suppress(Exception):  # a row may be one that must be refused, in any way
+    with contextlib.suppress(Exception):  # the row may be an invalid call
         function(*given)
     return log
 
 
 class RecordingLibrary:
-    """A library, or a module of it, whose functions note that they are called."""
+    """A library, or a module of it, that records calls of its functions."""
 
     def __init__(self, module: Any, name: str, log: list[Sample]) -> None:
         self._module, self._name, self._log = module, name, log
@@ -78,7 +77,7 @@ class RecordingLibrary:
 
 
 class Recorded:
-    """A tensor that notes what is called on it."""
+    """A tensor that records calls of its methods."""
 
     __array_ufunc__ = None
 
@@ -111,7 +110,7 @@ class Recorded:
 
 
 _PLAIN = ("shape", "ndim", "dtype", "backend", "size", "numel", "dim")
-"""What rows only ask to make other arguments of it."""
+"""Attributes that rows only use to compute other arguments."""
 
 
 def _operator(form: str, name: str) -> Callable[..., Any]:
@@ -148,7 +147,7 @@ for _form in IN_PLACE_OPERATORS:
 
 
 def _noting(form: str, function: Callable[..., Any], log: list[Sample]) -> Callable[..., Any]:
-    """Return a function that notes its arguments, and whose results note what is called on them."""
+    """Wrap a function to record its arguments, and to wrap its results."""
 
     def noting(*args: Any, **settings: Any) -> Any:
         if form != "torch.tensor()":
@@ -186,7 +185,7 @@ def _wrapped(value: Any, log: list[Sample]) -> Any:
 
 
 def _each(function: Callable[[Any], Any], value: Any) -> Any:
-    """Return a value with a function applied to its parts, if it has any."""
+    """Apply a function to the elements of a container; return other values unchanged."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(function, value))
     if isinstance(value, tuple | list):

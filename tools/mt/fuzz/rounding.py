@@ -1,11 +1,11 @@
-"""When elements differ by rounding only.
+"""Decide whether elements differ only by rounding.
 
-Both libraries compute each step from the very same elements. If the results are not close, the
-program is run again by the oracle in float64, each value being set to what it was before; then it
-is known how far each library's result is from the exact one. How much rounding has to be expected
-is seen by running it with elements that are moved: by a little, which tells how far operands that
-are rounded move a result, and by more, in float64 and in float32, which differ by what the formula
-itself rounds. A result may be off by a few times as much, or as far as the oracle's own.
+Both libraries compute each step from identical elements. If the results are not close, the program
+is run again by the oracle in float64, with each value set to what it was before; this shows the
+error of each library. The expected rounding error is estimated by perturbing the elements: a small
+perturbation shows the effect of rounding the operands, and a larger one, in float64 and in float32,
+the rounding errors of the formula itself. A result may differ by a few times as much, or by the
+error of the oracle.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from mt.fuzz.programs import Step
 from mt_tensor.core.dtypes import Array
 
 CLOSE = 8
-"""Units in the last place that need no further thought."""
+"""The difference that is always allowed, in units in the last place."""
 
 ROUNDINGS = 8
-"""Roundings of operands that a result may be off by; for a gradient, in each step."""
+"""The roundings of operands that a result may differ by; for a gradient, in each step."""
 
 FAR = 1e-3
-"""How far elements are moved, in parts of themselves, to see how the oracle's formula rounds."""
+"""The relative perturbation for estimating the rounding errors of the formula."""
 
 MOVES = 16
-"""How often elements are moved to see what comes of it."""
+"""The number of perturbations."""
 
 FLOATS = re.compile(r"torch\.float(?:16|32|64)\b|\.(?:half|float|double)\(\)")
-"""What is written otherwise, so that a program computes in float64 or float32."""
+"""Source that is replaced to make a program compute in float64 or float32."""
 
 BOUND_BY_NORMS = re.compile(r"linalg\.|p?inv(erse)?$|(slog|log)?det$|matrix_power|cov$|corrcoef")
-"""What solves systems or factors matrices: it rounds by the norm of a matrix, not by element."""
+"""Operations on matrices, whose rounding errors are relative to the norm, not to elements."""
 
 POWERS = re.compile(
     r"linalg\.(vector_|matrix_)?norm|norm$|p?dist$|.*(pairwise_distance|lp_pool.d)$"
 )
-"""What takes roots of powers, which may be huge: it rounds their logarithms."""
+"""Operations with roots of powers, which may be huge: errors are relative to logarithms."""
 
 State = Mapping[str, Array]
-"""Elements that have been changed by a step, by the names of the values."""
+"""Elements changed by a step, by the names of the values."""
 
 
 def close(ours: Array, theirs: Array) -> Array:
-    """Return which elements are equal but for a few units in the last place."""
+    """Return which elements are equal up to a few units in the last place."""
     if ours.dtype.kind != "f":
         return np.asarray(ours == theirs)
     with np.errstate(all="ignore"):
@@ -60,7 +60,7 @@ def close(ours: Array, theirs: Array) -> Array:
 
 
 def _equal(a: Array, b: Array) -> Array:
-    """Return which elements are equal, nan to nan."""
+    """Return which elements are equal, including nan."""
     same: Array = (a == b) | (np.isnan(a) & np.isnan(b))
     return same
 
@@ -68,14 +68,14 @@ def _equal(a: Array, b: Array) -> Array:
 def within_rounding(
     ours: Array, theirs: Array, name: str, steps: Sequence[Step], states: Sequence[State]
 ) -> Array:
-    """Return which of our elements are as good as the oracle's.
+    """Return which of our elements are as accurate as the oracle's.
 
     Args:
         ours: our elements.
         theirs: the oracle's.
-        name: the value.
-        steps: the program up to the step that gave it.
-        states: what elements were set to behind each of the steps but the last.
+        name: the name of the value.
+        steps: the program up to the step that computed it.
+        states: the elements after each step except for the last.
     """
     near = close(ours, theirs)
     if near.all() or ours.dtype.kind != "f":
@@ -117,7 +117,7 @@ def within_rounding(
 
 
 def _kept(steps: Sequence[Step], states: Sequence[State]) -> list[float]:
-    """Return the spacing around 1 of types that results were rounded to to be kept in place."""
+    """Return the machine epsilons of dtypes that in-place operations rounded results to."""
     return [
         float(np.finfo(array.dtype).eps)
         for step, state in zip(steps, states, strict=False)
@@ -128,7 +128,7 @@ def _kept(steps: Sequence[Step], states: Sequence[State]) -> list[float]:
 
 
 def _distance(a: Array | None, b: Array | None) -> Array:
-    """Return how far two results differ, 0 where one of them is none."""
+    """Return the difference of two results, 0 where one is missing."""
     if a is None or b is None or a.shape != b.shape:
         return np.zeros(())
     off = abs(a.astype(np.float64) - b.astype(np.float64))
@@ -144,16 +144,16 @@ def replayed(
     dtype: str = "float64",
     by_norm: bool = False,
 ) -> Array | None:
-    """Return what the oracle makes of a value in a type, or None if it makes nothing of it.
+    """Return the oracle's result for a value in a dtype; None if it raises.
 
     Args:
-        name: the value.
-        steps: the program up to the step that gives it.
-        states: what elements are set to behind each of the steps but the last.
-        moved: by how much they are moved, in parts of themselves.
-        seed: in which directions.
-        dtype: the type in which all is computed.
-        by_norm: whether they are moved by parts of the largest one instead.
+        name: the name of the value.
+        steps: the program up to the step that computes it.
+        states: the elements after each step except for the last.
+        moved: the relative perturbation.
+        seed: the seed of its directions.
+        dtype: the dtype of the computation.
+        by_norm: whether the perturbation is relative to the largest element.
     """
     library = Torch()
     rng = np.random.default_rng(seed)
@@ -162,13 +162,13 @@ def replayed(
     torch.set_default_dtype(getattr(torch, dtype))
     try:
         for number, step in enumerate(steps[:-1]):
-            with contextlib.suppress(Exception):  # both sides have refused it
+            with contextlib.suppress(Exception):  # both sides have raised
                 exec(_in(dtype, step.text(number)), names)
             _set(library, names, states[number], moved, rng, by_norm)
         exec(_in(dtype, steps[-1].text(len(steps) - 1)), names)
         found = value_of(names, name)
         return None if found is None else np.array(library.array(found))
-    except Exception:  # noqa: BLE001 - what a type does not do tells nothing
+    except Exception:  # noqa: BLE001 - the dtype may not be supported
         return None
     finally:
         torch.set_default_dtype(torch.float32)
@@ -182,14 +182,14 @@ def value_of(names: Mapping[str, Any], name: str) -> Any:
 
 
 def _in(dtype: str, text: str) -> str:
-    """Return a line that computes in a type."""
+    """Return a line that computes in a dtype."""
     return FLOATS.sub(lambda x: f"torch.{dtype}" if x[0][0] == "t" else f".to(torch.{dtype})", text)
 
 
 def _set(library: Torch, names: Any, state: State, moved: float, rng: Any, by_norm: bool) -> None:
     for name, array in state.items():
         if re.split(r"[\[.]", name)[0] not in names:
-            continue  # in this order of its elements, the oracle had no such view
+            continue  # the oracle has no such view in this layout
         by = np.zeros(())
         if moved and array.dtype.kind == "f":
             size = np.max(abs(array), initial=0.0) if by_norm else array

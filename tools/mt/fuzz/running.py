@@ -1,9 +1,9 @@
-"""Running a program here and on torch, comparing the two behind every step.
+"""Run a program here and on torch, and compare both after every step.
 
-Behind a step torch takes over our elements, so that a rounding error is seen in the step that made
-it and in no other, and both libraries always compute from the very same numbers. So it does with
-the order of new elements in memory, which is a library's own business. Without torch, steps are
-compared with NumPy where it knows what they give.
+After a step, torch's elements are set to ours, so that a rounding error shows only in the step that
+caused it, and both libraries always compute from identical numbers. The memory layout of new
+tensors is copied, too, because libraries may choose it. Without torch, steps are compared with
+NumPy if it has an oracle for them.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from mt.fuzz.rounding import within_rounding
 from mt_tensor.core.dtypes import Array
 
 LARGEST = 50_000
-"""Elements of a value that is compared; settings at random may make larger ones."""
+"""The maximum size of values that are compared; random settings may make larger ones."""
 
 PASSING = ("refused", "accepted", "fault")
-"""Kinds of difference behind which a program goes on without the value."""
+"""The kinds of differences after which a program continues without the value."""
 
 
 def torch_loaded() -> bool:
-    """Whether there is torch; it is loaded then, before anybody limits what programs may take."""
+    """Return whether torch is installed, after importing it before memory is limited."""
     if find_spec("torch") is None:
         return False
     import_module("torch")
@@ -56,7 +56,7 @@ def torch_loaded() -> bool:
 
 
 def is_large(shape: Sequence[int]) -> bool:
-    """Return whether a shape is one of values that are not compared."""
+    """Return whether values of a shape are too large to be compared."""
     return math.prod(size or 1 for size in shape) > LARGEST
 
 
@@ -65,8 +65,8 @@ class Side:
     """A library with the values of a program.
 
     Attributes:
-        library: which one.
-        names: what the program's names stand for.
+        library: the library.
+        names: the namespace of the program.
         values: the tensors among them.
     """
 
@@ -78,20 +78,20 @@ class Side:
         """Run a line, and return the error that it raises."""
         try:
             exec(code, self.names)
-        except Exception as error:  # noqa: BLE001 - that both refuse is compared
+        except Exception as error:  # noqa: BLE001 - errors of both sides are compared
             return error
         self.names.setdefault(name, None)
         self.values |= tensors_of(name, self.names[name], self.library)
         return None
 
     def forget(self, name: str) -> None:
-        """Go on without the value of a name."""
+        """Delete the value of a name."""
         self.names.pop(name, None)
         for value in [value for value in self.values if value.partition("[")[0] == name]:
             del self.values[value]
 
     def all_values(self) -> dict[str, Any]:
-        """Return all values, and the gradients that leaves have."""
+        """Return all values, and the gradients of leaves."""
         found = dict(self.values)
         for name, value in self.values.items():
             if value.is_leaf and value.grad is not None:
@@ -100,21 +100,21 @@ class Side:
 
 
 class Run:
-    """A program that is being run.
+    """A program during its run.
 
     Attributes:
         ours: this project.
         theirs: torch, if it is installed.
         steps: the steps so far.
-        refused: the numbers of those that were refused.
-        elements: those of all values, by their names.
-        before: what these were before the last step.
+        refused: the numbers of steps that raised.
+        elements: the elements of all values, by name.
+        before: the elements before the last step.
         states: for each step the elements that it has changed.
-        met: the judged differences that were seen, by name.
-        over: whether one of these, or what torch has changed and refused, is its end.
-        drawn: whether a gradient depends on numbers that were drawn.
-        watched: whether every flag is compared behind every step; looking at a value's history
-            brings it up to date, so that half of the programs look at new values only.
+        met: the names of the known differences that occurred.
+        over: whether one of these, or a partial change by a step that raised, ends it.
+        drawn: whether a gradient depends on random numbers.
+        watched: whether to compare all flags after every step; reading the history of a value
+            updates it, so half of the programs compare only new values.
     """
 
     def __init__(self, watched: bool = True, with_torch: bool = True) -> None:
@@ -137,10 +137,10 @@ class Run:
         return [self.ours] if self.theirs is None else [self.ours, self.theirs]
 
     def follow(self, step: Step) -> Difference | None:
-        """Follow a step; return a difference that is not judged.
+        """Run a step; return a difference that is not known.
 
-        A program goes on without a value that one side has refused, unless something was to be
-        changed; any other judged difference is the end of it.
+        A program continues without a value if one side has raised, unless the step is in place; any
+        other known difference ends it.
         """
         difference = self.step(step)
         if difference is None:
@@ -160,7 +160,7 @@ class Run:
         return Scene(self.steps, self.before, after, memory, self.states)
 
     def step(self, step: Step) -> Difference | None:
-        """Follow a step on all sides; return the first difference that it shows."""
+        """Run a step on all sides; return the first difference."""
         name = f"v{len(self.steps)}"
         code = compile(step.text(len(self.steps)), f"<{name}>", "exec")
         self.steps.append(step)
@@ -188,9 +188,9 @@ class Run:
         return self._compare(set(new)) or self._compare_with_numpy(step, name)
 
     def _compare_refused(self, errors: Sequence[BaseException | None]) -> Difference | None:
-        """Compare how a step was refused; what refuses here has changed nothing.
+        """Compare the errors of a step; a step that raises here must not change anything.
 
-        Torch may have done half of it, which is the end of the program.
+        torch may have changed something before raising, which ends the program.
         """
         if errors[0] is not None:
             for name, value in self.ours.values.items():
@@ -202,14 +202,14 @@ class Run:
         return difference
 
     def _forget(self) -> Difference | None:
-        """Go on without what the last step gave; return a difference if it has changed others."""
+        """Continue without the result of the last step; return a difference if others changed."""
         self.refused.add(len(self.steps) - 1)
         for side in self.sides:
             side.forget(f"v{len(self.steps) - 1}")
         return self._compare(set())
 
     def described(self) -> list[Value]:
-        """Return what is known of all values, for making up the next step."""
+        """Return the known properties of all values, for generating the next step."""
         found = []
         for name in self.ours.values:
             step, _, part = name.removeprefix("v").partition("[")
@@ -221,10 +221,10 @@ class Run:
     # --- Comparing ------------------------------------------------------------------------------
 
     def _compare(self, new: set[str]) -> Difference | None:
-        """Compare all values, of which some are new; torch then takes over our elements."""
+        """Compare all values; torch's elements are then set to ours."""
         try:
             mine = self.ours.all_values()
-        except Exception as error:  # noqa: BLE001 - nothing may go wrong where nothing is done
+        except Exception as error:  # noqa: BLE001 - reading values must not raise
             return Difference("fault", "", f"{type(error).__name__}: {error}", "can be looked at")
         if self.theirs is None:
             for name, value in mine.items():
@@ -232,7 +232,7 @@ class Run:
             return None
         try:
             other = self.theirs.all_values()
-        except RuntimeError as error:  # a view that torch does not let anybody see any more
+        except RuntimeError as error:  # a view that torch no longer allows to be used
             return refusals(None, error)
         if mine.keys() != other.keys():
             name = min(mine.keys() ^ other.keys())
@@ -265,7 +265,7 @@ class Run:
         return None
 
     def _is_drawn(self, name: str) -> bool:
-        """Whether each library has drawn its own numbers for a value."""
+        """Return whether each library has drawn its own random numbers for a value."""
         step = self.steps[-1]
         differentiated = name.endswith(".grad") or step.operation == "autograd.grad"
         return is_random(step) or (self.drawn and differentiated)
@@ -305,12 +305,12 @@ class Run:
 def run(
     steps: Sequence[Step], watched: bool = True, with_torch: bool = True
 ) -> tuple[Run, Difference | None]:
-    """Run a program up to the end, or to its first difference that is not judged."""
+    """Run a program to its end, or to its first difference that is not known."""
     return _run(Run(watched, with_torch), lambda _: iter(steps))
 
 
 def made_up(seed: int, number: int, with_torch: bool = True) -> tuple[Run, Difference | None]:
-    """Make up a program, and run it up to the end, or to a difference that is not judged."""
+    """Generate a program, and run it to its end, or to a difference that is not known."""
     generator = Generator(seed, number)
 
     def steps(program: Run) -> Iterator[Step]:

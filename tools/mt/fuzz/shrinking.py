@@ -1,8 +1,8 @@
-"""Making a program that shows a difference smaller, as long as it still shows it.
+"""Shrink a program that shows a difference to a simpler one that still shows it.
 
-A simpler program has a step less, a plain tensor in a computed one's place, fewer or simpler
-elements, or a setting less. The first simpler program that shows the same kind of difference is
-taken, and everything is tried anew, until nothing simpler does.
+A simpler program has one step less, a constant tensor instead of a computed one, fewer or simpler
+elements, or one setting less. The first simpler program with the same kind of difference is taken,
+and the search restarts, until no simpler one shows it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Shows = Callable[[Program], bool]
 
 
 def shrunk(steps: Sequence[Step], shows: Shows, elements: dict[str, Array]) -> Program:
-    """Return the simplest program found that shows what this one does.
+    """Return the simplest program found that shows the same difference.
 
     Args:
-        steps: the program, of which the last step shows it.
-        shows: whether a program shows the same.
-        elements: those of all values, by their names.
+        steps: the program, whose last step shows it.
+        shows: a function that returns whether a program shows it.
+        elements: the elements of all values, by name.
     """
     program = list(steps)
     for number in reversed(range(len(program) - 1)):
@@ -41,7 +41,7 @@ def shrunk(steps: Sequence[Step], shows: Shows, elements: dict[str, Array]) -> P
 
 
 def _frozen(steps: Program, number: int, elements: dict[str, Array]) -> Program | None:
-    """Return a program with a plain tensor in the place of what a step gives."""
+    """Return a program with a constant tensor in place of the result of a step."""
     array = elements.get(f"v{number}")
     if array is None or not steps[number].refs:
         return None
@@ -65,7 +65,7 @@ def _simpler(steps: Program) -> Iterator[Program]:
 
 
 def _bypassed(steps: Program, number: int, source: Ref) -> Program | None:
-    """Return a program in which what a step is made of stands for what it gives."""
+    """Return a program in which an input of a step replaces its result."""
 
     def other(ref: Ref) -> Ref:
         return source if ref.step == number else ref

@@ -1,1 +1,1 @@
-"""`mt matrix`: which tests a change can break, as the jobs of continuous integration."""
+"""`mt matrix`: the CI jobs that a change can break."""

@@ -13,15 +13,16 @@ import json
 import sys
 from collections.abc import Sequence
 
-from mt.errors import ToolError, reported
+from mt.errors import reported
 from mt.matrix.environments import check, environments
 from mt.matrix.jobs import Job, all_jobs, concerned, stages_of_files
+from mt.matrix.printing import table
 from mt.programs import output
 from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the matrix: as a table for people, as one line of JSON for GitHub Actions."""
+    """Print the matrix: a table on a terminal, or one line of JSON for GitHub Actions."""
     parser = argparse.ArgumentParser(
         prog="mt matrix",
         description=(__doc__ or "").partition("\n")[0],
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     with reported("matrix"):
         jobs = chosen(options.package, options.since, full=options.full)
         if options.table or (sys.stdout.isatty() and not options.json):
-            _show(jobs)
+            print(table(jobs))
         else:
             matrix = {"include": [job.as_json() for job in jobs]}
             print(json.dumps(matrix, separators=(",", ":")))
@@ -52,12 +53,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def chosen(packages: Sequence[str], since: str | None, *, full: bool) -> list[Job]:
-    """Return the jobs that are asked for, after a look at the environments of all.
+    """Return the selected jobs, after checking the environments of all.
 
     Args:
-        packages: names of stages; none are all.
-        since: a revision of Git, instead of names.
-        full: whether no job is left out.
+        packages: names of stages; empty for all.
+        since: a Git revision, instead of names.
+        full: whether to include all jobs.
     """
     workspace = Workspace.read()
     jobs = all_jobs(workspace)
@@ -68,17 +69,3 @@ def chosen(packages: Sequence[str], since: str | None, *, full: bool) -> list[Jo
     else:
         changed = [workspace[name] for name in packages or workspace.stages]
     return [job for job in concerned(jobs, changed) if full or job.essential]
-
-
-def _show(jobs: Sequence[Job]) -> None:
-    """Print the table, if what draws it is installed.
-
-    Raises:
-        ToolError: It is not.
-    """
-    try:
-        from mt.matrix.printing import show
-    except ImportError as error:
-        message = f"a table needs {error.name}: pip install {error.name}, or ask for --json"
-        raise ToolError(message) from error
-    show(jobs)

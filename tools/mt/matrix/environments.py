@@ -1,7 +1,7 @@
-"""Hatch's environments: those that should exist, by what the packages declare, and those that do.
+"""Check hatch's environments against those that the packages need.
 
-Hatch knows how environments are made, the packages know what has to be tested in them. Nothing is
-listed here: environments that are missing, or that nobody asks for, are an error with its cure.
+Hatch defines the environments, and the packages declare what to test in them. Missing or
+superfluous environments are an error, with instructions.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from mt.workspace import WorkspaceError
 Environments = Mapping[str, Mapping[str, Any]]
 
 LOWEST = {"UV_RESOLUTION": "lowest-direct"}
-"""What makes an environment take the oldest versions that the packages accept."""
+"""The variables of environments with the oldest versions that the packages accept."""
 
 
 class EnvironmentsError(WorkspaceError):
-    """The environments of the root pyproject.toml are not those that the packages call for."""
+    """The environments of the root pyproject.toml do not match the packages."""
 
 
 def environments() -> dict[str, dict[str, Any]]:
-    """Ask hatch for all environments, by name."""
+    """Return all of hatch's environments, by name."""
     found: dict[str, dict[str, Any]] = json.loads(output(["hatch", "env", "show", "--json"]))
     return found
 
 
 def check(environments: Environments, jobs: Iterable[Job]) -> None:
-    """Compare hatch's environments with those that jobs are to run in.
+    """Compare hatch's environments with those that jobs run in.
 
     Args:
-        environments: Hatch's answer.
-        jobs: Every job there can be.
+        environments: The environments.
+        jobs: All jobs.
 
     Raises:
-        EnvironmentsError: If one is missing or superfluous, sees other packages than its job needs,
-            or lacks its script; tests would silently never run, or prove less than they seem to.
+        EnvironmentsError: If one is missing or superfluous, has other packages than its job
+            needs, or lacks its script: tests would silently not run, or prove too little.
     """
     wanted = {job.environment: job for job in jobs}
     families = {job.family for job in wanted.values()}
@@ -49,18 +49,18 @@ def check(environments: Environments, jobs: Iterable[Job]) -> None:
     if missing or superfluous:
         problems = []
         if missing:
-            problems.append(f"there is no environment {', '.join(missing)}, which packages need")
+            problems.append(f"the environment {', '.join(missing)} is missing")
         if superfluous:
             problems.append(f"no package needs the environment {', '.join(superfluous)}")
         tables = " and ".join(f"[[tool.hatch.envs.{family}.matrix]]" for family in sorted(families))
-        message = f"{'; '.join(problems)}: mend {tables} in the root pyproject.toml"
+        message = f"{'; '.join(problems)}: fix {tables} in the root pyproject.toml"
         raise EnvironmentsError(message)
     for name, job in wanted.items():
         _check_one(job, environments[name])
 
 
 def _check_one(job: Job, config: Mapping[str, Any]) -> None:
-    """Compare an environment with what its job needs.
+    """Compare an environment with the needs of its job.
 
     Raises:
         EnvironmentsError: They differ.
@@ -72,8 +72,8 @@ def _check_one(job: Job, config: Mapping[str, Any]) -> None:
     should_see = sorted(f"packages/{name}" for name in job.needs)
     if seen != should_see:
         message = (
-            f"{job.environment} holds {', '.join(seen)}, and should hold "
-            f"{', '.join(should_see)}: mend the members of {table}"
+            f"{job.environment} contains {', '.join(seen)}, but should contain "
+            f"{', '.join(should_see)}: fix the members of {table}"
         )
         raise EnvironmentsError(message)
     if job.script not in config.get("scripts", {}):
@@ -83,8 +83,8 @@ def _check_one(job: Job, config: Mapping[str, Any]) -> None:
     lowest = {name: variables.get(name) for name in LOWEST} == LOWEST
     if lowest != (job.numpy == OLDEST):
         message = (
-            f"{job.environment} does {'' if lowest else 'not '}ask for the oldest "
-            f"versions ({' '.join('='.join(pair) for pair in LOWEST.items())}): mend the env-vars "
+            f"{job.environment} does {'' if lowest else 'not '}select the oldest "
+            f"versions ({' '.join('='.join(pair) for pair in LOWEST.items())}): fix the env-vars "
             f"of {table}"
         )
         raise EnvironmentsError(message)

@@ -1,16 +1,15 @@
-"""The jobs of continuous integration: stage, Python, NumPy and backend.
+"""The CI jobs: stage, Python, NumPy and backend.
 
-Two kinds of job run two kinds of test:
+There are two kinds of jobs:
 
-- the tests of a stage itself, which need no backend in particular, run on every Python that it
-  promises, with the newest NumPy and with the oldest that it accepts;
-- the conformance kit of a stage runs on every backend. Which Python and which NumPy matter little
-  to it beyond what the first kind has proved, so that only the two corners are run: the oldest
-  Python with the oldest NumPy, and the newest with the newest. The rest is there on demand.
+- the tests of a stage itself, which need no particular backend, run on every supported Python, with
+  the newest and the oldest supported NumPy;
+- the conformance kit of a stage runs on every backend. Python and NumPy hardly matter for it beyond
+  the first kind, so only two combinations run: the oldest Python with the oldest NumPy, and the
+  newest with the newest. The others run on demand.
 
-A stage that does without NumPy has no such dimension. All of this is derived from what the packages
-declare: their Pythons, their dependencies, the backends that they announce, and whether they hold a
-kit.
+A stage without NumPy has no such dimension. All of this is derived from what the packages declare:
+Python versions, dependencies, backends, and whether they contain a kit.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ class Job:
     """One run of tests.
 
     Attributes:
-        stage: The stage that it says something of, by its short name.
-        tested: The stage whose tests it runs: another one for the kit on a backend of `stage`.
-        python: The Python that it runs on.
-        numpy: `oldest` or `newest`; empty for a stage that needs no NumPy.
-        backend: The backend whose conformance is tested; empty for the tests of the stage itself.
-        needs: The packages that are installed: a change of any other cannot break it.
-        essential: Whether it is worth running when not everything is asked for.
+        stage: The short name of the stage that it tests.
+        tested: The stage whose tests it runs: a different one for the kit on a backend of `stage`.
+        python: The version of Python.
+        numpy: `oldest` or `newest`; empty for a stage without NumPy.
+        backend: The backend that the kit tests; empty for the tests of the stage itself.
+        needs: The installed packages: a change of any other cannot break it.
+        essential: Whether to run it by default.
     """
 
     stage: str
@@ -52,15 +51,15 @@ class Job:
 
     @property
     def family(self) -> str:
-        """The table of hatch's environments that its own is in."""
+        """The name of the matrix of hatch environments."""
         return "backend" if self.backend else "stage"
 
     @property
     def script(self) -> str:
-        """The script of that environment which runs the tests.
+        """The script of the environment that runs the tests.
 
-        With the newest versions a stage's own tests are run while the tasks of the course are
-        solved: the marks of these were made with such.
+        With the newest versions, the tests of a stage run while the exercises are solved one by
+        one, because their marks were made with these versions.
         """
         if self.backend:
             return "kit"
@@ -68,31 +67,31 @@ class Job:
 
     @property
     def environment(self) -> str:
-        """The name of its environment; the newest NumPy is not part of the name."""
+        """The name of its environment, which omits the newest NumPy."""
         numpy = OLDEST if self.numpy == OLDEST else ""
         values = (f"py{self.python}", self.tested, self.backend, numpy)
         return f"{self.family}.{'-'.join(filter(None, values))}"
 
     @property
     def command(self) -> str:
-        """What runs it, on any machine."""
+        """The command that runs it on any machine."""
         return f"hatch run {self.environment}:{self.script}"
 
     @property
     def name(self) -> str:
-        """What it proves, and where, for people to read."""
+        """Its name for people."""
         what = f"{self.tested}'s kit on {self.backend}" if self.backend else self.stage
         numpy = f", {self.numpy} NumPy" if self.numpy else ""
         return f"{what}, Python {self.python}{numpy}"
 
     def as_json(self) -> dict[str, str]:
-        """Return what a workflow reads."""
+        """Return the fields for a workflow."""
         names = ("name", "stage", "python", "numpy", "backend", "environment", "command")
         return {name: getattr(self, name) for name in names}
 
 
 def all_jobs(workspace: Workspace) -> list[Job]:
-    """Every job there can be, stages in building order.
+    """Return all possible jobs, with stages in dependency order.
 
     Args:
         workspace: The stages.
@@ -103,7 +102,7 @@ def all_jobs(workspace: Workspace) -> list[Job]:
 
 
 def _own(workspace: Workspace) -> Iterator[Job]:
-    """Yield the tests of each stage itself."""
+    """Yield the jobs of the tests of each stage."""
     for stage in workspace.stages.values():
         needed = workspace.upstream(stage)
         versions = (OLDEST, NEWEST) if _needs_numpy(needed) else ("",)
@@ -112,9 +111,9 @@ def _own(workspace: Workspace) -> Iterator[Job]:
 
 
 def _kits(workspace: Workspace) -> Iterator[Job]:
-    """Yield each conformance kit on each backend.
+    """Yield the jobs of each conformance kit on each backend.
 
-    A kit below the stage of the backend says something of that stage; a kit above it, of its own.
+    A kit below the backend's stage tests that stage; a kit above it tests its own.
     """
     kits = [stage for stage in workspace.stages.values() if _has_kit(stage)]
     for kit, (backend, provider) in product(kits, backends(workspace).items()):
@@ -128,10 +127,10 @@ def _kits(workspace: Workspace) -> Iterator[Job]:
 
 
 def backends(workspace: Workspace) -> dict[str, Stage]:
-    """Every backend of the workspace, by name: the stage that it comes from.
+    """Return every backend of the workspace, by name, with the stage that provides it.
 
-    A package announces its backends by entry points. Those that are built in belong to the package
-    that owns the group of entry points, and are the classes in its core that have a name.
+    A package registers its backends as entry points. Built-in backends belong to the package that
+    owns the entry-point group, and are the classes with a name in its core.
     """
     found: dict[str, Stage] = {}
     for stage in workspace.stages.values():
@@ -142,7 +141,7 @@ def backends(workspace: Workspace) -> dict[str, Stage]:
 
 
 def _built_in(folder: Path) -> list[str]:
-    """The names of the backends whose classes are in this folder, read as text."""
+    """Return the names of the backend classes in this folder, without importing it."""
     found = []
     for file in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
@@ -154,7 +153,7 @@ def _built_in(folder: Path) -> list[str]:
 
 
 def _has_kit(stage: Stage) -> bool:
-    """Whether a stage holds tests that every backend must pass."""
+    """Return whether a stage has a conformance kit."""
     return (stage.source / "conformance" / "__init__.py").is_file()
 
 
@@ -167,10 +166,10 @@ def _names(stages: Iterable[Stage]) -> frozenset[NormalizedName]:
 
 
 def concerned(jobs: Iterable[Job], changed: Iterable[Stage]) -> list[Job]:
-    """The jobs that a change of these stages can break.
+    """Return the jobs that a change of these stages can break.
 
     Args:
-        jobs: The jobs to choose from.
+        jobs: The jobs to select from.
         changed: The stages.
     """
     names = _names(changed)
@@ -178,11 +177,11 @@ def concerned(jobs: Iterable[Job], changed: Iterable[Stage]) -> list[Job]:
 
 
 def stages_of_files(workspace: Workspace, files: Iterable[str]) -> list[Stage]:
-    """The stages that these files belong to.
+    """Return the stages that these files belong to.
 
-    A file of a package is that stage's. Any other file (the workspace's own configuration, a tool,
-    a workflow) concerns every stage, and so does a package that was removed or renamed: what
-    needed it is no longer known.
+    A file of a package belongs to that stage. Any other file (the configuration, a tool, a
+    workflow) concerns every stage, and so does a package that was removed or renamed, because its
+    dependents are unknown.
 
     Args:
         workspace: The stages.

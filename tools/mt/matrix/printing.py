@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.table import Table
-
 from mt.matrix.jobs import Job
 
 
-def show(jobs: Sequence[Job], console: Console | None = None) -> None:
-    """Print jobs; a cell names the NumPys that its tests run with.
-
-    Args:
-        jobs: What to print, in order.
-        console: Where to; the terminal if none is given.
-    """
-    console = console or Console()
+def table(jobs: Sequence[Job]) -> str:
+    """Return the jobs as a table; a cell lists the NumPy versions of its tests."""
     pythons = list(dict.fromkeys(job.python for job in jobs))
-    rows: dict[tuple[str, str, str], dict[str, list[str]]] = {}
+    cells: dict[tuple[str, str], dict[str, list[str]]] = {}
     for job in jobs:
-        row = rows.setdefault((job.stage, job.tested, job.backend), {})
+        what = f"{job.tested}'s kit on {job.backend}" if job.backend else "its own"
+        row = cells.setdefault((job.stage, what), {})
         row.setdefault(job.python, []).append(job.numpy or "no NumPy")
-    table = Table("stage", "tests", *(f"Python {python}" for python in pythons), box=None)
-    for (stage, tested, backend), row in rows.items():
-        what = f"{tested}'s kit on {backend}" if backend else "its own"
-        table.add_row(stage, what, *(", ".join(row.get(python, ())) for python in pythons))
-    console.print(table)
-    console.print(f"\n{len(jobs)} jobs", end="")
-    console.print(f"; the first is `{jobs[0].command}`" if jobs else "")
+    rows = [["stage", "tests", *(f"Python {python}" for python in pythons)]]
+    for names, row in cells.items():
+        rows.append([*names, *(", ".join(row.get(python, ())) for python in pythons)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    first = f"; the first is `{jobs[0].command}`" if jobs else ""
+    return "\n".join([*lines, "", f"{len(jobs)} jobs{first}"])

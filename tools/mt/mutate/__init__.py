@@ -1,1 +1,1 @@
-"""`mt mutate`: faults planted in a package, to see whether its tests notice."""
+"""`mt mutate`: mutation testing of the packages."""

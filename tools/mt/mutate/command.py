@@ -22,28 +22,28 @@ import pytest
 
 from mt.arguments import parser_of
 from mt.errors import ToolError, reported
+from mt.mutate.equivalents import equivalent, key
 from mt.mutate.faults import Fault, effective
-from mt.mutate.judged import judged, key
 from mt.mutate.tests_of import WORK, Recording
 from mt.mutate.tree import Done, Tree
 from mt.workspace import ROOT, Stage, Workspace
 
-BESIDE = frozenset({"conformance", "testing", "__main__"})
-"""Kits and samples, which are tests themselves, and what `python -m` reads."""
+EXCLUDED = frozenset({"conformance", "testing", "__main__"})
+"""Kits, samples and `__main__`, which are not mutated."""
 
 LEAST = 40
-"""How many faults are drawn from a package at least."""
+"""The minimum number of faults from a package."""
 
 FAILED = {pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a fault.
+    """The outcome of a fault.
 
     Attributes:
-        caught: whether a test noticed it.
-        how: which one, or how many did not.
+        caught: whether a test detected it.
+        how: the test that did, or the number of tests that passed.
     """
 
     caught: bool
@@ -51,7 +51,7 @@ class Outcome:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Plant faults, and print how many were caught, and those that were not."""
+    """Plant faults, and print how many were caught, and those that survived."""
     options = _parser().parse_args(arguments)
     with reported("mutate"):
         workspace = Workspace.read()
@@ -76,20 +76,20 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _places(stage: Stage) -> list[list[Fault]]:
-    return list(effective(stage.source, ROOT, BESIDE))
+    return list(effective(stage.source, ROOT, EXCLUDED))
 
 
 def _named(stages: Sequence[Stage], names: Sequence[str]) -> list[Fault]:
     """Return faults by their names.
 
     Raises:
-        ToolError: there is none of a name.
+        ToolError: there is no fault of a name.
     """
     known = {fault.name: fault for stage in stages for place in _places(stage) for fault in place}
     unknown = [name for name in names if name not in known]
     if unknown:
         inside = ", ".join(stage.name for stage in stages)
-        raise ToolError(f"no fault is called {', '.join(unknown)} in {inside}")
+        raise ToolError(f"unknown faults in {inside}: {', '.join(unknown)}")
     return [known[name] for name in names]
 
 
@@ -101,7 +101,7 @@ def _sample(workspace: Workspace, count: int, seed: int) -> dict[str, list[Fault
 
 
 def _sizes(counts: dict[str, int], sample: int) -> dict[str, int]:
-    """Return how many faults to draw from each package, by the number of its places."""
+    """Return the number of faults to draw from each package, by the number of its places."""
     rest = max(sample - LEAST * len(counts), 0)
     least = min(LEAST, sample // len(counts))
     total = sum(counts.values())
@@ -109,10 +109,10 @@ def _sizes(counts: dict[str, int], sample: int) -> dict[str, int]:
 
 
 def drawn(places: Sequence[Sequence[Fault]], count: int, seed: int) -> list[Fault]:
-    """Return a random fault of each of so many random places.
+    """Draw a fault from each of `count` random places.
 
-    A fault is drawn or not by its name and the seed alone: after a change of the source those that
-    are still there are drawn again.
+    The draw depends only on the name of a fault and the seed, so that after a change of the source
+    the remaining faults are drawn again.
     """
 
     def chance(fault: Fault) -> bytes:
@@ -122,9 +122,9 @@ def drawn(places: Sequence[Sequence[Fault]], count: int, seed: int) -> list[Faul
 
 
 def _campaign(stage: Stage, faults: list[Fault], options: argparse.Namespace) -> str:
-    """Try the faults of a package, and return the line of the table."""
-    set_aside = judged(stage.name)
-    effective = [fault for fault in faults if key(fault) not in set_aside]
+    """Run the tests on the faults of a package, and return its row of the table."""
+    known = equivalent(stage.name)
+    effective = [fault for fault in faults if key(fault) not in known]
     kept = WORK / stage.name / "outcomes.json"
     before = json.loads(kept.read_text("utf-8")) if kept.is_file() else {}
     if options.again:
@@ -135,7 +135,7 @@ def _campaign(stage: Stage, faults: list[Fault], options: argparse.Namespace) ->
     print(f"{stage.name}: {len(pending)} faults to try, {len(faults)} drawn", flush=True)
     recording = Recording.of(stage, options.processes)
     if recording.failed:
-        print("these fail without a fault, and are left out:", *recording.failed, sep="\n  ")
+        print("these fail without a fault, and are excluded:", *recording.failed, sep="\n  ")
     for fault, outcome in _tried(stage, pending, recording, options):
         outcomes[fault.name] = outcome
         mark = "caught  " if outcome.caught else "SURVIVED"
@@ -154,14 +154,14 @@ def _campaign(stage: Stage, faults: list[Fault], options: argparse.Namespace) ->
     share = 100 * caught / max(len(effective), 1)
     return (
         f"{stage.name:14}{caught:5} of {len(effective):4} caught, {share:.1f} %; "
-        f"{len(faults) - len(effective)} more change nothing"
+        f"{len(faults) - len(effective)} more are equivalent"
     )
 
 
 def _tried(
     stage: Stage, faults: Sequence[Fault], recording: Recording, options: argparse.Namespace
 ) -> Iterator[tuple[Fault, Outcome]]:
-    """Yield what became of each fault, several at a time."""
+    """Yield the outcome of each fault, several at a time."""
     trees: SimpleQueue[Tree] = SimpleQueue()
     for _ in range(options.processes):
         trees.put(Tree())
@@ -190,10 +190,10 @@ def _outcome(
     recording: Recording,
     unchanged: bool,
 ) -> Outcome:
-    """Plant a fault in a tree, run tests, and take it out again.
+    """Plant a fault in a tree, run tests, and remove it again.
 
     Raises:
-        ToolError: the file is not the one in which the fault was found.
+        ToolError: the file has changed since the fault was drawn.
     """
     if (tree.root / fault.file).read_bytes() != fault.source:
         raise ToolError(f"{fault.file} has changed since the faults were drawn: draw them again.")
@@ -201,7 +201,7 @@ def _outcome(
     listed = tree.folder / "tests.json"
     listed.write_text(json.dumps(limits), encoding="utf-8")
     variables = {}
-    if stage.name == "mt-fast":  # what keeps kernels may itself be at fault
+    if stage.name == "mt-fast":  # the kernel cache may itself be faulty
         variables["MT_FAST_CACHE"] = str(tree.folder / "scratch" / "kernels")
     tree.write(fault.file, fault.source if unchanged else fault.planted)
     try:
@@ -217,13 +217,13 @@ def _outcome(
 
 
 def _read(done: Done, count: int) -> Outcome:
-    """Return what a run of pytest says of a fault.
+    """Return the outcome of a fault from a run of pytest.
 
     Raises:
-        ToolError: it says nothing, for it has run no test.
+        ToolError: pytest has not run any test.
     """
     if done.status is None or "Timeout (" in done.said:
-        return Outcome(True, "by a limit of time")
+        return Outcome(True, "by a time limit")
     if done.status == pytest.ExitCode.OK:
         return Outcome(False, f"passed {count} tests")
     broken = ("ERROR collecting", "ImportError while loading conftest")

@@ -1,10 +1,10 @@
 """The faults that can be planted in a file, each a small change of its text.
 
-A *place* is a piece of code in which something can go wrong: a comparison, a number, an argument, a
-statement. It has one or more faults, which are wrong in different ways. What does not compute has
-none: docstrings, annotations, what only type checkers read, `__all__`, the texts of errors, of
-`--help` and of `__repr__`, how large and how colored a drawing is, and what keeps programmers from
-mistakes as types do: the options of `@dataclass` and `zip`.
+A *place* is a piece of code that can be wrong: a comparison, a number, an argument, a statement. It
+has one or more faults, which are wrong in different ways. Code that computes nothing has none:
+docstrings, annotations, code for type checkers, `__all__`, error messages, texts of `--help` and
+`__repr__`, sizes and colors of plots, and checks like those of types: the options of `@dataclass`
+and `zip`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from itertools import accumulate
 from pathlib import Path
 
 Edit = tuple[int, int, str]
-"""The bytes from one offset to another, and what comes in their stead."""
+"""A range of bytes, and its replacement."""
 
-OTHERWISE: dict[type[ast.AST], tuple[str, str]] = {
+REPLACEMENTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
     ast.Gt: (">", ">="),
@@ -49,20 +49,20 @@ OTHERWISE: dict[type[ast.AST], tuple[str, str]] = {
     ast.LShift: ("<<", ">>"),
     ast.RShift: (">>", "<<"),
 }
-"""How each operator of Python is written, and which one is planted instead."""
+"""The text of each operator, and its replacement."""
 
 SILENT = {"__repr__", "__str__"}
-"""Functions that only make texts for people."""
+"""Functions that only format text."""
 
 MESSAGES = {"message", "hint", "reason"}
-"""What the texts of errors are called before they are raised."""
+"""Names of variables for error messages."""
 
 LOOKS = {
     *("description", "epilog", "help", "metavar", "prog"),
     *("alpha", "c", "cmap", "color", "colors", "dpi", "edgecolors", "figsize", "framealpha"),
     *("layout", "linewidths", "loc", "marker", "s", "width_ratios"),
 }
-"""Arguments of argparse that are texts for people, and of matplotlib that are taste."""
+"""Arguments of argparse that are texts, and of matplotlib that set the style."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ class Fault:
     """A change of the text of a file.
 
     Attributes:
-        file: the file, from the root of the workspace.
-        function: the qualified name of the function or class that it lies in; empty outside.
-        line: the first line that it changes, without the spaces around it.
-        change: what is changed in the line, to be read.
+        file: its path, relative to the root of the workspace.
+        function: the qualified name of its function or class; empty at module level.
+        line: the first line that it changes, stripped.
+        change: a description of the change in the line.
         number: the number of the line, from 1.
-        within: where it lies in the file, as lines: those of the innermost statement.
-        at_import: whether an import executes it, and not a call.
-        edit: what it does to the bytes of the file.
-        source: all of the file, without the fault.
-        again: how many faults before this one read the same.
+        within: the first and last line of its innermost statement.
+        at_import: whether it runs at import, outside of calls.
+        edit: the change of the bytes of the file.
+        source: the original file.
+        again: the number of earlier faults with the same description.
     """
 
     file: str
@@ -95,26 +95,26 @@ class Fault:
 
     @property
     def name(self) -> str:
-        """A short name, which stays when lines move."""
+        """A short name, which stays the same when lines move."""
         key = "\0".join((self.file, self.function, self.line, self.change, str(self.again)))
         return hashlib.sha256(key.encode()).hexdigest()[:8]
 
     @property
     def planted(self) -> bytes:
-        """The text of the file with the fault in it."""
+        """The file with the fault."""
         start, end, text = self.edit
         return self.source[:start] + text.encode() + self.source[end:]
 
     @property
     def difference(self) -> str:
-        """The fault as a change that can be read."""
+        """The fault as a unified diff."""
         before, after = (text.decode().splitlines() for text in (self.source, self.planted))
         lines = difflib.unified_diff(before, after, self.file, self.file, lineterm="", n=2)
         return "\n".join(lines)
 
 
 def places(file: Path, root: Path) -> list[list[Fault]]:
-    """Return the faults that can be planted in a file, those of each place together."""
+    """Return the faults that can be planted in a file, grouped by place."""
     source = file.read_bytes()
     reader = _Reader(source, file.relative_to(root).as_posix())
     reader.visit(ast.parse(source))
@@ -130,11 +130,11 @@ def places(file: Path, root: Path) -> list[list[Fault]]:
 
 
 class _Reader(ast.NodeVisitor):
-    """Walks over the code of a file, and notes what can be planted.
+    """Collects the places in a syntax tree.
 
     Args:
         source: the text.
-        name: the file, as faults call it.
+        name: the path of the file.
     """
 
     def __init__(self, source: bytes, name: str) -> None:
@@ -151,7 +151,7 @@ class _Reader(ast.NodeVisitor):
     # --- Positions and texts ----------------------------------------------------------------------
 
     def _span(self, node: ast.AST) -> tuple[int, int]:
-        """Return the first byte of a node, and the one behind it."""
+        """Return the offsets of the first byte of a node and of the byte after it."""
         first, last = self._starts[node.lineno - 1], self._starts[node.end_lineno - 1]  # type: ignore[attr-defined]
         return first + node.col_offset, last + node.end_col_offset  # type: ignore[attr-defined]
 
@@ -160,7 +160,7 @@ class _Reader(ast.NodeVisitor):
         return self.source[start:end].decode()
 
     def _place(self, *edits: Edit) -> None:
-        """Note the faults of a place, of which those that change nothing are none."""
+        """Add the faults of a place, except for those that change nothing."""
         faults = [
             self._fault(edit)
             for edit in edits
@@ -188,17 +188,17 @@ class _Reader(ast.NodeVisitor):
         )
 
     def _instead(self, node: ast.AST, *texts: str) -> None:
-        """Note that something else could stand where a node does."""
+        """Add the replacement of a node by other texts."""
         start, end = self._span(node)
         self._place(*((start, end, text) for text in texts))
 
     def _operator(self, kind: ast.AST, left: ast.AST, right: ast.AST) -> None:
-        """Note that another operator could stand between two nodes."""
-        written, planted = OTHERWISE.get(type(kind), ("", ""))
+        """Add the replacement of the operator between two nodes."""
+        written, planted = REPLACEMENTS.get(type(kind), ("", ""))
         if not written:
             return
         begin, end = self._span(left)[1], self._span(right)[0]
-        # The same with one more node to its left and right, so that the change can be understood.
+        # The edit includes both operands, so that the change can be understood.
         pattern = written if "\\" in written else re.escape(written)
         found = re.search(pattern.encode(), self.source[begin:end])
         if found is None:
@@ -214,7 +214,7 @@ class _Reader(ast.NodeVisitor):
     # --- Statements -------------------------------------------------------------------------------
 
     def visit(self, node: ast.AST) -> None:
-        """Remember the innermost statement, whose lines tests have executed or not."""
+        """Track the innermost statement, for the lines that tests execute."""
         if isinstance(node, ast.stmt) and not hasattr(node, "body"):
             before, self._statement = self._statement, node
             super().visit(node)
@@ -230,7 +230,7 @@ class _Reader(ast.NodeVisitor):
             self.visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Read the body and the defaults of a function, if it computes anything."""
+        """Visit the body and the defaults of a function, if it computes anything."""
         names = {ast.unparse(decorator) for decorator in node.decorator_list}
         if node.name in SILENT or names & {"overload", "abstractmethod"}:
             return
@@ -247,7 +247,7 @@ class _Reader(ast.NodeVisitor):
         self._function.pop()
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Read the body of a class, and what it is given."""
+        """Visit the body and keywords of a class."""
         for keyword in node.keywords:
             self.visit(keyword.value)
         self._function.append(node.name)
@@ -257,14 +257,14 @@ class _Reader(ast.NodeVisitor):
         self._function.pop()
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A call whose result nobody takes can be forgotten; a text that stands alone is none."""
+        """Delete a call whose result is unused; skip docstrings."""
         if isinstance(node.value, ast.Call):
             self._deleted(node)
         if not isinstance(node.value, ast.Constant):
             self.visit(node.value)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """What a name, an attribute or an element was before can stay."""
+        """Delete the assignment of a name, attribute or element that has a value already."""
         names = {target.id for target in node.targets if isinstance(target, ast.Name)}
         if names & ({"__all__", "__version__"} | MESSAGES):
             return
@@ -276,15 +276,15 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """The same, and its annotation does not count."""
+        """Delete an annotated assignment; skip the annotation."""
         if node.value is not None:
             if not isinstance(node.target, ast.Name):
                 self._deleted(node)
             self.visit(node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        """What is counted up can stay, or be counted wrongly."""
-        written, planted = OTHERWISE.get(type(node.op), ("", ""))
+        """Delete an augmented assignment, or replace its operator."""
+        written, planted = REPLACEMENTS.get(type(node.op), ("", ""))
         if written:
             start, end = self._span(node)
             text = self.source[start:end].decode().replace(f"{written}=", f"{planted}=", 1)
@@ -292,29 +292,29 @@ class _Reader(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_Delete(self, node: ast.Delete) -> None:
-        """What is deleted can stay."""
+        """Delete a `del` statement."""
         self._deleted(node)
 
     def visit_Raise(self, node: ast.Raise) -> None:
-        """An error can go unnoticed; its text does not count."""
+        """Delete a `raise` statement; skip its message."""
         self._deleted(node)
 
     def visit_Return(self, node: ast.Return) -> None:
-        """Nothing can be returned instead of something."""
+        """Return None instead of a value."""
         if node.value is not None and ast.unparse(node.value) != "None":
             self._instead(node, "return None")
             self.visit(node.value)
 
     def visit_Break(self, node: ast.Break) -> None:
-        """A loop can go on."""
+        """Continue a loop instead of leaving it."""
         self._instead(node, "continue")
 
     def visit_Continue(self, node: ast.Continue) -> None:
-        """A loop can end."""
+        """Leave a loop instead of continuing it."""
         self._instead(node, "break")
 
     def visit_With(self, node: ast.With) -> None:
-        """What a block is to be done in can be left out, if it gives nothing to the block."""
+        """Remove the context manager of a block, if the block does not use its value."""
         start = self._span(node)[0]
         if not any(item.optional_vars for item in node.items):
             end = self._span(node.items[-1].context_expr)[1]
@@ -323,7 +323,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        """An error can be passed on, or one of several."""
+        """Reraise an exception, or do not catch one of several."""
         start, end = self._span(node.body[0])[0], self._span(node.body[-1])[1]
         self._place((start, end, "raise"))
         if isinstance(node.type, ast.Tuple):
@@ -333,7 +333,7 @@ class _Reader(ast.NodeVisitor):
         self._all(node.body)
 
     def visit_If(self, node: ast.If) -> None:
-        """A condition can be forced; what only type checkers or `python -m` read is no code."""
+        """Force a condition; skip blocks for type checkers and `python -m`."""
         test = ast.unparse(node.test)
         if test in {"TYPE_CHECKING", "not TYPE_CHECKING"} or "__name__" in test:
             return
@@ -341,7 +341,7 @@ class _Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_While(self, node: ast.While) -> None:
-        """A loop can be left out."""
+        """Skip a loop."""
         if not isinstance(node.test, ast.Constant):
             self._instead(node.test, "False")
         self.generic_visit(node)
@@ -349,47 +349,47 @@ class _Reader(ast.NodeVisitor):
     # --- Expressions ------------------------------------------------------------------------------
 
     def _condition(self, test: ast.expr) -> None:
-        # In brackets if it is an assignment, as in `if (found := find()):`.
+        # Parenthesized if it is an assignment, as in `if (found := find()):`.
         self._instead(test, "True", "False")
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
-        """A condition can be forced."""
+        """Force a condition."""
         self._condition(node.test)
         self.generic_visit(node)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
-        """What is left out can be taken."""
+        """Force a condition."""
         for test in node.ifs:
             self._condition(test)
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        """Each comparison can be another."""
+        """Replace each comparison."""
         operands = [node.left, *node.comparators]
         for kind, left, right in zip(node.ops, operands, operands[1:], strict=False):
             self._operator(kind, left, right)
         self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        """Any can be all, and all any."""
+        """Replace `and` by `or`, and the reverse."""
         for left, right in zip(node.values, node.values[1:], strict=False):
             self._operator(node.op, left, right)
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        """Another operation of arithmetic can be done."""
+        """Replace an arithmetic operator."""
         if not isinstance(node.left, ast.Constant) or not isinstance(node.left.value, str):
             self._operator(node.op, node.left, node.right)
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        """A sign or a `not` can be lost."""
+        """Remove a sign or a `not`."""
         if not isinstance(node.op, ast.UAdd):
             self._instead(node, self._text(node.operand))
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        """A number can be another, and true be false."""
+        """Replace a number or a bool."""
         value = node.value
         if isinstance(value, bool):
             self._instead(node, str(not value))
@@ -399,14 +399,14 @@ class _Reader(ast.NodeVisitor):
             self._instead(node, repr(value * 10) if value else "1.0")
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """What stands within a text has no place in the file before Python 3.12."""
+        """Skip f-strings: their nodes have no positions before Python 3.12."""
 
     def visit_Call(self, node: ast.Call) -> None:
-        """An argument can be left out."""
+        """Remove an argument."""
         name = ast.unparse(node.func)
         if name.removeprefix("dataclasses.") in {"dataclass", "TypeVar", "ParamSpec", "cast"}:
             return
-        if name == "zip":  # that the lengths are one is for the programmer, too
+        if name == "zip":  # `strict` is a check, like types
             self._all(node.args)
             return
         arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
@@ -419,7 +419,7 @@ class _Reader(ast.NodeVisitor):
                 before, end = self._span(arguments[place - 1]) if place else (0, 0), 0
                 start = before[1] if place else self._span(argument)[0]
                 end = self._span(argument)[1]
-                if not place:  # the comma behind it goes with it
+                if not place:  # include the comma after it
                     rest = re.match(rb"\s*,\s*", self.source[end:])
                     end += rest.end() if rest else 0
                 self._place((start, end, ""))
@@ -427,14 +427,14 @@ class _Reader(ast.NodeVisitor):
         self.visit(node.func)
 
     def visit_Slice(self, node: ast.Slice) -> None:
-        """A slice can begin late, and end early."""
+        """Start a slice later, or end it earlier."""
         for bound, sign in ((node.lower, "+"), (node.upper, "-")):
             if bound is not None and not isinstance(bound, ast.Constant):
                 self._instead(bound, f"({self._text(bound)}) {sign} 1")
         self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> None:
-        """An annotation does not compute."""
+        """Skip annotations."""
 
 
 def _short(text: str) -> str:
@@ -442,14 +442,14 @@ def _short(text: str) -> str:
     return " ".join(text.split())
 
 
-def effective(folder: Path, root: Path, beside: frozenset[str]) -> Iterator[list[Fault]]:
+def effective(folder: Path, root: Path, excluded: frozenset[str]) -> Iterator[list[Fault]]:
     """Yield the places of a package, file by file.
 
     Args:
-        folder: its source.
-        root: what the names of files begin at.
-        beside: files and folders in it that are no part of what it computes.
+        folder: its source folder.
+        root: the folder that paths are relative to.
+        excluded: files and folders to skip.
     """
     for file in sorted(folder.rglob("*.py")):
-        if not beside & set(file.relative_to(folder).with_suffix("").parts):
+        if not excluded & set(file.relative_to(folder).with_suffix("").parts):
             yield from places(file, root)

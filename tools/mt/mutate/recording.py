@@ -1,12 +1,11 @@
-"""A pytest plugin that writes down which lines each test executes, and which functions it compiles.
+"""A pytest plugin that records the lines each test executes, and the functions it compiles.
 
     pytest -p mt.mutate.recording --record FOLDER --lines-of SOURCE
 
-Each process of pytest leaves a file of coverage.py, in which the name of a test is the context of
-what it executes, and a file `*.json` with the rest: how long each test took, which of them failed,
-which started programs, and which lines lie in functions that Numba compiled for it. Machine code
-leaves no trace when it runs, and what is compiled already is not compiled again: the first test
-that needs a function has it to itself, and stands for all that come later.
+Each process of pytest writes a file of coverage.py, with the names of tests as contexts, and a file
+`*.json` with the duration of each test, the tests that failed, those that started programs, and
+the lines of functions that Numba compiled for each test. Coverage does not see compiled code, and
+a function is compiled only once: the first test that needs it is recorded for all later ones.
 """
 
 from __future__ import annotations
@@ -24,29 +23,29 @@ import pytest
 from coverage import Coverage
 
 PROGRAMS = {"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"}
-"""What Python calls the events by which another process is started."""
+"""The audit events for starting a process."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options: where to write, and whose lines count."""
+    """Add the options for the output folder and the source folder."""
     parser.addoption("--record", metavar="FOLDER", type=Path)
     parser.addoption("--lines-of", metavar="SOURCE", type=Path)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to record, but not in the process that only passes tests on to others."""
+    """Start recording, except in the controller of pytest-xdist."""
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         folder, source = config.getoption("--record"), config.getoption("--lines-of")
         config.pluginmanager.register(Recording(folder, source, config.rootpath))
 
 
 class Recording:
-    """What the tests of this process have done so far.
+    """The record of the tests of this process.
 
     Args:
-        folder: where to write it.
-        source: the folder whose lines count.
-        root: where the names of files begin.
+        folder: the output folder.
+        source: the folder whose lines are recorded.
+        root: the folder that paths are relative to.
     """
 
     def __init__(self, folder: Path, source: Path, root: Path) -> None:
@@ -66,13 +65,13 @@ class Recording:
         self.coverage.set_option("run:disable_warnings", ["no-data-collected", "already-imported"])
 
     def pytest_sessionstart(self) -> None:
-        """Listen to what is executed, and to programs that are started."""
+        """Start measuring coverage, and listen for programs that are started."""
         self.coverage.start()
         sys.addaudithook(self._event)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Ascribe what is executed now to a test."""
+        """Attribute executed lines to a test."""
         if not self.listens and "numba" in sys.modules:
             self._listen()
         self.test = item.nodeid
@@ -83,7 +82,7 @@ class Recording:
         return done
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note how long a test took, and whether it failed; one that skips itself is left out."""
+        """Record the duration and failure of a test; skipped tests are left out."""
         if report.skipped:
             self.seconds.pop(report.nodeid, None)
         elif report.when != "teardown" or report.nodeid in self.seconds:
@@ -92,7 +91,7 @@ class Recording:
             self.failed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        """Write everything down."""
+        """Write the record."""
         self.coverage.stop()
         self.coverage.save()
         noted = {
@@ -108,7 +107,7 @@ class Recording:
             self.starting.add(self.test)
 
     def _listen(self) -> None:
-        """Let Numba say what it compiles."""
+        """Listen for compilations by Numba."""
         from numba.core import event
 
         recording = self
@@ -118,13 +117,13 @@ class Recording:
                 recording.compiles(event.data["dispatcher"].py_func.__code__)
 
             def on_end(self, event: Any) -> None:
-                """Do nothing."""
+                """Ignore the end of a compilation."""
 
         event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
         self.listens = True
 
     def compiles(self, code: CodeType) -> None:
-        """Note that a function is compiled for the test that runs now."""
+        """Record that a function is compiled for the current test."""
         file = Path(code.co_filename)
         if self.test and file.is_relative_to(self.source):
             lines = self.compiled.setdefault(file.relative_to(self.root).as_posix(), {})
@@ -135,7 +134,7 @@ class Recording:
 
 
 def _lines(code: CodeType) -> Iterator[int]:
-    """Yield the lines of a function, and of those within it."""
+    """Yield the lines of a function, and of its inner functions."""
     for _, _, line in code.co_lines():
         if line is not None:
             yield line

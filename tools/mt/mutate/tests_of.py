@@ -1,21 +1,18 @@
-"""Which tests of a package could notice a fault, the most likely first.
+"""Select the tests of a package that could detect a fault, the most likely first.
 
-That is known from one run of all of them (`recording.py`), kept below `build/mutate` with the
-source as it was: lines that have moved since are found again. Tests that have changed are recorded
-anew. Of lines that have changed nothing is known, until somebody removes that folder.
+The selection is based on one run of all tests (`recording.py`), stored in `build/mutate`. Changed
+test files are recorded again; if the source of the package changes, all are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -27,68 +24,59 @@ from mt.mutate.tree import Tree
 from mt.workspace import ROOT, Stage
 
 WORK = ROOT / "build" / "mutate"
-"""Where recordings are kept, and what became of faults."""
-
-ALL = float("inf")
+"""The folder for recordings and outcomes."""
 
 
 @dataclass
 class Recording:
-    """What the tests of a package have done.
+    """The record of the tests of a package.
 
     Attributes:
-        folder: where it is kept.
-        files: a hash of each file of tests, as it was.
-        seconds: how long each test took.
-        failed: tests that failed although there was no fault.
-        starting: tests that started programs, whose lines nobody has seen.
-        compiled: by file and line, the tests for which the function there was compiled first.
-        root: where the names of files begin.
+        folder: the folder where it is stored.
+        source: a hash of the source at the time.
+        files: a hash of each test file at the time.
+        seconds: the duration of each test.
+        failed: tests that failed without a fault.
+        starting: tests that started programs, whose lines are unknown.
+        compiled: by file and line, the tests that first compiled the function there.
     """
 
     folder: Path
+    source: str = ""
     files: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     starting: list[str] = field(default_factory=list)
     compiled: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    root: Path = ROOT
 
     @classmethod
     def of(cls, stage: Stage, processes: int) -> Recording:
-        """Return the recording of a package, after its tests have been run if they must be."""
-        recording = cls(WORK / stage.name)
-        kept = recording.folder / "recording.json"
-        if kept.is_file():
-            recording = cls(recording.folder, **json.loads(kept.read_text("utf-8")))
-        else:
+        """Return the record of a package, after running new or changed tests."""
+        folder, source = WORK / stage.name, _hash(*sorted(stage.source.rglob("*.py")))
+        kept = folder / "recording.json"
+        recording = cls(folder, **json.loads(kept.read_text("utf-8"))) if kept.is_file() else None
+        if recording is None or recording.source != source:
+            recording = cls(folder, source)
             recording._lines.unlink(missing_ok=True)
-            shutil.rmtree(recording._source, ignore_errors=True)
-        files = {file.relative_to(ROOT).as_posix(): _hash(file) for file in _test_files(stage)}
+        tests = sorted((stage.folder / "tests").rglob("test_*.py"))
+        files = {file.relative_to(ROOT).as_posix(): _hash(file) for file in tests}
         changed = [file for file, digest in files.items() if recording.files.get(file) != digest]
         gone = [file for file in recording.files if files.get(file) != recording.files[file]]
         recording._forget(gone)
         if changed:
             recording._record(stage, changed, processes)
         recording.files = files
-        content = {name: value for name, value in vars(recording).items() if name in cls._kept()}
+        names = [each.name for each in fields(cls) if each.name != "folder"]
+        content = {name: getattr(recording, name) for name in names}
         kept.write_text(json.dumps(content), encoding="utf-8")
         return recording
-
-    @classmethod
-    def _kept(cls) -> set[str]:
-        return {"files", "seconds", "failed", "starting", "compiled"}
 
     @property
     def _lines(self) -> Path:
         return self.folder / "lines.coverage"
 
-    @property
-    def _source(self) -> Path:
-        return self.folder / "source"
-
     def _forget(self, files: Iterable[str]) -> None:
-        """Forget what is known of the tests of some files."""
+        """Remove the tests of some files from the record."""
         for file in files:
             within = f"{file}::"
             self.seconds = {t: s for t, s in self.seconds.items() if not t.startswith(within)}
@@ -102,7 +90,7 @@ class Recording:
                 )
 
     def _record(self, stage: Stage, files: Sequence[str], processes: int) -> None:
-        """Run the tests of some files, and add what they do."""
+        """Run the tests of some files, and add them to the record."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with Tree() as tree:
             scratch = tree.folder / "recording"
@@ -119,27 +107,14 @@ class Recording:
                 MT_FAST_CACHE="off",
             )
             print("\n".join(done.said.splitlines()[-12:]), flush=True)
-            if not self._source.is_dir():
-                shutil.copytree(tree.root / source, self._source / source)
+            lines = CoverageData(str(self._lines))
+            lines.read()
             for file in sorted(scratch.glob("*.coverage*")):
-                self._add_lines(file)
+                more = CoverageData(str(file))
+                more.read()
+                lines.update(more)
             for file in sorted(scratch.glob("*.json")):
                 self._add(json.loads(file.read_text("utf-8")))
-
-    def _add_lines(self, file: Path) -> None:
-        """Add the lines that a process has executed, as they are numbered in the kept source."""
-        lines, more = CoverageData(str(self._lines)), CoverageData(str(file))
-        lines.read()
-        more.read()
-        for name in more.measured_files():
-            by_test: dict[str, list[int]] = defaultdict(list)
-            for line, tests in more.contexts_by_lineno(name).items():
-                for test in tests:
-                    by_test[test].append(self._number(name, line))
-            for test, numbers in by_test.items():
-                lines.set_context(test)
-                lines.add_lines({name: set(numbers) - {0}})
-        lines.write()
 
     def _add(self, noted: Mapping[str, Any]) -> None:
         self.seconds |= noted["seconds"]
@@ -147,26 +122,7 @@ class Recording:
         self.starting += noted["starting"]
         for file, lines in noted["compiled"].items():
             for line, tests in lines.items():
-                number = str(self._number(file, int(line)))
-                self.compiled.setdefault(file, {}).setdefault(number, []).extend(tests)
-
-    def _number(self, file: str, line: int) -> int:
-        """Return which line of the kept source a line is now; 0 if it was not there."""
-        return self._numbers(file).get(line, 0)
-
-    @cached_property
-    def _numbers(self) -> Callable[[str], dict[int, int]]:
-        @cache
-        def numbers(file: str) -> dict[int, int]:
-            kept = self._source / file
-            before, now = (
-                each.read_text("utf-8").splitlines() if each.is_file() else []
-                for each in (kept, self.root / file)
-            )
-            blocks = SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
-            return {b + i + 1: a + i + 1 for a, b, size in blocks for i in range(size)}
-
-        return numbers
+                self.compiled.setdefault(file, {}).setdefault(line, []).extend(tests)
 
     # --- Choosing tests ---------------------------------------------------------------------------
 
@@ -178,7 +134,7 @@ class Recording:
 
     @cached_property
     def _size(self) -> Counter[str]:
-        """How many files each test touches: the fewer, the more it is about each of them."""
+        """The number of files that each test touches: the fewer, the more specific it is."""
         with closing(sqlite3.connect(self._lines)) as lines:
             query = (
                 "SELECT context.context, count(*) FROM line_bits JOIN context "
@@ -187,28 +143,24 @@ class Recording:
             return Counter(dict(lines.execute(query)))
 
     def tests_for(self, fault: Fault, budget: float, thorough: bool) -> list[str]:
-        """Return the tests that could notice a fault, the most likely first.
+        """Return the tests that could detect a fault, the most likely first.
 
-        Those that execute its line come first, then those for which its function was compiled,
-        those that execute anything in its file, those that start programs, and all the others: what
-        machine code executes is not seen, nor what is done once and then remembered.
+        First come those that execute its line, then those that compiled its function, those that
+        execute anything in its file, those that start programs, and all others: compiled code is
+        not recorded, nor is code that runs only once because its result is cached.
 
         Args:
-            fault: what they should notice.
-            budget: how many seconds the tests may take that are taken for one reason.
-            thorough: whether to take all tests, however long they take.
+            fault: the fault.
+            budget: the time limit in seconds for each of these groups.
+            thorough: whether to take all tests, regardless of time.
         """
-        by_number: dict[int, list[str]] = self._executed(fault.file)
-        executed = {
-            now: by_number.get(before, []) for now, before in self._numbers(fault.file).items()
-        }
+        executed: dict[int, list[str]] = self._executed(fault.file)
         usable = self.seconds.keys() - set(self.failed)
         first, last = fault.within
         of_line = set(executed.get(fault.number, ())) & usable
         if not of_line and not fault.at_import:
             of_line = {t for n in range(first, last + 1) for t in executed.get(n, ())} & usable
-        number = str(self._number(fault.file, fault.number))
-        compiled = set(self.compiled.get(fault.file, {}).get(number, ()))
+        compiled = set(self.compiled.get(fault.file, {}).get(str(fault.number), ()))
         near = {test for tests in executed.values() for test in tests}
         groups = [of_line, compiled, near, set(self.starting), usable]
         taken: dict[str, None] = {}
@@ -222,7 +174,7 @@ class Recording:
         return list(taken)
 
     def _spread(self, tests: Iterable[str]) -> list[str]:
-        """Return tests in order: the first of each function, then the second of each, and so on."""
+        """Interleave tests: the first of each function, then the second of each, and so on."""
         by_function: dict[str, list[str]] = defaultdict(list)
         for test in sorted(tests, key=lambda test: (self._size[test], self.seconds[test], test)):
             by_function[test.partition("[")[0]].append(test)
@@ -234,9 +186,5 @@ class Recording:
         return [test for _, _, test in sorted(turns)]
 
 
-def _test_files(stage: Stage) -> list[Path]:
-    return sorted((stage.folder / "tests").rglob("test_*.py"))
-
-
-def _hash(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _hash(*files: Path) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

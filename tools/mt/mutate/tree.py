@@ -1,9 +1,9 @@
 """A copy of the workspace, in which files can be changed and tests run.
 
-Nothing is shared with the workspace but installed libraries. The copies of the packages come first
-on Python's path, before those that are installed for editing, and what Python has compiled of a
-file is removed whenever the file is changed: it is recognised by its time in seconds and its size,
-which may be those of another fault.
+It shares only installed libraries with the workspace. The copied packages come first on Python's
+path, before those installed in editable mode. Bytecode of a file is removed whenever the file is
+changed, because Python validates it by size and by time in seconds, which may both be equal for
+another fault.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SOURCES = "packages/*/src"
 
 @dataclass(frozen=True)
 class Done:
-    """How a run of pytest ended.
+    """The result of a run of pytest.
 
     Attributes:
-        status: its exit status; None if it took too long and was ended.
-        said: what it printed.
+        status: its exit status; None if it was stopped by the time limit.
+        said: its output.
     """
 
     status: int | None
@@ -39,7 +39,7 @@ class Done:
 
 
 class Tree:
-    """A copy of what git knows or would know of the workspace; removed at the end of a block."""
+    """A copy of the files of the workspace that git does not ignore; a `with` block removes it."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mt-mutate-"))
@@ -62,19 +62,19 @@ class Tree:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def write(self, name: str, text: bytes) -> None:
-        """Change a file."""
+        """Write a file."""
         file = self.root / name
         file.write_bytes(text)
         for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
             compiled.unlink()
 
     def pytest(self, *arguments: str, seconds: float | None = None, **variables: str) -> Done:
-        """Run pytest in the copy, and end it and all that it has started when its time is over.
+        """Run pytest in the copy; kill it and its children at the time limit.
 
         Args:
             *arguments: of pytest.
-            seconds: how long it may take.
-            **variables: of its environment.
+            seconds: the time limit.
+            **variables: environment variables.
         """
         scratch = self.folder / "scratch"
         scratch.mkdir()

@@ -1,10 +1,10 @@
-"""A pytest plugin that runs some tests, in the order in which they are likely to fail.
+"""A pytest plugin that runs some tests, those most likely to fail first.
 
     pytest -p mt.mutate.trial --tests FILE
 
-The file holds a list of tests, each with the seconds that it may take. One that takes longer ends
-the process: a fault that makes a loop endless has been noticed. The process may take so much memory
-and no more, or a fault could take the machine down.
+The file has a list of tests, each with its time limit in seconds. A test that exceeds it ends the
+process: it has detected a fault that makes a loop infinite. Memory is limited as well, so that a
+fault cannot exhaust the machine.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 import pytest
 
 MEMORY = 16 * 2**30
-"""How many bytes of addresses a process may have."""
+"""The limit of the address space, in bytes."""
 
 STARTING = 180
-"""How many seconds may pass until the first test runs."""
+"""The limit of the time until the first test runs, in seconds."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option: which tests to run."""
+    """Add the option for the tests to run."""
     parser.addoption("--tests", metavar="FILE", type=Path)
 
 
@@ -42,7 +42,7 @@ class Trial:
     """Some tests and their limits.
 
     Args:
-        limits: the seconds that each test may take, in the order in which they are to run.
+        limits: the time limit of each test in seconds, in the order to run them.
     """
 
     def __init__(self, limits: dict[str, float]) -> None:
@@ -50,7 +50,7 @@ class Trial:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave these tests only, in this order."""
+        """Select these tests, in this order."""
         by_name = {item.nodeid: item for item in items}
         items[:] = [by_name[name] for name in self.limits if name in by_name]
 

@@ -1,1 +1,1 @@
-"""`mt parallel-check`: what Numba has made of the loops of mt-fast's course."""
+"""`mt parallel-check`: Numba's parallel diagnostics of the loops of mt-fast's course."""

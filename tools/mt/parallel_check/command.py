@@ -1,6 +1,6 @@
-"""`mt parallel-check`: what Numba runs in parallel of the course's loops, and what it has moved.
+"""`mt parallel-check`: Numba's parallel diagnostics of the course's loops.
 
-The level says how much there is to read, from 1 to 4.
+The level of detail is from 1 to 4.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 @cache
 def loops() -> dict[str, Any]:
-    """Return each loop, by the name of what it is made by, after it has run once."""
+    """Return each loop, by the name of the function that makes it, after running it once."""
     x = TensorData([1.0, 2.0, 3.0, 4.0], (1, 2, 2))
     out = TensorData([0.0] * 4, (1, 2, 2))
     row = TensorData([0.0] * 2, (1, 1, 2))

@@ -1,1 +1,1 @@
-"""Programs that were written for torch: with other import lines, and beside torch."""
+"""Convert programs written for torch by their imports, and compare both versions."""

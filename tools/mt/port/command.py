@@ -1,7 +1,7 @@
 """`mt port`: convert torch programs by their imports, or compare them with torch.
 
 mt port train.py                   prints the program with its imports changed
-mt port train.py --out train_mt.py     writes it there
+mt port train.py --out train_mt.py     writes it to a file
 mt port train.py --diff            prints what changes
 mt port compare                    compares programs with torch, step by step
 mt port compare gpt vae --backend fast
@@ -21,7 +21,7 @@ from mt.port.imports import difference, ported, read
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Port a program or compare those of this folder; the status says whether all is well."""
+    """Convert a program, or compare the sample programs; the status is 0 on success."""
     comparing = bool(arguments) and arguments[0] == "compare"
     with reported("port"):
         if comparing:
@@ -43,7 +43,7 @@ def _parser(comparing: bool) -> argparse.ArgumentParser:
 
 
 def _port(options: argparse.Namespace) -> int:
-    """Change the imports of a program, and say what it uses that is left out."""
+    """Change the imports of a program, and print the unsupported names that it uses."""
     from rich.console import Console
 
     from mt.port.names import left_out
@@ -62,16 +62,16 @@ def _port(options: argparse.Namespace) -> int:
 
 
 def _write_new(file: Path, text: str) -> None:
-    """Write a file that does not exist yet."""
+    """Write a new file."""
     try:
         with file.open("xb") as stream:
             stream.write(text.encode())
     except FileExistsError as error:
-        raise ToolError(f"{file} exists, and is left as it is: name another file.") from error
+        raise ToolError(f"{file} exists and is not overwritten: name another file.") from error
 
 
 def _compare(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Run programs on both sides, and print how far they are from each other."""
+    """Run programs on both sides, and print their differences."""
     from mt.port.comparison import compared, programs
 
     chosen = programs(options.names)

@@ -1,7 +1,7 @@
-"""Programs as people write them for torch, run there and here, and compared step by step.
+"""Run typical torch programs there and here, and compare them step by step.
 
-Each program takes `--out FILE` and writes its losses and what it has computed in the end there, as
-arrays by name. Here it runs with other import lines, in a process of its own as there.
+Each program takes `--out FILE` and writes its losses and final results to it, as arrays by name.
+Both versions run in child processes; only their imports differ.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the folder.
+    """A sample program.
 
     Attributes:
-        name: that of its file.
-        shows: what it does, and with what of torch.
+        name: the name of its file.
+        shows: what it does, and the features of torch that it uses.
         short: arguments for a short run.
-        allowed: how far losses and results may be from torch's; see `differences`.
-        why: why so far.
+        allowed: the maximum difference from torch's losses and results; see `differences`.
+        why: the reason for this limit.
     """
 
     name: str
@@ -48,20 +48,20 @@ class Program:
 
     @property
     def file(self) -> Path:
-        """Where it stands."""
+        """Its path."""
         return FOLDER / f"{self.name}.py"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How far a program is from torch here.
+    """The differences of a program from torch.
 
     Attributes:
-        program: which.
-        steps: how many losses were compared.
+        program: the program.
+        steps: the number of losses compared.
         loss: the largest difference of a loss.
-        result: the largest difference of anything else.
-        failure: why there is nothing to compare; "" if there is.
+        result: the largest difference of any other array.
+        failure: why nothing was compared; empty on success.
     """
 
     program: Program
@@ -72,7 +72,7 @@ class Outcome:
 
     @property
     def follows(self) -> bool:
-        """Whether it runs here, and does not differ by more than it may."""
+        """Whether it runs here, with differences within the limit."""
         return not self.failure and max(self.loss, self.result) <= self.program.allowed
 
 
@@ -80,7 +80,7 @@ def programs(names: Sequence[str] = ()) -> list[Program]:
     """Return the programs of these names, or all.
 
     Raises:
-        TableError: the table is not what it should be.
+        TableError: the table is invalid.
         ToolError: there is no program of a name.
     """
     known = {}
@@ -95,12 +95,12 @@ def programs(names: Sequence[str] = ()) -> list[Program]:
 
 
 def compared(program: Program, backend: str, *, short: bool = False) -> Outcome:
-    """Run a program on both sides at once, and compare what it has written.
+    """Run a program on both sides at once, and compare the results.
 
     Args:
-        program: which.
-        backend: what it runs on here.
-        short: whether for a second only.
+        program: the program.
+        backend: the backend to run it on here.
+        short: whether to run it for a second only.
     """
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as both:
         arguments = program.short if short else ()
@@ -123,7 +123,7 @@ def _written(file: Path, arguments: Sequence[str], out: Path, backend: str) -> A
     """Run a program and return the arrays that it writes.
 
     Raises:
-        ToolError: it fails; says how.
+        ToolError: it fails; the message is the last line of its stderr.
     """
     command = [sys.executable, str(file), *arguments, "--out", str(out)]
     environment = {**os.environ, "MT_BACKEND": backend}
@@ -131,15 +131,15 @@ def _written(file: Path, arguments: Sequence[str], out: Path, backend: str) -> A
         command, cwd=out.parent, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise ToolError((done.stderr.strip() or "it ended without a word").splitlines()[-1])
+        raise ToolError((done.stderr.strip() or "it failed without output").splitlines()[-1])
     with np.load(out) as arrays:
         return dict(arrays)
 
 
 def differences(ours: Arrays, theirs: Arrays) -> dict[str, float]:
-    """Return how far each array is from torch's, relative to the largest number in that.
+    """Return the difference of each array from torch's, relative to its largest number.
 
-    Infinity stands for another shape, for nan on one side only, and for an array that is missing.
+    It is infinite for different shapes, for nan on one side only, and for missing arrays.
     """
     return {name: _difference(ours.get(name), theirs.get(name)) for name in {**theirs, **ours}}
 

@@ -1,7 +1,7 @@
-"""A program's import lines with other names: what was torch's is then that of the mirror.
+"""Change the imports of a program from torch to the module that mirrors its names.
 
-A line keeps its form and binds the same names; nothing else of the program changes. It is read as
-text, so that neither torch nor what else it needs has to be installed.
+Each import keeps its form and binds the same names; the rest of the program stays the same. It is
+parsed as text, so neither torch nor its other dependencies need to be installed.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ def read(file: Path) -> tuple[str, ast.Module]:
     """Return a program and its syntax tree.
 
     Raises:
-        ToolError: it is no Python; says where.
+        ToolError: it is not valid Python; the message says where.
     """
     try:
-        text = file.read_bytes().decode()  # its line ends are kept
+        text = file.read_bytes().decode()  # keeps line endings
         return text, ast.parse(text)
-    except (SyntaxError, ValueError) as error:  # of which a wrong encoding is one
-        raise ToolError(f"{file} is no Python that can be read: {error}") from error
+    except (SyntaxError, ValueError) as error:  # ValueError for a wrong encoding
+        raise ToolError(f"{file} is not readable as Python: {error}") from error
 
 
 def ported(text: str, tree: ast.Module) -> str:
-    """Return a program whose import lines name the mirror where they named torch."""
+    """Return a program whose imports from torch are from the mirror instead."""
     place = Text(text)
     return edited(text, (edit for node in ast.walk(tree) for edit in _edits(node, place)))
 
 
 def difference(file: Path) -> str:
-    """Return what changes in a program, as a patch."""
+    """Return the changes of a program as a patch."""
     text, tree = read(file)
     before, after = text.splitlines(keepends=True), ported(text, tree).splitlines(keepends=True)
     return "".join(difflib.unified_diff(before, after, file.name, file.name, n=0))
 
 
 def is_torchs(module: str | None) -> bool:
-    """Whether a dotted name is that of torch or of a module in it."""
+    """Return whether a dotted name is torch or a module in it."""
     return module is not None and module.partition(".")[0] == "torch"
 
 
 def _edits(node: ast.AST, place: Text) -> Iterator[Edit]:
-    """Yield what changes in a statement: nothing, unless it imports from torch."""
+    """Yield the changes of a statement, if it imports from torch."""
     if isinstance(node, ast.ImportFrom) and node.level == 0 and is_torchs(node.module):
         match = _FROM.match(place.text, place.start_of(node))
         if match is None:
-            raise ToolError(f"line {node.lineno} goes on in the next before it names torch.")
+            raise ToolError(f"line {node.lineno}: `from` and `torch` must be on the same line.")
         yield Edit(*match.span(1), MIRROR)
     if isinstance(node, ast.Import):
         for name in node.names:
             if is_torchs(name.name):
-                # `import torch.nn` binds torch, of which the mirror imports all when it is asked.
+                # `import torch.nn` binds torch; the mirror imports its modules on demand.
                 module = name.name.replace("torch", MIRROR, 1) if name.asname else MIRROR
                 text = f"{module} as {name.asname or 'torch'}"
                 yield Edit(place.start_of(name), place.end_of(name), text)

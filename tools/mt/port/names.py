@@ -1,8 +1,8 @@
-"""The names of torch that a program uses and that are left out, with what to use instead.
+"""Find the names of torch that a program uses and that are not supported, with alternatives.
 
-The program is read as text. What a name that it has imported leads to is asked of the mirror
-itself, whose errors are the advice. What a variable is cannot be read: where it is asked for
-something that only torch's tensors and modules have, it is said that it may be one of them.
+The program is parsed as text. Imported names are looked up in the mirror, whose errors contain the
+advice. The types of variables are unknown: if an attribute exists only on torch's tensors and
+modules, the advice is conditional.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy as np
 from mt.port.imports import MIRROR, is_torchs
 
 EVERYDAY = (bytes, dict, float, list, np.ndarray, set, slice, str, tuple)
-"""Types of which a program has values: what they can be asked for says nothing of torch."""
+"""Common types, whose attributes say nothing about torch."""
 
 
 @dataclass(frozen=True, order=True)
 class Use:
-    """A place of a program that uses what is left out.
+    """A line of a program that uses an unsupported name.
 
     Attributes:
-        line: the number of its line, from 1.
-        advice: what is used there, and what to use instead.
+        line: the line number, from 1.
+        advice: what is used, and what to use instead.
     """
 
     line: int
@@ -35,14 +35,14 @@ class Use:
 
 
 def left_out(tree: ast.Module) -> list[Use]:
-    """Return where a program uses names of torch that are left out, in order, each line once."""
+    """Return the uses of unsupported names of torch in a program, sorted and without repetition."""
     bound = dict(_bound(tree))
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return sorted({use for node in ast.walk(tree) for use in _uses(node, bound, inner)})
 
 
 def _bound(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
-    """Yield what imports bind: names, and to what of torch's, `nn` to "nn"; None for all else."""
+    """Yield the names that imports bind, with their path in torch (`nn` for "nn"), or None."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for name in node.names:
@@ -54,7 +54,7 @@ def _bound(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
 
 
 def _uses(node: ast.AST, bound: dict[str, str | None], inner: set[int]) -> Iterator[Use]:
-    """Yield what a statement or an expression uses that is left out."""
+    """Yield the unsupported names that a statement or an expression uses."""
     if isinstance(node, ast.Import):
         for name in node.names:
             if is_torchs(name.name):
@@ -73,7 +73,7 @@ def _uses(node: ast.AST, bound: dict[str, str | None], inner: set[int]) -> Itera
 
 
 def _chain(node: ast.Attribute) -> tuple[str, str]:
-    """Return the name that a chain of attributes begins with, "" if with no name, and the rest."""
+    """Return the first name of a chain of attributes, or "", and the rest."""
     parts: list[str] = []
     expression: ast.expr = node
     while isinstance(expression, ast.Attribute):
@@ -83,7 +83,7 @@ def _chain(node: ast.Attribute) -> tuple[str, str]:
 
 
 def _missing(line: int, path: str) -> Iterator[Use]:
-    """Yield a name below torch if it leads to nothing in the mirror."""
+    """Yield a use if a path below torch does not exist in the mirror."""
     from mt_nn.torch_names.left_out import advice, sentence
 
     reached, known = import_module(MIRROR), ""
@@ -99,7 +99,7 @@ def _missing(line: int, path: str) -> Iterator[Use]:
 
 
 def _method(node: ast.Attribute) -> Iterator[Use]:
-    """Yield what only tensors and modules of torch can be asked for, and not those here."""
+    """Yield a use if only tensors and modules of torch have an attribute."""
     from mt_nn import Module
     from mt_nn.torch_names.left_out import advice
     from mt_tensor import Tensor
@@ -110,13 +110,13 @@ def _method(node: ast.Attribute) -> Iterator[Use]:
         said = advice(f"{owner}.{node.attr}")
         if said:
             yield Use(
-                node.lineno, f".{node.attr}, if it is one of torch.{owner}, is left out. {said}"
+                node.lineno, f".{node.attr}, if it is of torch.{owner}, is not supported. {said}"
             )
             return
 
 
 def _path(node: ast.ImportFrom, name: ast.alias) -> str | None:
-    """Return what is imported, behind torch's own name; None if it is none of torch's."""
+    """Return the path of an imported name below torch; None if it is not torch's."""
     if node.level or not is_torchs(node.module):
         return None
     return f"{_below(node.module or '')}.{name.name}"
@@ -127,5 +127,5 @@ def _first(name: str) -> str:
 
 
 def _below(module: str) -> str:
-    """Return the name of a module behind torch's own, "" for torch."""
+    """Return the path of a module below torch; "" for torch."""
     return module.partition(".")[2]

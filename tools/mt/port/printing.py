@@ -1,4 +1,4 @@
-"""Outcomes and advice on the terminal."""
+"""Print outcomes and advice on the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mt.port.names import Use
 
 
 def show_outcomes(outcomes: Iterable[Outcome], backend: str, console: Console) -> bool:
-    """Print a line for each program as it comes in; return whether all follow torch."""
+    """Print a line for each program as it finishes; return whether all follow torch."""
     console.print(f"Largest differences from torch on backend {backend}, relative:\n")
     console.print(f"{'program':11}{'steps':>6}{'losses':>10}{'results':>10}{'allowed':>10}")
     shown = []
@@ -32,7 +32,7 @@ def show_outcomes(outcomes: Iterable[Outcome], backend: str, console: Console) -
 
 
 def show_advice(uses: Sequence[Use], console: Console) -> None:
-    """Print where a program uses what is left out, and what to use instead."""
+    """Print the unsupported names that a program uses, and what to use instead."""
     table = Table("", "", box=None, show_header=False, padding=(0, 1, 0, 0))
     for use in uses:
         table.add_row(f"line {use.line}", escape(use.advice))

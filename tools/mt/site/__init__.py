@@ -1,1 +1,1 @@
-"""`mt site`: all comparisons, concepts and sources as pages that need nothing but a browser."""
+"""`mt site`: all comparisons, concepts and sources as static pages."""

@@ -1,6 +1,6 @@
-"""A browser without a window, to see what a page does in it.
+"""A headless browser, to test how pages look and behave.
 
-Any Chromium that is installed is driven by Selenium and the browser's own driver.
+Selenium drives any installed Chromium through its driver.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from selenium.webdriver.common.keys import Keys
 from mt.errors import ToolError, reported
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-"""What a Chromium may be called; the environment variable MT_BROWSER names another."""
+"""Names of Chromium programs; the environment variable MT_BROWSER specifies another."""
 
 DRIVER = "chromedriver"
 
@@ -41,14 +41,14 @@ OPTIONS = (
 
 
 class BrowserError(ToolError):
-    """There is no browser, or it did not do what it was asked for."""
+    """There is no browser, or it failed."""
 
 
 def programs() -> tuple[str, str]:
     """Return the paths of a browser and of its driver.
 
     Raises:
-        BrowserError: there is none; says how to get one.
+        BrowserError: there is none; the message says how to install one.
     """
     names = (os.environ.get("MT_BROWSER", ""), *BROWSERS)
     browser = next(filter(None, (shutil.which(name) for name in names if name)), None)
@@ -56,15 +56,15 @@ def programs() -> tuple[str, str]:
     if browser is None or driver is None:
         raise BrowserError(
             f"no {'browser' if browser is None else DRIVER}: install Chromium and its driver (on "
-            "Debian, `apt-get install chromium chromium-driver`), or name a browser by the "
-            "environment variable MT_BROWSER."
+            "Debian, `apt-get install chromium chromium-driver`), or set the environment variable "
+            "MT_BROWSER to a browser."
         )
     return browser, driver
 
 
 @contextmanager
 def page(scripts: bool = False) -> Iterator[Page]:
-    """Start a browser, and yield an empty page of it, in which no scripts run unless it is said."""
+    """Start a browser and yield an empty page, in which scripts are disabled by default."""
     browser, driver = programs()
     options = ChromeOptions()
     options.binary_location = browser
@@ -80,7 +80,7 @@ class Page:
 
     Args:
         chrome: the browser.
-        scripts: whether those of the page run; if not, only those of `value` do.
+        scripts: whether scripts of the page run; those of `value` always do.
     """
 
     def __init__(self, chrome: Chrome, scripts: bool = False) -> None:
@@ -88,24 +88,24 @@ class Page:
         self._tell("Emulation.setScriptExecutionDisabled", value=not scripts)
 
     def _tell(self, command: str, **arguments: Any) -> None:
-        """Send a command for which Selenium has no words of its own."""
+        """Send a command of the DevTools protocol that Selenium does not wrap."""
         self._chrome.execute_cdp_cmd(command, arguments)
 
     def _log(self, kind: str) -> list[dict[str, Any]]:
-        """Return what has been logged since this was asked last."""
+        """Return the log entries since the last call."""
         entries: list[dict[str, Any]] = self._chrome.get_log(kind)  # type: ignore[no-untyped-call]
         return entries
 
     def open(self, url: str) -> None:
-        """Show a page, and wait until it is there."""
-        self.requests(), self.complaints()  # those of the page before
+        """Open a page, and wait until it is loaded."""
+        self.requests(), self.complaints()  # discard those of the previous page
         try:
             self._chrome.get(url)
         except WebDriverException as error:
             raise BrowserError(f"{url}: {error.msg}") from error
 
     def requests(self) -> list[str]:
-        """Return what has been loaded since the page was opened, or since this was asked last."""
+        """Return the URLs requested since the page was opened, or since the last call."""
         entries = (json.loads(entry["message"]) for entry in self._log("performance"))
         return [
             entry["message"]["params"]["request"]["url"]
@@ -114,37 +114,37 @@ class Page:
         ]
 
     def complaints(self) -> list[str]:
-        """Return what the browser has written to its console, since this was asked last."""
+        """Return the console messages since the last call."""
         return [entry["message"] for entry in self._log("browser")]
 
     def value(self, expression: str) -> Any:
-        """Return what an expression of JavaScript is worth in the page."""
+        """Return the value of a JavaScript expression in the page."""
         try:
             return self._chrome.execute_script(f"return {expression.strip()}")
         except WebDriverException as error:
             raise BrowserError(f"{expression}: {error.msg}") from error
 
     def resize(self, width: int, height: int) -> None:
-        """Give the window a size, in pixels."""
+        """Set the size of the window, in pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._tell("Emulation.setDeviceMetricsOverride", **size)
 
     def prefer(self, scheme: Literal["light", "dark"]) -> None:
-        """Let the reader's system be light or dark."""
+        """Emulate the color scheme of the system."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self._tell("Emulation.setEmulatedMedia", features=[feature])
 
     def press(self, key: str) -> None:
-        """Press a key, by the name that Selenium has for it: "TAB"."""
+        """Press a key, by its name in Selenium: "TAB"."""
         ActionChains(self._chrome).send_keys(getattr(Keys, key)).perform()
 
     def write(self, text: str) -> None:
-        """Type a text where the focus is, in place of what is there."""
+        """Type a text into the focused element, replacing its content."""
         keys = ActionChains(self._chrome).key_down(Keys.CONTROL).send_keys("a")
         keys.key_up(Keys.CONTROL).send_keys(Keys.BACKSPACE, text).perform()
 
     def touch(self, points: Sequence[tuple[float, float]]) -> None:
-        """Draw a line with a finger, through points in pixels of what is in view."""
+        """Draw a line with a finger, through points in pixels of the viewport."""
         for kind, (x, y) in zip(
             ["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True
         ):
@@ -152,7 +152,7 @@ class Page:
         self._tell("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def picture(self, file: Path) -> None:
-        """Write what is in view as a PNG."""
+        """Save a screenshot as PNG."""
         self._chrome.save_screenshot(file)
 
 

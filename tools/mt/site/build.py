@@ -1,4 +1,4 @@
-"""Building the site: all pages of all stages, ideas and modules, into a folder."""
+"""Build the site: the pages of all stages, ideas and modules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STYLE = Path(__file__).with_name("style.css")
 
 
 def neighbours(workspace: Workspace) -> Iterator[tuple[Stage, Stage]]:
-    """Yield each stage but the first, behind the last one that it needs."""
+    """Yield each stage except the first, after the last stage that it depends on."""
     for stage in workspace.stages.values():
         needed = workspace.upstream(stage)[:-1]
         if needed:
@@ -36,21 +36,21 @@ def neighbours(workspace: Workspace) -> Iterator[tuple[Stage, Stage]]:
 
 
 def pairs(workspace: Workspace) -> Iterator[tuple[Stage, Stage]]:
-    """Yield each stage behind each of those that it needs."""
+    """Yield each stage after each of those that it depends on."""
     for after in workspace.stages.values():
         for before in workspace.upstream(after)[:-1]:
             yield before, after
 
 
 def build(folder: Path, *, run: bool = True) -> int:
-    """Build the site, and return how many pages it has.
+    """Build the site, and return the number of its pages.
 
     Args:
-        folder: where; it is made, or made anew if it was made by this.
-        run: whether experiments and inputs are run.
+        folder: the output folder; an earlier site in it is replaced.
+        run: whether to run experiments and inputs.
 
     Raises:
-        SiteError: the folder holds something else.
+        SiteError: the folder contains something else.
     """
     out = SiteFolder(folder)
     count = 0
@@ -65,10 +65,10 @@ def build(folder: Path, *, run: bool = True) -> int:
 
 
 class _Site:
-    """All that the pages show.
+    """The data of all pages.
 
     Args:
-        run: whether experiments and inputs are run.
+        run: whether to run experiments and inputs.
     """
 
     def __init__(self, run: bool) -> None:
@@ -79,7 +79,7 @@ class _Site:
         self.views = [
             view(concept, self.symbols, run=run) for concept in self.order.concepts.values()
         ]
-        # What breaks without a stage is tried with the one below it.
+        # Experiments of a stage run only against the stage directly below it.
         tried = list(neighbours(self.workspace)) if run else []
         self.comparisons = [
             compared(self.workspace, self.symbols, *pair, run=pair in tried)
@@ -97,7 +97,7 @@ class _Site:
         self.images: dict[str, Path] = {}
 
     def pages(self) -> Iterator[tuple[str, str]]:
-        """Yield path and text of each page."""
+        """Yield the path and HTML of each page."""
         yield self._index()
         for stage in self.workspace.stages.values():
             yield self._stage(stage)
@@ -159,7 +159,7 @@ class _Site:
         )
 
     def _pages_of_files(self) -> dict[Path, str]:
-        """Return the paths of the pages that show a README or a module, by their files."""
+        """Return the paths of the pages of READMEs and modules, by file."""
         found = {
             stage.folder / "README.md": stage_path(stage)
             for stage in self.workspace.stages.values()
@@ -218,7 +218,7 @@ class _Site:
         return path, rendered("names.html", path, "All names", packages=packages)
 
     def _shown_in(self) -> dict[str, list[Concept]]:
-        """Return the concepts that show a definition, by its name."""
+        """Return the concepts that show each definition, by its name."""
         found: dict[str, list[Concept]] = defaultdict(list)
         for each in self.views:
             for name in {symbol.name for step in each.steps for symbol in step.symbols}:

@@ -1,7 +1,7 @@
-"""Python as HTML: in colours, and each name that the workspace defines a link to where it does.
+"""Python as highlighted HTML, with links from names to their definitions in the workspace.
 
-A line of a page is a line of the file, in an element of its own: the style sheet numbers it, and
-where it has to be broken, lets the rest hang below its beginning.
+Each line of the file is an element of the page: the style sheet numbers it, and indents the
+continuation of wrapped lines.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ COLOURS = (
     (Token.Name.Function, "d"),
     (Token.Name.Class, "d"),
 )
-"""The classes of the style sheet for the tokens that have a colour; the first that fits counts."""
+"""The classes of the style sheet by token type; the first match counts."""
 
 DEEPEST = 8
-"""Up to how many steps of indentation a broken line hangs below its own beginning."""
+"""The maximum number of indentation steps for wrapped lines."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a line that looks and leads the same.
+    """A part of a line with one style and one link.
 
     Attributes:
-        text: what stands there.
+        text: its characters.
         colour: a class of the style sheet; empty for none.
-        target: what it stands for; None if it leads nowhere.
+        target: the symbol it links to; None without a link.
     """
 
     text: str
@@ -59,32 +59,29 @@ class Piece:
 Line = list[Piece]
 
 
-# --- Where code lies ------------------------------------------------------------------------------
+# --- Paths of definitions -------------------------------------------------------------------------
 
 
 def source_path(module: Module) -> str:
-    """Return the path of the page that shows a module; its lines are at #L1, #L2, ..."""
+    """Return the path of the page of a module; its lines are at #L1, #L2, ..."""
     return f"source/{module.name}.html"
 
 
 def place(definition: Function | Symbol) -> str:
-    """Return the path and the line at which something is defined; of a stub its module alone."""
-    page = source_path(definition.module)
-    if definition.module.file.suffix == ".pyi":
-        return page
-    return f"{page}#L{lines_of(definition.node)[0]}"
+    """Return the path and line of a definition."""
+    return f"{source_path(definition.module)}#L{lines_of(definition.node)[0]}"
 
 
 # --- Lines and excerpts ---------------------------------------------------------------------------
 
 
 def plain_lines(text: str) -> list[Line]:
-    """Return a piece of Python as lines in colours."""
+    """Return Python code as highlighted lines."""
     return _cut(text, {})
 
 
 def _cut(text: str, links: dict[int, list[Use]]) -> list[Line]:
-    """Return the lines of a text, cut where the colour changes and where a link begins or ends."""
+    """Return the lines of a text, split where the color or the link changes."""
     lines: list[Line] = [[]]
     column = 0
     for token, written in PythonLexer(stripnl=False).get_tokens(text):
@@ -102,12 +99,12 @@ def _cut(text: str, links: dict[int, list[Use]]) -> list[Line]:
 
 @functools.cache
 def _colour(token: Any) -> str:
-    """Return the class of a token of Pygments, whose tests of membership are slow."""
+    """Return the class of a Pygments token; cached, because membership tests are slow."""
     return next((name for family, name in COLOURS if token in family), "")
 
 
 def _linked(text: str, colour: str, column: int, links: list[Use]) -> Iterator[Piece]:
-    """Yield a token of a line in pieces that lead to one place each."""
+    """Yield the pieces of a token, split at links."""
     start = 0
     for use in links:
         first, last = use.start - column, use.end - column
@@ -121,10 +118,10 @@ def _linked(text: str, colour: str, column: int, links: list[Use]) -> Iterator[P
 
 
 class Listings:
-    """The lines of modules, of which each is read once.
+    """The highlighted lines of modules, each read once.
 
     Args:
-        symbols: what their names lead to.
+        symbols: the lookup of link targets.
     """
 
     def __init__(self, symbols: Symbols) -> None:
@@ -141,9 +138,9 @@ class Listings:
         return self._read[module.name]
 
     def excerpt(self, symbol: Symbol) -> list[Line]:
-        """Return the lines of a definition, without its docstring and with one line of the others.
+        """Return the lines of a definition, without its docstring and with one line of inner ones.
 
-        What the docstring says stands in `documented`.
+        `documented` returns the docstring.
         """
         lines = self.lines(symbol.module)
         first, last = symbol.lines
@@ -166,7 +163,7 @@ class Listings:
 
 
 def _dedented(lines: list[Line]) -> list[Line]:
-    """Return lines without the indentation of the first."""
+    """Remove the indentation of the first line from all lines."""
     indent = _indent(lines[0]) if lines else 0
     return [_without(line, min(indent, _indent(line))) for line in lines]
 
@@ -177,7 +174,7 @@ def _indent(line: Line) -> int:
 
 
 def _without(line: Line, count: int) -> Line:
-    """Return a line without its first `count` characters, which are spaces."""
+    """Remove the first `count` characters of a line, which are spaces."""
     found = []
     for piece in line:
         found.append(Piece(piece.text[count:], piece.colour, piece.target))
@@ -186,7 +183,7 @@ def _without(line: Line, count: int) -> Line:
 
 
 def documented(symbol: Symbol) -> tuple[str, str]:
-    """Return the first line of what documents a symbol, and the rest, laid out as written."""
+    """Return the first line of a symbol's docstring, and the rest, formatted as written."""
     if not isinstance(symbol.node, Definition):
         return symbol.summary, ""
     text = inspect.cleandoc(ast.get_docstring(symbol.node) or "")
@@ -195,7 +192,7 @@ def documented(symbol: Symbol) -> tuple[str, str]:
 
 
 def summary(module: Module) -> str:
-    """Return the first line of what a module says of itself."""
+    """Return the first line of a module's docstring."""
     return (ast.get_docstring(module.tree) or "").partition("\n")[0]
 
 
@@ -206,9 +203,9 @@ def listing(lines: list[Line], up: str = "", *, numbered: bool = False) -> Marku
     """Return lines as HTML.
 
     Args:
-        lines: what is shown.
-        up: the way from the page to the site's folder.
-        numbered: whether it is a whole file, whose lines have numbers and can be led to.
+        lines: the lines.
+        up: the relative path from the page to the site's folder.
+        numbered: whether it is a whole file, whose lines have numbers and anchors.
     """
     rows = (_row(line, up, count if numbered else 0) for count, line in enumerate(lines, 1))
     kind = "code numbered" if numbered else "code"
@@ -227,7 +224,7 @@ def _row(line: Line, up: str, number: int) -> str:
 
 
 def _leading(pieces: Line, target: Symbol | None, up: str) -> str:
-    """Return pieces that lead to one place."""
+    """Return pieces with the same target as HTML."""
     parts = []
     for colour, alike in itertools.groupby(pieces, lambda piece: piece.colour):
         text = escape("".join(piece.text for piece in alike))

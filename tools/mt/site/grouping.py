@@ -1,4 +1,4 @@
-"""What pages list, in the groups in which it is looked for: by module, by letter, by class."""
+"""Group the entries of pages: by module, by letter, by class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mt.source.symbols import Symbol
 
 
 def by_letter(names: Mapping[str, Symbol]) -> dict[str, dict[str, Symbol]]:
-    """Return public names by the first letter of what follows the last dot, in order."""
+    """Return public names grouped by the first letter after the last dot, sorted."""
 
     def key(name: str) -> tuple[str, str]:
         own = name.rpartition(".")[2]
@@ -34,12 +34,12 @@ def by_letter(names: Mapping[str, Symbol]) -> dict[str, dict[str, Symbol]]:
 
 @dataclass(frozen=True)
 class ModuleChanges:
-    """The functions of a module that an earlier stage has no version of.
+    """The functions of a module that no earlier stage has a version of.
 
     Attributes:
-        module: where they are.
-        public: those for others.
-        private: those that only help: a part of their name begins with an underscore.
+        module: the module.
+        public: its public functions.
+        private: its private functions: a part of their name begins with an underscore.
     """
 
     module: Module
@@ -48,7 +48,7 @@ class ModuleChanges:
 
     @property
     def lines(self) -> int:
-        """How many lines they have together."""
+        """The number of their lines."""
         return sum(map(length, (*self.public, *self.private)))
 
 
@@ -74,12 +74,12 @@ def versions(changes: Iterable[CodeChange]) -> list[CodeChange]:
 
 
 def within(definition: Function | Symbol) -> str:
-    """Return what a definition is called in its module."""
+    """Return the name of a definition within its module."""
     return definition.name.removeprefix(definition.module.name).removeprefix(".")
 
 
 def length(function: Function) -> int:
-    """Return how many lines a function has."""
+    """Return the number of lines of a function."""
     first, last = lines_of(function.node)
     return last - first + 1
 
@@ -90,7 +90,7 @@ def described(function: Function) -> str:
 
 
 def _is_private(name: str) -> bool:
-    """Return whether a name is for its module only; `__add__` is for everybody."""
+    """Return whether a name is private; `__add__` is not."""
     return any(part.startswith("_") and not part.endswith("__") for part in name.split("."))
 
 
@@ -102,8 +102,8 @@ class Entry:
     """A definition in the outline of a module.
 
     Attributes:
-        name: what it is called there.
-        line: where it begins.
+        name: its name within the module.
+        line: its first line.
         inner: the methods of a class.
     """
 
@@ -113,7 +113,7 @@ class Entry:
 
 
 def outline(module: Module) -> list[Entry]:
-    """Return the functions and classes of a module, in the order in which they stand."""
+    """Return the functions and classes of a module, in source order."""
     return list(_entries(module.tree.body, ""))
 
 

@@ -1,4 +1,4 @@
-"""Turning what is known into pages: where they lie, the templates, and how text becomes HTML."""
+"""Render pages: paths, templates, and filters that convert text to HTML."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ PLACES = (
     ("Questions", "index.html#questions"),
     ("Names", "names.html"),
 )
-"""Where every page leads: a title, and the path of a page or of a part of it."""
+"""The navigation of every page: titles, and paths of pages or sections."""
 
 
 def rendered(template: str, path: str, title: str, **values: Any) -> str:
     """Return a page.
 
     Args:
-        template: the file below `templates` that lays it out.
-        path: where the page lies, below the site's folder.
-        title: what it is called.
-        **values: what the template shows.
+        template: the file in `templates`.
+        path: the path of the page below the site's folder.
+        title: its title.
+        **values: the variables of the template.
     """
     up = "../" * path.count("/")
     shared = {"title": title, "here": path, "up": up, "places": PLACES}
@@ -72,7 +72,7 @@ def _environment() -> Environment:
     return environment
 
 
-# --- Where pages lie ----------------------------------------------------------------------------
+# --- Paths of pages -----------------------------------------------------------------------------
 
 
 def stage_path(stage: Stage) -> str:
@@ -81,7 +81,7 @@ def stage_path(stage: Stage) -> str:
 
 
 def diff_path(before: Stage, after: Stage) -> str:
-    """Return the path of the page on what a stage adds to another."""
+    """Return the path of the comparison of two stages."""
     return f"diff-{before.short}-{after.short}.html"
 
 
@@ -91,7 +91,7 @@ def concept_path(concept: Concept) -> str:
 
 
 def anchor(text: str) -> str:
-    """Return what a heading is called in links: words in small letters, joined by hyphens."""
+    """Return the anchor of a heading: lower-case words joined by hyphens."""
     kept = "".join(letter for letter in text.lower() if letter.isalnum() or letter in " -_.")
     return "-".join(kept.split())
 
@@ -100,19 +100,19 @@ def anchor(text: str) -> str:
 
 
 def titled(text: str) -> str:
-    """Return a text that begins with a capital letter."""
+    """Return a text with an initial capital letter."""
     return text[:1].upper() + text[1:]
 
 
 def marked(text: str) -> Markup:
-    """Return plain text as HTML, with what stands in backquotes as code."""
+    """Return plain text as HTML, with text in backquotes as code."""
     pieces = [escape(piece) for piece in text.split("`")]
     pieces[1::2] = [Markup("<code>{}</code>").format(piece) for piece in pieces[1::2]]
     return Markup("").join(pieces)
 
 
 def paragraphs(text: str) -> Markup:
-    """Return plain text whose paragraphs are set apart by empty lines; code is indented."""
+    """Return plain text as HTML; blank lines separate paragraphs, and indented ones are code."""
     return Markup("\n").join(
         python(textwrap.dedent(part))
         if part.startswith("    ")
@@ -122,17 +122,17 @@ def paragraphs(text: str) -> Markup:
 
 
 def breakable(name: str) -> Markup:
-    """Return a dotted name that may be broken behind its dots."""
+    """Return a dotted name that can be wrapped after its dots."""
     return Markup(".<wbr>").join(name.split("."))
 
 
 def python(text: str) -> Markup:
-    """Return a piece of Python in colours."""
+    """Return highlighted Python code."""
     return listing(plain_lines(text))
 
 
 def difference(lines: Iterable[str]) -> Markup:
-    """Return the lines of a diff, each marked as what has gone, has come or has stayed."""
+    """Return the lines of a diff as HTML, marked as removed, added or unchanged."""
     tags = {"-": "del", "+": "ins"}
     rows = (
         Markup("<{0}>{1}\n</{0}>").format(Markup(tags.get(line[:1], "span")), line)

@@ -1,4 +1,4 @@
-"""The picture of the stages: a box for each, above the stages it builds on, with arrows between."""
+"""The diagram of the stages: a box for each, above the stages it depends on, with arrows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ WIDTH, HEIGHT = 200, 64
 """The size of a box."""
 
 GAP = 40
-"""How far boxes are from each other."""
+"""The distance between boxes."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A stage in the picture.
+    """A stage in the diagram.
 
     Attributes:
-        stage: which one.
-        x: the middle of the box.
-        y: its upper edge.
+        stage: the stage.
+        x: the center of the box.
+        y: its top edge.
     """
 
     stage: Stage
@@ -31,13 +31,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Picture:
-    """Where everything is.
+    """The layout of the diagram.
 
     Attributes:
-        width: of the picture.
-        height: of the picture.
+        width: its width.
+        height: its height.
         boxes: the stages.
-        arrows: pairs of boxes, of which the second is built on the first.
+        arrows: pairs of boxes, of which the second depends on the first.
         wide: the width of a box.
         high: the height of a box.
     """
@@ -51,14 +51,14 @@ class Picture:
 
 
 def built_on(workspace: Workspace, stage: Stage) -> list[Stage]:
-    """Return the stages that one builds on, without those that these bring along."""
+    """Return the direct dependencies of a stage, without transitive ones."""
     below = workspace.upstream(stage)[:-1]
     deeper = [other for each in below for other in workspace.upstream(each)[:-1]]
     return [each for each in below if each not in deeper]
 
 
 def picture(workspace: Workspace) -> Picture:
-    """Return the picture of a workspace, whose first stage is at the bottom."""
+    """Return the layout for a workspace, with the first stage at the bottom."""
     rows: dict[int, list[Stage]] = defaultdict(list)
     level: dict[str, int] = {}
     for stage in workspace.stages.values():

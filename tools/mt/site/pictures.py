@@ -1,4 +1,4 @@
-"""Pictures of the site for the README: what the answers to a newcomer's questions look like.
+"""Take screenshots of the site for the README.
 
 hatch run python -m mt.site.pictures build/site docs/site
 """
@@ -16,7 +16,7 @@ from mt.site.browser import page
 
 SIZE = 1400, 1000
 COLOURS = 64
-"""How many colours are enough for text: a third of the size of a file."""
+"""Enough colors for text, at a third of the file size."""
 
 PICTURES: tuple[tuple[str, str, Literal["light", "dark"]], ...] = (
     ("stages", "index.html", "light"),
@@ -25,11 +25,11 @@ PICTURES: tuple[tuple[str, str, Literal["light", "dark"]], ...] = (
     ("broadcasting", "concept-broadcast.html#tensor", "dark"),
     ("kernel", "concept-sum.html#cuda", "dark"),
 )
-"""For each picture its name, the page (and the place in it), and what the reader's screen is."""
+"""For each picture its name, the page (and section), and the color scheme."""
 
 
 def main() -> int:
-    """Take all pictures of a site that was built before."""
+    """Take all screenshots of an existing site."""
     parser = argparse.ArgumentParser(prog="python -m mt.site.pictures", description=__doc__)
     parser.add_argument("site", type=Path, help="the folder of the site")
     parser.add_argument("out", type=Path, help="the folder of the pictures")

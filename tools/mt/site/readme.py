@@ -1,4 +1,4 @@
-"""A README as part of a page, whose links lead to other pages where these show the same."""
+"""A README as part of a page, with links to the site's pages for the same files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mt.site.code import listing, plain_lines
 from mt.site.pages import anchor
 
 IMAGES = "images"
-"""The folder of the site that holds the pictures."""
+"""The folder of the site for images."""
 
 
 @dataclass(frozen=True)
 class Readme:
-    """What a README comes to.
+    """A README as HTML.
 
     Attributes:
-        lead: its first paragraph, which says what the package is.
-        html: all the rest but the title.
-        headings: the anchor and the text of those below the title.
-        images: by their paths in the site, the files that it shows.
+        lead: its first paragraph.
+        html: the rest, without the title.
+        headings: anchor and text of the other headings.
+        images: the image files it shows, by their paths in the site.
     """
 
     lead: Markup
@@ -38,11 +38,11 @@ class Readme:
 
 
 def readme(file: Path, pages: Mapping[Path, str]) -> Readme:
-    """Return a README as HTML.
+    """Convert a README to HTML.
 
     Args:
-        file: where it is.
-        pages: the paths of the pages that show files; a link to any other file is only text.
+        file: the README.
+        pages: the paths of the pages of files; links to other files become plain text.
     """
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
     tokens = markdown.parse(file.read_text(encoding="utf-8"))
@@ -71,12 +71,12 @@ def readme(file: Path, pages: Mapping[Path, str]) -> Readme:
 
 
 def _after_title(tokens: list[Token]) -> int:
-    """Return the place behind the title, which the page has already."""
+    """Return the index after the title, which the page already has."""
     return next((n for n, token in enumerate(tokens) if token.type == "heading_close"), -1) + 1
 
 
 def _after_lead(tokens: list[Token]) -> int:
-    """Return the place behind the first paragraph, if there is one before anything else."""
+    """Return the index after the first paragraph, if the text starts with one."""
     if not tokens or tokens[0].type != "paragraph_open":
         return 0
     tokens[0].attrSet("class", "lead")
@@ -84,7 +84,7 @@ def _after_lead(tokens: list[Token]) -> int:
 
 
 def _followed(inner: list[Token], file: Path, pages: Mapping[Path, str]) -> Iterator[Token]:
-    """Yield what stands in a line, with links that lead to pages or outside, and no others."""
+    """Yield the tokens of a line, without links to files that have no page."""
     leads = True
     for token in inner:
         if token.type == "link_open":
@@ -96,7 +96,7 @@ def _followed(inner: list[Token], file: Path, pages: Mapping[Path, str]) -> Iter
 
 
 def _target(link: str, file: Path, pages: Mapping[Path, str]) -> str:
-    """Return where a link of a README leads in the site; nothing if it has no such page."""
+    """Return the target of a link in the site; empty if it has no page."""
     path, sign, part = link.partition("#")
     if not path or "://" in path:
         return link
@@ -105,7 +105,7 @@ def _target(link: str, file: Path, pages: Mapping[Path, str]) -> str:
 
 
 class _Renderer(RendererHTML):
-    """Lays out code and tables as the other pages do."""
+    """Render code and tables as on the other pages."""
 
     def fence(self, tokens: Sequence[Token], idx: int, *_: Any) -> str:
         """Return a block of code."""
@@ -115,7 +115,7 @@ class _Renderer(RendererHTML):
         return Markup('<pre class="code"><code>{}</code></pre>\n').format(token.content)
 
     def table_open(self, *_: Any) -> str:
-        """Begin a table, which scrolls by itself where it is wider than the screen."""
+        """Begin a table, which scrolls separately if it is wider than the screen."""
         return '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>\n'
 
     def table_close(self, *_: Any) -> str:
@@ -123,5 +123,5 @@ class _Renderer(RendererHTML):
         return "</table></div>\n"
 
     def th_open(self, *_: Any) -> str:
-        """Begin the title of a column."""
+        """Begin a column header."""
         return '<th scope="col">'

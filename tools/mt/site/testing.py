@@ -1,4 +1,4 @@
-"""The site that tests look at, which `hatch run prove-site` builds: it takes a minute."""
+"""The site for tests, which `hatch run prove-site` builds in a minute."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 
 def site_for_tests() -> Path:
-    """Return the folder that the environment variable MT_SITE names, or else skip the test."""
+    """Return the folder in the environment variable MT_SITE; skip the test if it is not set."""
     given = os.environ.get("MT_SITE")
     if not given:
-        pytest.skip("no site has been built for it: hatch run prove-site")
+        pytest.skip("MT_SITE is not set: hatch run prove-site")
     return Path(given).resolve()

@@ -1,1 +1,1 @@
-"""How large each stage is: its core, the rest, and what it has for tests."""
+"""The size of each stage: its core, the rest, and its conformance kit."""

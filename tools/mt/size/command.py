@@ -1,4 +1,4 @@
-"""`mt size`: how large the core, the rest and the kit of each stage are, and what to read."""
+"""`mt size`: the sizes of the core, the rest and the kit of each stage, and the reading order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the sizes; `--json` prints `stages`, a list of `mt.size.sizes.StageSize.as_json`."""
+    """Print the sizes; `--json` prints `stages`, a list of `mt.size.sizes.StageSize.as_json`."""
     parser = argparse.ArgumentParser(
         prog="mt size",
         description="Print the size of each stage: files, lines of code, and lines on the page "

@@ -1,4 +1,4 @@
-"""The sizes of stages on the terminal: a table, and below it what is read in which order."""
+"""Print the sizes of stages as a table, and the reading order of each core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mt.source.parts import PARTS, Part, lines_on_page
 
 
 def show(sizes: Sequence[StageSize], console: Console) -> None:
-    """Print sizes, and the files of each core with theirs, lines on the page."""
+    """Print the sizes, and the files of each core with their lines on the page."""
     table = Table("stage", title="Lines on the page (of code) in files", box=None)
     for part in PARTS:
         table.add_column(part, justify="right")
@@ -28,12 +28,12 @@ def show(sizes: Sequence[StageSize], console: Console) -> None:
                 for file, code in size.files["core"].items()
                 if code
             )
-            console.print(f"\n[bold]To read {size.stage}")
+            console.print(f"\n[bold]Core of {size.stage}")
             console.print(Padding(", ".join(files), (0, 0, 0, 2)))
 
 
 def _cell(sizes: Sequence[StageSize], part: Part) -> str:
-    """Return the lines of a part, and its files."""
+    """Return the lines and files of a part."""
     lines, code, files = (
         sum(measure(part) for measure in measures)
         for measures in (

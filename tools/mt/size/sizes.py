@@ -1,4 +1,4 @@
-"""The files of a stage by their parts, with their lines of code, and the order of reading."""
+"""The files of a stage by part, with their lines of code, and the reading order."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mt.workspace import Stage
 
 @dataclass(frozen=True)
 class StageSize:
-    """How large a stage is.
+    """The size of a stage.
 
     Attributes:
         stage: its short name.
-        files: by part, the lines of code of each file; of the core, in the order of reading.
-        order: the paths of what is read, in order; empty if the README says nothing.
+        files: by part, the lines of code of each file; the core is in reading order.
+        order: the paths in reading order; empty if the README has no list.
     """
 
     stage: str
@@ -26,21 +26,21 @@ class StageSize:
     order: tuple[str, ...]
 
     def code(self, part: Part) -> int:
-        """Return how many lines of code a part has."""
+        """Return the lines of code of a part."""
         return sum(self.files[part].values())
 
     def lines(self, part: Part) -> int:
-        """Return how many lines a part has on the page, all of them counted."""
+        """Return all lines of a part, including blank lines and comments."""
         return sum(map(lines_on_page, self.files[part]))
 
     def count(self, part: Part) -> int:
-        """Return how many files of a part have code."""
+        """Return the number of files of a part that have code."""
         return sum(map(bool, self.files[part].values()))
 
     def as_json(self) -> dict[str, Any]:
-        """Return what JSON knows: `stage`, and of each part the counts `files`, `lines`, `code`.
+        """Return the size for JSON: `stage`, and for each part `files`, `lines` and `code`.
 
-        The core has its `order`, too: a list of paths.
+        The core also has `order`, a list of paths.
         """
         parts: dict[str, dict[str, Any]] = {
             part: {"files": self.count(part), "lines": self.lines(part), "code": self.code(part)}
@@ -51,7 +51,7 @@ class StageSize:
 
 
 def size_of(library: Library, stage: Stage) -> StageSize:
-    """Return how large a stage is."""
+    """Return the size of a stage."""
     order = reading_order(stage.folder / "README.md")
     place = {path: number for number, path in enumerate(order)}
     files: dict[Part, dict[Module, int]] = {part: {} for part in PARTS}

@@ -1,1 +1,1 @@
-"""A stage as exercises: its code without what a student is to write, its tests, and the tasks."""
+"""A stage as exercises: its code with the solutions removed, its tests, and instructions."""

@@ -1,9 +1,8 @@
-"""Taking functions out of source text, and putting them back.
+"""Remove functions from source text, and put them back.
 
-Everything else stays as it is, byte for byte: what is taken out is found by its place in the text.
-A function keeps its signature, its decorators and its docstring, and its errors as comments, since
-tests ask for words of their messages. A row of the operator table keeps all but what stands right
-of the colon in its lambdas.
+The rest of the text stays the same, byte for byte. A removed function keeps its signature, its
+decorators and its docstring, and its errors as comments, because tests check words of the messages.
+A row of the operator table keeps everything except the bodies of its lambdas.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from mt.source.symbols import Symbol
 
 STAND_IN = '''
 
-def to_write(task: str) -> float:
-    """Stand where a row of the table is to be written."""
+def not_implemented(task: str) -> float:
+    """Raise an error in place of the lambdas of a row."""
     raise NotImplementedError(task)
 '''
-"""What the lambdas of a row call instead; it follows the imports of its file."""
+"""The function that the lambdas of a row call instead; it is inserted after the imports."""
 
 
-# --- Taking out -----------------------------------------------------------------------------------
+# --- Removing -------------------------------------------------------------------------------------
 
 
 def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
@@ -37,7 +36,7 @@ def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
 
     Args:
         text: the module.
-        left_out: functions and rows of this module, each with the task to which it belongs.
+        left_out: functions and rows of this module, each with its task.
 
     Raises:
         ToolError: a row has no lambda.
@@ -54,7 +53,7 @@ def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
 
 
 def hole(symbol: Symbol, task: Task) -> str:
-    """Return what `blanked` leaves of a function or row: its lines, as a student finds them.
+    """Return the lines that `blanked` leaves of a function or row.
 
     Raises:
         ToolError: a row has no lambda.
@@ -67,7 +66,7 @@ def hole(symbol: Symbol, task: Task) -> str:
 
 
 def _holes(place: Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
-    """Yield what is replaced within a function or row that is left out."""
+    """Yield the edits that remove the solution of a function or row."""
     if isinstance(symbol.node, ast.FunctionDef):
         yield _without_body(place, symbol, symbol.node, task)
     else:
@@ -75,23 +74,23 @@ def _holes(place: Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
 
 
 def _without_body(place: Text, symbol: Symbol, function: ast.FunctionDef, task: Task) -> Edit:
-    """Return what replaces the body of a function, from the end of its docstring on."""
+    """Return the replacement of the body of a function, after its docstring."""
     first, last = function.body[0], function.body[-1]
     start = place.end_of(first) if documentation(first) else _end_of_signature(place, function)
     name = symbol.name.removeprefix(f"{symbol.module.name}.")
     indent = " " * (function.col_offset + 4)
     lines = (
         f"# Task {task.number}: {task.title}.",
-        "# TASKS.md says what to write, and which tests wait for it.",
+        "# See TASKS.md for instructions and the tests of this task.",
         *_errors(place, function),
-        f'raise NotImplementedError("Task {task.number}: {name} is to be written.")',
+        f'raise NotImplementedError("Task {task.number}: {name} is not implemented.")',
     )
     body = "".join(f"\n{indent}{line}" for line in lines)
     return Edit(start, place.end_of_line(last.end_lineno or last.lineno), body)
 
 
 def _errors(place: Text, function: ast.FunctionDef) -> Iterator[str]:
-    """Yield comments with what a function raises, each error once, in their order."""
+    """Yield comments with the errors that a function raises, each once, in order."""
     raised = [node for node in ast.walk(function) if isinstance(node, ast.Raise)]
     raised.sort(key=place.start_of)
     errors = dict.fromkeys(
@@ -100,14 +99,14 @@ def _errors(place: Text, function: ast.FunctionDef) -> Iterator[str]:
         if isinstance(each.exc, ast.Call)
     )
     if errors:
-        yield "# Tests know the words of its errors:"
+        yield "# Tests check the messages of its errors:"
     for error in errors:
         for line in error.split("\n"):
             yield f"#     {line}".rstrip()
 
 
 def _end_of_signature(place: Text, function: ast.FunctionDef) -> int:
-    """Return the place behind the colon that ends a signature."""
+    """Return the index after the colon that ends a signature."""
     begin = place.starts[function.lineno - 1]
     depth = 0
     for token in tokenize.generate_tokens(io.StringIO(place.text[begin:]).readline):
@@ -120,50 +119,50 @@ def _end_of_signature(place: Text, function: ast.FunctionDef) -> int:
 
 
 def _without_lambdas(place: Text, row: Symbol, task: Task) -> Iterator[Edit]:
-    """Yield what replaces the right sides of the lambdas in a row of the table."""
+    """Yield the replacements of the bodies of the lambdas in a row of the table."""
     call = row.node.value if isinstance(row.node, ast.Expr) else None
     arguments = call.args if isinstance(call, ast.Call) else []
     lambdas = [argument for argument in arguments if isinstance(argument, ast.Lambda)]
     if not lambdas:
-        raise ToolError(f"{row.name} ({task.file.name}) has no lambda that could be left out.")
+        raise ToolError(f"{row.name} ({task.file.name}) has no lambda that could be removed.")
     name = row.name.partition("[")[2].removesuffix("]")
     for each in lambdas:
-        reminder = f'to_write("Task {task.number}: {name} is to be written.")'
+        reminder = f'not_implemented("Task {task.number}: {name} is not implemented.")'
         yield Edit(place.start_of(each.body), place.end_of(each.body), reminder)
 
 
 def _stand_in(place: Text) -> Edit:
-    """Return the insertion of what rows call, below the imports."""
+    """Return the insertion of the function that rows call, after the imports."""
     body = ast.parse(place.text).body
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
     end = place.end_of_line(imports[-1].end_lineno or 1) + 1
     return Edit(end, end, STAND_IN)
 
 
-# --- Putting back ---------------------------------------------------------------------------------
+# --- Restoring ------------------------------------------------------------------------------------
 
 
 def restored(text: str, solved: Iterable[tuple[Symbol, Symbol]]) -> str:
-    """Return the text of a module with some functions as they are in another.
+    """Return the text of a module with some functions replaced by their solutions.
 
     Args:
         text: the module.
-        solved: pairs of a function or row of this module, and what to put in its place.
+        solved: pairs of a function or row of this module, and its solution.
     """
     edits = [Edit(*_span(symbol), whole(solution)) for symbol, solution in solved]
     text = edited(text, edits)
     rest = text.replace(STAND_IN, "", 1)
-    return text if "to_write(" in rest else rest
+    return text if "not_implemented(" in rest else rest
 
 
 def _span(symbol: Symbol) -> tuple[int, int]:
-    """Return where the lines of a symbol begin and end."""
+    """Return the start and end of the lines of a symbol."""
     place = symbol.module.place
     first, last = lines_of(symbol.node)
     return place.starts[first - 1], place.end_of_line(last)
 
 
 def whole(symbol: Symbol) -> str:
-    """Return the lines of a symbol, its decorators included, as they stand in its file."""
+    """Return the lines of a symbol as in its file, including decorators."""
     start, end = _span(symbol)
     return symbol.module.text[start:end]

@@ -17,13 +17,13 @@ from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write exercises, solve some, or mark or prove which tests wait for them."""
+    """Write exercises, insert solutions, or mark or prove which tests depend on which task."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if (options.task or options.solve) and options.out is None:
-        parser.error("--task and --solve need a folder, behind the stage.")
+        parser.error("--task and --solve need a folder after the stage.")
     if (options.mark or options.prove) and options.out is not None:
-        parser.error("--mark and --prove make a folder of their own; name none.")
+        parser.error("--mark and --prove create their own folder: do not name one.")
     with reported("skeleton"):
         workspace = Workspace.read()
         stage = workspace[options.stage]
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.prove:
             return prove(workspace, stage, tasks, options.processes, at_once=options.at_once)
         if not tasks:
-            raise TaskError(f"the stage {stage.short!r} has no tasks yet.")
+            raise TaskError(f"the stage {stage.short!r} has no tasks.")
         if options.solve:
             _solve(
                 existing(workspace, stage, options.out),
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
             )
         elif options.out is not None:
             make(workspace, stage, options.out, tasks, tasks_of(every, stage.short, options.task))
-            print(f"{options.out / 'TASKS.md'} tells what to do.")
+            print(f"See {options.out / 'TASKS.md'} for instructions.")
         else:
             for task in tasks:
                 print(f"{task.name}  {task.title}")
@@ -51,14 +51,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _solve(skeleton: Skeleton, tasks: Sequence[Task]) -> None:
-    """Put solutions into a folder, and say so."""
+    """Insert solutions into a folder, and print a report."""
     kept = solve(skeleton, tasks)
     for task in tasks:
-        done = f"is solved in {skeleton.folder}" if task.functions else "leaves nothing out"
+        done = f"is solved in {skeleton.folder}" if task.functions else "has no functions"
         print(f"Task {task.number} {done}.")
     for file, copy in kept.items():
         back = shlex.join(["cp", str(copy), str(file)])
-        print(f"What you wrote is kept in a copy; this brings it back:\n    {back}")
+        print(f"Your version is saved in a copy; to restore it:\n    {back}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,5 +105,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _task_name(text: str) -> str:
-    """Return the name of a task, which may be written like its number, 2.3, or like its mark."""
+    """Return the name of a task, which may be given as its number, 2.3, or as its mark."""
     return text.removeprefix("task").replace(".", "_")

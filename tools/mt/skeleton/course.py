@@ -1,17 +1,17 @@
-"""The tasks of the course, `tasks/2_3.toml`: what a student writes, stage by stage.
+"""The tasks of the course, `tasks/2_3.toml`: the functions that a student writes, by stage.
 
-A task is a file, named by its number, and the tasks are done in the order of their numbers:
+A task is a file, named by its number, and tasks are done in the order of their numbers:
 
     stage = "tensor"
     title = "Map, zip and reduce over strided views"
     start = ["tests/test_course.py"]
     functions = ["mt_tensor.core.simple.tensor_map"]
-    text = "what to write: the idea, a hint, an example"
+    text = "instructions: the idea, a hint, an example"
 
-`start` is where a student finds the first tests to make pass. The names are those of functions and
+`start` lists the first tests to work on. `functions` has the qualified names of functions and
 methods, `mt_tensor.core.tensor_data.TensorData.permute`, and of rows of the operator table,
-`mt_operators.core.table[mul]`. A task without functions is about what must hold of the tasks before
-it. It says which tests it is about, in the form of `task_marks`:
+`mt_operators.core.table[mul]`. A task without functions is about properties of the code of earlier
+tasks, and lists its tests in the format of `task_marks`:
 
     [tests]
     "test_laws.py" = "all"
@@ -39,17 +39,17 @@ class TaskError(ToolError):
 
 @dataclass(frozen=True)
 class Task:
-    """Something to write.
+    """An exercise.
 
     Attributes:
-        name: its number, as in `2_3`.
-        stage: the short name of the stage in which it is done.
-        title: what it is about, in a few words.
-        text: what to write, in sentences.
-        start: the files of tests to begin with, below the folder of the package.
-        functions: the qualified names of what is left out.
-        tests: of a task without functions, the tests that it is about.
-        file: where all of this stands.
+        name: its number, such as `2_3`.
+        stage: the short name of its stage.
+        title: its topic, in a few words.
+        text: its instructions.
+        start: the test files to start with, below the folder of the package.
+        functions: the qualified names of the functions to implement.
+        tests: for a task without functions, its tests.
+        file: the file that describes it.
     """
 
     name: str
@@ -63,12 +63,12 @@ class Task:
 
     @property
     def number(self) -> str:
-        """The name in the spelling of the course: 2.3."""
+        """The number of the task: 2.3."""
         return self.name.replace("_", ".")
 
     @property
     def mark(self) -> str:
-        """The mark of the tests that wait for it."""
+        """The mark of the tests that depend on it."""
         return f"task{self.name}"
 
 
@@ -76,10 +76,10 @@ class Task:
 
 
 def read_tasks(folder: Path = FOLDER) -> dict[str, Task]:
-    """Read the tasks, and return them by name, in their order.
+    """Read the tasks, and return them by name, in order.
 
     Raises:
-        TableError: something in a file is missing, unknown or of the wrong kind; says where.
+        TableError: something in a file is missing, unknown or of the wrong type.
     """
     tasks = [_task(file) for file in folder.glob("*.toml")]
     return {task.name: task for task in sorted(tasks, key=lambda task: _order(task.name))}
@@ -91,7 +91,7 @@ def _order(name: str) -> tuple[int, ...]:
 
 def _task(file: Path) -> Task:
     if not re.fullmatch(r"\d+_\d+", file.stem):
-        raise TableError(f"{file.name}: a task is named by its number, as in 2_3.toml.")
+        raise TableError(f"{file.name}: the name must be the number of a task, as in 2_3.toml.")
     table = read_table(file)
     needed = {"stage": str, "title": str, "start": list, "functions": list, "text": str}
     check_table(file.name, table, needed, {"tests": dict})
@@ -101,8 +101,8 @@ def _task(file: Path) -> Task:
         raise TableError(f"{file.name}: 'tests': {error}") from error
     if bool(table["functions"]) == ("tests" in table):
         raise TableError(
-            f"{file.name}: a task has functions, which are left out, or else a table [tests]: "
-            "those that are about what was written before."
+            f"{file.name}: a task needs either functions or a table [tests] with the tests of "
+            "earlier code."
         )
     return Task(
         name=file.stem,
@@ -117,10 +117,10 @@ def _task(file: Path) -> Task:
 
 
 def tasks_of(tasks: Mapping[str, Task], stage: str, names: Sequence[str] = ()) -> list[Task]:
-    """Return the tasks of a stage in their order, or those of some names.
+    """Return the tasks of a stage, in order, or some of them by name.
 
     Raises:
-        TaskError: the stage has none of these names.
+        TaskError: the stage has no task of this name.
     """
     found = {task.name: task for task in tasks.values() if task.stage == stage}
     for name in names:
@@ -131,29 +131,29 @@ def tasks_of(tasks: Mapping[str, Task], stage: str, names: Sequence[str] = ()) -
 
 
 def awaited(task: Task, tasks: Sequence[Task]) -> Task:
-    """Return the task with which the tests of a task pass: itself, if it has functions.
+    """Return the task whose solution the tests of a task need: itself, if it has functions.
 
     Args:
         task: one of the tasks.
-        tasks: those of its stage, in their order.
+        tasks: the tasks of its stage, in order.
 
     Raises:
-        TableError: there is nothing to write up to this task.
+        TableError: neither this task nor an earlier one has functions.
     """
     before = [each for each in tasks[: tasks.index(task) + 1] if each.functions]
     if not before:
-        raise TableError(f"{task.file.name}: it has no functions, nor has any task before it.")
+        raise TableError(f"{task.file.name}: neither it nor any task before it has functions.")
     return before[-1]
 
 
-# --- What is left out -----------------------------------------------------------------------------
+# --- Functions of a task --------------------------------------------------------------------------
 
 
 def places(task: Task, symbols: Symbols) -> list[Symbol]:
-    """Return what a task leaves out.
+    """Return the functions and rows of a task.
 
     Raises:
-        TableError: a name leads nowhere, or to what is no function or row of the task's stage.
+        TableError: a name is not defined, or is not a function or row of the task's stage.
     """
     found = []
     for name, line in _named(task):
@@ -176,7 +176,7 @@ def places(task: Task, symbols: Symbols) -> list[Symbol]:
 
 
 def _named(task: Task) -> Iterator[tuple[str, int]]:
-    """Yield each name in a task with the line where it stands."""
+    """Yield each name in a task with its line number."""
     lines = task.file.read_text(encoding="utf-8").splitlines()
     for name in task.functions:
         numbers = (number for number, line in enumerate(lines, 1) if f'"{name}"' in line)
@@ -184,7 +184,7 @@ def _named(task: Task) -> Iterator[tuple[str, int]]:
 
 
 def check(tasks: Mapping[str, Task], symbols: Symbols) -> None:
-    """Raise TableError if something in the tasks leads nowhere, or is left out twice."""
+    """Raise TableError if a name in the tasks is undefined, or in two tasks."""
     owners: dict[str, Task] = {}
     for task in tasks.values():
         awaited(task, tasks_of(tasks, task.stage))
@@ -192,5 +192,5 @@ def check(tasks: Mapping[str, Task], symbols: Symbols) -> None:
             owner = owners.setdefault(symbol.name, task)
             if owner is not task:
                 raise TableError(
-                    f"{task.file.name}: {symbol.name} is left out by {owner.file.name}, too."
+                    f"{task.file.name}: {symbol.name} is already in {owner.file.name}."
                 )

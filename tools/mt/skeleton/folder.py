@@ -1,7 +1,7 @@
-"""A student's folder: a copy of a package without what is to be written, ready for pytest.
+"""A student's folder: a copy of a package with functions removed, ready for pytest.
 
-What the tests need besides is there too: the settings of this repository, as `pytest.ini`, its
-`conftest.py` and the plugins of it. `TASKS.md` tells what to do.
+It also contains what the tests need: pytest's settings from this repository, `conftest.py` and its
+plugins. `TASKS.md` has the instructions.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from mt.source.symbols import Symbol, Symbols
 from mt.workspace import ROOT, Stage, Workspace
 
 KIT = "tests/test_conformance.py"
-"""From where a stage runs the conformance kit, if it has one."""
+"""The file that runs the conformance kit on a stage, if it has one."""
 
 LEFT_BEHIND = shutil.ignore_patterns(
     "__pycache__", "*.py[cod]", "*.egg-info", "build", "dist", ".*"
 )
-"""What programs put into the folder of a package, and is no part of it."""
+"""Generated files in the folder of a package."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Skeleton:
     """A student's folder.
 
     Attributes:
-        workspace: what it was made from.
+        workspace: the workspace it was made from.
         stage: the package.
-        folder: where it lies.
+        folder: its path.
     """
 
     workspace: Workspace
@@ -52,15 +52,15 @@ class Skeleton:
         return self.folder / "src" / self.stage.import_name
 
     def symbols(self) -> Symbols:
-        """Return what finds names in it, and in the stages before, as they are now."""
+        """Return a lookup of names in it and in the stages before it, in their current state."""
         folders = self.workspace.library().folders | {self.stage.import_name: self.source}
         return Symbols(Library(folders))
 
     def blank(self, tasks: Iterable[Task]) -> None:
-        """Leave out what some tasks are about, of which nothing is left out yet.
+        """Remove the functions of some tasks.
 
         Raises:
-            ToolError: a task names what is not there, or what cannot be left out.
+            ToolError: a function does not exist or cannot be removed.
         """
         symbols = self.symbols()
         by_module: dict[Module, list[tuple[Symbol, Task]]] = defaultdict(list)
@@ -71,7 +71,7 @@ class Skeleton:
             _write(module.file, blanked(module.text, left_out))
 
     def changed(self) -> list[Path]:
-        """Return the files that are not, byte for byte, those of the package, or are missing."""
+        """Return the files that are missing or differ from those of the package."""
         return [
             name
             for name in _files(self.stage.folder)
@@ -90,14 +90,14 @@ def make(
     """Write a student's folder.
 
     Args:
-        workspace: where the package is from.
+        workspace: the workspace of the package.
         stage: the package.
-        folder: where to write, which must be empty or not there yet.
+        folder: the folder to write, which must be empty or not exist.
         tasks: all tasks of the stage.
-        left_out: those that are to be done.
+        left_out: the tasks to remove the solutions of.
 
     Raises:
-        ToolError: there is something in the folder, or a task cannot be left out.
+        ToolError: the folder is not empty, or a function cannot be removed.
     """
     _check_free(folder, stage)
     for name in _files(stage.folder):
@@ -113,7 +113,7 @@ def make(
 
 
 def shared() -> list[Path]:
-    """Return what goes beside the tests: `conftest.py`, and the plugins that it names."""
+    """Return the files to put next to the tests: `conftest.py`, and the plugins that it names."""
     conftest = ROOT / "conftest.py"
     for statement in ast.parse(conftest.read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.Assign) and defined(statement) == ["pytest_plugins"]:
@@ -123,16 +123,16 @@ def shared() -> list[Path]:
 
 
 def existing(workspace: Workspace, stage: Stage, folder: Path) -> Skeleton:
-    """Return the student's folder that somebody has.
+    """Return an existing student's folder.
 
     Raises:
-        ToolError: it is none of this stage.
+        ToolError: it does not contain this stage.
     """
     skeleton = Skeleton(workspace, stage, folder)
     if not skeleton.source.is_dir() or not (folder / "TASKS.md").is_file():
         raise ToolError(
-            f"{folder} holds no exercises of the stage {stage.short!r}: name a folder that "
-            f"`mt skeleton {stage.short} FOLDER` has made."
+            f"{folder} contains no exercises of the stage {stage.short!r}: name a folder that "
+            f"`mt skeleton {stage.short} FOLDER` has created."
         )
     return skeleton
 
@@ -141,11 +141,11 @@ def _check_free(folder: Path, stage: Stage) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ToolError(f"{folder} is not empty, and nothing is overwritten: name a new folder.")
     if folder.resolve().is_relative_to(stage.folder.resolve()):
-        raise ToolError(f"{folder} lies in the package that is copied: name a folder elsewhere.")
+        raise ToolError(f"{folder} is inside of the package to copy: name another folder.")
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a package, below its folder."""
+    """Yield the files of a package, relative to its folder."""
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder)
         if file.is_file() and not LEFT_BEHIND("", list(name.parts)):
@@ -161,7 +161,7 @@ def _write(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8", newline="\n")
 
 
-# --- What tells pytest and the student what to do -------------------------------------------------
+# --- Settings and instructions --------------------------------------------------------------------
 
 
 def settings(tasks: Iterable[Task]) -> str:
@@ -175,64 +175,64 @@ def settings(tasks: Iterable[Task]) -> str:
 
 
 def _workspace_settings() -> dict[str, Any]:
-    """Return what the tools of this repository are told."""
+    """Return the tool settings of this repository."""
     file = ROOT / "pyproject.toml"
     settings: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))["tool"]
     return settings
 
 
 def _ini(value: Any) -> str:
-    """Return a setting as pytest.ini has it: a list with one entry a line."""
+    """Return a setting in the syntax of pytest.ini: a list has one entry per line."""
     if isinstance(value, list):
         return "".join(f"\n    {entry}" for entry in value)
     return str(value).lower()
 
 
 def instructions(skeleton: Skeleton, left_out: Sequence[Task]) -> str:
-    """Return `TASKS.md`: the tasks in their order, and how to work on them."""
+    """Return `TASKS.md`: the tasks in order, and how to work on them."""
     stage = skeleton.stage
     first = left_out[0]
     for_tests = shlex.join(_workspace_settings()["hatch"]["envs"]["stage"]["dependencies"])
     *before, _ = skeleton.workspace.upstream(stage)
     packages = "".join(f"REPOSITORY/packages/{each.name} " for each in before)
-    beside = ", beside the stages it builds on, from the repository" if before else ""
+    dependencies = ", together with the stages it depends on, from the repository" if before else ""
     head = f"""\
 # Tasks of {stage.name}
 
-What is to be written raises `NotImplementedError`; its docstring says what it must do, and what is
-imported at the top of its file is what the solution uses. Install this folder instead of the
-package{beside}, and do the tasks in their order:
+Functions to implement raise `NotImplementedError`. Their docstrings say what they must do, and the
+imports at the top of the file are those of the solution. Install this folder instead of the
+package{dependencies}, and do the tasks in order:
 
     pip install {for_tests}
     pip install {packages}-e .
     pytest -m {first.mark}
 
-Where all stages are installed already, as in a shell of hatch in the repository, go without:
+If all stages are installed already, as in a shell of hatch in the repository, skip this:
 
     PYTHONPATH=src pytest -m {first.mark}
 
-A task is done when its tests pass. `pytest` alone runs everything and says how far each task is:
+A task is done when its tests pass. `pytest` alone runs everything and prints the progress of each
+task:
 
     {first.number}  12 of 37, 1 fail      {first.title}
 
-A test that stops at something that is still to be written *waits*, and nothing more is said of it
-than what it waits for. Of mistakes it shows the first of the first task that has any, and
-`pytest -m {first.mark}` all of one task. Tests that pass before anything is written have no task,
-and must go on passing.
+A test that reaches a function that is not implemented is *waiting*, and only counted. Of real
+failures, `pytest` shows the first of the first task that has any; `pytest -m {first.mark}` shows
+all of one task. Tests that pass before you write anything belong to no task, and must keep passing.
 
-Tests ask for words of error messages, so what is to be written has the errors of the solution as
-comments. The docstring says when each is due.
+Tests check words of error messages, so the errors of the solution are in comments of each function.
+The docstring says when to raise them.
 
-The solution is the package itself, `packages/{stage.name}` in the repository. There this command
-puts that of one task into this folder. What you have written in its place is kept in a copy beside
-the file, and the command says where:
+The solution is the package itself, `packages/{stage.name}` in the repository. This command, run
+there, inserts the solution of one task into this folder. It saves your version in a copy next to
+the file, and prints its path:
 
     hatch run mt skeleton {stage.short} FOLDER --solve {first.name}
 """
     if (skeleton.folder / KIT).is_file():
         head += f"""
-The conformance kit, `pytest {KIT}`, is the examination at the end, for most of
-its tests need several tasks.
+The conformance kit, `pytest {KIT}`, comes last: most of its tests need several
+tasks.
 """
     symbols = skeleton.symbols()
     return "\n".join([head, *(_section(skeleton, task, symbols) for task in left_out)])
@@ -246,8 +246,8 @@ def _section(skeleton: Skeleton, task: Task, symbols: Symbols) -> str:
             f"line {symbol.lines[0]}"
             for symbol in places(task, symbols)
         )
-        parts.append("To write:\n\n" + "\n".join(wanted))
+        parts.append("To implement:\n\n" + "\n".join(wanted))
     if task.start:
-        parts.append(f"Begin with {', '.join(f'`{file}`' for file in task.start)}:")
+        parts.append(f"Start with {', '.join(f'`{file}`' for file in task.start)}:")
     parts.append(f"    pytest -m {task.mark}")
     return "\n\n".join(parts) + "\n"

@@ -1,8 +1,7 @@
-"""Which test waits for which task: found out, written down, and proved to be so.
+"""Find, write and check the marks that say which task each test depends on.
 
-To mark and to prove are to run the tests of a stage in a student's folder, first with everything
-left out, and then, as task after task is solved, those that still fail. In the end every test has
-passed once.
+Both run the tests of a stage in a student's folder: first with all solutions removed, and then,
+as task after task is solved, those that still fail. In the end every test has passed once.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from mt.skeleton.trial import Needs, needs
 from mt.workspace import Stage, Workspace
 
 SHOWN = 30
-"""How many differences are printed; where one task is wrong, hundreds of tests may be."""
+"""The number of differences to print; a single wrong task can affect hundreds of tests."""
 
 TESTS = "tests/"
-"""What the names of all tests begin with, and the patterns leave out."""
+"""The common prefix of the names of all tests, which patterns omit."""
 
 
 def mark(workspace: Workspace, stage: Stage, tasks: Sequence[Task], processes: str) -> int:
-    """Write down which task each test of a stage waits for, and return the exit status.
+    """Write the task that each test of a stage depends on, and return the exit status.
 
-    What does not run, as the conformance kit, keeps the mark that it has. A test that skips itself
-    and has none, as what needs a GPU, may get that of the others of its function.
+    Tests that are not run, such as the conformance kit, keep their marks. A test that skips itself
+    and has no mark, such as one that needs a GPU, may get the mark of its function.
 
     Raises:
-        ToolError: a test fails with everything solved, or the tests cannot be run.
+        ToolError: a test fails with everything solved, or the tests cannot run.
     """
     file = stage.folder / TESTS / task_marks.NAME
     known = {task.mark for task in tasks}
@@ -43,7 +42,7 @@ def mark(workspace: Workspace, stage: Stage, tasks: Sequence[Task], processes: s
         (skeleton.folder / TESTS / task_marks.NAME).unlink(missing_ok=True)
         found = needs(skeleton, tasks, processes)
     if found.never:
-        raise ToolError("\n".join(["nothing is written.", *_failures(found)]))
+        raise ToolError("\n".join(["no marks were written.", *_failures(found)]))
     names = [test.removeprefix(TESTS) for test in found.first.collected]
     marks = dict(_marks(found, tasks, before))
     skipped = {test.removeprefix(TESTS) for test in found.first.that("skipped")} - marks.keys()
@@ -57,7 +56,7 @@ def mark(workspace: Workspace, stage: Stage, tasks: Sequence[Task], processes: s
 def _marks(
     found: Needs, tasks: Sequence[Task], before: task_marks.Marks
 ) -> Iterator[tuple[str, str]]:
-    """Yield tests with their marks: as was found out, or what was not run as before."""
+    """Yield tests with their marks: the result of the runs, or the old mark if they did not run."""
     for test in found.first.collected:
         name = test.removeprefix(TESTS)
         if test in found.tasks:
@@ -68,7 +67,7 @@ def _marks(
 
 
 def _about(name: str, needed: Task, tasks: Sequence[Task]) -> Task:
-    """Return the task that a test is about: the one it needs, or one without functions after it."""
+    """Return the task of a test: the one it needs, or a later one without functions."""
     for task in tasks:
         is_about = not task.functions and task_marks.marks_of({task.mark: task.tests}, name)
         if is_about and awaited(task, tasks) is needed:
@@ -93,15 +92,15 @@ def prove(
     *,
     at_once: bool = False,
 ) -> int:
-    """Prove that exactly the marked tests wait for the tasks, and return the exit status.
+    """Check that exactly the marked tests depend on each task, and return the exit status.
 
-    With everything left out the marked tests fail and the others pass; with each task that is
-    solved those of its mark begin to pass; and with all solved the code is that of the package.
-    `at_once` solves all tasks together: which of them a test waits for is then not looked at. Tests
-    marked `slow` are left out then, and properties are tried with few examples.
+    With all solutions removed, the marked tests fail and the others pass; after each task that is
+    solved, the tests of its mark pass; and with all solved, the code equals that of the package.
+    `at_once` solves all tasks together, without checking which test depends on which. It skips
+    tests marked `slow`, and runs property-based tests with few examples.
 
     Raises:
-        ToolError: the tests cannot be run.
+        ToolError: the tests cannot run.
     """
     with tempfile.TemporaryDirectory() as scratch:
         skeleton = make(workspace, stage, Path(scratch, stage.name), tasks, tasks)
@@ -111,7 +110,7 @@ def prove(
     wrong = [*_wrong_marks(found, tasks), *_of_nothing(found, marks)]
     problems = [
         *_failures(found),
-        *(f"{file}: is not as in the package when everything is solved." for file in changed),
+        *(f"{file}: differs from the package when everything is solved." for file in changed),
         *wrong,
     ]
     for problem in problems[:SHOWN]:
@@ -119,9 +118,9 @@ def prove(
     if len(problems) > SHOWN:
         print(f"... and {len(problems) - SHOWN} more.")
     if wrong:
-        print(f"The cure: hatch run mt skeleton {stage.short} --mark")
+        print(f"To fix the marks: hatch run mt skeleton {stage.short} --mark")
     if not problems:
-        print(f"{stage.name}: {len(found.tasks)} tests wait for {len(tasks)} tasks, as marked.")
+        print(f"{stage.name}: {len(found.tasks)} tests depend on {len(tasks)} tasks, as marked.")
     return int(bool(problems))
 
 
@@ -131,7 +130,7 @@ def _failures(found: Needs) -> Iterator[str]:
 
 
 def _wrong_marks(found: Needs, tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield a line for each test that waits for something else than its mark says."""
+    """Yield a message for each test that depends on another task than its mark says."""
     by_mark = {task.mark: task for task in tasks}
     for test, outcome in found.first.outcomes.items():
         marked = [by_mark[each] for each in found.first.collected[test] if each in by_mark]
@@ -140,7 +139,7 @@ def _wrong_marks(found: Needs, tasks: Sequence[Task]) -> Iterator[str]:
         fits = len(expected) == 1 and expected[0] in needed if needed else not expected
         if not fits and outcome != "skipped" and test not in found.never:
             yield (
-                f"{test}: waits for {_listed(needed, ' or ')}, but is marked as waiting for "
+                f"{test}: depends on {_listed(needed, ' or ')}, but is marked with "
                 f"{_listed(marked, ' and ')}."
             )
 
@@ -150,10 +149,10 @@ def _listed(tasks: Sequence[Task], joint: str) -> str:
 
 
 def _of_nothing(found: Needs, marks: task_marks.Marks) -> Iterator[str]:
-    """Yield a line for each file or function that has marks and no tests.
+    """Yield a message for each file or function that has marks and no tests.
 
-    Of a file that was skipped nobody knows its tests. Parameters may mean none: they name backends
-    and what else is installed, or is not.
+    The tests of a skipped file are unknown. Parameters may match nothing, because they depend on
+    the installed backends and libraries.
     """
     names = [test.removeprefix(TESTS).partition("[")[0] for test in found.first.collected]
     known = {*names, *(name.partition("::")[0] for name in names)}

@@ -1,10 +1,10 @@
-"""A pytest plugin that writes down what became of each test.
+"""A pytest plugin that records the outcome of each test.
 
     pytest -p mt.skeleton.recording --record FOLDER [--only FILE]
 
-Into the folder go `collected.json`, what there is and what cannot be collected, and
-`outcomes.json`. With several processes the first of them writes what it collected: all collect the
-same, and pytest-xdist passes on only one of several files that are skipped for the same reason.
+It writes `collected.json`, with all tests and the files that cannot be collected, and
+`outcomes.json`. With several processes, the first writes the collection: all collect the same, and
+pytest-xdist passes on only one of several files that are skipped for the same reason.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options: where to write, and what to run."""
-    parser.addoption("--record", metavar="FOLDER", help="where to write what became of each test")
+    """Add the options for the output folder and the tests to run."""
+    parser.addoption("--record", metavar="FOLDER", help="the folder for the outcomes")
     parser.addoption("--only", metavar="FILE", help="a JSON list of the only tests to run")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to record."""
+    """Start recording."""
     config.pluginmanager.register(Recording(config))
 
 
 class Recording:
-    """What became of each test so far.
+    """The outcomes of the tests so far.
 
     Args:
-        config: of pytest.
+        config: pytest's configuration.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.folder = Path(config.getoption("--record"))
         worker = getattr(config, "workerinput", None)
-        self.reports = worker is None  # the process that the others report to
+        self.reports = worker is None  # the controller, or the only process
         self.collects = worker is None or worker["workerid"] == "gw0"
         only = config.getoption("--only")
         self.only = None if only is None else set(json.loads(Path(only).read_text("utf-8")))
@@ -52,7 +52,7 @@ class Recording:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Write down what was collected, and leave only the tests that are asked for."""
+        """Write the collected tests, and deselect those that are not requested."""
         if self.collects:
             tests = {item.nodeid: _marks(item) for item in items}
             files = {"broken": self.broken, "skipped_files": self.skipped_files}
@@ -62,14 +62,14 @@ class Recording:
             items[:] = [item for item in items if item.nodeid in self.only]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note files that cannot be collected, or say that they are to be skipped."""
+        """Record files that cannot be collected, or are skipped."""
         if report.failed:
             self.broken[report.nodeid] = _last_line(report)
         elif report.skipped:
             self.skipped_files.append(report.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what became of a test: whatever fails in any phase of it has failed."""
+        """Record the outcome of a test: it fails if any of its phases fails."""
         before = self.outcomes.get(report.nodeid, "passed")
         if before == "passed":
             self.outcomes[report.nodeid] = report.outcome
@@ -77,7 +77,7 @@ class Recording:
             self.outcomes[report.nodeid] = "failed"
 
     def pytest_sessionfinish(self) -> None:
-        """Write down what became of the tests."""
+        """Write the outcomes."""
         if self.reports:
             self._write("outcomes.json", self.outcomes)
 
@@ -88,6 +88,6 @@ def _marks(item: pytest.Item) -> list[str]:
 
 
 def _last_line(report: pytest.CollectReport) -> str:
-    """Return what was wrong, in a line."""
+    """Return the last line of the error."""
     lines = [line for line in str(report.longrepr).splitlines() if line.strip()]
     return lines[-1].strip() if lines else ""

@@ -1,7 +1,7 @@
-"""Putting solutions into a student's folder, in which nothing that somebody wrote is lost.
+"""Insert solutions into a student's folder, without losing the student's work.
 
-A solution takes the place of one function or row, and all else in its file stays. Where anything
-but the reminder of a task stands in that place, the file is first copied, under a new name.
+A solution replaces one function or row, and the rest of its file stays the same. If the student has
+written anything in its place, the file is first copied under a new name.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mt.source.symbols import Symbol, Symbols
 
 @dataclass
 class _Merge:
-    """A file of the student with solutions to put into it.
+    """A file of the student with solutions to insert.
 
     Attributes:
         module: the file.
-        pairs: what stands there, and what takes its place.
-        loses: whether something that is replaced was written by the student.
+        pairs: symbols of the file, each with its solution.
+        loses: whether the student has written any of these symbols.
     """
 
     module: Module
@@ -36,7 +36,7 @@ class _Merge:
     loses: bool = False
 
     def add(self, symbol: Symbol, solution: Symbol, task: Task) -> None:
-        """Let a solution take the place of a symbol."""
+        """Add a symbol to replace by its solution."""
         self.pairs.append((symbol, solution))
         self.loses |= whole(symbol) not in (hole(solution, task), whole(solution))
 
@@ -44,7 +44,7 @@ class _Merge:
         """Return the file with the solutions.
 
         Raises:
-            ToolError: a solution uses what the file does not have any more.
+            ToolError: a solution uses a name that the file no longer has.
         """
         text = restored(self.module.text, self.pairs)
         module = Module(self.module.name, self.module.file, text, ast.parse(text))
@@ -61,13 +61,13 @@ class _Merge:
 
 
 def solve(skeleton: Skeleton, tasks: Sequence[Task]) -> dict[Path, Path]:
-    """Put back what some tasks are about, whatever stands there by now.
+    """Insert the solutions of some tasks.
 
     Returns:
-        by file in which a student's work was replaced, the copy of it as it was.
+        the copies of files in which a student's work was replaced, by file.
 
     Raises:
-        ToolError: a solution cannot be put where it belongs; nothing was changed then.
+        ToolError: a solution cannot be inserted; then nothing was changed.
     """
     try:
         merges = _merges(skeleton, tasks)
@@ -82,7 +82,7 @@ def solve(skeleton: Skeleton, tasks: Sequence[Task]) -> dict[Path, Path]:
 
 
 def _merges(skeleton: Skeleton, tasks: Iterable[Task]) -> list[_Merge]:
-    """Return the files in which something is to be put, with what."""
+    """Return the files to change, with their solutions."""
     solutions = Symbols(skeleton.workspace.library())
     symbols = skeleton.symbols()
     merges: dict[str, _Merge] = {}
@@ -96,31 +96,31 @@ def _merges(skeleton: Skeleton, tasks: Iterable[Task]) -> list[_Merge]:
 
 
 def _check_replaceable(symbol: Symbol, solution: Symbol) -> None:
-    """Raise unless a symbol is where the solution has it, and is of its kind, once."""
+    """Raise an error unless a symbol has the name and type of its solution, and is unique."""
     place = f"{symbol.module.file}, line {symbol.lines[0]}"
     if symbol.name != solution.name:
         raise ToolError(
-            f"{solution.name} is now {symbol.name} ({place}), so that the solution has no place: "
+            f"{solution.name} is now {symbol.name} ({place}), so the solution cannot be inserted: "
             f"define it in {solution.module.name} again."
         )
     if type(symbol.node) is not type(solution.node):
         raise ToolError(
-            f"{solution.name} is no function any more ({place}): define it by `def` again."
+            f"{solution.name} is no longer a function ({place}): define it by `def` again."
         )
     if _count(symbol) != _count(solution):
         raise ToolError(
             f"{solution.name} is defined {_count(symbol)} times in {symbol.module.file}: keep "
-            "the one that the solution shall replace."
+            "the one to replace by the solution."
         )
 
 
 def _count(symbol: Symbol) -> int:
-    """Return how often the module of a symbol defines its name."""
+    """Return how many times the module of a symbol defines its name."""
     return sum(name == symbol.name for name, _ in definitions(symbol.module))
 
 
 def _overwrite(file: Path, text: str) -> None:
-    """Replace the text of a file at once, with line endings as it has them."""
+    """Replace a file atomically, with its line endings."""
     newline = "\r\n" if b"\r\n" in file.read_bytes() else "\n"
     new = _written_beside(file, "new", text.replace("\n", newline).encode())
     shutil.copymode(file, new)
@@ -128,7 +128,7 @@ def _overwrite(file: Path, text: str) -> None:
 
 
 def _written_beside(file: Path, suffix: str, content: bytes) -> Path:
-    """Write a file that is new, beside another, and return its path."""
+    """Write a new file next to another, and return its path."""
     for number in itertools.count(1):
         path = file.with_name(f"{file.name}.{suffix}{number}")
         try:

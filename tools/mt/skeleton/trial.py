@@ -1,4 +1,4 @@
-"""Running the tests of a student's folder, to see which task each of them waits for."""
+"""Run the tests of a student's folder, to find the task that each depends on."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from mt.skeleton.solving import solve
 from mt.workspace import ROOT
 
 ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""How pytest ends when it has run whatever it was to run."""
+"""The exit codes of a complete run."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What became of the tests in one run.
+    """The outcomes of the tests of one run.
 
     Attributes:
-        collected: the marks of each test, also of those that were not run.
+        collected: the marks of each test, including those that were not run.
         outcomes: `passed`, `failed` or `skipped`, by test.
-        skipped_files: files that were skipped as a whole, so that nobody knows their tests.
+        skipped_files: files that were skipped as a whole, whose tests are unknown.
     """
 
     collected: dict[str, list[str]]
@@ -40,19 +40,18 @@ class Outcomes:
     skipped_files: list[str]
 
     def that(self, outcome: str) -> list[str]:
-        """Return the tests of some outcome."""
+        """Return the tests with an outcome."""
         return [test for test, became in self.outcomes.items() if became == outcome]
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What each test of a stage needs.
+    """The tasks that each test of a stage needs.
 
     Attributes:
-        first: the run with nothing solved; a test that later skips itself is `skipped` there, too.
-        tasks: by test that waits for something to be written, the task with which it passes; if
-            several were solved at once, each of them.
-        never: those that fail when everything is solved.
+        first: the run with nothing solved, in which tests that skip themselves later are `skipped`.
+        tasks: by test, the task with which it passes; if several were solved at once, all of them.
+        never: tests that fail when everything is solved.
     """
 
     first: Outcomes
@@ -63,17 +62,17 @@ class Needs:
 def needs(
     skeleton: Skeleton, tasks: Sequence[Task], processes: str, *, at_once: bool = False
 ) -> Needs:
-    """Solve task after task, and find out with which one each test begins to pass.
+    """Solve task after task, and find the one with which each test starts to pass.
 
     Args:
-        skeleton: a folder in which all tasks are left out; in the end all are solved.
-        tasks: those of the stage.
-        processes: how many run the tests, for pytest-xdist.
-        at_once: whether all tasks are solved together, slow tests left out and few examples taken
-            of properties, which spares time.
+        skeleton: a folder with all tasks unsolved; in the end all are solved.
+        tasks: the tasks of the stage.
+        processes: the number of processes, for pytest-xdist.
+        at_once: whether to solve all tasks together, skip slow tests, and use few examples in
+            property-based tests, which saves time.
 
     Raises:
-        ToolError: the tests cannot be collected without what is left out.
+        ToolError: the tests cannot be collected with the solutions removed.
     """
     marks, profile = "not conformance", "repeatable"
     if at_once:
@@ -91,7 +90,7 @@ def needs(
             first.outcomes.update(dict.fromkeys(now.that("skipped"), "skipped"))
             waiting = now.that("failed")
     if waiting:
-        _run(skeleton, "once more, as they should not fail", processes, chosen, waiting, shown=True)
+        _run(skeleton, "again, to show failures", processes, chosen, waiting, shown=True)
     return Needs(first, found, waiting)
 
 
@@ -103,18 +102,18 @@ def _run(
     only: Sequence[str] | None = None,
     shown: bool = False,
 ) -> Outcomes:
-    """Run the tests, and say how it went.
+    """Run the tests, and print the counts of outcomes.
 
     Args:
         skeleton: the folder.
-        when: what is solved, for messages.
-        processes: how many run the tests.
-        chosen: pytest's options that say which of them run, and with which examples.
-        only: which of them are run; all, if None.
-        shown: whether pytest itself says how it goes, too.
+        when: the solved tasks, for messages.
+        processes: the number of processes.
+        chosen: pytest's options that select tests and examples.
+        only: the tests to run; None for all.
+        shown: whether to show pytest's output.
 
     Raises:
-        ToolError: pytest cannot run them.
+        ToolError: pytest cannot run.
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
@@ -133,8 +132,8 @@ def _run(
     broken = [f"  {file}: {why}" for file, why in noted.pop("broken", {}).items()]
     if broken:
         raise ToolError(
-            f"{when}, tests cannot be collected, so that a student can run none. Leave out "
-            "functions that are not called while these files are imported:\n" + "\n".join(broken)
+            f"{when}, tests cannot be collected, so that students cannot run any. Do not remove "
+            "functions that are called while these files are imported:\n" + "\n".join(broken)
         )
     if done.returncode not in ENDED:
         raise ToolError(f"{when}, pytest could not run:\n{done.stdout}{done.stderr}")
@@ -155,7 +154,7 @@ def _command(
     if only is not None:
         listed = scratch / "only.json"
         listed.write_text(json.dumps(only), encoding="utf-8")
-        # Without these files' names all others would be collected, too, which takes its time.
+        # Naming the files avoids collecting all others, which is slow.
         command += [f"--only={listed}", *sorted({test.partition("::")[0] for test in only})]
     if not importlib.util.find_spec("xdist"):
         return command
@@ -163,7 +162,7 @@ def _command(
 
 
 def _environment(skeleton: Skeleton) -> dict[str, str]:
-    """Return variables with which the folder is imported instead of the installed package."""
+    """Return the environment in which the folder is imported instead of the installed package."""
     given = os.environ.get("PYTHONPATH", "")
     path = [str(skeleton.folder / "src"), str(ROOT / "tools"), *([given] if given else [])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}

@@ -1,1 +1,1 @@
-"""Code read as text. Nothing of it is imported, so that kernels of a GPU show on any machine."""
+"""Source code as text. Nothing is imported, so that GPU kernels can be shown on any machine."""

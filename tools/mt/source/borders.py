@@ -1,8 +1,8 @@
-"""What packages use of each other: the package itself and its public places, never its inside.
+"""Check imports between packages: only of a package itself and of its public modules.
 
-A package says in its `pyproject.toml` which of its modules are for others, as in
-`public = ["errors", "testing.*"]` below `[tool.mt]`, where `testing.*` is the folder with all that
-lies in it.
+A package lists the modules that others may import in its `pyproject.toml`, as in
+`public = ["errors", "testing.*"]` below `[tool.mt]`, where `testing.*` includes everything in the
+folder.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from mt.source.imports import imported
 from mt.source.modules import Imported, Library, Module
 
 Public = Mapping[str, Sequence[str]]
-"""The public places of each package, by its import name."""
+"""The public modules of each package, by its import name."""
 
 
 def trespasses(library: Library, module: Module, public: Public) -> Iterator[str]:
-    """Yield a message for each place where a module uses what is inside of another package.
+    """Yield a message for each use of a private module of another package.
 
     Args:
         library: all packages.
-        module: what is looked at, of one of these or of none.
-        public: of each package that has an inside, what is not.
+        module: the module to check, of one of these packages or of none.
+        public: the public modules of each package that has private ones.
     """
     own = module.name.partition(".")[0]
     for other, line in (*imported(library, module), *_reached(library, module)):
         package = other.name.partition(".")[0]
         if package != own and package in public and not _is_public(other.name, public[package]):
-            yield f"line {line} uses {other.name}, which is inside of {package}"
+            yield f"line {line} uses {other.name}, which is private to {package}"
 
 
 def _is_public(module: str, places: Sequence[str]) -> bool:
@@ -42,7 +42,7 @@ def _is_public(module: str, places: Sequence[str]) -> bool:
 
 
 def _reached(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
-    """Yield the modules that are reached by a dot behind a package, as in `mt.strides`."""
+    """Yield modules that are used as attributes of a package, as in `mt.strides`."""
     packages = {
         name: library.module(statement.module)
         for name, statement in module.names.items()

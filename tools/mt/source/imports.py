@@ -1,4 +1,4 @@
-"""Which modules import which: at their top, inside functions, and for types only."""
+"""Find imports between modules: at the top, inside functions, and for type checking."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from mt.source.modules import Imported, Library, Module
 
 UNCOUNTED = {"Methods", "StorageMethods", "__version__"}
-"""Names whose imports do not count.
+"""Names whose imports are ignored.
 
-Type checkers take such a table of methods for a base of the class that it is registered with, so
-that both modules name each other. The version of a package is no code.
+To type checkers, such a table of methods is a base of the class that it is registered with, so that
+both modules import each other. The version of a package is not code.
 """
 
 
 def imports(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
-    """Yield the modules of its own package that a module imports, each with the line."""
+    """Yield the modules of its own package that a module imports, each with its line number."""
     package = module.name.partition(".")[0]
     for other, line in imported(library, module):
         if other.name.partition(".")[0] == package:
@@ -24,10 +24,10 @@ def imports(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
 
 
 def imported(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
-    """Yield all modules of a library that a module imports, each with the line.
+    """Yield all modules of a library that a module imports, each with its line number.
 
-    That is the module which the statement names, or the one in which the imported name is bound.
-    Imports of the names in `UNCOUNTED` do not count.
+    The module is the one in the import statement, or the one that binds the imported name. Imports
+    of the names in `UNCOUNTED` are ignored.
     """
     for node in ast.walk(module.tree):
         match node:
@@ -46,7 +46,7 @@ def imported(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
 
 
 def _owner(library: Library, source: str, name: str) -> Module | None:
-    """Return the module that binds a name of `source`, or that is the one so called below it."""
+    """Return the module that binds a name of `source`, or the submodule of this name."""
     module = library.module(source)
     bound = {} if module is None else module.names
     if bound.get(name, Imported(source, name)) != Imported(source, name):
@@ -55,7 +55,7 @@ def _owner(library: Library, source: str, name: str) -> Module | None:
 
 
 def import_graph(library: Library, package: str) -> dict[str, set[str]]:
-    """Return the modules that each module of a package imports from it, all by their names."""
+    """Return, for each module of a package, the modules that it imports from it, all by name."""
     return {
         module.name: {other.name for other, _ in imports(library, module)}
         for module in library.modules(package)

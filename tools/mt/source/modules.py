@@ -1,8 +1,8 @@
 """Modules of the workspace as syntax trees, found by their import names.
 
-A name means here what it means to Python: a module's names are what it defines, assigns and
-imports, and a class has those of its bases. What a program puts there while it runs, as the rows of
-the operator table become methods of tensors, no reader of text can see.
+Names are resolved as Python does: a module has the names that it defines, assigns and imports, and
+a class has those of its bases. Names that are added at run time, such as the methods that rows of
+the operator table add to tensors, are not visible here.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Statement = Definition | ast.Assign | ast.AnnAssign | ast.Expr
 
 
 class UnreadableModuleError(ToolError):
-    """A file that should hold a module is not Python; says where."""
+    """A file that should contain a module is not valid Python; the message says where."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A name that a module takes from elsewhere.
+    """A name that a module imports.
 
     Attributes:
-        module: where it comes from.
-        name: what it is called there; None if it is the module itself.
+        module: the module it is imported from.
+        name: its name there; None if the module itself is imported.
     """
 
     module: str
@@ -43,10 +43,10 @@ class Module:
     """The source of one module.
 
     Attributes:
-        name: what a program imports, as in `mt_autodiff.core.scalar`.
-        file: where it stands.
-        text: all of it.
-        tree: the same, parsed.
+        name: its import name, such as `mt_autodiff.core.scalar`.
+        file: its path.
+        text: the complete source.
+        tree: the parsed source.
     """
 
     name: str
@@ -61,17 +61,17 @@ class Module:
 
     @property
     def path(self) -> str:
-        """Where it lies below the folder of its package: `scalar.py`."""
+        """The path below the folder of its package: `scalar.py`."""
         return "/".join(self.file.parts[-self.name.count(".") - self.is_package :])
 
     @cached_property
     def names(self) -> Mapping[str, Statement | Imported]:
-        """What each name of the module is; of several statements about one, the last."""
+        """The statement that binds each name; the last one if there are several."""
         return dict(self._bound(self.tree.body))
 
     @cached_property
     def place(self) -> Text:
-        """Its text, in which the tree says what stands where."""
+        """Its text, with conversion of positions in the tree."""
         return Text(self.text)
 
     def _bound(self, body: list[ast.stmt]) -> Iterator[tuple[str, Statement | Imported]]:
@@ -94,7 +94,7 @@ class Module:
                     yield name, statement  # type: ignore[misc]
 
     def absolute(self, statement: ast.ImportFrom) -> str:
-        """Return the full name of the module that a statement imports from."""
+        """Return the absolute name of the module that a statement imports from."""
         if not statement.level:
             return statement.module or ""
         parts = self.name.split(".")
@@ -102,7 +102,7 @@ class Module:
         return ".".join([*above, *([statement.module] if statement.module else [])])
 
     def segment(self, node: ast.AST) -> str:
-        """Return the text of a statement, its decorators included, without indentation."""
+        """Return the source of a statement with its decorators, dedented."""
         first, last = lines_of(node)
         lines = self.text.splitlines()[first - 1 : last]
         indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
@@ -126,7 +126,7 @@ def defined(statement: ast.stmt) -> list[str]:
 
 
 def definitions(module: Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yield the functions of a module and the methods of its classes, with their dotted names."""
+    """Yield the functions of a module and the methods of its classes, with qualified names."""
 
     def within(body: list[ast.stmt], prefix: str) -> Any:
         for statement in body:
@@ -139,7 +139,7 @@ def definitions(module: Module) -> Iterator[tuple[str, ast.FunctionDef | ast.Asy
 
 
 def documentation(statement: ast.AST) -> str:
-    """Return the text of a string that stands alone, which documents something; else nothing."""
+    """Return the text of a string statement, such as a docstring; empty for other statements."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
         text = statement.value.value
         return text.strip() if isinstance(text, str) else ""
@@ -147,7 +147,7 @@ def documentation(statement: ast.AST) -> str:
 
 
 def lines_of(node: ast.AST) -> tuple[int, int]:
-    """Return the first and the last line of a statement; the first is that of its decorators."""
+    """Return the first and last line of a statement, including its decorators."""
     if isinstance(node, ast.Module):
         return 1, max([1, *(lines_of(statement)[1] for statement in node.body)])
     decorators = getattr(node, "decorator_list", [])
@@ -157,7 +157,7 @@ def lines_of(node: ast.AST) -> tuple[int, int]:
 
 @lru_cache(maxsize=2000)
 def _tree(text: str) -> ast.Module:
-    """Return the syntax tree of a text, which nobody changes: copies of a package share it."""
+    """Return the syntax tree of a text, which is never modified, so that equal texts share it."""
     return ast.parse(text)
 
 
@@ -165,7 +165,7 @@ class Library:
     """All modules of some packages.
 
     Args:
-        folders: by the import name of each package, the folder that holds its `__init__.py`.
+        folders: the folder with `__init__.py` of each package, by its import name.
     """
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
@@ -173,10 +173,10 @@ class Library:
         self._read: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:
-        """Return the module of this name, or its stub if it has one; None if there is neither.
+        """Return the module of this name; None if there is none.
 
         Raises:
-            UnreadableModuleError: its file is not Python.
+            UnreadableModuleError: its file is not valid Python.
         """
         if name not in self._read:
             file = self._file(name)
@@ -188,19 +188,17 @@ class Library:
         if package not in self.folders:
             return None
         path = self.folders[package].joinpath(*rest)
-        for file in (path / "__init__.pyi", path / "__init__.py", path.with_suffix(".py")):
-            if file.is_file():
-                return file
-        return None
+        files = (path / "__init__.py", path.with_suffix(".py"))
+        return next((file for file in files if file.is_file()), None)
 
     def _parsed(self, name: str, file: Path) -> Module:
         try:
             text = file.read_text(encoding="utf-8")
             return Module(name, file, text, _tree(text))
         except UnicodeDecodeError as error:
-            raise UnreadableModuleError(f"{file} is not written in UTF-8: {error}.") from error
+            raise UnreadableModuleError(f"{file} is not encoded in UTF-8: {error}.") from error
         except SyntaxError as error:
-            message = f"{file}:{error.lineno}: {error.msg}. Mend this first."
+            message = f"{file}:{error.lineno}: {error.msg}. Fix this first."
             raise UnreadableModuleError(message) from error
 
     def modules(self, package: str) -> Iterator[Module]:
@@ -210,6 +208,4 @@ class Library:
             parts = file.relative_to(folder).with_suffix("").parts
             parts = parts[:-1] if parts[-1] == "__init__" else parts
             name = ".".join([package, *parts])
-            found = self.module(name)
-            if found is not None:
-                yield found if found.file == file else self._parsed(name, file)
+            yield self.module(name) or self._parsed(name, file)

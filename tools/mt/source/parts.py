@@ -1,8 +1,7 @@
-"""What a file of a stage is, by where it lies; and how much of it is code.
+"""Classify the files of a stage by folder, and count their lines of code.
 
-A stage is read in an evening: the folder `core/` of its package holds its idea. *Rest* is what
-users expect beyond that, in folders by subject beside the core, with programs that can be run. Kits
-and samples for tests are *conformance*.
+The folder `core/` of a package is the lesson. *Rest* is everything else for users, in folders named
+by subject outside of the core, and programs. Conformance kits and test samples are *conformance*.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import io
 import tokenize
 from collections.abc import Iterator, Set
 from functools import lru_cache
-from pathlib import Path
 from typing import Literal, get_args
 
 from mt.source.modules import Module, documentation, lines_of
@@ -29,32 +27,26 @@ _SILENT = {
 
 
 def part_of(module: Module) -> Part:
-    """Return what a module is, by the folder of its package where it lies."""
+    """Return the part of a package that a module belongs to, by its folder."""
     top = module.name.split(".")[1:2]
     if top in (["conformance"], ["testing"]):
         return "conformance"
     return "core" if top == ["core"] else "rest"
 
 
-@lru_cache(maxsize=1000)
-def has_core(package: Path) -> bool:
-    """Return whether the folder of a package has its lesson in `core/`."""
-    return (package / "core").is_dir()
-
-
 def lines_on_page(module: Module) -> int:
-    """Return how many lines a reader sees, with comments, docstrings and empty ones."""
+    """Return the number of lines, including comments, docstrings and blank lines."""
     return len(module.text.splitlines())
 
 
 def lines_of_code(module: Module) -> int:
-    """Return how many lines compute something: no comments, docstrings or empty ones."""
+    """Return the number of lines of code, without comments, docstrings and blank lines."""
     return len(_lines_with_tokens(module.text) - set(_documentation(module.tree)))
 
 
 @lru_cache(maxsize=2000)
 def _lines_with_tokens(text: str) -> Set[int]:
-    """Return which lines of a text hold more than comments; copies of a package share them."""
+    """Return the lines that contain code or docstrings; copies of a package share the result."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in _SILENT:
@@ -63,7 +55,7 @@ def _lines_with_tokens(text: str) -> Set[int]:
 
 
 def _documentation(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines of strings that stand alone."""
+    """Yield the lines of docstrings and other string statements."""
     for node in ast.walk(tree):
         if documentation(node):
             first, last = lines_of(node)

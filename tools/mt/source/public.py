@@ -1,7 +1,7 @@
-"""The public names of a package: those in its `__all__` and those of the packages within.
+"""The public names of a package: those in the `__all__` of its modules.
 
-What the examples of its README and its guides import belongs to them, too: a name of a module that
-has no `__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
+Names that its README and its guides import are public, too: a name of a module without `__all__`,
+such as `mt_operators.datasets.xor`, or everything that such a module defines, such as
 `mt_operators.operators`.
 """
 
@@ -20,19 +20,17 @@ _PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
-    """Return what a package offers, by the name behind the package's own: `functional.relu`.
+    """Return the public names of a package, without its own name: `functional.relu`.
 
     Args:
-        symbols: where it is looked up.
-        package: what a program imports.
+        symbols: the lookup of names.
+        package: its import name.
 
     Raises:
-        UnknownSymbolError: `__all__`, or an example of the README, has a name that the source does
-            not define.
+        UnknownSymbolError: the source does not define a name of `__all__` or of an example.
     """
     found: dict[str, Symbol] = {}
-    for source in symbols.library.modules(package):
-        module = symbols.library.module(source.name) or source  # its stub, if it has one
+    for module in symbols.library.modules(package):
         if part_of(module) != "conformance":
             for name in exported(module) or ():
                 if not name.startswith("__"):
@@ -44,18 +42,18 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
 
 
 def _is_module(symbols: Symbols, name: str) -> bool:
-    """Return whether a name is that of a module without `__all__`, which is not for tests."""
+    """Return whether a name is a module without `__all__` that is not for tests."""
     module = symbols.library.module(name)
     return module is not None and exported(module) is None and part_of(module) != "conformance"
 
 
 def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[str, Symbol]:
-    """Return a name of a module, and if it is a module without `__all__`, what that defines."""
+    """Return a name of a module, and the definitions in it if it is a module without `__all__`."""
     symbol = symbols.member(symbols.of_module(module), name)
     if symbol is None:
         raise UnknownSymbolError(
-            f"{module.name} ({module.file.name}) does not define {name!r}, which `__all__` or an "
-            "example of the README names."
+            f"{module.name} ({module.file.name}) does not define {name!r}, which is in its "
+            "`__all__` or in an example of the README."
         )
     path = f"{module.name}.{name}".removeprefix(f"{package}.")
     found = {path: symbol}
@@ -66,10 +64,7 @@ def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[st
 
 
 def _shown_to_readers(symbols: Symbols, package: str) -> Iterator[tuple[Module, str]]:
-    """Yield what the examples of a package's README and guides import from it.
-
-    Each is a module, and a name there.
-    """
+    """Yield the modules and names that the README and the guides of a package import from it."""
     folder = symbols.library.folders[package].parents[1]
     for file in (*folder.glob("README.md"), *sorted(folder.glob("docs/*.md"))):
         for statement in _statements(file):
@@ -81,15 +76,15 @@ def _shown_to_readers(symbols: Symbols, package: str) -> Iterator[tuple[Module, 
 
 
 def _statements(file: Path) -> Iterator[ast.AST]:
-    """Yield the statements of the examples of a document."""
+    """Yield the statements in the examples of a document."""
     for example in _PYTHON.findall(file.read_text(encoding="utf-8")):
         yield from ast.walk(ast.parse(example, str(file)))
 
 
 def exported(module: Module) -> list[str] | None:
-    """Return the names in a module's `__all__`, or else what a stub or package exports, or None.
+    """Return the names in a module's `__all__`, or those that a package re-exports, or None.
 
-    Where `globals()["__all__"]` is computed, these are the names that the module binds.
+    If `globals()["__all__"]` is computed, these are the names that the module binds.
     """
     statement = module.names.get("__all__")
     if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List):
@@ -100,13 +95,13 @@ def exported(module: Module) -> list[str] | None:
             for name, origin in module.names.items()
             if not name.startswith("_") and getattr(origin, "name", name) is not None
         ]
-    if module.file.suffix == ".pyi" or _only_exports(module):
+    if _only_exports(module):
         return [name for name, origin in module.names.items() if isinstance(origin, Imported)]
     return None
 
 
 def _only_exports(module: Module) -> bool:
-    """Return whether a package imports each name as itself, and so does nothing but export it."""
+    """Return whether a package only re-exports names, as in `from x import name as name`."""
     imports = [s for s in module.tree.body if isinstance(s, ast.ImportFrom)]
     names = [alias for statement in imports for alias in statement.names]
     whole = module.is_package and len(imports) == len(module.tree.body) - 1  # but for the docstring
@@ -114,7 +109,7 @@ def _only_exports(module: Module) -> bool:
 
 
 def _defined_in(symbols: Symbols, module: Module) -> Iterator[Symbol]:
-    """Yield what a module without `__all__` defines for others: functions, classes and values."""
+    """Yield the public functions, classes and values that a module without `__all__` defines."""
     for name, statement in module.names.items():
         if name.startswith("_") or isinstance(statement, Imported):
             continue

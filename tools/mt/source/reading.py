@@ -1,4 +1,4 @@
-"""The order in which the core of a stage is read, which its README has as a list.
+"""The reading order of the core of a stage, a list in its README.
 
 Below `## Reading order` each line links a file, `1. [errors.py](src/mt_x/core/errors.py) - the
 errors`, and each file imports only files above it, so that nothing is used before it is explained.
@@ -19,18 +19,15 @@ _LINE = re.compile(r"^\d+\. \[[^]]*\]\(src/\w+/(\S+\.py)\)", re.MULTILINE)
 
 
 def reading_order(readme: Path) -> list[str]:
-    """Return the files that a README lists, by their paths in the package.
-
-    A README without the section lists none.
-    """
+    """Return the files that a README lists, as paths below the package; none if it has no list."""
     section = _SECTION.search(readme.read_text(encoding="utf-8"))
     return _LINE.findall(section[1]) if section else []
 
 
 def misdirected(library: Library, package: str) -> Iterator[str]:
-    """Yield a message for each import of a package that crosses its parts in the wrong direction.
+    """Yield a message for each import within a package that violates its layers.
 
-    The core imports the core, the rest imports both, and neither imports what is for tests.
+    The core imports only the core, the rest imports both, and neither imports code for tests.
     """
     for module in library.modules(package):
         part = part_of(module)
@@ -46,13 +43,13 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
 
 
 def beyond_cores(library: Library, package: str) -> Iterator[str]:
-    """Yield a message for each name of another package that a core imports, but not from a core."""
+    """Yield a message for each name that a core imports from another package's other parts."""
     packages = {*library.folders} - {package}
     for module in library.modules(package):
         if part_of(module) != "core":
             continue
         for other, line in imported(library, module):
-            if other.name in packages:  # its __init__, which has names of all parts
+            if other.name in packages:  # its __init__, which exports names of all parts
                 continue
             if other.name.partition(".")[0] in packages and part_of(other) != "core":
                 yield f"{module.path} (core), line {line}, imports {other.name} ({part_of(other)})"
@@ -66,9 +63,9 @@ def beyond_cores(library: Library, package: str) -> Iterator[str]:
 
 
 def disordered(library: Library, package: str, order: Sequence[str]) -> Iterator[str]:
-    """Yield a message for each file that an order of reading lacks, or has in a wrong place.
+    """Yield a message for each file that is missing or misplaced in a reading order.
 
-    Files without code, as of a folder that only says what it holds, need no place.
+    Files without code, such as an `__init__` with only a docstring, need no entry.
     """
     core = {
         module.path: module
@@ -76,15 +73,15 @@ def disordered(library: Library, package: str, order: Sequence[str]) -> Iterator
         if part_of(module) == "core" and lines_of_code(module)
     }
     for path in sorted(core.keys() - set(order)):
-        yield f"the reading order lacks {path}"
+        yield f"{path} is missing from the reading order"
     for place, path in enumerate(order):
         above = order[:place]
         if path in above:
-            yield f"the reading order has {path} twice"
+            yield f"{path} is in the reading order twice"
         elif path not in core:
-            yield f"the reading order has {path}, which is no file of the core"
+            yield f"{path} is in the reading order, but not a file of the core"
         else:
             for other, line in imports(library, core[path]):
                 needed = other.path
                 if needed in core and needed not in above:
-                    yield f"{path}, line {line}, imports {needed}, which is read later"
+                    yield f"{path}, line {line}, imports {needed}, which comes later"

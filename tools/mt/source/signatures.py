@@ -1,4 +1,4 @@
-"""With which arguments something is called, as its source says."""
+"""Signatures of functions and constructors, from their source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Class(Protocol):
-    """A class in the source, or what stands in the place of one, and those it inherits from."""
+    """A class in the source, or an equivalent object, and its base classes."""
 
     @property
     def node(self) -> ast.AST:
@@ -17,17 +17,17 @@ class Class(Protocol):
 
     @property
     def bases(self) -> Sequence[Class]:
-        """The classes that it names as its bases, as far as they are known."""
+        """Its base classes, as far as they are known."""
 
 
 def signature_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return the arguments of a function, and what it returns."""
+    """Return the parameters and the return annotation of a function."""
     returns = "" if function.returns is None else f" -> {ast.unparse(function.returns)}"
     return f"({_arguments(function)}){returns}"
 
 
 def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return the arguments of a function without `self`."""
+    """Return the parameters of a function without `self`."""
     arguments = ast.unparse(function.args)
     for owner in ("self", "cls"):
         if arguments == owner or arguments.startswith(f"{owner}, "):
@@ -36,7 +36,7 @@ def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def made_with(made: Class) -> str:
-    """Return the arguments with which a class is called."""
+    """Return the parameters of the constructor of a class; empty if they cannot be determined."""
     line = _line_of(made)
     if (declared := _declared(line)) is not None:
         return declared
@@ -52,9 +52,9 @@ def made_with(made: Class) -> str:
 
 
 def _declared(line: Sequence[Class]) -> str | None:
-    """Return the arguments that classes declare below one that is marked `dataclass_transform`.
+    """Return the constructor parameters of classes derived from a `dataclass_transform` class.
 
-    It is None if there is no such class, or one below it has a constructor of its own.
+    Return None if there is no such base class, or a class below it defines `__init__`.
     """
     marked = [place for place, owner in enumerate(line) if _is_marked(owner)]
     below = line[: marked[0]] if marked else []
@@ -74,13 +74,13 @@ def _declared(line: Sequence[Class]) -> str | None:
 
 
 def _is_marked(owner: Class) -> bool:
-    """Return whether classes below this one are made with what they declare."""
+    """Return whether a class is decorated with `dataclass_transform`."""
     marks = owner.node.decorator_list if isinstance(owner.node, ast.ClassDef) else []
     return any("dataclass_transform" in ast.unparse(mark) for mark in marks)
 
 
 def _line_of(made: Class) -> list[Class]:
-    """Return a class and all that it inherits from, nearest first."""
+    """Return a class and its bases, nearest first."""
     return [made, *(each for base in made.bases for each in _line_of(base))]
 
 
@@ -94,7 +94,7 @@ def _body(owner: Class) -> list[ast.stmt]:
 
 
 def _has_fields(owner: Class) -> bool:
-    """Return whether a class is made with its fields: a data class or a named tuple."""
+    """Return whether the fields of a class are its constructor parameters."""
     if not isinstance(owner.node, ast.ClassDef):
         return False
     marks = [*owner.node.decorator_list, *owner.node.bases]
@@ -103,14 +103,14 @@ def _has_fields(owner: Class) -> bool:
 
 
 def _fields(owner: Class) -> Iterator[str]:
-    """Yield the fields of a class as arguments."""
+    """Yield the fields of a class as parameters."""
     for _, _, field in _annotated(owner) if _has_fields(owner) else ():
         if "init=False" not in field:
             yield field
 
 
 def _annotated(owner: Class) -> Iterator[tuple[str, str, str]]:
-    """Yield name, annotation and argument of each annotated name that is no `ClassVar`."""
+    """Yield name, annotation and parameter of each annotated name, except for `ClassVar`."""
     for statement in _body(owner):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             name, kind = statement.target.id, ast.unparse(statement.annotation)
@@ -120,7 +120,7 @@ def _annotated(owner: Class) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_known(owner: Class) -> bool:
-    """Return whether all bases of a class are in the library, or make nothing of arguments."""
+    """Return whether all bases of a class are in the library, or have no constructor parameters."""
     bases = owner.node.bases if isinstance(owner.node, ast.ClassDef) else []
     plain = [ast.unparse(base).partition("[")[0] for base in bases]
     return len([name for name in plain if name not in ("ABC", "Generic")]) == len(owner.bases)

@@ -1,9 +1,9 @@
-"""Symbols: what a qualified name stands for, and what its source says of it.
+"""Symbols: look up qualified names in the source.
 
-A name is that of a module and of what is in it, `mt_autodiff.core.scalar.Scalar.backward`; a row of
+A qualified name is a module and a name in it, `mt_autodiff.core.scalar.Scalar.backward`. A row of
 the operator table is `mt_operators.core.table[tanh]`, the statement of that module whose call has
-this first argument. Names that a module only imports are followed to where they are defined, and
-methods to the class that defines them.
+this first argument. Imported names are followed to their definition, and methods to the class that
+defines them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from mt.source.signatures import made_with, signature_of
 
 
 class UnknownSymbolError(ToolError):
-    """A qualified name for which there is nothing in the source; says where it ends, and why."""
+    """A qualified name that the source does not define; the message says which part is missing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """Something that the source defines.
+    """A definition in the source.
 
     Attributes:
-        name: where it is defined, as in `mt_tensor.core.matmul.matmul`.
-        module: the module there.
-        node: the statement there; the whole tree if it is a module.
-        home: what has found it, and finds the bases of a class; None if it stands alone.
+        name: the qualified name of its definition, such as `mt_tensor.core.matmul.matmul`.
+        module: the module that defines it.
+        node: its statement; the whole tree if it is a module.
+        home: the lookup that found it, which resolves the bases of a class; may be None.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Symbol:
 
     @property
     def kind(self) -> str:
-        """What it is: module, class, function or value."""
+        """The kind of definition: module, class, function or value."""
         if isinstance(self.node, ast.Module):
             return "module"
         if isinstance(self.node, ast.ClassDef):
@@ -70,7 +70,7 @@ class Symbol:
 
     @property
     def docstring(self) -> str:
-        """Its docstring; of a value, the string that follows it."""
+        """Its docstring; for a value, the string after it."""
         if isinstance(self.node, ast.Module | Definition):
             return ast.get_docstring(self.node) or ""
         following = itertools.pairwise(self.module.tree.body)
@@ -83,11 +83,10 @@ class Symbol:
 
     @property
     def signature(self) -> str:
-        """Its arguments and what it returns, without `self`; empty unless it can be called.
+        """Its parameters and return annotation, without `self`; empty if it is not callable.
 
-        A class is called with the arguments of its `__new__` or `__init__`, of which a base may be
-        the owner, or with its fields. What is made of Python's own classes, as an exception, has
-        none here.
+        The parameters of a class are those of its `__new__` or `__init__`, which may be inherited,
+        or its fields. They are unknown if Python's own classes define them, as for exceptions.
         """
         if isinstance(self.node, ast.ClassDef):
             return made_with(self)
@@ -97,12 +96,12 @@ class Symbol:
 
     @property
     def bases(self) -> tuple[Symbol, ...]:
-        """The classes that a class names as its bases, as far as the library has them."""
+        """The base classes of a class, as far as the library has them."""
         return () if self.home is None else tuple(self.home.bases(self))
 
 
 class Symbols:
-    """Finds symbols in a library.
+    """Look up symbols in a library.
 
     Args:
         library: the modules.
@@ -116,17 +115,17 @@ class Symbols:
         return Symbol(module.name, module, module.tree, self)
 
     def find(self, name: str) -> Symbol:
-        """Return what a qualified name stands for, as Python would after an import.
+        """Return the definition of a qualified name, resolved as Python does after an import.
 
         Raises:
-            UnknownSymbolError: there is no such module, or nothing of this name in it.
+            UnknownSymbolError: there is no such module, or it does not define the name.
         """
         path, bracket, row = name.partition("[")
         found = self._walked(path) or self._of_longest_module(path)
         return self._row(found, row.removesuffix("]")) if bracket else found
 
     def _walked(self, name: str) -> Symbol | None:
-        """Return what attribute after attribute leads to; None where there is none."""
+        """Return the result of following the attributes of a package; None if one is missing."""
         package, *rest = name.split(".")
         module = self.library.module(package)
         symbol = None if module is None else self.of_module(module)
@@ -135,7 +134,7 @@ class Symbols:
         return symbol
 
     def _of_longest_module(self, name: str) -> Symbol:
-        """Return what lies in the deepest module that the name begins with.
+        """Return a definition in the deepest module that is a prefix of the name.
 
         A function can hide the module that it comes from, as `functional.dropout` does.
         """
@@ -153,7 +152,7 @@ class Symbols:
         )
 
     def _needed(self, symbol: Symbol, part: str, asked: str) -> Symbol:
-        """Return a member, or raise and name those that are called alike."""
+        """Return a member; if it is missing, raise an error that suggests similar names."""
         found = self.member(symbol, part)
         if found is None:
             near = difflib.get_close_matches(part, self.members(symbol), 3, 0.5)
@@ -163,7 +162,7 @@ class Symbols:
         return found
 
     def _row(self, table: Symbol, row: str) -> Symbol:
-        """Return the statement of a module that calls something with a name as first argument."""
+        """Return the statement of a module that calls a function with this string first."""
         module = table.module
         for statement in module.tree.body:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
@@ -175,7 +174,7 @@ class Symbols:
         )
 
     def members(self, symbol: Symbol) -> list[str]:
-        """Return the names that can be asked of a symbol."""
+        """Return the names of the members of a symbol."""
         if isinstance(symbol.node, ast.Module):
             return list(symbol.module.names)
         if isinstance(symbol.node, ast.ClassDef):
@@ -185,7 +184,7 @@ class Symbols:
         return []
 
     def member(self, symbol: Symbol, name: str) -> Symbol | None:
-        """Return what a module or class calls by a name; None if there is none."""
+        """Return the member of a module or class with a name; None if there is none."""
         if isinstance(symbol.node, ast.Module):
             return self._of_module(symbol.module, name)
         if isinstance(symbol.node, ast.ClassDef):
@@ -215,7 +214,7 @@ class Symbols:
         return None if below is None else self.of_module(below)
 
     def _taken(self, owner: Symbol, statement: ast.stmt, name: str) -> Symbol:
-        """Return a member of a class; `exp = functions.exp` is what is defined there."""
+        """Return a member of a class; `exp = functions.exp` is followed to the definition."""
         if isinstance(statement, ast.Assign) and isinstance(
             statement.value, ast.Name | ast.Attribute
         ):
@@ -225,7 +224,7 @@ class Symbols:
         return Symbol(f"{owner.name}.{name}", owner.module, statement, self)  # type: ignore[arg-type]
 
     def bases(self, symbol: Symbol) -> Iterator[Symbol]:
-        """Yield the classes that a class names as its bases, as far as the library has them."""
+        """Yield the base classes of a class, as far as the library has them."""
         if isinstance(symbol.node, ast.ClassDef):
             for base in symbol.node.bases:
                 plain = base.value if isinstance(base, ast.Subscript) else base
@@ -234,7 +233,7 @@ class Symbols:
                     yield found
 
     def resolved(self, module: Module, expression: ast.expr) -> Symbol | None:
-        """Return what an expression of names and dots stands for in a module; None if unknown."""
+        """Return the definition of a dotted expression in a module; None if unknown."""
         if isinstance(expression, ast.Name):
             return self._of_module(module, expression.id)
         if isinstance(expression, ast.Attribute):

@@ -1,7 +1,7 @@
-"""Where code uses what the workspace defines, so that a reader can follow each name to its source.
+"""Find uses of names that the workspace defines, to link each name to its definition.
 
-A name is followed only where it can mean nothing else: what a function binds anywhere within
-itself, an argument, a variable or an import of its own, hides what its module calls by that name.
+A name is linked only if its meaning is certain: any name that a function binds, as a parameter, a
+variable or an import, hides the name of its module in the whole function.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from mt.source.symbols import Symbol, Symbols, UnknownSymbolError
 
 @dataclass(frozen=True)
 class Use:
-    """A piece of a line that stands for a symbol.
+    """A piece of a line that refers to a symbol.
 
     Attributes:
-        line: the number of the line, from 1.
+        line: the line number, from 1.
         start: the column of its first character, from 0.
-        end: the column behind its last one.
-        symbol: what it stands for.
+        end: the column after its last character.
+        symbol: the symbol it refers to.
     """
 
     line: int
@@ -32,12 +32,12 @@ class Use:
 
 
 def uses(module: Module, symbols: Symbols) -> Iterator[Use]:
-    """Yield where a module names what the library defines, in its imports too."""
+    """Yield the uses of names that the library defines, including those in imports."""
     lines = module.text.splitlines()
     for statement, hidden in _parts(module.tree.body):
         for node in ast.walk(statement):
             for name, line, offset, symbol in _named(node, hidden, module, symbols):
-                # A syntax tree counts bytes, and a reader characters.
+                # A syntax tree counts columns in bytes.
                 start = len(lines[line - 1].encode()[:offset].decode())
                 yield Use(line, start, start + len(name), symbol)
 
@@ -45,7 +45,7 @@ def uses(module: Module, symbols: Symbols) -> Iterator[Use]:
 def _parts(
     body: Iterable[ast.stmt], hidden: frozenset[str] = frozenset()
 ) -> Iterator[tuple[ast.AST, frozenset[str]]]:
-    """Yield the parts of a module, each with the names that mean something of its own there."""
+    """Yield the parts of a module, each with the names that are rebound there."""
     for statement in body:
         if isinstance(statement, ast.ClassDef):
             for outside in (*statement.decorator_list, *statement.bases, *statement.keywords):
@@ -61,7 +61,7 @@ def _parts(
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement binds where it stands."""
+    """Yield the names that a statement binds in its own scope."""
     if isinstance(statement, Definition):
         yield statement.name
     else:
@@ -69,7 +69,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def _bound_within(tree: ast.AST) -> Iterator[str]:
-    """Yield all names that something binds within itself."""
+    """Yield all names that are bound anywhere inside a node."""
     for node in ast.walk(tree):
         if node is tree:
             continue
@@ -88,7 +88,7 @@ def _bound_within(tree: ast.AST) -> Iterator[str]:
 def _named(
     node: ast.AST, hidden: frozenset[str], module: Module, symbols: Symbols
 ) -> Iterator[tuple[str, int, int, Symbol]]:
-    """Yield what a node names, as written, with its line, its first byte and the symbol."""
+    """Yield the names in a node, each with its line, first byte and symbol."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             symbol = _found(alias.name, symbols)
@@ -109,7 +109,7 @@ def _named(
 
 
 def _found(name: str, symbols: Symbols) -> Symbol | None:
-    """Return what an imported name stands for; None if it is nothing of the library."""
+    """Return the symbol of an imported name; None if the library does not define it."""
     if name.partition(".")[0] not in symbols.library.folders:
         return None
     try:
@@ -119,7 +119,7 @@ def _found(name: str, symbols: Symbols) -> Symbol | None:
 
 
 def _root(expression: ast.expr) -> str:
-    """Return the name with which an expression of names and dots begins; empty if it has none."""
+    """Return the first name of a dotted expression; empty if it does not start with a name."""
     while isinstance(expression, ast.Attribute):
         expression = expression.value
     return expression.id if isinstance(expression, ast.Name) else ""

@@ -1,1 +1,1 @@
-"""The frame of the playground: a folder without `pages`, where Streamlit would look by itself."""
+"""The main script, in a separate folder, because Streamlit would load `pages` next to it."""

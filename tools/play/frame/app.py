@@ -1,21 +1,24 @@
-"""The frame of the playground: the list of pages at the side, and the first page.
+"""The main script: the list of pages in the sidebar, and the home page.
 
-Streamlit runs this file anew for each reader and after each change of what they can set.
+Streamlit runs this file for each user and after each interaction.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from play.contents import PageFile, page_files, stage_titles
 
+STYLE = Path(__file__).parents[1] / "style.css"
+
 
 def shown(page: PageFile) -> Callable[[], None]:
-    """Return what shows a page below its title."""
+    """Return a function that shows a page with its title."""
 
     def show() -> None:
         st.title(page.title)
@@ -26,13 +29,13 @@ def shown(page: PageFile) -> Callable[[], None]:
 
 
 def first_page(sections: dict[str, list[Any]], files: list[PageFile]) -> Callable[[], None]:
-    """Return what shows the first page: all others, by their stages."""
+    """Return a function that shows the home page: a list of all pages, by stage."""
 
     def show() -> None:
         st.title("The playground")
         st.markdown(
-            "Six packages build on each other, from scalar operators to networks that learn. Each "
-            "page lets you try what one of them does: that package computes what you see."
+            "Six packages build on each other, from scalar operators to networks that learn. On "
+            "each page you can try one of them: the package computes everything you see."
         )
         summaries = {file.title: file.summary for file in files}
         for title, pages in sections.items():
@@ -46,8 +49,9 @@ def first_page(sections: dict[str, list[Any]], files: list[PageFile]) -> Callabl
 
 
 def main() -> None:
-    """Show the page that the reader has chosen."""
+    """Show the selected page."""
     st.set_page_config(page_title="The playground", layout="wide")
+    st.html(STYLE)
     files, titles = list(page_files()), stage_titles()
     sections: dict[str, list[Any]] = defaultdict(list)
     for file in files:

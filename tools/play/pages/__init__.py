@@ -1,1 +1,1 @@
-"""The pages of the playground, one file each, which the frame finds by their names."""
+"""The pages of the playground, one file each; `play.contents` finds them by their names."""

@@ -1,7 +1,6 @@
-"""Operators: every row of the table, its value beside its derivative.
+"""Operators: every row of the table, with its value and derivative.
 
-The formulas, the curves and the numbers are all computed from the row itself, as every later stage
-does that lifts it.
+Formulas, curves and numbers are all computed from the row itself, as in every later stage.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from play.curves import (
     limits,
     window,
 )
-from play.showing import DERIVATIVE, VALUE, refuse, show_numbers
+from play.showing import DERIVATIVE, VALUE, show_error, show_numbers
 
 FIRST = "tanh"
-"""The operator that is shown to somebody who has chosen none."""
+"""The initial operator."""
 
 
 def show() -> None:
-    """Show one operator, and below it all of them."""
+    """Show one operator, and in another tab all of them."""
     one, all_of_them = st.tabs(["One operator", "The whole table"])
     with one:
         _show_one()
@@ -63,14 +62,14 @@ def _show_one() -> None:
 
 
 def _chosen() -> str:
-    """Return the name of the operator that the reader has chosen, here or by the address."""
+    """Return the operator that the user selected, or that of the URL."""
     names = list(OPERATORS)
     asked = str(st.query_params.get("name", FIRST))
     name = OPERATORS.aliases.get(asked, asked)
     try:
         name = OPERATORS[name].name
     except UnknownOperatorError as error:
-        refuse(error)
+        show_error(error)
         name = FIRST
     first = names.index(name)
     return str(st.selectbox("operator", names, index=first))
@@ -82,7 +81,7 @@ def _show_formulas(operator: Operator) -> None:
         lines.append(f"d/d{name} = {partial}")
     st.code("\n".join(lines), language="python", wrap_lines=True)
     if any("out" in line.split("= ", 1)[1] for line in lines[1:]):
-        st.caption("`out` is the value, which is known when the derivative is wanted.")
+        st.caption("`out` is the value, which is already known when the derivative is computed.")
 
 
 def _argument(operator: Operator, index: int) -> float:
@@ -96,12 +95,12 @@ def _argument(operator: Operator, index: int) -> float:
 
 
 def _shown_part(operator: Operator, argument: int) -> tuple[float, float]:
-    """Return which part of an axis the reader wants to see."""
+    """Return the range of an axis that the user selected."""
     low, high = limits(operator, argument)
     near = 8.0 if is_whole(operator) else 4.0
     name = operator.parameters[argument]
     chosen = st.slider(
-        f"part of {name} that is shown",
+        f"range of {name}",
         low,
         high,
         (max(low, -near), min(high, near)),
@@ -150,22 +149,22 @@ def _show_check(name: str, checked: Check) -> None:
     show_numbers(
         {
             "value": f"{checked.value:.6g}",
-            f"d/d{name}, by the table": f"{checked.exact:.6g}",
+            f"d/d{name}, from the table": f"{checked.exact:.6g}",
             "by a difference": by_difference,
         },
         {"by a difference": "(f(x + ε) − f(x − ε)) / 2ε with ε = 0.000001, rounded"},
     )
     if checked.numeric is None:
-        st.caption("Whole numbers have no neighbours, and so no derivative: the table says 0.")
+        st.caption("A function of integers has no derivative; the table defines it as 0.")
     elif checked.kink:
-        st.caption("There is a kink here: the derivative is a convention, and torch's.")
+        st.caption("There is a kink here: the derivative follows the same convention as torch.")
     elif not math.isfinite(checked.value):
-        st.caption("Outside its domain an operator is nan or infinite, and never an error.")
+        st.caption("Outside its domain, an operator returns nan or infinity, and never raises.")
 
 
 @cache
 def _table() -> list[dict[str, Any]]:
-    """Return a row for each operator, with the shapes of its curves."""
+    """Return a row for each operator, with its curves."""
     rows = []
     for operator in OPERATORS.values():
         point = [first_value(operator, i) for i in range(operator.arity)]

@@ -1,6 +1,6 @@
-"""Module trees: a small network that nobody has trained, and what becomes of it if you change it.
+"""Module trees: a small network with hand-made weights, which you can change.
 
-The networks are those of `mt_operators.examples.manual`, whose weights were found by thinking.
+The networks are those of `mt_operators.examples.manual`, whose weights were found by reasoning.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from play.showing import show_numbers, show_svg
 from play.trees import tree_html
 
 DATA = ("xor", "simple", "diag", "split", "circle")
-"""The data sets for which there is a network."""
+"""The data sets that have a network."""
 
 CELLS = 60
 POINTS = 80
 
 
 def show() -> None:
-    """Show the tree beside what it does."""
+    """Show the tree, and its classification."""
     left, right = st.columns([3, 2], gap="large")
     with left:
         choices = st.columns([2, 3])
@@ -38,14 +38,14 @@ def show() -> None:
         st.html(tree_html(network, chosen))
     with right:
         _show_plane(network, name)
-    with st.expander("as Python shows it"):
+    with st.expander("in Python"):
         st.code(repr(network), language=None)
         st.markdown("`network.state_dict()`")
         st.json(network.state_dict())
 
 
 def _change(network: Network, data: str, chosen: str, changed: dict[str, float]) -> None:
-    """Let the reader give a parameter another value, which is kept for this data set."""
+    """Let the user change a parameter; changes are kept for each data set."""
     parameter = dict(network.named_parameters())[chosen]
     key = f"{data}.{chosen}.{st.session_state.get('trees.renewed', 0)}"
     value = float(parameter.value)
@@ -53,7 +53,7 @@ def _change(network: Network, data: str, chosen: str, changed: dict[str, float])
     if value != float(parameter.value):
         changed[chosen] = value
         parameter.update(value)
-    if st.button("As it was", disabled=not changed):
+    if st.button("Reset", disabled=not changed):
         changed.clear()
         st.session_state["trees.renewed"] = st.session_state.get("trees.renewed", 0) + 1
         st.rerun()
@@ -65,9 +65,8 @@ def _show_plane(network: Network, name: str) -> None:
     cells = zip(x1.ravel().tolist(), x2.ravel().tolist(), strict=True)
     scores = np.array([network(point) - 0.5 for point in cells]).reshape(x1.shape)
     show_svg(draw_plane(dataset, scores, map(network, dataset.X)), fits=True)
-    show_numbers({f"right of {POINTS} points": f"{accuracy(network, dataset):.0%}"})
+    show_numbers({f"accuracy on {POINTS} points": f"{accuracy(network, dataset):.0%}"})
     st.caption(
-        "Each line counts how far a point is on its positive side; class 1 (orange) is where the "
-        "weighted sum of these exceeds the threshold. Points with a strong edge are taken for the "
-        "other class."
+        "Each line measures how far a point is on its positive side; class 1 (orange) is where the "
+        "weighted sum exceeds the threshold. Points with a thick outline are misclassified."
     )

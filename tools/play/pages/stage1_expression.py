@@ -1,6 +1,6 @@
 """An expression: its graph, its derivatives, and backpropagation node by node.
 
-Whatever is typed is read by `play.expressions`, and computed on Scalars.
+Input is parsed by `play.expressions`, and evaluated on Scalars.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ import streamlit as st
 
 from mt_autodiff import AutodiffError, Scalar, central_difference
 from mt_autodiff.drawing import to_svg
+from play.controls import move
 from play.expressions import Expression, ExpressionError, number, parse
-from play.showing import refuse, show_numbers, show_svg
-from play.steps import MOST_NODES, Step, draw_steps, steps_of, told
+from play.showing import show_error, show_numbers, show_svg
+from play.steps import MOST_NODES, Step, describe_step, draw_steps, steps_of
 
 FIRST = "x * y + exp(-x)"
 EXAMPLES = (FIRST, "(x + y) * (x + y)", "sigmoid(w * x + b)", "log(x) / y", "relu(x) ** 2 - y")
 VALUES = (0.5, 2.0, -1.0, 1.5, 3.0, -0.5)
-"""What the variables are in the beginning, in the order in which they occur."""
+"""The initial values of the variables, in order of occurrence."""
 
 
 def show() -> None:
-    """Show the expression of the reader, or say why it cannot be computed."""
+    """Show the user's expression, or why it cannot be evaluated."""
     example = st.pills("examples", EXAMPLES, default=None)
     text = st.text_input("expression", value=example or FIRST, key=f"expression.{example}")
     try:
@@ -31,17 +32,17 @@ def show() -> None:
         result = expression.value(inputs)
         if not isinstance(result, Scalar) or result.is_constant():
             show_numbers({"value": f"{float(result):.6g}"})
-            st.info("No variable is in it, so there is nothing to differentiate.")
+            st.info("The expression has no variables, so there is nothing to differentiate.")
             return
         if result.is_leaf():
             result = result.clone()
         _show_result(expression, inputs, result)
     except (ExpressionError, AutodiffError) as error:
-        refuse(error)
+        show_error(error)
 
 
 def _inputs(expression: Expression) -> dict[str, Scalar]:
-    """Return the variables, with the values that the reader gives them."""
+    """Return the variables, with the values that the user entered."""
     columns = st.columns(max(len(expression.names), 3))
     values = {}
     for column, name, first in zip(columns, expression.names, VALUES, strict=False):
@@ -63,7 +64,7 @@ def _show_result(expression: Expression, inputs: dict[str, Scalar], result: Scal
 def _show_gradients(
     expression: Expression, inputs: dict[str, Scalar], exact: dict[Scalar, float]
 ) -> None:
-    """Show each derivative beside a difference of values."""
+    """Show each derivative with a finite difference."""
     point = {name: scalar.data for name, scalar in inputs.items()}
 
     def numeric(name: str) -> float:
@@ -72,7 +73,7 @@ def _show_gradients(
 
         try:
             return float(central_difference(along, point[name]))
-        except ValueError:  # there is nothing on both sides of infinity
+        except ValueError:  # no central difference at infinity
             return float("nan")
 
     rows = [
@@ -90,22 +91,17 @@ def _show_gradients(
 
 
 def _show_steps(result: Scalar, steps: Sequence[Step]) -> None:
-    """Show as much of backpropagation as the reader wants."""
+    """Show backpropagation up to the step that the user selected."""
     key = f"steps.{len(steps)}"
     with st.container(horizontal=True):
         for label, by in (("Back", -1), ("Next step", 1)):
-            st.button(label, on_click=_step, args=(key, by, len(steps)))
+            st.button(label, on_click=move, args=(key, by, len(steps)))
     done = int(st.slider("steps done", 0, len(steps), key=key))
     show_svg(draw_steps(result, steps, done))
     if not done:
         st.markdown(
-            "The derivative of the result by itself is 1. Each step takes the next Scalar of which "
-            "all users are done, and hands its derivative on to what it was made from."
+            "The derivative of the result with respect to itself is 1. Each step takes the next "
+            "Scalar whose derivative is complete, and adds contributions to those of its inputs."
         )
     for index in range(done, 0, -1):
-        st.markdown(told(steps[index - 1], index))
-
-
-def _step(key: str, by: int, most: int) -> None:
-    """Go on by a step, or back."""
-    st.session_state[key] = min(max(st.session_state.get(key, 0) + by, 0), most)
+        st.markdown(describe_step(steps[index - 1], index))

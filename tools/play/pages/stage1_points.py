@@ -1,4 +1,4 @@
-"""Scalars that learn: points of two classes, and the boundary that moves while a network learns.
+"""Scalars that learn: points of two classes, and the decision boundary during training.
 
 The network, its training and the points are those of `mt_autodiff.examples` and
 `mt_operators.datasets`.
@@ -22,14 +22,14 @@ WIDTHS = {"none: a straight line": (), "4": (4,), "10": (10,), "16 and 16": (16,
 
 
 def show() -> None:
-    """Show the settings, and below them the training that was started last."""
+    """Show the settings, and the latest training."""
     task = _task()
     job = control("points", task.learn)
     watch(job, lambda progress: _show_progress(progress, task))
 
 
 def _task() -> Task:
-    """Return what the reader wants to be learned."""
+    """Return the training task with the user's settings."""
     data, points, hidden, rate, epochs = st.columns([3, 3, 4, 3, 3])
     name = str(data.selectbox("data", list(DATASETS), index=list(DATASETS).index("xor")))
     count = int(points.number_input("points", 10, 150, 50, step=10))
@@ -40,20 +40,20 @@ def _task() -> Task:
 
 
 def _show_progress(progress: Progress | None, chosen: Task) -> None:
-    """Show how far the training is; before it begins, the points that are chosen."""
+    """Show the progress of the training; before it starts, the selected points."""
     left, right = st.columns([1, 1], gap="large")
     if progress is None:
         with left:
             nothing = np.full((2, 2), np.nan)
             show_svg(draw_plane(chosen.dataset, nothing, chosen.dataset.y), fits=True)
-        right.info("Start begins to learn: colour shows which class each part of the plane gets.")
+        right.info("Press Start to train; the color of the plane shows the predicted class.")
         return
     boundary = progress.task.boundary(progress.parameters, CELLS)
     with left:
         show_svg(draw_plane(progress.task.dataset, *boundary), fits=True)
     with right:
         _show_history(progress)
-        st.caption("Points with a strong edge are taken for the other class.")
+        st.caption("Points with a thick outline are misclassified.")
 
 
 def _show_history(progress: Progress) -> None:

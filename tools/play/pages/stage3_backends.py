@@ -1,6 +1,6 @@
-"""One operation on every backend: the same result, in very different times, by different kernels.
+"""One operation on every backend: equal results, very different times, different kernels.
 
-All is measured here and now, by `play.comparison`.
+Everything is measured live, by `play.comparison`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from mt_operators import OPERATORS
 from mt_tensor.errors import TensorError
 from play.choosing import choose_operation
 from play.comparison import Measured, Operation, agreement, kernels, measure
-from play.showing import DERIVATIVE, VALUE, plain, refuse, time_told
+from play.showing import DERIVATIVE, VALUE, format_time, plain, show_error
 from play.views import ViewError
 
 
 def show() -> None:
-    """Measure what the reader has chosen, or say why it cannot be computed."""
+    """Measure the user's operation, or show why it cannot be run."""
     try:
         operation = choose_operation("64, 100", "100", ("24, 20", "20, 30"))
-        with st.spinner("Compiling what is new, and measuring"):
+        with st.spinner("Compiling and measuring"):
             measured = list(measure(operation))
             texts = {each.backend: kernels(each.backend, operation) for each in measured}
     except (ViewError, TensorError) as error:
-        refuse(error)
+        show_error(error)
         return
     _show_times(measured)
     st.button("Measure again")
@@ -42,11 +42,11 @@ def _show_times(measured: list[Measured]) -> None:
         rows.append(
             {
                 "backend": _called(each),
-                "first call": time_told(each.first),
-                "fastest": time_told(each.fastest),
-                "median": time_told(each.median),
+                "first call": format_time(each.first),
+                "fastest": format_time(each.fastest),
+                "median": format_time(each.median),
                 "calls": str(len(each.times)),
-                "result, beside NumPy's": how if same else f"wrong: {how}",
+                "result, compared with NumPy's": how if same else f"wrong: {how}",
             }
         )
     st.table(rows)
@@ -55,10 +55,9 @@ def _show_times(measured: list[Measured]) -> None:
             st.markdown(f"**{each.backend}**: {plain(each.refusal)}")
     st.altair_chart(_chart(ran), width="stretch")
     st.caption(
-        "The first call does what is done once: mt-fast compiles a kernel, or reads it from its "
-        "cache; the simulator reads the text of one. Whatever has run since the server was started "
-        "begins at once. The other calls come right after each other, so that what they read lies "
-        "in the caches of the processor."
+        "The first call includes one-time work: mt-fast compiles a kernel, or loads it from its "
+        "cache; the simulator parses a kernel's source. Kernels that have run since the server was "
+        "started are ready. Further calls follow immediately, so their data is in the caches."
     )
 
 
@@ -67,7 +66,7 @@ def _called(measured: Measured) -> str:
 
 
 def _chart(measured: list[Measured]) -> Any:
-    """Return a bar for each backend, on a logarithmic scale, and a tick at the median."""
+    """Return a bar for each backend, on a logarithmic scale, with a tick at the median."""
     rows = [
         {
             "backend": _called(each),
@@ -98,7 +97,7 @@ def _chart(measured: list[Measured]) -> Any:
 
 
 def _show_kernels(operation: Operation, texts: dict[str, list[tuple[str, str]]]) -> None:
-    st.markdown("#### What is run")
+    st.markdown("#### The code that runs")
     names = [name for name, found in texts.items() if found]
     for name, tab in zip(names, st.tabs(names), strict=True):
         with tab:
@@ -108,4 +107,4 @@ def _show_kernels(operation: Operation, texts: dict[str, list[tuple[str, str]]])
                 st.markdown(f"{title[0].upper()}{title[1:]}:")
                 st.code(code, language="python")
     if operation.name in OPERATORS:
-        st.caption("All of them are made from one row of the operator table.")
+        st.caption("All of them are generated from one row of the operator table.")

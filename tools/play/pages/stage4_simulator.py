@@ -1,7 +1,7 @@
-"""A block, step by step: its threads, the memory they share, and the barriers where they wait.
+"""A block, step by step: its threads, their shared memory, and the barriers where they wait.
 
-The simulator of mt-cuda runs the kernel that the backend has chosen; the page shows what its
-threads did, which `play.tracing` has written down.
+The simulator of mt-cuda runs the kernel that the backend selects, and `play.tracing` records its
+threads.
 """
 
 from __future__ import annotations
@@ -16,47 +16,48 @@ from mt_cuda import CudaOps, SimulationError
 from mt_cuda.core.matrix import Tiling
 from mt_cuda.core.simulator import SIZE
 from mt_tensor.extending import Array
-from play.blocks import block_html, code_html, registers_html, told, waiting
+from play.blocks import block_html, code_html, describe_turn, registers_html, waiting
 from play.comparison import PRODUCT, REDUCTIONS
+from play.controls import move
 from play.expressions import ExpressionError, numbers
-from play.showing import refuse
+from play.showing import show_error
 from play.tracing import Launch, TracingSimulator, Turn
 
 DIGITS = "3 1 4 1 5 9 2 6 5 3 5"
 MOST = 64
-"""How many numbers can be folded."""
+"""The maximum number of numbers to reduce."""
 
 TILING = Tiling(side=2, each=2, depth=2)
-"""How a matrix product is cut up: into tiles of 4 by 4, each by 4 threads."""
+"""The tiling of a matrix product: tiles of 4 by 4, each computed by 4 threads."""
 
 
 def show() -> None:
-    """Show one block at one moment, or say why it cannot run."""
+    """Show one block at one moment, or why it cannot run."""
     name = str(st.segmented_control("kernel", [*REDUCTIONS, PRODUCT], default="sum") or "sum")
     try:
         launch, given = _product() if name == PRODUCT else _fold(name)
         _show_launch(launch, given)
     except SimulationError as error:
-        refuse(error)
+        show_error(error)
         st.markdown(
-            "So says the simulator, which knows who has touched each element of shared memory "
-            "since the last barrier. A GPU says nothing: its result is wrong now and then."
+            "The simulator reports this because it tracks the accesses to each element of shared "
+            "memory since the last barrier. A GPU reports nothing: its result is sometimes wrong."
         )
     except ExpressionError as error:
-        refuse(error)
+        show_error(error)
 
 
 def _machine(threads: int) -> TracingSimulator:
-    """Return a simulator as the reader wants it."""
+    """Return a simulator with the user's settings."""
     left, right = st.columns(2)
-    backwards = left.toggle("last thread first", help="A correct kernel cannot tell.")
-    without = right.toggle("take the barriers out")
+    backwards = left.toggle("last thread first", help="A correct kernel gives the same result.")
+    without = right.toggle("remove the barriers")
     size = replace(SIZE, threads=threads, parallel=1, large=TILING, small=TILING)
     return TracingSimulator(size, "reversed" if backwards else "forward", barriers=not without)
 
 
 def _fold(method: str) -> tuple[Launch, dict[str, Array]]:
-    """Let one block fold the reader's numbers."""
+    """Reduce the user's numbers in one block."""
     left, right = st.columns([3, 2])
     text = left.text_input("numbers", DIGITS)
     threads = int(right.select_slider("threads in a block", (2, 4, 8, 16), 8))
@@ -68,7 +69,7 @@ def _fold(method: str) -> tuple[Launch, dict[str, Array]]:
 
 
 def _product() -> tuple[Launch, dict[str, Array]]:
-    """Let blocks multiply two matrices of small whole numbers."""
+    """Multiply two matrices of small integers."""
     columns = st.columns(3)
     rows, inner, across = (
         int(column.slider(label, 1, 8, first))
@@ -88,7 +89,7 @@ def _product() -> tuple[Launch, dict[str, Array]]:
 
 
 def _show_launch(launch: Launch, given: dict[str, Array]) -> None:
-    """Show one block of a launch after as many turns as the reader wants."""
+    """Show one block of a launch after the turns that the user selected."""
     blocks = list(dict.fromkeys(turn.block for turn in launch.turns))
     block = blocks[0]
     if len(blocks) > 1:
@@ -104,35 +105,30 @@ def _show_launch(launch: Launch, given: dict[str, Array]) -> None:
     ):
         ahead = st.session_state.get(key, 0)
         step = by - ahead % launch.threads if by == launch.threads else by
-        button.button(label, on_click=_step, args=(key, step, len(turns)), width="stretch")
+        button.button(label, on_click=move, args=(key, step, len(turns)), width="stretch")
     done = int(st.slider("turns done", 0, len(turns), key=key))
-    _tell(turns, done, launch.threads)
+    _describe(turns, done, launch.threads)
     st.html(block_html(turns, done, launch.threads, given))
     code, registers = st.columns([3, 2], gap="large")
     with code:
         st.markdown(f"#### The kernel\n`{launch.kernel.name}`")
         st.html(code_html(launch.kernel.source, turns, done, launch.threads))
     with registers:
-        st.markdown("#### Registers\nThe variables of each thread, as it left them.")
+        st.markdown("#### Registers\nThe variables of each thread after its last turn.")
         st.html(registers_html(turns, done, launch.threads))
 
 
-def _tell(turns: list[Turn], done: int, threads: int) -> None:
-    """Say what has just happened."""
+def _describe(turns: list[Turn], done: int, threads: int) -> None:
+    """Describe the last turn."""
     if not done:
         st.markdown(
-            f"{threads} threads run the same text. The simulator lets one after the other go on, "
-            "each until it waits at a barrier, `cuda.syncthreads()`; a GPU runs them together."
+            f"{threads} threads run the same code. The simulator runs them one after the other, "
+            "each until it waits at a barrier, `cuda.syncthreads()`; a GPU runs them in parallel."
         )
         return
-    st.markdown(told(turns[done - 1], done))
+    st.markdown(describe_turn(turns[done - 1], done))
     here = len(waiting(turns, done, threads))
     if here:
-        st.info(f"{here} of {threads} threads wait at the barrier: the others have yet to come.")
+        st.info(f"{here} of {threads} threads wait at the barrier for the others.")
     elif turns[done - 1].stops is not None:
-        st.success(f"All {threads} threads have come to the barrier: now they are free to go on.")
-
-
-def _step(key: str, by: int, most: int) -> None:
-    """Go on by some turns, or back."""
-    st.session_state[key] = min(max(st.session_state.get(key, 0) + by, 0), most)
+        st.success(f"All {threads} threads have arrived at the barrier, and may continue.")

@@ -1,6 +1,6 @@
-"""Attention: a small transformer learns to rewrite words, and each head shows where it looks.
+"""Attention: a small transformer learns to rewrite words, and shows the weights of its heads.
 
-Its layers are `mt_nn.MultiheadAttention`, whose weights are what is drawn.
+Its layers are `mt_nn.MultiheadAttention`, whose weights are drawn.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from play.attention import (
     LAYERS,
     LONGEST,
     TASKS,
-    Lesson,
+    Progress,
     WordError,
-    beginner,
+    as_letters,
     learn,
     read_word,
     rewrite,
-    spelt,
+    untrained,
 )
 from play.controls import control, watch
 from play.heat import draw_heat
 from play.lines import draw_lines
-from play.showing import is_dark, refuse, show_svg
+from play.showing import is_dark, show_error, show_svg
 from play.tiles import tiles
 
 
 def show() -> None:
-    """Show what can be set, and below it what the transformer makes of a word."""
+    """Show the settings, and the transformer's result for a word."""
     first, second = st.columns(2)
-    task = str(first.selectbox("what it learns: to take a word and", list(TASKS)))
+    task = str(first.selectbox("task: take a word and", list(TASKS)))
     written = second.text_input("word", "attention", max_chars=200)
     third, fourth = st.columns(2)
     layer = int(str(third.segmented_control("layer", range(1, LAYERS + 1), default=1) or 1))
@@ -41,38 +41,36 @@ def show() -> None:
     try:
         word = read_word(written)
     except WordError as error:
-        refuse(error)
+        show_error(error)
         return
     job = control(f"attention.{task}", partial(learn, task), "Learn")
-    watch(job, lambda lesson: _show(lesson, word, task, layer, head))
+    watch(job, lambda progress: _show(progress, word, task, layer, head))
 
 
-def _show(lesson: Lesson | None, word: Array, task: str, layer: int, head: int) -> None:
-    """Show the transformer as far as it has come."""
-    network = beginner() if lesson is None else lesson.network
+def _show(progress: Progress | None, word: Array, task: str, layer: int, head: int) -> None:
+    """Show the current state of the transformer."""
+    network = untrained() if progress is None else progress.network
     result, weights = rewrite(network, word)
-    wanted = spelt(TASKS[task](word[None])[0])
+    wanted = as_letters(TASKS[task](word[None])[0])
     mine, right, letters = st.columns(3)
-    mine.metric("it writes", result)
-    right.metric("right would be", wanted)
-    letters.metric(
-        "right letters while learning", "none" if lesson is None else f"{lesson.right:.0%}"
-    )
+    mine.metric("prediction", result)
+    right.metric("correct", wanted)
+    letters.metric("training accuracy", "none" if progress is None else f"{progress.right:.0%}")
     left, side = st.columns([3, 2], gap="large")
     with left:
-        st.markdown(f"**Layer {layer}, head {head}**: each row looks for a letter to write there")
-        show_svg(draw_heat(weights[layer - 1, head - 1], list(result), spelt(word)), fits=True)
-        st.caption("Beside the rows is what is written, above the columns the word as it is.")
+        st.markdown(f"**Layer {layer}, head {head}**: one row of weights for each output letter")
+        show_svg(draw_heat(weights[layer - 1, head - 1], list(result), as_letters(word)), fits=True)
+        st.caption("Rows are labelled with the predicted letters, columns with those of the word.")
     with side:
         st.markdown("**All heads**")
         names = [f"layer {i + 1}, {j + 1}" for i in range(LAYERS) for j in range(HEADS)]
         maps = weights.reshape(-1, len(word), len(word))
         st.html(tiles(maps, names, dark=is_dark(), width=60, name="head"))
-        if lesson is None:
+        if progress is None:
             st.info(
-                "It has learnt nothing yet, and looks anywhere. Learn takes some seconds; the "
-                f"words it learns by are random letters, {LONGEST} at most."
+                "The network is untrained, and its attention random. Training takes a few seconds; "
+                f"it uses words of up to {LONGEST} random letters."
             )
         else:
             st.caption("loss")
-            show_svg(draw_lines({"training": list(lesson.losses)}, "step"), fits=True)
+            show_svg(draw_lines({"training": list(progress.losses)}, "step"), fits=True)

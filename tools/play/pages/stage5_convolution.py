@@ -1,6 +1,6 @@
-"""A convolution sliding: a kernel that you write goes over an image, and sums products on its way.
+"""A sliding convolution: a kernel that you write moves over an image, and sums products.
 
-The output is that of `mt_nn.functional.conv2d`.
+The output is computed by `mt_nn.functional.conv2d`.
 """
 
 from __future__ import annotations
@@ -10,27 +10,28 @@ import streamlit as st
 
 from mt_nn import InputError
 from mt_tensor.extending import Array
+from play.controls import move
 from play.expressions import ExpressionError
 from play.lenet import validation
-from play.showing import refuse, show_svg
+from play.showing import show_error, show_svg
 from play.sliding import Sliding, draw_products, draw_sliding, read_kernel, sum_of
 
 KERNELS = {
-    "upright edges": "1 0 -1\n1 0 -1\n1 0 -1",
-    "level edges": "1 1 1\n0 0 0\n-1 -1 -1",
+    "vertical edges": "1 0 -1\n1 0 -1\n1 0 -1",
+    "horizontal edges": "1 1 1\n0 0 0\n-1 -1 -1",
     "blur": ".1 .1 .1\n.1 .2 .1\n.1 .1 .1",
     "sharpen": "0 -1 0\n-1 5 -1\n0 -1 0",
-    "nothing": "0 0 0\n0 1 0\n0 0 0",
+    "identity": "0 0 0\n0 1 0\n0 0 0",
 }
-IMAGES = ("digit", "upright edge", "checkerboard", "one point")
+IMAGES = ("digit", "vertical edge", "checkerboard", "one point")
 SECONDS = 0.5
-"""How long the kernel stays where it is while it slides by itself."""
+"""The time between two positions while playing."""
 
 POSITION = "convolution.position"
 
 
 def show() -> None:
-    """Show what the reader can set, and the convolution, or say why there is none."""
+    """Show the settings and the convolution, or why there is none."""
     name = str(st.pills("kernels", list(KERNELS), default=next(iter(KERNELS))))
     left, right = st.columns(2, gap="large")
     with left:
@@ -46,10 +47,10 @@ def show() -> None:
         sliding = Sliding(image, read_kernel(written), stride, padding)
         output = sliding.output()
     except (ExpressionError, InputError) as error:
-        refuse(error)
+        show_error(error)
         return
-    # Nothing below runs the whole page again: Streamlit's browser side loses its place when a
-    # fragment with a timer does so.
+    # Nothing below may rerun the whole page: Streamlit's frontend loses its place if a fragment
+    # with a timer does so.
     playing = st.toggle("Play")
     st.fragment(_show, run_every=SECONDS if playing else None)(sliding, output, playing)
 
@@ -58,7 +59,7 @@ def _image(name: str) -> Array:
     """Return an image of 8 x 8 points from 0 to 16, as float32."""
     rows, columns = np.indices((8, 8))
     match name:
-        case "upright edge":
+        case "vertical edge":
             image = np.where(columns < 4, 0, 16)
         case "checkerboard":
             image = 16 * ((rows + columns) % 2)
@@ -70,13 +71,13 @@ def _image(name: str) -> Array:
 
 
 def _show(sliding: Sliding, output: Array, playing: bool) -> None:
-    """Show the kernel where it is; while it plays, move it on first, from the last to the first."""
+    """Show the current position of the kernel; while playing, advance it first, cyclically."""
     last = output.size - 1
     at = min(int(st.session_state.get(POSITION, 0)), last)
     st.session_state[POSITION] = at = (at + playing) % output.size
     back, on = st.columns(2)
-    back.button("Back", on_click=_move, args=(-1, last), disabled=at == 0, width="stretch")
-    on.button("Next", on_click=_move, args=(1, last), disabled=at == last, width="stretch")
+    back.button("Back", on_click=move, args=(POSITION, -1, last), disabled=at == 0, width="stretch")
+    on.button("Next", on_click=move, args=(POSITION, 1, last), disabled=at == last, width="stretch")
     if last:
         at = int(st.slider("position", 0, last, key=POSITION))
     show_svg(draw_sliding(sliding, output, at), fits=True)
@@ -84,9 +85,4 @@ def _show(sliding: Sliding, output: Array, playing: bool) -> None:
     row, column = sliding.place(at)
     st.markdown("**The sum of the products**")
     st.code(sum_of(sliding.products(at)), language=None, wrap_lines=True)
-    st.caption(f"`conv2d` gives {output[row, column]:.6g} there.")
-
-
-def _move(by: int, last: int) -> None:
-    """Go on by a position, or back."""
-    st.session_state[POSITION] = min(max(st.session_state.get(POSITION, 0) + by, 0), last)
+    st.caption(f"`conv2d` returns {output[row, column]:.6g} at this position.")

@@ -1,4 +1,4 @@
-"""Draw a digit: what a network sees of your drawing, and what it takes it for.
+"""Draw a digit: how a network sees your drawing, and how it classifies it.
 
 The network is that of the page "LeNet live", or one that `mt-train` has saved.
 """
@@ -18,24 +18,15 @@ from play.controls import control, watch
 from play.drawn import DrawingError, as_seen, read_strokes, shares
 from play.lenet import Snapshot, Training
 from play.paper import paper
-from play.showing import is_dark, refuse
+from play.showing import is_dark, show_error
 from play.tiles import tiles
 from play.trained import FolderError, saved
 
-HERE, SAVED = "learnt here", "saved by mt-train"
-
-STYLE = """<style>
-.mt-bars{display:grid;grid-template-columns:auto 1fr auto;gap:.3rem .7rem;align-items:center;
-max-width:30rem}
-.mt-bars .bar{height:1rem;border-radius:.25rem;background:#3b82c4;min-width:2px}
-.mt-bars .first{font-weight:700}
-.mt-bars .first.bar{background:#d1622b}
-.mt-bars .share{font-variant-numeric:tabular-nums;text-align:right}
-</style>"""
+HERE, SAVED = "trained here", "saved by mt-train"
 
 
 def show() -> None:
-    """Show paper beside what becomes of it."""
+    """Show paper, and the classification of the drawing."""
     left, right = st.columns([2, 3], gap="large")
     with left:
         sent = paper("draw.paper")
@@ -50,7 +41,7 @@ def show() -> None:
                 _show_answer(network, as_seen(strokes, size) if strokes else None, job.classes)
                 return
         except (DrawingError, FolderError, NetworkError, StateDictError) as error:
-            refuse(error)
+            show_error(error)
             return
         image = as_seen(strokes) if strokes else None
         training = control("lenet.job", Training().learn, "Learn")
@@ -58,37 +49,37 @@ def show() -> None:
 
 
 def _show_learning(snapshot: Snapshot | None, image: Array | None) -> None:
-    """Show what the network of a training takes a drawing for, as far as it has come."""
+    """Show the classification by the network of a training."""
     if snapshot is None:
-        st.info("No network has learnt digits yet: Learn teaches one, which takes some seconds.")
+        st.info("No network is trained yet: press Learn to train one, which takes a few seconds.")
         if image is not None:
             _show_image(image)
         return
     if snapshot.rows:
         right = snapshot.rows[-1]["validation_accuracy"]
-        st.caption(f"After {len(snapshot.rows)} epochs it reads {right:.1%} of the validation.")
+        st.caption(f"Validation accuracy after {len(snapshot.rows)} epochs: {right:.1%}.")
     _show_answer(snapshot.network, image, Digits.classes)
 
 
 def _show_answer(network: Any, image: Array | None, classes: tuple[str, ...]) -> None:
     if image is None:
-        st.info("The paper is empty: draw a digit on it, as large as you like.")
+        st.info("The paper is empty: draw a digit on it, in any size.")
         return
     _show_image(image)
     given = shares(network, image)
     taken = int(given.argmax())
-    st.markdown(f"**It is taken for: {classes[taken]}**")
+    st.markdown(f"**Prediction: {classes[taken]}**")
     rows = "".join(
         _bar(name, float(share), i == taken)
         for i, (name, share) in enumerate(zip(classes, given, strict=True))
     )
-    st.html(f'{STYLE}<div class="mt-bars">{rows}</div>')
+    st.html(f'<div class="mt-bars">{rows}</div>')
 
 
 def _show_image(image: Array) -> None:
     side = image.shape[1]
-    st.markdown(f"What the network sees: {side} x {side} points")
-    st.html(tiles(image, dark=is_dark(), width=160, name="what the network sees"))
+    st.markdown(f"Input of the network: {side} x {side} pixels")
+    st.html(tiles(image, dark=is_dark(), width=160, name="input of the network"))
 
 
 def _bar(name: str, share: float, first: bool) -> str:

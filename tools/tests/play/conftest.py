@@ -1,4 +1,7 @@
-"""One server and one browser for all tests of pages; without either these skip themselves."""
+"""Fixtures: one server and one browser for all tests of pages.
+
+Without either, the tests are skipped.
+"""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -9,11 +12,11 @@ from mt.site.browser import BrowserError, page, programs
 from play.testing import Reader, served
 
 NO_COMPLAINT = ("_stcore/health", "_stcore/host-config")
-"""What Streamlit asks for at each place where it might be, before it finds it."""
+"""Addresses that Streamlit tries until it finds the server."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need a browser, so that these can be run alone."""
+    """Mark the tests that need a browser, so that they can be run separately."""
     for item in items:
         if "anywhere" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
@@ -21,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def anywhere() -> Iterator[Reader]:
-    """Somebody with a browser, in which the playground is not opened yet."""
+    """A user with a browser, who has not opened the playground yet."""
     if find_spec("streamlit") is None:
         pytest.skip("the playground needs streamlit: hatch run play:prove")
     try:
@@ -34,7 +37,7 @@ def anywhere() -> Iterator[Reader]:
 
 @pytest.fixture
 def reader(anywhere: Reader) -> Iterator[Reader]:
-    """Somebody before a light screen, whose page must not have complained in the end."""
+    """A user with a light screen; the test fails if the page reports errors."""
     anywhere.page.resize(1280, 900)
     anywhere.page.prefer("light")
     anywhere.page.complaints()

@@ -1,4 +1,4 @@
-"""Attention: what is drawn are the weights of the layers, and these look where the letters are."""
+"""The attention page draws the weights of the layers, and a transformer learns to attend."""
 
 from collections.abc import Callable
 
@@ -12,14 +12,14 @@ from play.attention import (
     HEADS,
     LAYERS,
     TASKS,
-    Lesson,
+    Progress,
     Rewriter,
     WordError,
-    beginner,
+    as_letters,
     learn,
     read_word,
     rewrite,
-    spelt,
+    untrained,
 )
 from play.heat import draw_heat
 from play.testing import Reader, answers, wait_for
@@ -35,12 +35,12 @@ from play.testing import Reader, answers, wait_for
 )
 @given(st.text("abcxyz", min_size=2, max_size=12))
 def test_the_tasks(task: str, expected: Callable[[str], str], word: str) -> None:
-    assert spelt(TASKS[task](read_word(word)[None])[0]) == expected(word)
+    assert as_letters(TASKS[task](read_word(word)[None])[0]) == expected(word)
 
 
 @pytest.mark.parametrize("text", [" Word ", "ab", "abcdefghijkl"])
 def test_words_are_read(text: str) -> None:
-    assert spelt(read_word(text)) == text.strip().lower()
+    assert as_letters(read_word(text)) == text.strip().lower()
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_words_are_read(text: str) -> None:
         ("", "this one has 0"),
         (" a ", "this one has 1"),
         ("m" * 100_000, "this one has 100000"),
-        ("two words", "' ' is in this one"),
-        ("größe", "'ß' is in this one"),
-        ("<b>", "'<' is in this one"),
+        ("two words", "found ' '"),
+        ("größe", "found 'ß'"),
+        ("<b>", "found '<'"),
     ],
 )
-def test_what_is_no_word_is_refused(text: str, said: str) -> None:
+def test_an_invalid_word_is_an_error(text: str, said: str) -> None:
     with pytest.raises(WordError, match=said):
         read_word(text)
 
@@ -69,27 +69,27 @@ def test_each_letter_gives_away_all_of_its_attention(text: str) -> None:
     np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
 
 
-def test_a_beginner_is_always_the_same_and_draws_no_numbers_of_others() -> None:
+def test_an_untrained_network_is_reproducible_and_leaves_the_generator_unchanged() -> None:
     before = mt.get_rng_state()
-    beginner.cache_clear()
-    one = beginner().state_dict()
-    beginner.cache_clear()
-    other = beginner().state_dict()
+    untrained.cache_clear()
+    one = untrained().state_dict()
+    untrained.cache_clear()
+    other = untrained().state_dict()
     assert mt.get_rng_state() == before
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def test_a_transformer_learns_to_look_at_the_mirrored_letter() -> None:
-    told: list[Lesson] = []
-    learn("reverse it", told.append)
+    reports: list[Progress] = []
+    learn("reverse it", reports.append)
     word = read_word("playground")
-    result, weights = rewrite(told[-1].network, word)
+    result, weights = rewrite(reports[-1].network, word)
     assert result == "dnuorgyalp"
-    assert told[0].right < 0.2
-    assert told[-1].right > 0.95
+    assert reports[0].right < 0.2
+    assert reports[-1].right > 0.95
     mirrored = weights[:, :, np.arange(10), np.arange(10)[::-1]].mean(-1)
     assert mirrored.max() > 0.5
-    before = rewrite(told[0].network, word)[1][:, :, np.arange(10), np.arange(10)[::-1]]
+    before = rewrite(reports[0].network, word)[1][:, :, np.arange(10), np.arange(10)[::-1]]
     assert before.mean(-1).max() < 0.3
 
 
@@ -97,24 +97,24 @@ def test_the_heat_map_has_every_weight() -> None:
     picture = draw_heat(np.array([[0.25, 0.75], [1.0, 0.0]]), "xy", "<a")
     assert picture.count("<rect") == 4
     assert picture.count('class="token"') == 4
-    assert "place 1 gives 0.750 to a, at place 2" in picture
+    assert "position 1 gives 0.750 to a, at position 2" in picture
     assert picture.count('class="weight"') == 3
     assert ">&lt;</text>" in picture
 
 
 def heat(reader: Reader) -> str:
-    return reader.picture("Where each letter looks")
+    return reader.picture("Attention weights of each letter")
 
 
 def test_a_reader_lets_it_learn_and_looks_at_heads(reader: Reader) -> None:
     reader.open("attention")
-    reader.sees("It has learnt nothing yet")
+    reader.sees("The network is untrained")
     before = heat(reader)
     reader.write("word", "stage")
-    reader.reads("right would be", "egats")
+    reader.reads("correct", "egats")
     wait_for(lambda: heat(reader).count("<rect") == 25, "a map of five letters")
     reader.press("Learn")
-    reader.reads("it writes", "egats")
+    reader.reads("prediction", "egats")
     reader.press("Stop")
     wait_for(lambda: heat(reader) != before, "another map")
     reader.sees("waiting")
@@ -122,16 +122,16 @@ def test_a_reader_lets_it_learn_and_looks_at_heads(reader: Reader) -> None:
     reader.press("2")
     reader.sees("Layer 2, head 1")
     wait_for(lambda: heat(reader) != after, "the map of another layer")
-    reader.choose("what it learns: to take a word and", "sort its letters")
-    reader.reads("right would be", "aegst")
-    reader.sees("It has learnt nothing yet")
+    reader.choose("task: take a word and", "sort its letters")
+    reader.reads("correct", "aegst")
+    reader.sees("The network is untrained")
 
 
-def test_a_reader_is_told_what_is_no_word(reader: Reader) -> None:
+def test_the_page_reports_an_invalid_word(reader: Reader) -> None:
     reader.open("attention")
-    for text, said in (("a", "this one has 1"), ("no <b>!", "is in this one")):
+    for text, said in (("a", "this one has 1"), ("no <b>!", "found")):
         reader.write("word", text)
         reader.sees(said)
     reader.write("word", "again")
-    reader.reads("right would be", "niaga")
+    reader.reads("correct", "niaga")
     assert answers(reader.address)

@@ -1,4 +1,4 @@
-"""One operation on every backend: it is the same, and what is shown is what is run."""
+"""The backends page: results agree on every backend, and the code shown is the code that runs."""
 
 import gc
 import math
@@ -34,7 +34,7 @@ from play.testing import Reader, answers
 from play.views import ViewError
 
 BACKENDS = ("simple", "numpy", "fast", "cuda")
-"""The project's own; tests of other packages register more."""
+"""The project's own backends; tests of other packages register more."""
 
 
 def shapes_of(name: str) -> tuple[tuple[int, ...], ...]:
@@ -83,7 +83,7 @@ def test_the_kernels_of_fast_are_those_that_it_compiles(name: str) -> None:
     assert text in {kernel.source.text for kernel in compiled}
 
 
-def test_what_fast_leaves_to_others_has_no_kernel_of_its_own() -> None:
+def test_operations_that_fast_delegates_have_no_kernel() -> None:
     ((title, code),) = kernels("fast", Operation("add", ((6, 5), (6, 5))))
     assert title.startswith("left to NumPy")
     assert code == "np.add(x, y)"
@@ -92,7 +92,7 @@ def test_what_fast_leaves_to_others_has_no_kernel_of_its_own() -> None:
     assert "dot" in code
 
 
-def test_units_are_told_where_threads_share_them() -> None:
+def test_the_number_of_units_is_shown() -> None:
     x = mt.ones(400, 500, backend="fast")
     (ran,) = kernels_of(x.tanh)
     assert ran.units == 200_000
@@ -100,7 +100,7 @@ def test_units_are_told_where_threads_share_them() -> None:
     assert ran.units == 400
 
 
-def test_the_kernels_of_cuda_are_those_that_a_gpu_gets_and_the_simulator_runs_them_too() -> None:
+def test_the_kernels_of_cuda_are_those_of_the_gpu_and_the_simulator() -> None:
     ((title, text),) = kernels("cuda", Operation("sum", ((64, 100),)))
     assert title == "for 64 blocks of 256 threads"
     assert "cuda.shared.array(256, float32)" in text
@@ -115,7 +115,7 @@ def test_the_kernels_of_cuda_are_those_that_a_gpu_gets_and_the_simulator_runs_th
     assert loaded[-1] == text.replace("256", "8")
 
 
-def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_backend_is_reported_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     class Half(SimpleOps):
         name = "half"
 
@@ -130,7 +130,7 @@ def test_a_backend_that_fails_is_told_beside_the_others(monkeypatch: pytest.Monk
     assert not measured["fast"].refusal
 
 
-def test_backends_of_others_come_last_whatever_they_are_called(
+def test_third_party_backends_come_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "FACTORIES", dict(registry.FACTORIES))
@@ -141,15 +141,15 @@ def test_backends_of_others_come_last_whatever_they_are_called(
     assert "fas" in names[4:]
 
 
-def test_nobody_waits_while_a_result_is_looked_at() -> None:
+def test_results_are_consumed_without_the_lock() -> None:
     for _ in measure(Operation("neg", ((3,),))):
         assert not measuring.locked()
 
 
-def test_backends_of_python_leave_out_what_takes_them_long() -> None:
+def test_python_backends_skip_long_computations() -> None:
     measured = {each.backend: each for each in measure(Operation("neg", ((STEPS_OF_PYTHON + 1,),)))}
     for name in ("simple", "cuda"):
-        assert measured[name].refusal.startswith("left out")
+        assert measured[name].refusal.startswith("skipped")
     assert not measured["fast"].refusal
 
 
@@ -162,8 +162,8 @@ def test_backends_of_python_leave_out_what_takes_them_long() -> None:
     ],
     ids=str,
 )
-def test_what_takes_long_or_much_memory_is_refused(operation: Operation) -> None:
-    with pytest.raises(ViewError, match="are computed here; this would be"):
+def test_large_computations_are_an_error(operation: Operation) -> None:
+    with pytest.raises(ViewError, match="this operation has"):
         list(measure(operation))
 
 
@@ -178,7 +178,7 @@ def test_what_takes_long_or_much_memory_is_refused(operation: Operation) -> None
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(operation: Operation) -> None:
+def test_mismatched_shapes_are_an_error(operation: Operation) -> None:
     with pytest.raises(TensorError):
         list(measure(operation))
 
@@ -192,8 +192,8 @@ def test_what_does_not_fit_is_refused_in_a_sentence(operation: Operation) -> Non
     ],
     ids=str,
 )
-def test_a_large_result_of_nothing_is_refused(operation: Operation) -> None:
-    with pytest.raises(ViewError, match="are computed here; this would be"):
+def test_a_large_result_of_empty_inputs_is_an_error(operation: Operation) -> None:
+    with pytest.raises(ViewError, match="this operation has"):
         list(measure(operation))
 
 
@@ -205,7 +205,7 @@ def test_a_large_result_of_nothing_is_refused(operation: Operation) -> None:
 def test_backends_of_python_leave_out_a_result_of_nothing(operation: Operation) -> None:
     measured = {each.backend: each for each in measure(operation)}
     for name in ("simple", "cuda"):
-        assert measured[name].refusal.startswith("left out")
+        assert measured[name].refusal.startswith("skipped")
     assert not measured["fast"].result.any()
 
 
@@ -219,11 +219,11 @@ def test_the_size_is_that_of_the_result(name: str, dim: int) -> None:
 
 def test_results_are_compared() -> None:
     one = np.array([1.0, math.nan], np.float32)
-    assert agreement(one, one) == (True, "the same bits")
+    assert agreement(one, one) == (True, "identical bits")
     near = np.array([1.0 + 1e-6, math.nan], np.float32)
     same, how = agreement(near, one)
     assert same
-    assert how.startswith("rounded otherwise")
+    assert how.startswith("differs by rounding")
     assert not agreement(np.array([2.0, math.nan], np.float32), one)[0]
     assert not agreement(np.array([1.0, 0.0], np.float32), one)[0]
     assert not agreement(np.array([1, 2]), np.array([1, 3]))[0]
@@ -233,21 +233,21 @@ def test_results_are_compared() -> None:
     assert agreement(empty, empty)[0]
 
 
-def test_results_beside_an_infinity_are_compared() -> None:
+def test_results_with_infinities_are_compared() -> None:
     right = np.array([math.inf, -math.inf, math.nan, 1.0])
     near = np.array([math.inf, -math.inf, math.nan, 1.0 + 1e-13])
-    assert agreement(near, right) == (True, "rounded otherwise, by 1e-13")
+    assert agreement(near, right) == (True, "differs by rounding, 1e-13")
     assert agreement(np.array([math.inf, -math.inf, math.nan, 5.0]), right) == (
         False,
-        "rounded otherwise, by 4e+00",
+        "differs by rounding, 4e+00",
     )
     for place, other in ((0, -math.inf), (0, 1.0), (1, math.nan), (2, 1.0), (3, math.inf)):
         wrong = right.copy()
         wrong[place] = other
-        assert agreement(wrong, right) == (False, "nan or infinity in other places")
+        assert agreement(wrong, right) == (False, "nan or infinity at different positions")
 
 
-def test_the_choices_of_the_page_are_those_of_the_table() -> None:
+def test_the_page_offers_the_operations_of_the_table() -> None:
     assert not set(REDUCTIONS) & set(OPERATORS)
     for dtype in DTYPES:
         assert list(measure(Operation("mul", ((2, 3), (3,)), dtype)))
@@ -258,7 +258,7 @@ ROWS = "[...document.querySelectorAll('tbody tr')].map(row => row.innerText)"
 
 def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     for backend in BACKENDS:
         reader.until(f"{ROWS}.some(row => row.startsWith({backend!r}))")
     assert not reader.holds(f"{ROWS}.some(row => row.includes('wrong'))")
@@ -269,34 +269,34 @@ def test_a_reader_compares_backends_and_looks_at_kernels(reader: Reader) -> None
     reader.press("numpy")
     reader.sees("np.tanh(x)")
     reader.press("Measure again")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
 
 
 def test_a_reader_multiplies_matrices(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     reader.choose("operation", "matrix product")
     reader.sees("shape of b")
     reader.write("shape of b", "20, 300")
-    reader.sees("left out: simple takes a step of Python for each of 144,000 elements")
+    reader.sees("skipped: simple needs a Python step for each of 144,000 elements")
     reader.press("numpy")
     reader.sees("np.matmul(a, b)")
 
 
-def test_a_reader_who_asks_for_too_much_gets_a_sentence(reader: Reader) -> None:
+def test_the_page_reports_requests_beyond_its_limits(reader: Reader) -> None:
     reader.open("backends")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     reader.choose("operation", "gcd")
     reader.sees("gcd", "[data-testid=stAlert]")
     reader.choose("operation", "tanh")
-    reader.sees("What is run")
+    reader.sees("The code that runs")
     for shape, said in (
         ("1000000, 1000000", "has 1,000,000,000,000."),
-        ("many", "'many' was given"),
-        ("-1", "has sizes of 0 or more"),
+        ("many", "found 'many'"),
+        ("-1", "must have sizes of 0 or more"),
     ):
         reader.write("shape", shape)
         reader.sees(said)
     assert answers(reader.address)
     reader.write("shape", "0, 3")
-    reader.sees("What is run")
+    reader.sees("The code that runs")

@@ -1,4 +1,4 @@
-"""A computation beside the page waits, goes on and ends as it is told, and when nobody looks."""
+"""Background jobs pause, resume and end on request, and when the page is closed."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,7 @@ LONG = 20.0  # seconds, after which something is wrong
 
 
 class Counting:
-    """A computation that reports numbers, each when it is allowed to; and a clock that is set."""
+    """A computation that reports numbers, one whenever it is allowed to, and a fake clock."""
 
     def __init__(self, **limits: float) -> None:
         self.now = 0.0
@@ -28,7 +28,7 @@ class Counting:
             report(number)
 
     def go_on(self) -> None:
-        """Let it come to its next report."""
+        """Let it continue to its next report."""
         self.allowed.release()
         assert self.reached.acquire(timeout=LONG)
 
@@ -38,13 +38,13 @@ class Counting:
         return self.job.state in {"ended", "failed"}
 
 
-def test_what_is_computed_is_seen_and_it_ends_by_itself() -> None:
+def test_reports_are_visible_and_the_job_ends() -> None:
     job: Job[str] = Job(lambda report: report("only"))
     job.join(LONG)
     assert (job.look(), job.state, job.failure) == ("only", "ended", "")
 
 
-def test_it_waits_until_it_is_told_to_go_on() -> None:
+def test_a_job_pauses_until_it_is_resumed() -> None:
     counting = Counting()
     counting.job.wait()
     counting.go_on()
@@ -59,7 +59,7 @@ def test_it_waits_until_it_is_told_to_go_on() -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_it_ends_when_it_is_told(waiting: bool) -> None:
+def test_a_job_ends_on_request(waiting: bool) -> None:
     counting = Counting()
     if waiting:
         counting.job.wait()
@@ -68,7 +68,7 @@ def test_it_ends_when_it_is_told(waiting: bool) -> None:
     assert (counting.job.look(), counting.job.failure) == (0, "")
 
 
-def test_it_waits_while_nobody_looks_and_ends_when_it_is_forgotten() -> None:
+def test_a_job_pauses_without_viewers_and_ends_when_it_is_deleted() -> None:
     counting = Counting(unseen=10.0, forgotten=60.0)
     counting.now = 11.0
     counting.go_on()
@@ -78,10 +78,10 @@ def test_it_waits_while_nobody_looks_and_ends_when_it_is_forgotten() -> None:
     assert counting.reached.acquire(timeout=LONG)
     counting.now = 100.0
     assert counting.has_ended()
-    assert counting.job.failure == "nobody has looked for a while."
+    assert counting.job.failure == "the page has not been open for a while."
 
 
-def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
+def test_a_job_has_a_time_limit_without_pauses() -> None:
     counting = Counting(seconds=30.0, unseen=1e9, forgotten=1e10)
     counting.job.wait()
     counting.go_on()
@@ -95,10 +95,10 @@ def test_it_runs_no_longer_than_it_may_not_counting_what_it_waits() -> None:
     assert counting.job.state == "running"
     counting.now = 1040.0
     assert counting.has_ended()
-    assert counting.job.failure == "it has run for 30 seconds, which is its limit."
+    assert counting.job.failure == "it has reached its limit of 30 seconds."
 
 
-def test_what_goes_wrong_is_told() -> None:
+def test_errors_are_reported() -> None:
     def diverge(report: Report) -> None:
         raise ValueError("training diverged.")
 
@@ -108,7 +108,7 @@ def test_what_goes_wrong_is_told() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_what_nobody_has_foreseen_is_told_too() -> None:
+def test_unexpected_errors_are_reported() -> None:
     def mistaken(report: Report) -> None:
         raise TypeError("no number")
 
@@ -118,7 +118,7 @@ def test_what_nobody_has_foreseen_is_told_too() -> None:
 
 
 def drawn(seeds: list[int]) -> list[list[float]]:
-    """Return what jobs of these seeds draw that take turns."""
+    """Return the random numbers of jobs with these seeds, which alternate."""
     turn = threading.Barrier(len(seeds), timeout=LONG)
 
     def drawing(seed: int) -> Job[list[float]]:
@@ -139,7 +139,7 @@ def drawn(seeds: list[int]) -> list[list[float]]:
     return [job.look() or [] for job in jobs]
 
 
-def test_jobs_beside_each_other_draw_what_each_draws_alone() -> None:
+def test_concurrent_jobs_have_independent_random_numbers() -> None:
     assert drawn([1, 2]) == [*drawn([1]), *drawn([2])]
 
 

@@ -1,4 +1,4 @@
-"""A convolution sliding: its sums are those of conv2d, and what is no kernel is refused."""
+"""The convolution page: its sums equal conv2d, and invalid kernels are rejected."""
 
 import time
 
@@ -35,29 +35,29 @@ def test_a_kernel_is_written_in_rows() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("", "no kernel is written"),
-        (" \n ", "no kernel is written"),
-        ("1 2\n3", "rows of 1 and 2 numbers"),
-        ("1\n\n1", "rows of 0 and 1 numbers"),
-        ("1 x", "'x' is no number"),
+        ("", "the kernel is empty"),
+        (" \n ", "the kernel is empty"),
+        ("1 2\n3", "not 1 and 2"),
+        ("1\n\n1", "not 0 and 1"),
+        ("1 x", "'x' is not a number"),
         ("1 1 1 1 1 1", "at most 5 x 5 numbers"),
         ("1\n" * 400, "at most 5 x 5 numbers"),
-        ("1e300", "a number is at most"),
-        ("__import__('os')", "is no number"),
+        ("1e300", "a number may be at most"),
+        ("__import__('os')", "is not a number"),
     ],
 )
-def test_what_is_no_kernel_is_refused_in_a_sentence(written: str, said: str) -> None:
+def test_an_invalid_kernel_is_an_error(written: str, said: str) -> None:
     with pytest.raises(ExpressionError, match=said):
         read_kernel(written)
 
 
-def test_a_kernel_larger_than_the_image_is_refused() -> None:
+def test_a_kernel_larger_than_the_image_is_an_error() -> None:
     sliding = Sliding(np.ones((3, 3), np.float32), np.ones((5, 5), np.float32), 1, 0)
     with pytest.raises(InputError):
         sliding.output()
 
 
-def test_the_pictures_show_every_number_and_only_what_is_reached() -> None:
+def test_the_pictures_show_every_number_and_only_reached_positions() -> None:
     sliding = Sliding(np.eye(4, dtype=np.float32), np.ones((2, 2), np.float32), 1, 0)
     output = sliding.output()
     first, last = (draw_sliding(sliding, output, each) for each in (0, 8))
@@ -73,7 +73,7 @@ def test_sums_are_written_out() -> None:
 
 
 def write_kernel(reader: Reader, written: str) -> None:
-    """Write several lines; they are taken when the reader goes on to what is next."""
+    """Write several lines, and leave the field so that they are accepted."""
     reader.write("kernel", written)
     reader.page.press("TAB")
     time.sleep(0.2)  # until the page knows
@@ -110,12 +110,12 @@ def test_a_reader_writes_a_kernel_and_sets_stride_and_padding(reader: Reader) ->
     reader.sees("0 + 0 + 0 + 0 = 0")
 
 
-def test_a_reader_is_told_what_is_no_kernel_and_sees_what_nan_does(reader: Reader) -> None:
+def test_the_page_reports_an_invalid_kernel_and_shows_nan(reader: Reader) -> None:
     reader.open("convolution")
-    for written, said in (("1 2\n3", "rows of 1 and 2 numbers"), ("a", "'a' is no number")):
+    for written, said in (("1 2\n3", "not 1 and 2"), ("a", "'a' is not a number")):
         write_kernel(reader, written)
         reader.sees(said)
     write_kernel(reader, "nan")
     reader.sees("(nan) = nan")
-    reader.sees("conv2d gives nan there")
+    reader.sees("conv2d returns nan at this position")
     assert answers(reader.address)

@@ -1,4 +1,4 @@
-"""Drawing digits: what is drawn becomes what a network has learnt, and a finger is enough."""
+"""The drawing page: drawings become inputs of the network, with mouse or finger."""
 
 import math
 
@@ -77,20 +77,20 @@ def test_an_empty_paper_has_no_strokes(sent: object) -> None:
 @pytest.mark.parametrize(
     ("sent", "said"),
     [
-        (5, "no drawing"),
-        ("12", "no drawing"),
-        ([[[1]]], "no drawing"),
-        ([[["a", "b"]]], "no drawing"),
-        ([[[0.5, math.nan]]], "nowhere"),
+        (5, "not a drawing"),
+        ("12", "not a drawing"),
+        ([[[1]]], "not a drawing"),
+        ([[["a", "b"]]], "not a drawing"),
+        ([[[0.5, math.nan]]], "not finite"),
         ([[[0.5, 0.5]] * 10_001], "at most 10,000 points"),
     ],
 )
-def test_what_is_no_drawing_is_refused(sent: object, said: str) -> None:
+def test_an_invalid_drawing_is_an_error(sent: object, said: str) -> None:
     with pytest.raises(DrawingError, match=said):
         read_strokes(sent)
 
 
-def test_points_beside_the_paper_are_at_its_edge() -> None:
+def test_points_outside_of_the_paper_are_moved_to_its_edge() -> None:
     assert read_strokes([[[-3, 0.5], [2, 1e30]]]) == [[(0.0, 0.5), (1.0, 1.0)]]
 
 
@@ -103,21 +103,21 @@ def draw(reader: Reader, strokes: list[Points]) -> None:
 def test_a_reader_draws_on_a_phone_and_the_network_answers(reader: Reader) -> None:
     reader.page.resize(390, 844)
     reader.open("draw")
-    reader.sees("Learn teaches one")
+    reader.sees("press Learn to train one")
     draw(reader, DIGITS[1])
-    reader.sees("What the network sees: 8 x 8 points")
+    reader.sees("Input of the network: 8 x 8 pixels")
     reader.press("Learn")
-    reader.sees("epochs it reads")
-    reader.sees("It is taken for: 1")
+    reader.sees("Validation accuracy after")
+    reader.sees("Prediction: 1")
     reader.press("Clear the paper")
     reader.sees("The paper is empty")
     draw(reader, DIGITS[0])
-    reader.sees("It is taken for: 0")
+    reader.sees("Prediction: 0")
     reader.press("saved by mt-train")
     reader.write("folder of the training", "/nowhere")
     reader.sees("/nowhere is no folder of a training")
     reader.write("folder of the training", " ")
-    reader.sees("no folder is named")
+    reader.sees("the folder is empty")
     reader.write("folder of the training", "~nobody-here/runs")
-    reader.sees("~nobody-here/runs begins with a home that nobody here has")
+    reader.sees("~nobody-here/runs has an unknown home directory")
     assert answers(reader.address)

@@ -1,4 +1,4 @@
-"""Expressions: what is accepted is worth what Python says, and nothing else is ever computed."""
+"""The expression page computes what Python does, and runs nothing but operators."""
 
 import math
 
@@ -9,59 +9,59 @@ from hypothesis import strategies as st
 from mt_autodiff import GraphTooLargeError, Scalar
 from mt_operators import OPERATORS
 from play.expressions import DEEPEST, LARGEST, ExpressionError, number, parse
-from play.steps import draw_steps, steps_of, told
+from play.steps import describe_step, draw_steps, steps_of
 from play.testing import Reader, answers, wait_for
 
 REFUSED = {
-    "": "nothing is written",
-    "   ": "nothing is written",
-    "x +": "is no expression",
-    "x = 1": "is no expression",
-    "1 2": "is no expression",
-    "(" * 190: "is no expression",
-    "\0": "is no expression",
+    "": "the expression is empty",
+    "   ": "the expression is empty",
+    "x +": "is not an expression",
+    "x = 1": "is not an expression",
+    "1 2": "is not an expression",
+    "(" * 190: "is not an expression",
+    "\0": "is not an expression",
     "x" * 201: "at most 200 characters; this one has 201",
-    "-" * 100 + "x": f"inside each other at most {DEEPEST} times",
-    "a+b+c+d+e+f+g": "at most 6 variables; here are 7",
-    "1e10": f"a number is at most {LARGEST:g}",
-    "1e999": "a larger one was given",
-    "9" * 150: "a larger one was given",
-    "__import__('os')": "is no operator of the table",
-    "open('/etc/passwd')": "is no operator of the table",
-    "exec(x)": "is no operator of the table",
-    "tanh.__class__": "cannot be computed here",
-    "x.real": "cannot be computed here",
-    "().__class__.__bases__[0]": "cannot be computed here",
-    "(lambda: 1)()": "cannot be computed here",
-    "[x for x in y]": "cannot be computed here",
-    "x if y else z": "cannot be computed here",
-    "x and y": "cannot be computed here",
-    "not x": "cannot be computed here",
-    "x < y < z": "cannot be computed here",
-    "x @ y": "cannot be computed here",
-    "x | y": "cannot be computed here",
-    "f'{x}'": "cannot be computed here",
-    "'text'": "cannot be computed here",
-    "True": "cannot be computed here",
-    "2j": "cannot be computed here",
-    "...": "cannot be computed here",
-    "exp(x, base=2)": "cannot be computed here",
-    "exp(*x)": "cannot be computed here",
-    "(y := x)": "cannot be computed here",
-    "exp()": "exp takes 1 argument(s), x; 0 were given",
-    "pow(x)": "pow takes 2 argument(s), x, y; 1 were given",
+    "-" * 100 + "x": f"nested at most {DEEPEST} levels",
+    "a+b+c+d+e+f+g": "at most 6 variables; this one has 7",
+    "1e10": f"a number may be at most {LARGEST:g}",
+    "1e999": f"a number may be at most {LARGEST:g}",
+    "9" * 150: f"a number may be at most {LARGEST:g}",
+    "__import__('os')": "is not an operator of the table",
+    "open('/etc/passwd')": "is not an operator of the table",
+    "exec(x)": "is not an operator of the table",
+    "tanh.__class__": "is not supported",
+    "x.real": "is not supported",
+    "().__class__.__bases__[0]": "is not supported",
+    "(lambda: 1)()": "is not supported",
+    "[x for x in y]": "is not supported",
+    "x if y else z": "is not supported",
+    "x and y": "is not supported",
+    "not x": "is not supported",
+    "x < y < z": "is not supported",
+    "x @ y": "is not supported",
+    "x | y": "is not supported",
+    "f'{x}'": "is not supported",
+    "'text'": "is not supported",
+    "True": "is not supported",
+    "2j": "is not supported",
+    "...": "is not supported",
+    "exp(x, base=2)": "is not supported",
+    "exp(*x)": "is not supported",
+    "(y := x)": "is not supported",
+    "exp()": "exp takes 1 argument(s), x, not 0",
+    "pow(x)": "pow takes 2 argument(s), x, y, not 1",
     "sigmoyd(x)": "Did you mean 'sigmoid'?",
-    "gcd(x, y)": "gcd takes whole numbers only",
+    "gcd(x, y)": "gcd takes only integers",
     "exp": "exp is an operator: write exp(...)",
-    "_": "a variable has a name",
-    "__name__": "a variable has a name",
-    "abcdefghi": "a variable has a name",
-    "ñ": "a variable has a name",
+    "_": "a variable must have a name",
+    "__name__": "a variable must have a name",
+    "abcdefghi": "a variable must have a name",
+    "ñ": "a variable must have a name",
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_expression_is_refused_in_a_sentence(text: str) -> None:
+def test_an_invalid_expression_is_an_error(text: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text)
     said = str(caught.value)
@@ -71,7 +71,7 @@ def test_what_is_no_expression_is_refused_in_a_sentence(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_does_anything_else(text: str) -> None:
+def test_no_text_runs_other_code(text: str) -> None:
     try:
         expression = parse(text)
     except ExpressionError:
@@ -94,7 +94,7 @@ TEXTS = st.recursive(
 
 
 @given(TEXTS, st.floats(-10, 10), st.floats(-10, 10))
-def test_an_expression_is_worth_what_python_says(text: str, x: float, y: float) -> None:
+def test_an_expression_has_the_value_of_python(text: str, x: float, y: float) -> None:
     python = {"__builtins__": {}, "abs": abs, "maximum": max, "x": x, "y": y}
     expected = float(eval(text, python))
     expression = parse(text)
@@ -126,8 +126,8 @@ def test_a_number_is_read(text: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,5", "1e10", "0x10"])
-def test_what_is_no_number_or_too_large_is_refused(text: str) -> None:
-    with pytest.raises(ExpressionError, match=r"is no number|a number is at most"):
+def test_an_invalid_or_too_large_number_is_an_error(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"is not a number|a number may be at most"):
         number(text)
 
 
@@ -140,7 +140,7 @@ def test_steps_lead_to_the_derivatives_that_backward_gives(text: str) -> None:
     steps = steps_of(result)
     for done in range(len(steps) + 1):
         assert f"after {done} of {len(steps)} steps" in draw_steps(result, steps, done)
-    assert all(told(step, 1) for step in steps)
+    assert all(describe_step(step, 1) for step in steps)
     last = {step.variable: step.derivative for step in steps}
     if not result.is_leaf():
         result.backward()
@@ -148,7 +148,7 @@ def test_steps_lead_to_the_derivatives_that_backward_gives(text: str) -> None:
             assert last.get(scalar) == scalar.derivative
 
 
-def test_a_step_is_seen_in_the_picture() -> None:
+def test_a_step_is_drawn() -> None:
     x = Scalar(3.0, name="x")
     result = x * x + x
     steps = steps_of(result)
@@ -157,8 +157,8 @@ def test_a_step_is_seen_in_the_picture() -> None:
     assert "∂ ?" not in pictures[1]
     assert "∂ 7" in pictures[2]
     assert "∂ 7" not in pictures[1]
-    assert told(steps[1], 2) == (
-        "**2.** the node 9, made by `mul`, has all of its derivative, 1: "
+    assert describe_step(steps[1], 2) == (
+        "**2.** the node 9, the result of `mul`, has its complete derivative, 1: "
         "`x` gets 3 (1 × 3) and `x` gets 3 (1 × 3)."
     )
 
@@ -175,7 +175,7 @@ def test_a_share_is_the_derivative_times_a_slope_also_of_0_and_infinity(
 ) -> None:
     values = {"x": 3.0, "y": 2.0, "z": math.inf}
     result = parse(text).value({name: Scalar(value, name=name) for name, value in values.items()})
-    assert any(said in told(step, 1) for step in steps_of(result))
+    assert any(said in describe_step(step, 1) for step in steps_of(result))
 
 
 def test_a_graph_that_is_too_large_is_not_drawn() -> None:
@@ -186,7 +186,7 @@ def test_a_graph_that_is_too_large_is_not_drawn() -> None:
         draw_steps(result, steps_of(result), 0)
 
 
-def test_a_reader_types_an_expression_and_sees_its_graph_and_gradients(reader: Reader) -> None:
+def test_the_page_shows_the_graph_and_gradients_of_an_expression(reader: Reader) -> None:
     reader.open("expression")
     reader.reads("value", f"{1 + math.exp(-0.5):.6g}")
     reader.write("expression", "x * y + x * x")
@@ -202,12 +202,12 @@ def test_a_reader_types_an_expression_and_sees_its_graph_and_gradients(reader: R
 def test_a_reader_goes_backwards_step_by_step(reader: Reader) -> None:
     reader.open("expression")
     reader.press("Backwards, step by step")
-    reader.sees("The derivative of the result by itself is 1.")
+    reader.sees("The derivative of the result with respect to itself is 1.")
     assert "∂ ?" in reader.picture("after 0 of 6 steps")
     for done in range(1, 7):
         reader.press("Next step")
         reader.shows(f"after {done} of 6 steps")
-    reader.sees("y is an input: its derivative 0.5 is kept.")
+    reader.sees("y is an input: its derivative 0.5 is stored.")
     assert "∂ ?" not in reader.picture("after 6 of 6 steps")
     reader.press("Back")
     reader.shows("after 5 of 6 steps")
@@ -236,7 +236,7 @@ def test_a_reader_who_reaches_for_more_gets_a_sentence(reader: Reader, text: str
     reader.reads("value", "1.5")
 
 
-def test_what_is_infinite_or_nan_is_shown(reader: Reader) -> None:
+def test_infinity_and_nan_are_shown(reader: Reader) -> None:
     reader.open("expression")
     reader.write("expression", "x / y - x / y")
     reader.write("y", "0")
@@ -244,6 +244,6 @@ def test_what_is_infinite_or_nan_is_shown(reader: Reader) -> None:
     reader.write("x", "inf")
     reader.reads("value", "nan")
     reader.write("x", "many")
-    reader.sees("'many' is no number: write one such as 0.5.")
+    reader.sees("'many' is not a number: write one such as 0.5.")
     reader.write("expression", "9 ** 9 ** 9")
     reader.reads("value", "inf")

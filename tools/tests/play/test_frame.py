@@ -1,4 +1,4 @@
-"""The frame: its pages are the files of a folder, and it serves this machine only."""
+"""The frame: its pages are the files of a folder, and it serves only this machine."""
 
 import re
 import socket
@@ -26,9 +26,9 @@ def test_a_page_is_a_file_and_its_first_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", '"""Views."""', '"""Views: """'])
-def test_a_page_without_a_title_or_a_summary_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_page_without_a_title_or_a_summary_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "stage2_views.py").write_text(text)
-    with pytest.raises(ValueError, match=r"stage2_views.py: its docstring begins with"):
+    with pytest.raises(ValueError, match=r"stage2_views.py: the docstring must start with"):
         list(page_files(tmp_path))
 
 
@@ -50,31 +50,31 @@ def test_addresses_and_titles_are_not_taken_twice() -> None:
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "eight", "8.5", "٣"])
-def test_what_is_no_port_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_port_is_an_error(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([f"--port={port}"])
-    assert "a port is a number from 1 to 65535" in capsys.readouterr().err
+    assert "is not a port number from 1 to 65535" in capsys.readouterr().err
 
 
-def test_without_streamlit_it_is_said_what_brings_it(
+def test_without_streamlit_the_error_explains_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("play.__main__.find_spec", lambda name: None)
     assert main([]) == 1
-    assert "`hatch run play` brings it" in capsys.readouterr().err
+    assert "use `hatch run play`" in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_refused(anywhere: Reader) -> None:
+def test_a_port_in_use_is_an_error(anywhere: Reader) -> None:
     port = anywhere.address.rpartition(":")[2]
     done = subprocess.run(
         [sys.executable, "-m", "play", "--port", port], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert f"port {port} cannot be used (Address already in use): give another" in done.stderr
+    assert f"port {port} cannot be used (Address already in use): choose another" in done.stderr
 
 
 def another_address() -> str:
-    """Return an address of this machine that is not localhost's."""
+    """Return an address of this machine other than localhost."""
     with socket.socket(type=socket.SOCK_DGRAM) as asked:
         try:
             asked.connect(("192.0.2.1", 9))  # which sends nothing, but finds the way out
@@ -84,12 +84,12 @@ def another_address() -> str:
 
 
 def outside(reader: Reader) -> list[str]:
-    """Return what the page has asked others than its server for."""
+    """Return the requests of the page to other servers."""
     ours = (reader.address, "data:", "blob:", "ws://localhost")
     return [url for url in reader.page.requests() if not url.startswith(ours)]
 
 
-def test_nobody_else_is_answered_or_told_whatever_the_environment_says(reader: Reader) -> None:
+def test_only_this_machine_is_served(reader: Reader) -> None:
     insisting = {
         "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true",

@@ -1,4 +1,4 @@
-"""LeNet live: what is shown is the network's own, and the page goes on while it learns."""
+"""The LeNet page shows the state of the network, and is responsive during training."""
 
 import base64
 import io
@@ -17,7 +17,7 @@ from mt_nn.jobs.command.training import train
 from mt_nn.jobs.digits import Digits
 from mt_tensor.extending import Array
 from play.background import Job
-from play.lenet import Snapshot, Training, filters, see, validation
+from play.lenet import Snapshot, Training, activations, filters, validation
 from play.testing import Reader, answers, wait_for
 from play.tiles import tiles
 
@@ -26,7 +26,7 @@ VALUE = "document.querySelector('[data-testid=stMetricValue]')?.innerText ?? '0'
 
 @pytest.fixture(scope="module")
 def reports() -> list[Snapshot]:
-    """What a short training reports."""
+    """The reports of a short training."""
     told: list[Snapshot] = []
     Training(epochs=2).learn(told.append)
     return told
@@ -40,7 +40,7 @@ def test_a_training_is_that_of_the_command(reports: list[Snapshot], tmp_path: Pa
     assert ours == theirs
 
 
-def test_a_training_beside_another_learns_what_it_learns_alone(reports: list[Snapshot]) -> None:
+def test_concurrent_trainings_do_not_affect_each_other(reports: list[Snapshot]) -> None:
     turn = threading.Barrier(2, timeout=60.0)
 
     def begun(seed: int) -> Job[Snapshot]:
@@ -62,7 +62,7 @@ def test_a_training_beside_another_learns_what_it_learns_alone(reports: list[Sna
     assert last.losses == reports[-1].losses
 
 
-def test_a_snapshot_stays_what_it_was(reports: list[Snapshot]) -> None:
+def test_a_snapshot_does_not_change(reports: list[Snapshot]) -> None:
     assert reports[0].mistakes is None
     assert reports[-1].mistakes is not None
     right = 1.0 - len(reports[-1].mistakes) / len(validation()[0])
@@ -73,9 +73,9 @@ def test_a_snapshot_stays_what_it_was(reports: list[Snapshot]) -> None:
     assert not any(report.network.training for report in reports)
 
 
-def test_what_is_seen_on_the_way_is_what_the_network_computes(reports: list[Snapshot]) -> None:
+def test_the_activations_are_those_of_the_network(reports: list[Snapshot]) -> None:
     network, image = reports[-1].network, validation()[0][3]
-    seen = see(network, image)
+    seen = activations(network, image)
     assert seen.first.shape == (8, 8, 8)
     assert seen.second.shape == (16, 8, 8)
     assert seen.first.min() >= 0.0
@@ -93,7 +93,7 @@ def test_what_is_seen_on_the_way_is_what_the_network_computes(reports: list[Snap
 
 
 def test_a_training_that_diverges_says_so() -> None:
-    with pytest.raises(ValueError, match=r"training diverged in epoch 1, .* smaller learning rate"):
+    with pytest.raises(ValueError, match=r"training diverged in epoch 1 .* smaller learning rate"):
         Training(lr=100.0).learn(lambda snapshot: None)
 
 
@@ -120,7 +120,7 @@ def test_tiles_are_as_strong_as_their_numbers() -> None:
     assert pixels(tiles(images, dark=True))[0][0, 1, 0] > 200
 
 
-def test_signed_tiles_tell_signs_apart() -> None:
+def test_signed_tiles_distinguish_signs() -> None:
     (image,) = pixels(tiles(np.array([[[-2.0, 0.0, 1.0]]]), dark=False, signed=True))
     assert image[0, :, 3].tolist() == [255, 0, 127]
     assert image[0, 0, 0] > image[0, 2, 0]
@@ -137,11 +137,11 @@ def picture(reader: Reader, name: str) -> str:
 
 def test_a_reader_watches_stops_and_resumes(reader: Reader) -> None:
     reader.open("lenet")
-    reader.sees("Start begins to learn")
+    reader.sees("Press Start to train")
     reader.write("epochs", "60")
     reader.press("Start")
     reader.until(f"parseInt({VALUE}) >= 1")
-    reader.sees("the surest first")
+    reader.sees("the most confident first")
     assert answers(reader.address)
     reader.press("Stop")
     reader.sees("waiting")
@@ -150,7 +150,7 @@ def test_a_reader_watches_stops_and_resumes(reader: Reader) -> None:
         *(picture(reader, name) for name in ("filter 1", "the image 1")),
     )
     assert still
-    reader.write("image of the validation", "5")
+    reader.write("validation image", "5")
     reader.sees("Image 5 is a")
     wait_for(lambda: picture(reader, "the image 1") != image, "another image")
     assert reader.metric("epochs done") == epochs
@@ -164,11 +164,11 @@ def test_a_reader_watches_stops_and_resumes(reader: Reader) -> None:
     reader.reads("epochs done", "1")
 
 
-def test_a_reader_is_told_that_it_diverged(reader: Reader) -> None:
+def test_the_page_reports_that_training_diverged(reader: Reader) -> None:
     reader.open("lenet")
     reader.choose("learning rate", "100.0")
     reader.press("Start")
-    reader.sees("It has ended: training diverged in epoch 1")
-    reader.sees("take a smaller learning rate")
+    reader.sees("The job has ended: training diverged in epoch 1")
+    reader.sees("choose a smaller learning rate")
     assert float(reader.metric("loss of the last batch")) > 1000
     assert answers(reader.address)

@@ -1,4 +1,4 @@
-"""The page of operators: their curves, and in a browser what a reader finds out by it."""
+"""The operators page: its curves, and its widgets in a browser."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_a_reader_moves_along_an_operator(reader: Reader) -> None:
     assert "d/dx = 1 - out * out" in reader.text()
     reader.reads("value", f"{math.tanh(0.5):.6g}")
     exact = f"{1 - math.tanh(0.5) ** 2:.6g}"
-    reader.reads("d/dx, by the table", exact)
+    reader.reads("d/dx, from the table", exact)
     reader.reads("by a difference", exact)
     reader.slide("x", "ARROW_RIGHT", 3)
     reader.until(f"document.body.innerText.includes('{math.tanh(0.53):.6g}')")
@@ -71,9 +71,9 @@ def test_a_reader_chooses_an_operator_and_an_argument(reader: Reader) -> None:
     reader.choose("operator", "pow")
     reader.sees("pow(x, y): x to the power y")
     reader.press("y")
-    reader.sees("d/dy, by the table")
-    wait_for(lambda: reader.metric("d/dy, by the table") != "", "a derivative")
-    assert float(reader.metric("d/dy, by the table")) == pytest.approx(
+    reader.sees("d/dy, from the table")
+    wait_for(lambda: reader.metric("d/dy, from the table") != "", "a derivative")
+    assert float(reader.metric("d/dy, from the table")) == pytest.approx(
         0.5**1.5 * math.log(0.5), 1e-5
     )
     reader.press("The whole table")
@@ -87,4 +87,4 @@ def test_an_operator_has_an_address(reader: Reader) -> None:
     reader.sees("no operator is called '__import__'.")
     reader.sees("tanh(x): hyperbolic tangent")
     reader.open("operators?name=gcd")
-    reader.sees("Whole numbers have no neighbours")
+    reader.sees("A function of integers has no derivative")

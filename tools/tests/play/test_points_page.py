@@ -1,4 +1,4 @@
-"""Scalars that learn: the boundary is the network's own, and the page goes on while it moves."""
+"""The points page shows the boundary of the network, and is responsive during training."""
 
 import math
 import re
@@ -11,8 +11,6 @@ from mt_operators.datasets import DATASETS
 from play.learning import Progress, Task
 from play.lines import HEIGHT, MOST_POINTS, draw_lines
 from play.testing import Reader, answers, wait_for
-
-STATE = "[data-testid=stMain]"
 
 
 @pytest.mark.parametrize("hidden", [(), (4,), (3, 2)])
@@ -48,7 +46,7 @@ def test_a_training_that_diverges_says_so() -> None:
 @pytest.mark.parametrize(
     "numbers", [[], [1.0], [0.5, math.nan, 0.25], [-3.0, math.inf, 5e6], [0.0, 0.0], [1e-9, 2e-9]]
 )
-def test_lines_are_drawn_of_what_is_finite(numbers: list[float]) -> None:
+def test_only_finite_values_are_drawn(numbers: list[float]) -> None:
     picture = draw_lines({"loss": numbers, "right": numbers[:1]})
     finite = sum(map(math.isfinite, numbers))
     lines = re.findall(r'class="line" stroke="#\w+" d="M([^"]+)"', picture)
@@ -75,7 +73,7 @@ def reaches(reader: Reader, number: int) -> None:
 
 def test_a_reader_watches_stops_and_resumes_a_training(reader: Reader) -> None:
     reader.open("points")
-    reader.sees("Start begins to learn")
+    reader.sees("Press Start to train")
     empty = reader.picture("The plane")
     reader.choose("data", "simple")
     reader.write("points", "20")
@@ -98,11 +96,11 @@ def test_a_reader_watches_stops_and_resumes_a_training(reader: Reader) -> None:
     reader.sees("waiting")
 
 
-def test_a_training_that_diverges_is_told_to_the_reader(reader: Reader) -> None:
+def test_the_page_reports_that_a_training_diverges(reader: Reader) -> None:
     reader.open("points")
     reader.choose("rate", "1000.0")
     reader.press("Start")
-    reader.sees("It has ended: training diverged in epoch")
+    reader.sees("The job has ended: training diverged in epoch")
     reader.sees("take a smaller rate")
     reader.choose("rate", "0.2")
     reader.write("epochs", "10")

@@ -1,4 +1,4 @@
-"""Threads over data: what is shown of who writes what is what mt-fast does."""
+"""The sharing page shows the elements that each thread of mt-fast writes."""
 
 import re
 import threading
@@ -44,7 +44,7 @@ LARGE = {
 
 @st.composite
 def operations(draw: st.DrawFn) -> Operation:
-    """Draw an operation that is large enough for threads, and not much larger."""
+    """Generate an operation that is just large enough for threads."""
     name = draw(st.sampled_from(["tanh", "add", "lt", *REDUCTIONS, PRODUCT]))
     dtype = draw(st.sampled_from(DTYPES if name in ("add", "lt", "sum", PRODUCT) else DTYPES[:2]))
     if name == PRODUCT:
@@ -79,7 +79,7 @@ def test_threads_write_every_element_once(operation: Operation, count: int) -> N
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_what_is_written_by_parts_is_the_result(name: str) -> None:
+def test_the_parts_written_by_threads_form_the_result(name: str) -> None:
     operation = Operation(name, LARGE[name])
     (shown,) = written(operation, 2)
     assert shown.run is not None
@@ -135,7 +135,7 @@ def test_few_units_are_tiles_and_partial_results_come_first() -> None:
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("tanh", "float32"), ("sum", "int32")])
-def test_threads_are_used_from_the_size_that_is_told(name: str, dtype: str) -> None:
+def test_threads_are_used_from_the_documented_size(name: str, dtype: str) -> None:
     least = shared_from(Operation(name, (), dtype))
     for size, shared in ((least - 1, False), (least, True)):
         (*_, last) = shown = written(Operation(name, ((size,),), dtype), 2)
@@ -144,7 +144,7 @@ def test_threads_are_used_from_the_size_that_is_told(name: str, dtype: str) -> N
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_products_are_shared_from_the_size_that_is_told(dtype: str) -> None:
+def test_products_use_threads_from_the_documented_size(dtype: str) -> None:
     least = shared_from(Operation(PRODUCT, (), dtype))
     side = round(least ** (1 / 3))
     for n in (side - 2, side + 2):
@@ -162,7 +162,7 @@ def test_rectangles_are_the_matrix(tiles: Any) -> None:
     np.testing.assert_array_equal(again, tiles)
 
 
-def test_the_picture_tells_what_each_thread_writes() -> None:
+def test_the_picture_lists_the_elements_of_each_thread() -> None:
     (shown,) = written(Operation("tanh", ((400, 500),)), 2)
     html = strips_html(shown)
     assert 'alt="thread 0: 100,000; thread 1: 100,000"' in html
@@ -170,7 +170,7 @@ def test_the_picture_tells_what_each_thread_writes() -> None:
 
 
 def failing_alone(seen: list[int]) -> None:
-    """Fail while Numba may use one thread, having seen how many it may use here and elsewhere."""
+    """Fail if Numba's settings for threads are restricted while others run."""
     with threads(1):
         other = threading.Thread(target=lambda: seen.append(numba.get_num_threads()))
         other.start()
@@ -179,7 +179,7 @@ def failing_alone(seen: list[int]) -> None:
         raise ZeroDivisionError
 
 
-def test_the_number_of_threads_is_put_back_and_is_nobody_elses() -> None:
+def test_the_number_of_threads_is_restored_and_local() -> None:
     before = numba.get_num_threads()
     seen: list[int] = []
     with pytest.raises(ZeroDivisionError):
@@ -214,7 +214,7 @@ def test_small_operations_have_a_curve_too_unless_others_compute_them() -> None:
 
 
 def elements(reader: Reader) -> list[list[int]]:
-    """Return for each picture how many elements each thread writes."""
+    """Return for each picture the number of elements that each thread writes."""
     reader.settle()  # before that, pictures of what was asked earlier may be there
     told = reader.page.value("[...document.images].map(image => image.alt)")
     return [
@@ -225,27 +225,27 @@ def elements(reader: Reader) -> list[list[int]]:
 
 def test_a_reader_shares_an_operation(reader: Reader) -> None:
     reader.open("sharing")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.sees("lo = _units * _part // _parts")
-    count = int(reader.metric("threads at work").split()[-1])
-    assert reader.metric("threads at work") == f"{count} of {count}"
+    count = int(reader.metric("threads running").split()[-1])
+    assert reader.metric("threads running") == f"{count} of {count}"
     (shares,) = elements(reader)
     assert len(shares) == count
     assert sum(shares) == 1_000_000
     assert max(shares) - min(shares) <= 1
     reader.slide("threads", "HOME")
-    reader.reads("threads at work", "1 of 1")
+    reader.reads("threads running", "1 of 1")
     assert elements(reader) == [[1_000_000]]
     reader.press("Measure again")
     reader.sees("speed-up")
 
 
-def test_a_reader_sees_partial_results_and_products(reader: Reader) -> None:
+def test_the_page_shows_partial_results_and_products(reader: Reader) -> None:
     reader.open("sharing")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.choose("operation", "sum")
     reader.choose("over the dimension", "first")
-    reader.sees("folded in a second step")
+    reader.sees("reduced in a second step")
     partial, result = elements(reader)
     assert len(partial) > 1
     assert result == [1000]
@@ -256,22 +256,22 @@ def test_a_reader_sees_partial_results_and_products(reader: Reader) -> None:
     assert first + sum(others) == 512 * 512
 
 
-def test_a_reader_is_told_when_it_does_not_pay_and_what_is_too_large(reader: Reader) -> None:
+def test_the_page_reports_work_that_is_too_small_or_too_large(reader: Reader) -> None:
     reader.open("sharing")
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.write("shape", "64, 100")
-    reader.sees("to wake others would take longer than the work")
-    reader.sees("would only lose")
+    reader.sees("starting others would take longer than the work")
+    reader.sees("are always slower")
     assert elements(reader) == [[6400]]
     for shape, said in (
         ("1000000, 1000000", "has 1,000,000,000,000."),
-        ("many", "'many' was given"),
+        ("many", "found 'many'"),
         ("0, 3", "There is nothing to compute"),
     ):
         reader.write("shape", shape)
         reader.sees(said)
     reader.write("shape", str(MOST_ELEMENTS))
-    reader.sees("What is compiled")
+    reader.sees("The compiled code")
     reader.choose("operation", "gcd")
     reader.write("the others", "1")
     reader.sees("gcd works on integers")
@@ -284,15 +284,15 @@ def test_a_reader_is_told_when_it_does_not_pay_and_what_is_too_large(reader: Rea
     assert answers(reader.address)
 
 
-def test_a_reader_with_one_processor_is_told_so(
+def test_the_page_reports_that_there_is_one_processor(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
     with served() as address:
         alone = Reader(reader.page, address)
         alone.open("sharing")
-        alone.sees("one thread does everything")
-        alone.reads("threads at work", "1 of 1")
+        alone.sees("only one thread here")
+        alone.reads("threads running", "1 of 1")
         alone.sees("speed-up")
         assert elements(alone) == [[1_000_000]]
         reader.open("sharing")  # before the other server ends

@@ -1,4 +1,4 @@
-"""Networks that `mt-train` has saved: what is there is read, and all else refused in a sentence."""
+"""Networks saved by `mt-train` are loaded, and invalid folders are rejected with a message."""
 
 import io
 from pathlib import Path
@@ -26,30 +26,30 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_network_that_was_saved_is_asked(digits: Path) -> None:
+def test_a_saved_network_is_used(digits: Path) -> None:
     job, network = saved(f" {digits} ", Digits, MNIST)
     given = shares(network, as_seen([[(0.3, 0.2), (0.6, 0.8)]], job.shape[1]))
     assert given.sum() == pytest.approx(1.0)
     assert given.shape == (len(job.classes),)
 
 
-def test_reading_one_draws_no_random_numbers_of_others(digits: Path) -> None:
+def test_reading_a_network_leaves_the_generator_unchanged(digits: Path) -> None:
     before = mt.get_rng_state()
     saved(str(digits), Digits)
     assert mt.get_rng_state() == before
 
 
-def test_a_training_of_something_else_is_refused(digits: Path) -> None:
-    with pytest.raises(FolderError, match="is no training of sentiment: name one"):
+def test_a_training_of_another_job_is_an_error(digits: Path) -> None:
+    with pytest.raises(FolderError, match="does not contain a training of sentiment"):
         saved(str(digits), Sentiment)
-    with pytest.raises(FolderError, match="is no training of mnist or fashion: name one"):
+    with pytest.raises(FolderError, match="does not contain a training of mnist or fashion"):
         saved(str(digits), MNIST)
 
 
-def test_what_is_no_folder_of_a_training_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FolderError, match="no folder is named: write one such as runs/digits"):
+def test_an_invalid_folder_of_a_training_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="the folder is empty: enter one such as runs/digits"):
         saved(" ", Digits, MNIST)
-    with pytest.raises(FolderError, match="~nobody-here/runs begins with a home that nobody here"):
+    with pytest.raises(FolderError, match="~nobody-here/runs has an unknown home directory"):
         saved("~nobody-here/runs", Digits)
     for missing in (str(tmp_path), "long" * 2000, "zero\0byte"):
         with pytest.raises(FileError, match="no folder of a training"):

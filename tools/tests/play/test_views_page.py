@@ -1,4 +1,4 @@
-"""Views: what is typed is a view of one storage, and what asks for too much is refused."""
+"""The views page: inputs give views of one storage, and requests beyond its limits are rejected."""
 
 import re
 from contextlib import suppress
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mt_tensor.errors import TensorError
 from play.testing import Reader, answers, wait_for
-from play.views import ViewError, as_index, as_shape, broadcast, draw_view, position_told, views
+from play.views import ViewError, as_index, as_shape, broadcast, describe_position, draw_view, views
 
 HUGE = "1000000, 1000000"
 
@@ -26,19 +26,19 @@ def test_a_shape_is_read(text: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (HUGE, "at most 10,000 elements can be looked at; shape (1000000, 1000000) has 1,0"),
-        ("-1, 3", "sizes of 0 or more; (-1, 3) was given"),
-        ("1,1,1,1,1,1,1", "at most 6 numbers; 7 were given"),
-        ("3 4", "whole numbers with commas between them"),
-        ("3, x", "'x' was given"),
-        ("2.5", "'2.5' was given"),
-        ("9" * 40, "was given"),
-        ("3,, 4", "'' was given"),
-        ("__import__('os')", "was given"),
+        (HUGE, "the limit is 10,000 elements; shape (1000000, 1000000) has 1,0"),
+        ("-1, 3", "sizes of 0 or more, not (-1, 3)"),
+        ("1,1,1,1,1,1,1", "at most 6 numbers, not 7"),
+        ("3 4", "integers separated by commas"),
+        ("3, x", "found 'x'"),
+        ("2.5", "found '2.5'"),
+        ("9" * 40, "found '999"),
+        ("3,, 4", "found ''"),
+        ("__import__('os')", 'found "__import__'),
         ("1, " * 60, "at most 6 numbers"),
     ],
 )
-def test_what_is_no_shape_or_too_large_is_refused(text: str, said: str) -> None:
+def test_an_invalid_or_too_large_shape_is_an_error(text: str, said: str) -> None:
     with pytest.raises(ViewError) as caught:
         as_shape(text)
     assert said in str(caught.value)
@@ -62,13 +62,13 @@ def test_what_is_no_shape_or_too_large_is_refused(text: str, said: str) -> None:
         "0] + x[1",
     ],
 )
-def test_what_is_no_index_is_refused(text: str) -> None:
-    with pytest.raises(ViewError, match=r"an index is whole numbers, slices, \.\.\. and None"):
+def test_an_invalid_index_is_an_error(text: str) -> None:
+    with pytest.raises(ViewError, match=r"an index may have integers, slices, \.\.\. and None"):
         as_index(text)
 
 
 @given(st.text(max_size=20))
-def test_no_text_does_anything_else(text: str) -> None:
+def test_no_text_runs_other_code(text: str) -> None:
     for read in (as_index, as_shape):
         with suppress(ViewError):
             read(text)
@@ -90,7 +90,7 @@ def written(entry: object) -> str:
     ),
     st.lists(ENTRIES, min_size=1, max_size=3),
 )
-def test_views_see_what_numpy_sees_and_every_element_lies_where_it_is_told(
+def test_views_match_numpy_and_elements_are_at_the_stated_offsets(
     shaped: tuple[list[int], list[int]], index: list[Any]
 ) -> None:
     shape, order = shaped
@@ -108,12 +108,12 @@ def test_views_see_what_numpy_sees_and_every_element_lies_where_it_is_told(
     assert tuple(step.tensor.shape) == expected.shape
     np.testing.assert_array_equal(step.tensor.numpy(), expected)
     for place in np.ndindex(*expected.shape):
-        told, position = position_told(step.tensor, place)
+        told, position = describe_position(step.tensor, place)
         assert position * 10 == expected[place]
         assert eval(told.replace("×", "*")) == position
 
 
-def test_the_code_that_is_shown_is_what_is_done() -> None:
+def test_the_code_shown_is_the_code_that_runs() -> None:
     steps = list(views("3, 1, 2", "2, 0, 1", "..., None", "2, 3, 4, 1"))
     known: dict[str, object] = {"mt": __import__("mt_tensor")}
     for step in steps:
@@ -123,7 +123,7 @@ def test_the_code_that_is_shown_is_what_is_done() -> None:
     assert len(storages) == 1  # nothing is copied
 
 
-def test_a_chosen_element_is_marked_wherever_it_is_seen() -> None:
+def test_a_chosen_element_is_marked_in_every_view() -> None:
     *_, step = views("3, 1", "", "", "3, 4")
     picture = draw_view(step.tensor, 1)
     assert picture.count('class="cell chosen"') == 1 + 4  # in the storage, and in the row
@@ -145,8 +145,8 @@ def test_two_shapes_broadcast_as_numpys_do(first: list[int], second: list[int]) 
         np.testing.assert_array_equal(tensor.numpy(), array)
 
 
-def test_what_broadcasts_to_too_much_is_refused() -> None:
-    with pytest.raises(ViewError, match="at most 10,000 elements"):
+def test_broadcasting_beyond_the_limit_is_an_error() -> None:
+    with pytest.raises(ViewError, match="the limit is 10,000 elements"):
         broadcast("1000, 1", "1000")
 
 
@@ -155,10 +155,14 @@ def test_a_reader_moves_over_a_view(reader: Reader) -> None:
     reader.reads("strides", "(1, 8)")
     reader.reads("offset", "1")
     reader.reads("contiguous", "no")
-    reader.sees("x[0, 0] lies at position 1 + 0 × 1 + 0 × 8 = 1 of the storage, and is 10.")
+    reader.sees(
+        "x[0, 0] is at position 1 + 0 × 1 + 0 × 8 = 1 of the storage, and has the value 10."
+    )
     reader.slide("index in dimension 0", "END")
     reader.slide("index in dimension 1", "END")
-    reader.sees("x[2, 1] lies at position 1 + 2 × 1 + 1 × 8 = 11 of the storage, and is 110.")
+    reader.sees(
+        "x[2, 1] is at position 1 + 2 × 1 + 1 × 8 = 11 of the storage, and has the value 110."
+    )
     chosen = 'class="cell chosen"'
     wait_for(lambda: reader.picture("strides (1, 8)").count(chosen) == 2, "a marked element")
 
@@ -180,15 +184,15 @@ def test_a_reader_permutes_slices_and_broadcasts(reader: Reader) -> None:
 @pytest.mark.parametrize(
     ("label", "text", "said"),
     [
-        ("shape", HUGE, "at most 10,000 elements can be looked at"),
-        ("broadcast to", HUGE, "at most 10,000 elements can be looked at"),
+        ("shape", HUGE, "the limit is 10,000 elements"),
+        ("broadcast to", HUGE, "the limit is 10,000 elements"),
         ("broadcast to", "5, 5", "cannot be expanded to (5, 5): only sizes of 1 can change."),
         ("permute", "0, 0", "is not a permutation of the 2 dimension(s)."),
         ("index", "9", "index 9 is out of range for dimension 0"),
-        ("index", "__import__('os')", "an index is whole numbers, slices, ... and None"),
+        ("index", "__import__('os')", "an index may have integers, slices, ... and None"),
     ],
 )
-def test_a_reader_who_asks_for_what_there_is_not_gets_a_sentence(
+def test_the_page_reports_invalid_requests(
     reader: Reader, label: str, text: str, said: str
 ) -> None:
     reader.open("views")
@@ -197,10 +201,10 @@ def test_a_reader_who_asks_for_what_there_is_not_gets_a_sentence(
     assert answers(reader.address)
 
 
-def test_a_reader_sees_two_shapes_broadcast(reader: Reader) -> None:
+def test_the_page_shows_broadcasting_of_two_shapes(reader: Reader) -> None:
     reader.open("views")
     reader.press("Two that broadcast")
-    reader.reads("shape of both together", "(3, 4)")
+    reader.reads("common shape", "(3, 4)")
     reader.slide("dimension 0", "END")
     reader.slide("dimension 1", "END")
     reader.sees("The first is read at 0 + 2 × 1 + 3 × 0 = 2.")

@@ -1,4 +1,4 @@
-"""Words that decide: the numbers are those of leaving words out, and denial is understood."""
+"""The words page: influences are those of leaving words out, and negation is learned."""
 
 import json
 
@@ -12,11 +12,11 @@ from play.sentences import (
     DENIALS,
     GOOD,
     SENTENCES,
-    Judge,
+    Classifier,
     Progress,
     SentenceError,
+    classify,
     divided,
-    judge,
     learn,
     sentences,
     vocabulary,
@@ -26,13 +26,13 @@ from play.testing import Reader, answers
 
 @pytest.fixture(scope="module")
 def reports() -> list[Progress]:
-    """What the training reports."""
+    """The reports of a training."""
     told: list[Progress] = []
     learn(told.append)
     return told
 
 
-def test_sentences_say_what_they_are_labelled() -> None:
+def test_sentences_match_their_labels() -> None:
     told = sentences(300, 7)
     assert told == sentences(300, 7)
     for text, label in told:
@@ -42,7 +42,7 @@ def test_sentences_say_what_they_are_labelled() -> None:
         assert praise == bool(label)
 
 
-def test_what_is_held_out_is_not_learnt() -> None:
+def test_held_out_sentences_are_not_in_the_training_set() -> None:
     learnt, held_out = divided()
     assert not set(learnt) & set(held_out)
     assert {*learnt, *held_out} == set(sentences(SENTENCES, 0))
@@ -65,41 +65,41 @@ def test_it_learns_in_a_moment(reports: list[Progress]) -> None:
     ],
 )
 def test_denial_is_understood(reports: list[Progress], text: str, praise: bool) -> None:
-    assert (judge(reports[-1].judge, text).praise > 0.5) == praise
+    assert (classify(reports[-1].classifier, text).praise > 0.5) == praise
 
 
-def test_the_weight_of_a_word_is_what_is_missing_without_it(reports: list[Progress]) -> None:
-    who = reports[-1].judge
+def test_the_weight_of_a_word_is_the_difference_without_it(reports: list[Progress]) -> None:
+    classifier = reports[-1].classifier
     words = ["the", "film", "is", "not", "good"]
 
     def odds(kept: list[str]) -> float:
         with mt.no_grad():
-            scores = who.network.eval()(mt.tensor([who.vocabulary.encode(kept)]))[0]
+            scores = classifier.network.eval()(mt.tensor([classifier.vocabulary.encode(kept)]))[0]
         return float(scores[1] - scores[0])
 
-    judgement = judge(who, " ".join(words))
+    prediction = classify(classifier, " ".join(words))
     expected = [odds(words) - odds(words[:i] + words[i + 1 :]) for i in range(len(words))]
-    np.testing.assert_allclose(judgement.weights, expected, atol=1e-3)
-    assert min(judgement.weights) == judgement.weights[3]  # "not"
+    np.testing.assert_allclose(prediction.weights, expected, atol=1e-3)
+    assert min(prediction.weights) == prediction.weights[3]  # "not"
 
 
 def test_words_that_are_unknown_are_marked(reports: list[Progress]) -> None:
-    judgement = judge(reports[-1].judge, "zebras seems good")
-    assert judgement.known == (False, True, True)
+    prediction = classify(reports[-1].classifier, "zebras seems good")
+    assert prediction.known == (False, True, True)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "empty sentence"),
-        ("  \n", "empty sentence"),
-        ("good " * 1000, "at most 200 words; this one has 1000"),
+        ("", "sentence is empty"),
+        ("  \n", "sentence is empty"),
+        ("good " * 1000, "at most 200 words, not 1000"),
         ("zebras xylophones", "none of these words"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(text: str, said: str) -> None:
+def test_unclassifiable_text_is_an_error(text: str, said: str) -> None:
     with pytest.raises(SentenceError, match=said):
-        judge(Judge(vocabulary(), Module()), text)
+        classify(Classifier(vocabulary(), Module()), text)
 
 
 def colours(reader: Reader) -> list[str]:
@@ -107,15 +107,15 @@ def colours(reader: Reader) -> list[str]:
     return list(json.loads(str(reader.page.value(f"JSON.stringify({found})"))))
 
 
-def test_a_reader_sees_which_words_decided(reader: Reader) -> None:
+def test_the_page_shows_the_influence_of_words(reader: Reader) -> None:
     reader.open("words")
     learnt, _ = divided()
-    reader.sees(f"Learn teaches one {len(learnt):,} sentences")
+    reader.sees(f"press Learn to train one on {len(learnt):,} sentences")
     for text, _ in learnt[:3]:
         reader.sees(text, "table")
     reader.press("Learn")
     reader.sees("ended")
-    reader.sees("are right")
+    reader.sees("held-out sentences")
     assert float(reader.metric("blame").rstrip("%")) > 50
     assert "#d1622b" in colours(reader)[3]
     reader.write("sentence", "the music is wonderful")
@@ -123,9 +123,9 @@ def test_a_reader_sees_which_words_decided(reader: Reader) -> None:
     assert float(reader.metric("praise").rstrip("%")) > 50
     assert "#3b82c4" in colours(reader)[3]
     reader.write("sentence", "xylophones <b>")
-    reader.sees("none of these words is known")
+    reader.sees("knows none of these words")
     reader.write("sentence", "good " * 300)
-    reader.sees("at most 200 words; this one has 300")
+    reader.sees("at most 200 words, not 300")
     reader.press("her acting was never dull")
     reader.sees("never", ".mt-words")
     assert answers(reader.address)
@@ -137,4 +137,4 @@ def test_a_reader_names_a_folder_without_a_training(reader: Reader) -> None:
     reader.write("folder of the training", "/nowhere")
     reader.sees("/nowhere is no folder of a training")
     reader.write("folder of the training", "~nobody-here/runs")
-    reader.sees("~nobody-here/runs begins with a home that nobody here has")
+    reader.sees("~nobody-here/runs has an unknown home directory")

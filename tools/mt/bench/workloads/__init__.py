@@ -1,8 +1,8 @@
-"""What is measured: programs written once for both sides, a file for each subject."""
+"""The measured programs, written once for both sides, with a file for each subject."""
 
 from __future__ import annotations
 
-# Importing a subject enters its workloads, in the order of the report.
+# Importing a module registers its workloads, in the order of the report.
 from mt.bench.workloads import (  # noqa: F401  # isort: skip
     overhead,
     elementwise,

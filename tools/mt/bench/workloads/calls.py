@@ -1,4 +1,4 @@
-"""Single calls on tiny tensors, where the time is the cost of the call: the group `calls`.
+"""Single calls on tiny tensors, which measure the overhead of a call: the group `calls`.
 
 The name of a row is its code, which runs unchanged in this project and in torch. It refers to the
 variables of `variables_of`. `w`, and the parameters of layers, require a gradient, so that "w * x"
@@ -62,7 +62,7 @@ DIFFERENTIABLE = (
     "F.embedding(tokens, m)",
     "cell(m)[0]",
 )
-"""Rows that give a tensor: each is run by itself, and followed by `.sum().backward()`."""
+"""Rows with a tensor as result: each is run alone, and followed by `.sum().backward()`."""
 
 SCALARS = (
     "x.sum()",
@@ -72,7 +72,7 @@ SCALARS = (
     "F.binary_cross_entropy_with_logits(x, targets)",
     "distributions.Categorical(probs=probs).log_prob(action)",
 )
-"""Rows that give a single number: each is run by itself, and followed by `.backward()`."""
+"""Rows with a single number as result: each is run alone, and followed by `.backward()`."""
 
 FORWARD = (
     "w * x + y",
@@ -101,11 +101,11 @@ FORWARD = (
     "w.grad = x; adam.zero_grad()",
     "nn.utils.clip_grad_norm_((w, m), 1.0)",
 )
-"""Rows that are only run by themselves."""
+"""Rows that are only run alone."""
 
 
 def variables_of(side: Library) -> dict[str, Any]:
-    """Return what the code of a row can refer to.
+    """Return the variables for the code of a row.
 
     Args:
         side: the library whose modules are called `mt`, `nn`, `F` and `distributions`.
@@ -152,9 +152,9 @@ class Call:
     """The code of a row, ready to run.
 
     Attributes:
-        run: runs it.
-        leaves: tensors into whose `grad` it adds gradients.
-        forward: runs the part of it before `.backward()`, if it has one.
+        run: a function that runs it.
+        leaves: the tensors whose `grad` it accumulates.
+        forward: a function that runs the part before `.backward()`, if there is one.
     """
 
     run: Program
@@ -172,7 +172,7 @@ def prepare(code: str, side: Library) -> Call:
 
     Args:
         code: the row.
-        side: the library that it runs in.
+        side: the library.
     """
     variables = variables_of(side)
     expression = code.removesuffix(".backward()")

@@ -1,4 +1,4 @@
-"""Operations on each element of large tensors: what memory and the elementary functions cost."""
+"""Elementwise operations on large tensors: the cost of memory and of elementary functions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Steps of the jobs of `mt-train`, on random data of the shapes that they learn from.
+"""Steps of the jobs of `mt-train`, on random data of the same shapes.
 
-Network, optimizer, clipping and the size of a batch are those of the job; the rate of all steps is
-the highest that it has. Jobs whose networks learn from batches of one shape have a row together:
-Fashion-MNIST is learnt as MNIST is, and each set of points as the spiral is.
+Network, optimizer, clipping and batch size are those of the job; the learning rate is the maximum
+of its schedule. Jobs with the same network and shapes share a row: Fashion-MNIST is the same as
+MNIST, and all sets of points are the same as the spiral.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from mt_nn.jobs import job_class
 from mt_nn.jobs.job import Recipe, Settings
 
 SHORTEST, LONGEST = 5, 45
-"""How many words a sentence of a batch has."""
+"""The number of words of a sentence."""
 
 Draw = Callable[[Any, Library], tuple[Any, Any]]
-"""Draws a batch of a job in a library: samples, and their target."""
+"""A function that returns a random batch of a job in a library: samples and their target."""
 
 
 def _classes(job: Any, side: Library) -> Any:
@@ -51,7 +51,7 @@ def _windows(job: Any, side: Library) -> tuple[Any, Any]:
 
 
 def _job_of(name: str, model: str, recipe: Recipe, tokens: int) -> Any:
-    """Return a job that has read a text with so many tokens, if it reads any."""
+    """Return a job; if it reads a text, with a vocabulary of this size."""
     settings = Settings(model=model, seed=0, data_dir="", **dataclasses.asdict(recipe))
     job: Any = job_class(name)(settings)
     if tokens:
@@ -60,7 +60,7 @@ def _job_of(name: str, model: str, recipe: Recipe, tokens: int) -> Any:
 
 
 def _step_of(job: Any, batch: Draw) -> Make:
-    """Return what makes a step of a job."""
+    """Return a function that creates a step of a job."""
 
     def make(side: Library) -> Program:
         learner, samples = Learner(job, side), batch(job, side)

@@ -1,4 +1,4 @@
-"""The cost of an operation, apart from its arithmetic: small tensors, one by one and in a chain."""
+"""The overhead of an operation: small tensors, in single operations and in a chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products, one by one and in batches."""
+"""Matrix products, single and in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurrent networks, forward and backward, and a cell in a loop of Python's."""
+"""Recurrent networks, forward and backward, and a cell in a Python loop."""
 
 from __future__ import annotations
 

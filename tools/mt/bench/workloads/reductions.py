@@ -1,4 +1,4 @@
-"""Folds over the rows and the columns of a matrix, and what is made of them."""
+"""Reductions over the rows and columns of a matrix, and operations built on these."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The table of workloads.
 
-A workload is a function of a side. It makes its data and returns what is to be timed. Its name says
-what it does, and on how much; its target is the ratio to torch's time that it should stay below.
+A workload is a function of a side, which creates data and returns the function to time. Its name
+describes the program and its size; its target is the maximum ratio to torch's time.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Workload:
     """A program to measure.
 
     Attributes:
-        make: returns it for a side.
-        target: what the ratio of the times should be at most.
-        group: what it is measured with: `kernels`, `calls`, `layers`, `jobs` or `steps`.
+        make: a function that returns it for a side.
+        target: the maximum ratio of the times to reach.
+        group: its group: `kernels`, `calls`, `layers`, `jobs` or `steps`.
     """
 
     make: Make
@@ -31,16 +31,16 @@ class Workload:
 
     @property
     def duration(self) -> float:
-        """Seconds that a measurement should last, so that the clock's resolution does not show."""
+        """The duration of a measurement in seconds, long enough for the resolution of the clock."""
         return 0.004 if self.group == "calls" else 0.03
 
 
 def on_random(operation: Callable[..., object], *shapes: tuple[int, ...]) -> Make:
-    """Return what makes a program that runs an operation on tensors of normal random numbers.
+    """Return a function that creates a program: an operation on normal random tensors.
 
     Args:
-        operation: takes the library, and a tensor for each shape.
-        shapes: those of the tensors.
+        operation: a function of the library, and of a tensor for each shape.
+        shapes: the shapes of the tensors.
     """
 
     def make(side: Library) -> Program:
@@ -55,7 +55,7 @@ WORKLOADS: dict[str, Workload] = {}
 
 
 def workload(name: str, target: float, group: str = "kernels") -> Callable[[Make], Make]:
-    """Enter a function into `WORKLOADS`."""
+    """Add a function to `WORKLOADS`."""
 
     def enter(make: Make) -> Make:
         WORKLOADS[name] = Workload(make, target, group)

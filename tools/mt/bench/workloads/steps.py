@@ -1,6 +1,6 @@
-"""Whole steps of training, as users write them: gradients forgotten, forward, backward, optimizer.
+"""Whole training steps, as users write them: zero_grad, forward, backward, optimizer.
 
-Where a side compiles, it does so in the way that it recommends: this project takes the whole step,
+A side that compiles does so as its documentation recommends: this project compiles the whole step,
 torch the network.
 """
 
@@ -36,7 +36,7 @@ def _classes(side: Library, count: int, batch: int) -> Any:
 
 
 def lenet_step(batch: int) -> Make:
-    """Return what makes a step of the small LeNet on a batch of so many images."""
+    """Return a function that creates a step of the small LeNet on a batch of this size."""
 
     def make(side: Library) -> Program:
         model = small_lenet(side)

@@ -1,4 +1,4 @@
-"""Steps of training: an optimizer's, and those of a whole network."""
+"""Steps of an optimizer, and training steps of a whole network."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from mt.bench.workloads.registry import Make, Program, on_random, workload
 
 
 def _backward(operation: Callable[..., Any], *shapes: tuple[int, ...]) -> Make:
-    """Measure the backward alone, of one result again and again."""
+    """Measure only the backward, repeated on the same result."""
 
     def make(side: Library) -> Program:
         leaves = [side.tensors.randn(*shape).requires_grad_() for shape in shapes]

@@ -1,4 +1,4 @@
-"""Two queries attend to three keys and their values; the gradient is that of the queries."""
+"""Two queries attend to three keys and values; the gradient is that of the queries."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def nn() -> tuple[Any, Any]:
     import mt_tensor as mt
 
     layer = nn.MultiheadAttention(2, 1, bias=False)
-    with mt.no_grad():  # projections that change nothing
+    with mt.no_grad():  # identity projections
         layer.get_parameter("in_proj_weight").copy_(mt.eye(2).repeat(3, 1))
         layer.get_parameter("out_proj.weight").copy_(mt.eye(2))
     return of_tensors(

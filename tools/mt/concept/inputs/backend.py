@@ -1,7 +1,7 @@
-"""A product of two matrices, the sine of its elements and their sum: three of the primitives.
+"""A product of two matrices, the sine of its elements, and their sum: three of the primitives.
 
-One matrix is the other one transposed, so that no loop can rely on elements that lie in a row. The
-sum comes first, and then the sines. The last value is a softmax: a named operation, for which some
+One matrix is the transpose of the other, so that no loop can rely on adjacent elements. The sum
+comes first, and then the sines. The last value is a softmax: a named operation, for which some
 backends have a kernel.
 """
 

@@ -1,4 +1,4 @@
-"""The derivatives of `x / y + x` by x and by y: x is used twice, and so gets two shares."""
+"""The derivatives of `x / y + x` by x and y: x is used twice, and gets two contributions."""
 
 from typing import Any
 

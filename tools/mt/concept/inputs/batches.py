@@ -1,4 +1,4 @@
-"""Five samples in batches of two, in order; and all that a shuffled epoch has seen, sorted."""
+"""Five samples in batches of two, in order; and all samples of a shuffled epoch, sorted."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Three numbers are added to each row of a table, and each row is scaled by one of two numbers.
 
-The gradients are those of the three and of the two. Beside the table stands how many
-numbers are kept in memory for the three: 3 are enough.
+The gradients are those of the three and of the two. The second value is the number of elements in
+memory for the three: 3 are enough.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def autodiff() -> tuple[Any, Any]:
 
 
 def in_memory(view: Any) -> Any:
-    """Return how many elements lie from the first of a view to its last."""
+    """Return the number of elements in memory from the first to the last of a view."""
     return 1 + sum((size - 1) * step for size, step in zip(view.shape, view.stride(), strict=True))
 
 

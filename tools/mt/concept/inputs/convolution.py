@@ -9,11 +9,11 @@ KERNEL = [[0.5, -1.0], [2.0, 0.75]]
 
 
 def tensor() -> tuple[Any, Any]:
-    def slid(image: Any, kernel: Any) -> Any:
+    def slide(image: Any, kernel: Any) -> Any:
         windows = image.unfold(0, 2, 1).unfold(1, 2, 1)
         return (windows.reshape(4, 4) @ kernel.flatten()).view(2, 2)
 
-    return of_tensors(slid, IMAGE, KERNEL)
+    return of_tensors(slide, IMAGE, KERNEL)
 
 
 def nn() -> tuple[Any, Any]:

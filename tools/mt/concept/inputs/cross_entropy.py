@@ -1,4 +1,4 @@
-"""The cross entropy of two samples with three classes, of which the second is far from right."""
+"""The cross entropy of two samples with three classes; the second is far from correct."""
 
 from typing import Any
 

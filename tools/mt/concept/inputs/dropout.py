@@ -1,4 +1,4 @@
-"""Of six numbers each is left out with a probability of 0.5, by the same random numbers."""
+"""Dropout of six numbers with a probability of 0.5, with the same random numbers."""
 
 from typing import Any
 

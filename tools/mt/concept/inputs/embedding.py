@@ -1,4 +1,4 @@
-"""Rows of a table are looked up by four numbers, of which two are the same."""
+"""Four indices look up rows of a table; two of them are the same."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
 
-    linear = nn.functional.linear  # one operation, with a name
+    linear = nn.functional.linear  # one named operation
     return of_tensors(lambda x, width: linear(_bump(x, width), mt.eye(3)), X, WIDTHS)
 
 

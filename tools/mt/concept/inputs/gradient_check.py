@@ -1,4 +1,4 @@
-"""The derivative of `x * x * x` at three points by central differences, beside the exact one."""
+"""The derivative of `x * x * x` at three points by central differences, and the exact one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Elements of each row are read by index, one of them twice; its gradients are added up."""
+"""Elements of each row are read by index, one of them twice, so that its gradients add up."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """`sigmoid` of three numbers, five times.
 
-The time is that of the fastest call, which finds everything in the caches.
+The time is that of the fastest call, when everything is cached.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""The row of `sigmoid`, which is written with `exp`, `where` and a division, at three points.
+"""The operator `sigmoid`, which is defined by `exp`, `where` and a division, at three points.
 
-For numbers the value is that of its graph, with the exponential of `math`; for tensors that of the
-row's function, given to a backend by hand, and the gradient that of the operation.
+For numbers the value is that of its graph, with the exponential of `math`. For tensors a backend
+maps the operator's function explicitly, and the gradient is that of the operation.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Four numbers are mapped by `exp`.
 
-In tensors they lie apart in memory. The value is that of the function, lifted as in the course, and
-the gradient that of the operation `exp`.
+In tensors they are not adjacent in memory. The value is that of the lifted function, as in the
+course, and the gradient is that of the operation `exp`.
 """
 
 from typing import Any

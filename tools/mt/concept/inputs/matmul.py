@@ -1,4 +1,4 @@
-"""A product of two small matrices, and the gradients of the sum of its elements by both."""
+"""A product of two small matrices, and the gradients of the sum of its elements."""
 
 from typing import Any
 

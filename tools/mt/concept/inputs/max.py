@@ -1,4 +1,4 @@
-"""The largest of each row of a table, and that of all; no two of its numbers are equal."""
+"""The maximum of each row of a table, and of the whole; all numbers are different."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ X = [[0.5, 3.0, -1.0, 2.0], [-4.0, -2.5, -0.5, -3.0]]
 
 
 def largest_of(numbers: list[float]) -> tuple[float, list[float]]:
-    """Return the largest of numbers, and its derivatives by all of them."""
+    """Return the maximum of numbers, and its derivative by each."""
     from mt_operators import OPERATORS
 
     row = OPERATORS["maximum"]

@@ -1,6 +1,6 @@
-"""A tree of two modules with two parameters each: what it makes of 2, and how many of each it has.
+"""A tree of two modules with two parameters each: its output for 2, and the number of each.
 
-The gradient is that by the four parameters, in the order in which the tree names them.
+The gradient is that of the four parameters, in the order of their names.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ VALUES = {"first.weight": 0.5, "first.bias": 1.0, "second.weight": -3.0, "second
 
 
 def _tree(make: Any) -> Any:
-    """Return a tree in which `make` gives the parameters their values."""
+    """Return a tree whose parameters are created by `make`."""
     from mt_operators import Module, Parameter
 
     class Line(Module):

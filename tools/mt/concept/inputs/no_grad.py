@@ -1,4 +1,4 @@
-"""`k = x * x` inside a block that records nothing; the derivative of `k * x` is then k alone."""
+"""`k = x * x` is computed without recording; the derivative of `k * x` is then k alone."""
 
 from typing import Any
 
@@ -34,9 +34,9 @@ def nn() -> tuple[Any, Any]:
     from mt_nn.utils.modes import evaluation
 
     def cubed(x: Any) -> Any:
-        leaving_out = nn.Dropout(0.5)
-        with evaluation(leaving_out):  # in which it leaves out nothing
-            k = leaving_out(x * x)
+        dropout = nn.Dropout(0.5)
+        with evaluation(dropout):  # which disables dropout
+            k = dropout(x * x)
         return k * x
 
     return of_tensors(cubed, X)

@@ -1,7 +1,7 @@
-"""The rows of a table, each a sample, are normalized for themselves, and then its columns.
+"""The rows of a table are normalized, each as a sample, and then its columns.
 
-The gradient is that of the squares of the first. Last come the means that batch norm remembers: a
-tenth of those of this batch.
+The gradient is that of the squares of the first result. The last value is the running mean of
+batch norm: a tenth of the mean of this batch.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
-"""`exp` of four numbers: by the loop of the course where there is one, and by the backend.
+"""`exp` of four numbers: by the loop of the course, where there is one, and by the backend.
 
-Here `fast` shares even so few among threads, as it is told to.
+`fast` is set to divide even four elements among threads.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""The largest and the mean of each window of 1 x 3 of an image; the windows do not overlap.
+"""The maximum and the mean of each window of 1 x 3 of an image; the windows do not overlap.
 
 The gradient is that of the sum of all results.
 """

@@ -1,4 +1,4 @@
-"""Two steps down the slope of a sum of squares, the second one a program's run or put off."""
+"""Two steps of gradient descent on a sum of squares; the second is a program's run, or deferred."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def nn() -> tuple[Any, Any]:
     first = point.place.value.detach().clone()
     trainer.fit([batch], 2)
     x = point.place.value.detach()
-    return x, (first - x) / RATE  # a trainer forgets gradients
+    return x, (first - x) / RATE  # a trainer clears gradients
 
 
 def frozen() -> tuple[Any, Any]:

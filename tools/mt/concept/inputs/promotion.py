@@ -1,6 +1,6 @@
 """Integers plus 0.5, integers of 32 bits plus floats, and 200 plus 100 in 8 bits.
 
-The last is 44 in tensors: what is above 255 begins at 0 again. Floats have no such limit.
+The last is 44 in tensors, because 8 bits overflow above 255. Python's numbers do not.
 """
 
 from typing import Any

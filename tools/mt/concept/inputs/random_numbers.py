@@ -1,6 +1,6 @@
-"""Four random numbers from the seed 3, the same on each backend, and from NumPy's generator.
+"""Four random numbers from the seed 3, the same on each backend and from NumPy's generator.
 
-Stage 0 draws from Python's generator, whose numbers are others.
+Stage 0 uses Python's generator, which returns other numbers.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""A state of two numbers reads three inputs; their gradient is that of the last state's sum."""
+"""A state of two numbers reads three inputs; the gradient is that of the sum of the last state."""
 
 from typing import Any
 

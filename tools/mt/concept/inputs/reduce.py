@@ -1,7 +1,7 @@
-"""The product of the columns of a table, folded with `mul`.
+"""The product of each column of a table, reduced with `mul`.
 
-For tensors the value is that of the function, lifted as in the course, and the gradient that of the
-operation.
+For tensors the value is that of the lifted function, as in the course, and the gradient is that of
+the operation.
 """
 
 from typing import Any

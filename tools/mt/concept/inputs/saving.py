@@ -1,4 +1,4 @@
-"""Two numbers are saved from one module and loaded into another, which shows them."""
+"""Two numbers are saved from one module and loaded into another, which returns them."""
 
 from typing import Any
 

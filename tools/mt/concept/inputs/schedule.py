@@ -1,6 +1,6 @@
-"""Four steps down the slope of `x * x` from 1; the rate of 0.1 is halved after two of them.
+"""Four steps of gradient descent on `x * x` from 1; the rate of 0.1 is halved after two of them.
 
-The rates come first, and then where x has come to.
+The rates come first, and then the values of x.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The sum of five numbers, which a block of threads folds in halves."""
+"""The sum of five numbers, which a block of threads reduces in a tree."""
 
 from typing import Any
 

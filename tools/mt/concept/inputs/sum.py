@@ -1,6 +1,6 @@
-"""The sum of six numbers, with its gradient, and that of a thousand times 0.01.
+"""The sum of six numbers, with its gradient, and the sum of a thousand times 0.01.
 
-All are kept in float32, except floats and Scalars, which have 16 digits.
+All are stored in float32, except floats and Scalars, which have 16 digits.
 """
 
 from typing import Any

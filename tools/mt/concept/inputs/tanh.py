@@ -1,4 +1,4 @@
-"""The hyperbolic tangent of five numbers, and its slope at each."""
+"""The hyperbolic tangent of five numbers, and its derivatives."""
 
 from typing import Any
 

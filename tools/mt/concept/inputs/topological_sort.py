@@ -1,6 +1,6 @@
 """The derivative of c by a in `b = a + a; c = b + b`, and that after 14 such steps instead of two.
 
-Where a is 1.5, c is 6 and its derivative 4; after 14 steps, the derivative is 2 to the power 14.
+For a = 1.5, c is 6 and its derivative 4; after 14 steps, the derivative is 2 to the power 14.
 """
 
 from typing import Any
@@ -29,24 +29,24 @@ def tensor() -> tuple[Any, Any]:
     return of_tensors(each_doubled, A, A)
 
 
-def walked(walk: Any) -> tuple[Any, Any]:
-    """Return values and derivatives, found by a walk from each result."""
+def traversed(traverse: Any) -> tuple[Any, Any]:
+    """Return values and derivatives, found by a traversal from each result."""
     from mt_autodiff import Scalar
 
     leaves = [Scalar(A) for _ in STEPS]
     values = each_doubled(*leaves)
-    return values, [walk(value)[leaf] for value, leaf in zip(values, leaves, strict=True)]
+    return values, [traverse(value)[leaf] for value, leaf in zip(values, leaves, strict=True)]
 
 
-def on_first_share(result: Any) -> dict[Any, float]:
-    """Go on from a variable as soon as it has a share of its derivative, and not again."""
+def on_first_contribution(result: Any) -> dict[Any, float]:
+    """Continue from a variable after the first contribution to its derivative, and not again."""
     derivatives = {result: 1.0}
     visited = set()
 
     def visit(variable: Any) -> None:
         visited.add(variable)
-        for parent, share in variable.chain_rule(derivatives[variable]):
-            derivatives[parent] = derivatives.get(parent, 0.0) + share
+        for parent, contribution in variable.chain_rule(derivatives[variable]):
+            derivatives[parent] = derivatives.get(parent, 0.0) + contribution
             if parent not in visited:
                 visit(parent)
 
@@ -55,16 +55,16 @@ def on_first_share(result: Any) -> dict[Any, float]:
 
 
 def naive() -> tuple[Any, Any]:
-    return walked(on_first_share)
+    return traversed(on_first_contribution)
 
 
-def on_every_share(result: Any) -> dict[Any, float]:
-    """Go on from a variable each time that it gets a share of its derivative."""
+def on_every_contribution(result: Any) -> dict[Any, float]:
+    """Continue from a variable after each contribution to its derivative."""
     derivatives: dict[Any, float] = {}
 
-    def visit(variable: Any, share: float) -> None:
-        derivatives[variable] = derivatives.get(variable, 0.0) + share
-        for parent, passed_on in variable.chain_rule(share):
+    def visit(variable: Any, contribution: float) -> None:
+        derivatives[variable] = derivatives.get(variable, 0.0) + contribution
+        for parent, passed_on in variable.chain_rule(contribution):
             visit(parent, passed_on)
 
     visit(result, 1.0)
@@ -72,7 +72,7 @@ def on_every_share(result: Any) -> dict[Any, float]:
 
 
 def every_path() -> tuple[Any, Any]:
-    return walked(on_every_share)
+    return traversed(on_every_contribution)
 
 
 def reference() -> tuple[Any, Any]:

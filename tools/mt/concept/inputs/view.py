@@ -1,4 +1,4 @@
-"""A table is transposed, and reversed from top to bottom, by strides alone; then it is weighted."""
+"""A table is transposed, and flipped vertically, by strides alone; then it is weighted."""
 
 from typing import Any
 

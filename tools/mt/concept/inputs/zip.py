@@ -1,7 +1,7 @@
 """Four pairs of numbers are multiplied; the gradients are those of both lists.
 
-For tensors the value is that of the function, lifted as in the course, and the gradients those of
-the operation.
+For tensors the value is that of the lifted function, as in the course, and the gradients are those
+of the operation.
 """
 
 from typing import Any

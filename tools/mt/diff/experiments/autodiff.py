@@ -1,8 +1,8 @@
 """A loss of four thousand weights, and its gradient.
 
-Floats do not remember how the loss was computed. Its derivatives have to be estimated from
-differences, which takes two losses for each weight and loses half of the digits. A record of the
-computation gives all of them in one walk backwards, to the last digit.
+Floats do not record how the loss was computed. Its derivatives have to be estimated by finite
+differences, which needs two losses for each weight and loses half of the digits. Backpropagation
+through a recorded computation gives all of them in one pass, to the last digit.
 """
 
 import random
@@ -21,7 +21,7 @@ signs = [random.choice([-1.0, 1.0]) for _ in range(SAMPLES)]
 
 
 def loss(weights: Sequence[Any], loss_of: Callable[[Any], Any]) -> Any:
-    """Return how badly a weighted sum of each sample agrees with its sign."""
+    """Return the loss of a linear classifier on the samples."""
     total: Any = 0.0
     for sample, sign in zip(samples, signs, strict=True):
         score: Any = 0.0
@@ -32,7 +32,7 @@ def loss(weights: Sequence[Any], loss_of: Callable[[Any], Any]) -> Any:
 
 
 def exact() -> list[float]:
-    """Return the gradient, derived by hand."""
+    """Return the analytic gradient."""
     gradient = [0.0] * WEIGHTS
     for sample, sign in zip(samples, signs, strict=True):
         score = sum(weight * feature for weight, feature in zip(weights, sample, strict=True))
@@ -42,13 +42,13 @@ def exact() -> list[float]:
 
 
 def report(gradient: Sequence[float], losses: int, seconds: float) -> None:
-    """Print what the gradient took, and how far it is off."""
+    """Print the cost of the gradient, and its error."""
     error = max(abs(found - true) for found, true in zip(gradient, exact(), strict=True))
     print(f"losses computed: {losses:,}, in {1000 * seconds:.0f} ms; largest error {error:.0e}")
 
 
 def before() -> None:
-    """Take differences."""
+    """Use finite differences."""
     from mt_operators import OPERATORS
 
     softplus = OPERATORS["softplus"].function
@@ -65,7 +65,7 @@ def before() -> None:
 
 
 def after() -> None:
-    """Record the loss, and go backwards."""
+    """Record the loss, and run backward."""
     from mt_autodiff import Scalar
 
     start = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Tensors on a graphics processor.
+"""Tensors on a GPU.
 
-A loop for the cores of a processor does not run on a GPU, where thousands of threads each take an
-element. Without the stage there is no backend for GPUs. With it there is: it runs on a GPU if the
-machine has one, and otherwise in the simulator, which runs every thread in turn.
+A loop for the cores of a CPU does not run on a GPU, where thousands of threads process an element
+each. Without the stage there is no backend for GPUs. With it there is: it runs on a GPU if the
+machine has one, and otherwise in the simulator, which runs one thread after the other.
 """
 
 import os
@@ -20,12 +20,12 @@ def run() -> None:
 
 
 def before() -> None:
-    """Ask for the backend where it is not installed."""
+    """Use the backend where it is not installed."""
     run()
 
 
 def after() -> None:
-    """Ask for it where it is."""
+    """Use it where it is installed."""
     import mt_tensor as mt
 
     if mt.backends()["cuda"].status() != "ready":

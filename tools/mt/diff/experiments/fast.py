@@ -1,7 +1,7 @@
 """A formula of eight operations over four million numbers, and its gradient.
 
-NumPy carries all the numbers through memory once for each operation, and twice as often backward.
-Compiled from the same text, the formula is one loop forward and one backward, on all processors.
+NumPy reads and writes all the numbers once for each operation, and twice as often in backward.
+Compiled from the same source, the formula is one loop forward and one backward, on all cores.
 """
 
 import time
@@ -11,12 +11,12 @@ SIZE = 4_000_000
 
 
 def formula(x: Any, y: Any) -> Any:
-    """Return what is computed for each pair of numbers."""
+    """Return the result for each pair of numbers."""
     return (x * y).tanh() + (x - y).sigmoid() * (x * x + 1.0)
 
 
 def run(backend: str) -> None:
-    """Run the formula and its gradient three times; the first may have to compile."""
+    """Run the formula and its gradient three times; the first run may compile."""
     import mt_tensor as mt
 
     fused = mt.fuse(formula)

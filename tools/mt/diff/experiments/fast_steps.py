@@ -1,7 +1,7 @@
-"""How many steps each of 100,000 numbers takes to escape: a loop with a condition of its own.
+"""How many steps each of 100,000 numbers takes to escape: a loop with a condition per element.
 
 NumPy's functions of whole arrays have no condition for each element, so they do not help: Python
-takes every step. Compiled, the same function is a loop in machine code, and threads share the
+runs every step. Compiled, the same function is a loop in machine code, and threads share the
 numbers.
 """
 
@@ -13,7 +13,7 @@ SIZE, MOST = 100_000, 100.0
 
 
 def steps(c: Any) -> Any:
-    """Return how often `x * x + c` can be taken before it is above 2."""
+    """Return how many times `x * x + c` can be applied before it exceeds 2."""
     x, count = 0.0, 0.0
     while count < MOST and abs(x) <= 2.0:
         x, count = x * x + c, count + 1.0
@@ -21,7 +21,7 @@ def steps(c: Any) -> Any:
 
 
 def run(mapped: Callable[[Any, Any], None]) -> None:
-    """Map all numbers twice, as the first time may have to compile."""
+    """Map all numbers twice, because the first run may compile."""
     import mt_tensor as mt
 
     numbers, out = mt.linspace(-1.5, 1.0, SIZE), mt.zeros(SIZE)
@@ -34,7 +34,7 @@ def run(mapped: Callable[[Any, Any], None]) -> None:
 
 
 def before() -> None:
-    """Go through the numbers in Python."""
+    """Loop over the numbers in Python."""
     from mt_tensor.core.simple import tensor_map
 
     run(tensor_map(steps))

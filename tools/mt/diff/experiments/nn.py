@@ -1,8 +1,8 @@
-"""One convolution of eight images with eight filters, and the gradient of these.
+"""A convolution of eight images with eight filters, and the gradient of the filters.
 
-With tensors alone a convolution is written as it is defined: for each place, the window there times
-the filters. That is a thousand small operations, each recorded. The stage has it as one, which is
-composed of a few large ones, and which a backend may replace by a kernel of its own.
+With tensors alone, a convolution is written as it is defined: for each position, the window times
+the filters. That is a thousand small operations, each recorded. The stage has one operation, which
+is composed of a few large ones, and which a backend may replace by its own kernel.
 """
 
 import time
@@ -21,14 +21,14 @@ def tensors() -> tuple[Any, Any]:
 
 
 def report(filters: Any, start: float) -> None:
-    """Print how long it took, and a number of the gradient."""
+    """Print the time, and an element of the gradient."""
     seconds = time.perf_counter() - start
     slope = filters.grad.flatten()[0].item()
     print(f"{1000 * seconds:,.0f} ms; gradient of the first weight {slope:.3f}")
 
 
 def before() -> None:
-    """Go through all windows."""
+    """Loop over all windows."""
     import mt_tensor as mt
 
     images, filters = tensors()
@@ -44,7 +44,7 @@ def before() -> None:
 
 
 def after() -> None:
-    """Call the function for it."""
+    """Call the function."""
     import mt_nn as nn
 
     images, filters = tensors()

@@ -1,8 +1,8 @@
-"""A small network learns a line that does not go through zero.
+"""A small network learns a line that does not pass through zero.
 
-With tensors alone, whoever writes the network lists its parameters for the step by hand. One that
-is left out stays as it is, and nothing says so: here the last bias, so that the network is off by
-the height of the line. A module finds its parameters itself, as each is set.
+With tensors alone, the parameters to update are listed by hand. If one is forgotten, it keeps its
+value without any error: here the last bias, so that the network is off by the height of the line.
+A module registers each parameter when it is assigned.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ STEPS, RATE, HEIGHT = 400, 0.05, 10.0
 
 
 def data() -> tuple[Any, Any]:
-    """Return points, and the line's value at each."""
+    """Return points, and the value of the line at each."""
     import mt_tensor as mt
 
     x = mt.linspace(-1.0, 1.0, 32).view(32, 1)
@@ -19,7 +19,7 @@ def data() -> tuple[Any, Any]:
 
 
 def report(count: int, loss: Any) -> None:
-    """Print how many parameters were moved, and how far off the network is."""
+    """Print how many parameters were updated, and the error of the network."""
     print(f"{count} parameters moved; mean square error {loss.item():.4f}")
 
 
@@ -31,7 +31,7 @@ def before() -> None:
     x, y = data()
     first, second = mt.randn(1, 8, requires_grad=True), mt.randn(8, 1, requires_grad=True)
     parameters = [first, second]
-    height = mt.zeros(1, requires_grad=True)  # came later
+    height = mt.zeros(1, requires_grad=True)  # added later
     loss: Any = None
     for _ in range(STEPS):
         loss = ((x @ first).tanh() @ second + height - y).square().mean()
@@ -45,7 +45,7 @@ def before() -> None:
 
 
 def after() -> None:
-    """Make a module, and ask it."""
+    """Use a module and its parameters."""
     import mt_nn as nn
     import mt_tensor as mt
 

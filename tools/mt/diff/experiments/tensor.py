@@ -15,7 +15,7 @@ left, right = ([[random.gauss(0.0, 1.0) for _ in range(SIZE)] for _ in range(SIZ
 
 
 def report(start: float, recorded: int, slope: float) -> None:
-    """Print how long it took, how much was remembered, and a number of the gradient."""
+    """Print the time, the number of recorded values, and an element of the gradient."""
     milliseconds = 1000 * (time.perf_counter() - start)
     print(f"recorded values: {recorded:,}, in {milliseconds:,.0f} ms; d/da[0][0] = {slope:.6f}")
 

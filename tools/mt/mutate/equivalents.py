@@ -1,7 +1,7 @@
-"""Faults that change nothing that anybody could observe, each with the reason.
+"""Equivalent mutants: faults that change nothing observable, each with the reason.
 
-They are files of TOML beside this module, one for each package, with an entry for each fault. It is
-found by its file, its function, the text of its line and its change, so that lines may move.
+They are listed in a TOML file for each package. An entry is matched by its file, its function, the
+text of its line and its change, so that lines may move.
 
     [[fault]]
     file = "packages/mt-fast/src/mt_fast/core/kernel.py"
@@ -19,18 +19,18 @@ from pathlib import Path
 from mt.mutate.faults import Fault
 from mt.tables import TableError, check_table, read_table
 
-FOLDER = Path(__file__).with_name("judged")
+FOLDER = Path(__file__).with_name("equivalent")
 
 Key = tuple[str, str, str, str]
 
 FIELDS = ("file", "function", "line", "change")
 
 
-def judged(package: str, folder: Path = FOLDER) -> Mapping[Key, str]:
-    """Return the faults of a package that change nothing, with the reason for each.
+def equivalent(package: str, folder: Path = FOLDER) -> Mapping[Key, str]:
+    """Return the equivalent faults of a package, with the reason for each.
 
     Raises:
-        TableError: an entry lacks something.
+        TableError: an entry is invalid or repeated.
     """
     file = folder / f"{package}.toml"
     if not file.is_file():
@@ -40,11 +40,11 @@ def judged(package: str, folder: Path = FOLDER) -> Mapping[Key, str]:
         check_table(file.name, entry, dict.fromkeys((*FIELDS, "reason"), str))
         values = (entry["file"], entry["function"], entry["line"], entry["change"])
         if values in found:
-            raise TableError(f"{file.name} judges this twice: {values}")
+            raise TableError(f"{file.name} has an entry twice: {values}")
         found[values] = entry["reason"]
     return found
 
 
 def key(fault: Fault) -> Key:
-    """Return what a fault is found by."""
+    """Return the values that an entry for a fault is matched by."""
     return fault.file, fault.function, fault.line, fault.change
