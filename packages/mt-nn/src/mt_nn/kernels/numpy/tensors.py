@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from mt_tensor import Tensor, TensorData, float32, float64
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, as_dtype
@@ -45,22 +43,3 @@ def are_computed(*tensors: Any) -> bool:
             if layout.dtype is not dtype or not layout.size:
                 return False
     return dtype in (float32, float64)
-
-
-def padded(array: Array, padding: Sequence[int], value: float = 0.0) -> Array:
-    """Return an array with a value added on each side of its last dimensions."""
-    if not any(padding):
-        return array
-    outer = array.ndim - len(padding)
-    inner = (size + 2 * edge for size, edge in zip(array.shape[outer:], padding, strict=True))
-    out = np.full((*array.shape[:outer], *inner), value, array.dtype)
-    inside(out, padding)[...] = array
-    return out
-
-
-def inside(array: Array, padding: Sequence[int]) -> Array:
-    """Return a view of an array without the padding of its last dimensions."""
-    sizes = zip(padding, array.shape[array.ndim - len(padding) :], strict=True)
-    index: Any = (..., *(slice(edge, size - edge) for edge, size in sizes))
-    view: Array = array[index]
-    return view
