@@ -87,7 +87,8 @@ class Value:
     def _by_half(self, wanted: str) -> Value:
         """Convert from float16 or to it, which are 16 bits that C cannot compute with."""
         if wanted == "float16":
-            source = self.to_float()
+            # float32 holds every integer that float16 does not overflow at
+            source = self if self.type == "float64" else self.to("float32")
             return Value(f"half_of_{source.type}({source.text})", wanted)
         return Value(f"float_of_half({self.text})", "float32").to(wanted)
 
