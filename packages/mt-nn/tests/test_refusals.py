@@ -432,6 +432,7 @@ FOLDING = [
 
 LINEAR = [
     refused("Linear", draw(5, 4), in_features=3, out_features=2, says="expects 3 inputs"),
+    refused("Flatten", np.zeros((2, 3, 4)), start_dim=2, end_dim=1, says="comes after"),
     refused("Linear", in_features=3, out_features=-1, says="a positive integer"),
     refused("Bilinear", draw(5, 2), draw(5, 3), says="bilinear", **linear.SIZES),
     refused("functional.bilinear", draw(5, 3), draw(4, 2), draw(4, 3, 2), says="bilinear"),

@@ -165,7 +165,7 @@ def _outcome(case: Case, tensor: Callable[[Any], Any], make: Callable[[], Any]) 
         return error
 
 
-_SAYS_WHAT = re.compile("is (a number|an integer|one of|True or False).* given")
+_SAYS_WHAT = re.compile("(is|must be) (a number|an? [a-z -]*integer|one of|True or False).* given")
 """What mt-tensor says of settings of a wrong type, in a TypeError."""
 
 _UNCHECKED = re.compile(

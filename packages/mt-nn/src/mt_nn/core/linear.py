@@ -17,6 +17,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_tensor import Tensor, fused, zeros
+from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim, size_of
 
@@ -122,6 +123,10 @@ class Flatten(Module):
         """Return shape (batch, features) for shape (batch, *rest)."""
         require_tensors("Flatten", input)
         first, last = (normalize_dim(d, input.ndim) for d in (self.start_dim, self.end_dim))
+        if first > last:
+            raise ShapeError(
+                f"Flatten: start_dim {self.start_dim} comes after end_dim {self.end_dim}."
+            )
         sizes = input.shape
         features = size_of(sizes[first : last + 1])
         return input.reshape(*sizes[:first], features, *sizes[last + 1 :])
