@@ -43,7 +43,7 @@ def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     directions = _several(dims)
     if len(directions) != len(distances) or not directions:
         raise ShapeError(f"roll() takes a shift for each of dims {directions}; got {distances}.")
-    out = input.clone()
+    out = input
     for distance, dim in zip(distances, directions, strict=True):
         out = _rolled(out, distance, existing_dim("roll", dim, input.shape))
     return out
@@ -52,7 +52,7 @@ def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
 def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
     length = x.shape[dim]
     if length == 0:
-        return x
+        return x.clone()
     kept = length - distance % length
     return cat([x.narrow(dim, kept, length - kept), x.narrow(dim, 0, kept)], dim)
 
