@@ -16,9 +16,12 @@ from mt_tensor.backends.extending import FUNCTIONS
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.numpy_functions import LARGE, numpy_function
+from mt_tensor.core.numpy_functions import numpy_function
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.large_arrays.choices import MANY, choose, split
+
+LARGE = 2**19
+"""Elements of an array that does not fit the processor's cache."""
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,15 +52,10 @@ UFUNCS: dict[str, np.ufunc] = {
 }
 """Operators that NumPy has as a ufunc."""
 
-LARGE = 2**19
-"""The number of elements from which an intermediate result does not fit the processor's cache."""
-
 SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
 """Functions registered from outside the core, for large arrays and for what NumPy lacks:
 
-- `in_blocks(function, *arrays)`: apply an elementwise function of arrays block by block;
-- `formula(graph, constant, namespace)`: add a function for large arrays to the namespace of a
-  generated function, and return the first statement of the generated function;
+- `where(condition, x, y)`: select elements as `np.where` does, faster in large arrays;
 - `update(formula, out, inputs)`: update views in place block by block, if the formula allows it;
   return whether it did;
 - `16 bits(function)`: return a function of arrays that computes every step in float32;
@@ -94,8 +89,6 @@ def _sigmoid(x: Any, out: Array | None = None, casting: Any = "same_kind") -> An
     results.
     """
     x = np.asarray(x)
-    if out is None and x.size >= LARGE and "in_blocks" in SPECIAL_CASES:
-        return SPECIAL_CASES["in_blocks"](_sigmoid, x)
     result = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
     computed = np.float32 if result == np.float16 else result
     decay = np.asarray(np.negative(x, dtype=computed))
@@ -153,10 +146,6 @@ _MAX_DEPTH = 20
 """The depth at which a nested expression is assigned to a variable."""
 
 
-Write = Callable[[Graph, Expression, Sequence[str]], str]
-"""A function that renders an operation, given the text of its operands."""
-
-
 def numpy_function(
     formula: Formula, functions: Mapping[str, Callable[..., Any]], dtype: np.dtype[Any]
 ) -> Callable[..., Any]:
@@ -172,7 +161,7 @@ def numpy_function(
     """
     namespace: dict[str, Any] = {
         **functions,
-        "where": np.where,
+        "where": SPECIAL_CASES.get("where", np.where),
         "as_bool": _as_bool,
         "copy": np.copy,
     }
@@ -183,9 +172,7 @@ def numpy_function(
         return name
 
     graph = lowered(formula, ATOMIC)
-    for_large = SPECIAL_CASES.get("formula")
-    opening = "" if for_large is None else for_large(graph, named, namespace)
-    text = written(graph, "on_arrays", named, opening)
+    text = written(graph, "on_arrays", named)
     exec(compile(text, f"<{formula.name} on arrays>", "exec"), namespace)
     function: Callable[..., Any] = namespace["on_arrays"]
     return function
@@ -200,8 +187,6 @@ def written(
     graph: Graph,
     name: str,
     constant: Callable[[Number], str],
-    opening: str = "",
-    special: Mapping[str, Write] | None = None,
 ) -> str:
     """Render a graph as the source of a Python function.
 
@@ -209,15 +194,13 @@ def written(
         graph: the graph of a formula.
         name: the name of the function.
         constant: renders a number.
-        opening: a statement before the computation.
-        special: renderers of operations that have no default form.
     """
     uses = Counter(at for expression in graph.expressions for at in expression.operands)
     uses.update(graph.outputs)
     texts: list[str] = []
     operands: list[str] = []  # the same, parenthesized for use as an operand
     depths: list[int] = []
-    lines = [opening] if opening else []
+    lines: list[str] = []
     named = 0
     for position, expression in enumerate(graph.expressions):
         operation = expression.operation
@@ -230,8 +213,6 @@ def written(
             text = constant(expression.number)
         elif operation == "ne" and _is_condition(graph, expression):
             text = f"as_bool({parts[0]})"
-        elif special and operation in special:
-            text = special[operation](graph, expression, parts)
         elif operation in _OPERATIONS:
             text, infix = _OPERATIONS[operation].format(*parts), True
         else:
@@ -254,10 +235,10 @@ def written(
 def _is_condition(graph: Graph, expression: Expression) -> bool:
     """Return whether a comparison is an argument used as a condition, `x != 0`."""
     left, right = expression.operands
-    return graph.expressions[left].operation == "argument" and is_zero(graph, right)
+    return graph.expressions[left].operation == "argument" and _is_zero(graph, right)
 
 
-def is_zero(graph: Graph, at: int) -> bool:
+def _is_zero(graph: Graph, at: int) -> bool:
     """Return whether an expression is the constant 0, and not -0.0."""
     found = graph.expressions[at]
     zero = found.operation == "constant" and found.number == 0.0

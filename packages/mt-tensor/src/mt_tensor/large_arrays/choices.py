@@ -50,10 +50,4 @@ def _mask(condition: Any, bits: np.dtype[Any]) -> Array:
     return mask
 
 
-def choosing_bits(_: Any, __: Any, namespace: dict[str, Any]) -> str:
-    """Let the code of a formula choose by `choose`; no statement is added."""
-    namespace["where"] = choose
-    return ""
-
-
-SPECIAL_CASES["formula"] = choosing_bits
+SPECIAL_CASES["where"] = choose
