@@ -180,13 +180,13 @@ def test_equivalent_faults_are_matched_by_their_text(tmp_path: Path) -> None:
         "function": "f",
         "line": "return x + 1",
         "change": "1 -> 2",
-        "reason": "Nobody calls it.",
+        "reason": "It is never called.",
     }
     text = "\n".join(
         ["[[fault]]", *(f"{name} = {json.dumps(text)}" for name, text in entry.items())]
     )
     (tmp_path / "mt-some.toml").write_text(text)
-    assert equivalent("mt-some", tmp_path) == {key(fault): "Nobody calls it."}
+    assert equivalent("mt-some", tmp_path) == {key(fault): "It is never called."}
     assert equivalent("mt-other", tmp_path) == {}
     (tmp_path / "mt-some.toml").write_text(f"{text}\n{text}")
     with pytest.raises(TableError, match="twice"):

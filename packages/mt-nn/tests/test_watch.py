@@ -15,7 +15,7 @@ def test_a_wait_that_is_too_long_ends_the_program_and_names_the_operation() -> N
     assert watch.last == "before its first operation"
     with watch.waiting(watch.begin("versions")):
         pass
-    assert not ended.wait(0.3)  # nobody waits
+    assert not ended.wait(0.3)  # no rank waits
     with watch.waiting(watch.begin("sum of gradients")):
         assert ended.wait(5)
     assert told[0] == "has waited 0.1 s for other ranks in operation 2, sum of gradients"

@@ -103,7 +103,7 @@ class Recorder(Simulator):
         self._runs = order is not None
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Count an allocation; what nobody computes stays zero."""
+        """Count an allocation; memory stays zero unless a kernel runs."""
         self.record.allocations += 1
         if self._runs:
             return super().allocate(count, dtype)

@@ -1,10 +1,9 @@
-"""Files that are there whole or not at all.
+"""Write files atomically.
 
-What is written lies beside its target under a name of its own, and is moved over the target in one
-step when it is complete and on the disk. A process that is killed leaves such a file behind. It is
-known by its name; and that nobody writes it any more, by its lock, which ends with its process. So
-whoever next writes into the folder removes it. Where there are no such locks, as on Windows, it is
-left alone.
+Data are written to a temporary file next to the target, which replaces the target in one step once
+it is complete and on the disk. A killed process leaves its temporary file behind. The next write
+into the folder removes it: the file is recognized by its name, and is stale if its lock, which ends
+with the process, is free. Where there are no such locks, as on Windows, it stays.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ if sys.platform != "win32":
     import fcntl
 
 _NAME = re.compile(r"\.mt-nn-unfinished-[0-9a-f]{16}")
-"""The names of files that are being written. They are short, however long the name of the target
-is, and nobody can know one beforehand and put something there."""
+"""The names of temporary files: short, however long the name of the target is, and unpredictable,
+so that no file or link can be planted under one."""
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -131,7 +130,7 @@ def _begun(folder: Path, earlier: os.stat_result | None) -> tuple[io.BufferedRan
 
 
 def _sweep(folder: Path) -> None:
-    """Remove files that nobody writes any more: plain ones of this user that no process holds."""
+    """Remove stale temporary files: regular files of this user that no process has locked."""
     if sys.platform == "win32":
         return
     for path in _unfinished(folder):

@@ -63,8 +63,8 @@ class Group:
         """Begin to replace a buffer by its sum over all ranks.
 
         Args:
-            buffer: contiguous, and of the same shape and dtype on all ranks; nobody may touch it
-                before the sum is there.
+            buffer: contiguous, and of the same shape and dtype on all ranks; it must not be
+                used before the sum is complete.
             what: what is added up, for messages.
         """
         return Pending()
