@@ -4,6 +4,7 @@ The names are torch's. Everything is composed from operations of mt-tensor, and 
 kernels where there are any.
 """
 
+# fmt: off
 from importlib.util import find_spec
 
 from mt_nn.core.activation import ReLU
@@ -29,180 +30,68 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         utils,
     )
     from mt_nn.errors import (
-        DownloadError,
-        FileError,
-        LoaderError,
-        MissingFileError,
-        MissingPackageError,
+        DownloadError, FileError, LoaderError, MissingFileError, MissingPackageError,
     )
     from mt_nn.files.limits import limits
     from mt_nn.inspection.profiling import profile
     from mt_nn.inspection.summary import summary
     from mt_nn.layers.activation import (
-        CELU,
-        ELU,
-        GELU,
-        GLU,
-        SELU,
-        Hardshrink,
-        Hardsigmoid,
-        Hardswish,
-        Hardtanh,
-        LeakyReLU,
-        LogSigmoid,
-        LogSoftmax,
-        Mish,
-        PReLU,
-        ReLU6,
-        RReLU,
-        Sigmoid,
-        SiLU,
-        Softmax,
-        Softmax2d,
-        Softmin,
-        Softplus,
-        Softshrink,
-        Softsign,
-        Tanh,
-        Tanhshrink,
-        Threshold,
+        CELU, ELU, GELU, GLU, SELU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU,
+        LogSigmoid, LogSoftmax, Mish, PReLU, ReLU6, RReLU, Sigmoid, SiLU, Softmax, Softmax2d,
+        Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold,
     )
     from mt_nn.layers.adaptive_pooling import (
-        AdaptiveAvgPool1d,
-        AdaptiveAvgPool2d,
-        AdaptiveAvgPool3d,
-        AdaptiveMaxPool1d,
-        AdaptiveMaxPool2d,
-        AdaptiveMaxPool3d,
-        FractionalMaxPool2d,
-        FractionalMaxPool3d,
+        AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d,
+        AdaptiveMaxPool2d, AdaptiveMaxPool3d, FractionalMaxPool2d, FractionalMaxPool3d,
     )
     from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
     from mt_nn.layers.attention import MultiheadAttention
     from mt_nn.layers.containers import (
-        Identity,
-        ModuleDict,
-        ModuleList,
-        ParameterDict,
-        ParameterList,
-        Residual,
+        Identity, ModuleDict, ModuleList, ParameterDict, ParameterList, Residual,
     )
     from mt_nn.layers.convolution import (
-        Conv1d,
-        Conv3d,
-        ConvTranspose1d,
-        ConvTranspose2d,
-        ConvTranspose3d,
+        Conv1d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
     )
     from mt_nn.layers.dropout import (
-        AlphaDropout,
-        Dropout1d,
-        Dropout2d,
-        Dropout3d,
-        DropPath,
-        FeatureAlphaDropout,
+        AlphaDropout, Dropout1d, Dropout2d, Dropout3d, DropPath, FeatureAlphaDropout,
     )
     from mt_nn.layers.embedding import Embedding, EmbeddingBag
     from mt_nn.layers.folding import Fold, Unfold
     from mt_nn.layers.lazy import (
-        LazyBatchNorm1d,
-        LazyBatchNorm2d,
-        LazyBatchNorm3d,
-        LazyConv1d,
-        LazyConv2d,
-        LazyConv3d,
-        LazyConvTranspose1d,
-        LazyConvTranspose2d,
-        LazyConvTranspose3d,
-        LazyInstanceNorm1d,
-        LazyInstanceNorm2d,
-        LazyInstanceNorm3d,
-        LazyLinear,
-        UninitializedBuffer,
+        LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyConv1d, LazyConv2d, LazyConv3d,
+        LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d, LazyInstanceNorm1d,
+        LazyInstanceNorm2d, LazyInstanceNorm3d, LazyLinear, UninitializedBuffer,
         UninitializedParameter,
     )
     from mt_nn.layers.linear import Bilinear, CosineSimilarity, PairwiseDistance, Unflatten
     from mt_nn.layers.normalization import (
-        BatchNorm1d,
-        BatchNorm2d,
-        BatchNorm3d,
-        GroupNorm,
-        InstanceNorm1d,
-        InstanceNorm2d,
-        InstanceNorm3d,
-        LayerNorm,
-        LocalResponseNorm,
-        RMSNorm,
+        BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d,
+        InstanceNorm3d, LayerNorm, LocalResponseNorm, RMSNorm,
     )
     from mt_nn.layers.padding import (
-        CircularPad1d,
-        CircularPad2d,
-        CircularPad3d,
-        ConstantPad1d,
-        ConstantPad2d,
-        ConstantPad3d,
-        ReflectionPad1d,
-        ReflectionPad2d,
-        ReflectionPad3d,
-        ReplicationPad1d,
-        ReplicationPad2d,
-        ReplicationPad3d,
-        ZeroPad1d,
-        ZeroPad2d,
-        ZeroPad3d,
+        CircularPad1d, CircularPad2d, CircularPad3d, ConstantPad1d, ConstantPad2d, ConstantPad3d,
+        ReflectionPad1d, ReflectionPad2d, ReflectionPad3d, ReplicationPad1d, ReplicationPad2d,
+        ReplicationPad3d, ZeroPad1d, ZeroPad2d, ZeroPad3d,
     )
     from mt_nn.layers.pooling import (
-        AvgPool1d,
-        AvgPool2d,
-        AvgPool3d,
-        LPPool1d,
-        LPPool2d,
-        LPPool3d,
-        MaxPool1d,
-        MaxPool3d,
-        MaxUnpool1d,
-        MaxUnpool2d,
-        MaxUnpool3d,
+        AvgPool1d, AvgPool2d, AvgPool3d, LPPool1d, LPPool2d, LPPool3d, MaxPool1d, MaxPool3d,
+        MaxUnpool1d, MaxUnpool2d, MaxUnpool3d,
     )
     from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
     from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
     from mt_nn.layers.resampling import (
-        ChannelShuffle,
-        PixelShuffle,
-        PixelUnshuffle,
-        Upsample,
-        UpsamplingBilinear2d,
+        ChannelShuffle, PixelShuffle, PixelUnshuffle, Upsample, UpsamplingBilinear2d,
         UpsamplingNearest2d,
     )
     from mt_nn.layers.transformer import (
-        Transformer,
-        TransformerDecoder,
-        TransformerDecoderLayer,
-        TransformerEncoder,
+        Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerEncoder,
         TransformerEncoderLayer,
     )
     from mt_nn.losses.layers import (
-        BCELoss,
-        BCEWithLogitsLoss,
-        CosineEmbeddingLoss,
-        CrossEntropyLoss,
-        CTCLoss,
-        GaussianNLLLoss,
-        HingeEmbeddingLoss,
-        HuberLoss,
-        KLDivLoss,
-        L1Loss,
-        MarginRankingLoss,
-        MSELoss,
-        MultiLabelMarginLoss,
-        MultiLabelSoftMarginLoss,
-        MultiMarginLoss,
-        NLLLoss,
-        PoissonNLLLoss,
-        SmoothL1Loss,
-        SoftMarginLoss,
-        TripletMarginLoss,
-        TripletMarginWithDistanceLoss,
+        BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, CTCLoss, GaussianNLLLoss,
+        HingeEmbeddingLoss, HuberLoss, KLDivLoss, L1Loss, MarginRankingLoss, MSELoss,
+        MultiLabelMarginLoss, MultiLabelSoftMarginLoss, MultiMarginLoss, NLLLoss, PoissonNLLLoss,
+        SmoothL1Loss, SoftMarginLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
     )
     from mt_nn.optim.amp import GradScaler
     from mt_nn.saving import load, save
@@ -210,7 +99,6 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
 
 __version__ = "0.1.0"
 
-# fmt: off
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveLogSoftmaxWithLoss", "AdaptiveMaxPool1d",
