@@ -29,12 +29,12 @@ def test_a_mask_that_is_differentiated_by_is_none_of_them() -> None:
 
 def test_masks_are_forgotten_with_their_tensors() -> None:
     gc.collect()
-    before = len(attention._MADE)
+    before = len(attention._causal_masks)
     mask = attention.causal_mask(3)
-    assert len(attention._MADE) == before + 1
+    assert len(attention._causal_masks) == before + 1
     del mask
     gc.collect()
-    assert len(attention._MADE) == before
+    assert len(attention._causal_masks) == before
 
 
 @pytest.mark.parametrize("options", [{}, {"add_bias_kv": True}, {"add_zero_attn": True}])

@@ -168,14 +168,14 @@ ATTENTION = [
         "MultiheadAttention",
         *attention.ALIKE,
         draw(3, 2),
-        says="key_padding_mask holds",
+        says="key_padding_mask must hold",
         **attention.ONE,
     ),
     refused(
         "MultiheadAttention",
         *attention.ALIKE,
         draw(3),
-        says="key_padding_mask holds",
+        says="key_padding_mask must hold",
         **attention.ONE,
     ),
     refused(
@@ -184,7 +184,7 @@ ATTENTION = [
         None,
         False,
         draw(3, 4),
-        says="attn_mask holds",
+        says="attn_mask must hold",
         **attention.ONE,
     ),
     refused(
@@ -195,7 +195,7 @@ ATTENTION = [
         None,
         True,
         True,
-        says="needs one",
+        says="needs attn_mask, too",
         **attention.ONE,
     ),
 ]
@@ -351,7 +351,7 @@ CONVOLUTION = [
 
 DISTANCE = [
     refused("functional.normalize", distance.X, dim=2, says="out of range"),
-    refused("functional.normalize", np.zeros((2, 2), np.int64), says="not int64"),
+    refused("functional.normalize", np.zeros((2, 2), np.int64), says="int64 was given"),
     refused("CosineSimilarity", distance.X, draw(3, 5), says="broadcast"),
 ]
 
@@ -595,8 +595,8 @@ LOSSES = [
 ]
 
 NORMALIZATION = [
-    refused("functional.layer_norm", draw(4, 3), (4,), says="whose last sizes"),
-    refused("LayerNorm", draw(4, 3), normalized_shape=4, says="whose last sizes"),
+    refused("functional.layer_norm", draw(4, 3), (4,), says="whose shape ends"),
+    refused("LayerNorm", draw(4, 3), normalized_shape=4, says="whose shape ends"),
     refused("functional.rms_norm", draw(4, 3), (3,), draw(4), says="parameters of that shape"),
     refused("BatchNorm1d", draw(4, 3, 2, 2), num_features=3, says="takes shape"),
     refused("BatchNorm2d", draw(4, 3), num_features=3, says="takes shape"),
@@ -606,10 +606,10 @@ NORMALIZATION = [
     refused("InstanceNorm1d", draw(2, 3, 1), num_features=3, says="more than one value"),
     refused("functional.instance_norm", draw(2, 3), says="more than one value"),
     refused("GroupNorm", num_groups=3, num_channels=4, says="multiple of num_groups"),
-    refused("functional.group_norm", draw(2, 4), 3, says="evenly"),
+    refused("functional.group_norm", draw(2, 4), 3, says="num_groups to divide"),
     refused("functional.group_norm", draw(1, 4), 4, says="more than one value"),
     refused("functional.group_norm", draw(4), 2, says="channels"),
-    refused("functional.local_response_norm", draw(2, 3), 2, says="takes floating-point"),
+    refused("functional.local_response_norm", draw(2, 3), 2, says="takes a floating-point tensor"),
     refused("functional.layer_norm", draw(4, 3), (3,), np.ones(3, int), says="one dtype"),
     refused("functional.group_norm", draw(2, 4), 2, np.ones(4, int), says="one dtype"),
     refused("functional.instance_norm", draw(2, 3, 4), np.ones(3, int), says="one dtype"),

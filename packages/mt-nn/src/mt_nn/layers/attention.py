@@ -1,9 +1,9 @@
-"""Attention: means of values, weighted by how well their keys fit a query; and layers with heads.
+"""Scaled dot-product attention, causal masks, and multi-head attention.
 
-Kernels for attention have no need of a causal mask: to be told that there is one is enough. Yet
-torch's transformers take the mask as a tensor. Whether a tensor is causal is seen in its elements
-only, and to read these is to wait for the device, once for each layer. So the masks that are made
-here are remembered for as long as they exist, and recognized while nothing has changed them.
+Attention kernels implement causal masking with a flag, and need no mask. The transformers of torch,
+however, take the mask as a tensor. To find out whether a tensor is causal means to read its
+elements, and so to wait for the device in every layer. Instead, the masks that `causal_mask` returns
+are registered while they exist, and recognized as long as they are not modified.
 """
 
 from __future__ import annotations
@@ -34,41 +34,38 @@ from mt_tensor.extending import (
 # --- Causal masks ---------------------------------------------------------------------------------
 
 
-_MADE: dict[int, weakref.ReferenceType[Tensor]] = {}
-"""The masks that were made here and still exist, by their identity."""
+_causal_masks: dict[int, weakref.ReferenceType[Tensor]] = {}
+"""The existing masks that `causal_mask` returned, by their id."""
 
 
 def causal_mask(
     steps: int, dtype: Any = None, *, backend: Backend = None, device: Device = None
 ) -> Tensor:
-    """Return what is added to scores, shape (steps, steps): minus infinity for later keys."""
-    whole = full((steps, steps), -math.inf, dtype=dtype, backend=backend, device=device)
-    mask: Tensor = whole.triu(1)
-    name = id(mask)
-    _MADE[name] = weakref.ref(mask, lambda _: _MADE.pop(name, None))
+    """Return a mask to add to scores, shape (steps, steps): -infinity above the diagonal, else 0."""
+    scores = full((steps, steps), -math.inf, dtype=dtype, backend=backend, device=device)
+    mask: Tensor = scores.triu(1)
+    key = id(mask)
+    _causal_masks[key] = weakref.ref(mask, lambda _: _causal_masks.pop(key, None))
     return mask
 
 
 def is_causal_mask(mask: Tensor | None) -> bool:
-    """Return whether a mask was made by `causal_mask`, and is nothing but that since."""
-    made = None if mask is None else _MADE.get(id(mask))
-    if mask is None or made is None or made() is not mask:
+    """Whether `causal_mask` returned this mask, and it has not been modified since."""
+    reference = _causal_masks.get(id(mask))
+    if mask is None or reference is None or reference() is not mask:
         return False
     return not mask.requires_grad and mask._tensor.version == 0
 
 
 @cached_constants(8)
-def remembered_mask(steps: int, backend: Any) -> Tensor:
-    """Return a causal mask, the same for the same arguments; it must not be changed."""
+def cached_causal_mask(steps: int, backend: Any) -> Tensor:
+    """Return a cached `causal_mask`; do not modify it."""
     return causal_mask(steps, backend=backend)
 
 
 @cached_constants(8)
 def later_keys(queries: int, keys: int, backend: Any) -> Tensor:
-    """Return bools, shape (queries, keys): True where the key is later than the query.
-
-    It is the same tensor for the same arguments, which must not be changed.
-    """
+    """Return a cached bool tensor, shape (queries, keys): True where the key is after the query."""
     later: Tensor = ones(queries, keys, dtype="bool", backend=backend).triu(1)
     return later
 
@@ -87,62 +84,60 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Return `softmax(query @ key.mT * scale + mask) @ value`.
-
-    After Vaswani et al., Attention is all you need, 2017.
+    """Return `softmax(query @ key.mT * scale + mask) @ value` (Vaswani et al., 2017).
 
     Args:
         query: shape (*batch, queries, width).
-        key: shape (*batch, keys, width); the dimensions of the batch are broadcast.
+        key: shape (*batch, keys, width); batch dimensions are broadcast.
         value: shape (*batch, keys, outputs).
-        attn_mask: what is added to the products, of a shape that broadcasts to (*batch, queries,
-            keys); or bools, False where a query must not see a key. A query that sees no key at
-            all gets zeros.
-        dropout_p: the probability that a weight is set to zero.
-        is_causal: whether query i sees only the keys 0 to i; there must be no mask then.
+        attn_mask: added to the scores; or bools, False for keys that a query must not attend to.
+            The shape broadcasts to (*batch, queries, keys). If all keys of a query are masked, its
+            result is zero.
+        dropout_p: probability of zeroing a weight.
+        is_causal: whether query i attends to keys 0 to i only; excludes `attn_mask`.
         scale: `1 / sqrt(width)` if None.
-        enable_gqa: whether keys and values may have fewer heads than the queries: shape (*batch,
-            heads, keys, width), where their number of heads divides that of the queries. Each
-            serves as many heads of queries that follow each other (Ainslie et al., GQA, 2023).
+        enable_gqa: whether keys and values, of shape (*batch, heads, keys, width), may have fewer
+            heads than the queries. Their number must divide that of the queries; each is used for
+            several consecutive heads (Ainslie et al., GQA, 2023).
 
     Returns:
         Shape (*batch, queries, outputs).
 
     Raises:
-        IndexingError: the dimensions of batches, or those of the mask, do not broadcast.
-        InputError: the shapes do not fit, the tensors are not of one floating-point type, or there
-            are both a mask and `is_causal`.
-        SettingError: `dropout_p` is no probability.
+        IndexingError: the batch dimensions, or those of the mask, do not broadcast.
+        InputError: the shapes do not match, the tensors do not have one floating-point dtype, or
+            both a mask and `is_causal` are given.
+        SettingError: `dropout_p` is not between 0 and 1.
         BackendMismatchError: the tensors belong to different backends.
     """
     if enable_gqa:
-        key, value = _for_all_heads(query, key), _for_all_heads(query, value)
-    query, key, value = _of_one_batch(query, key, value)
+        key, value = _repeat_heads(query, key), _repeat_heads(query, value)
+    query, key, value = _broadcast_batches(query, key, value)
     _check(query, key, value, attn_mask, is_causal)
     common_backend(query, key, value, attn_mask)
     check_probability(dropout_p)
     factor = 1.0 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
-    blind = None
+    fully_masked = None
     if attn_mask is not None:
         is_bool = attn_mask.dtype.name == "bool"
         attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
-        # Whether any query is, only the device knows, which is not waited for.
-        blind = (attn_mask == -math.inf).all(-1, keepdim=True)
-        attn_mask = attn_mask.masked_fill(blind, 0.0)
-    if dropout_p:  # no part of kernels
+        # Done even if no query is fully masked: to test this would mean to wait for the device.
+        fully_masked = (attn_mask == -math.inf).all(-1, keepdim=True)
+        attn_mask = attn_mask.masked_fill(fully_masked, 0.0)
+    if dropout_p:  # kernels have no dropout
         weights = attention_weights(query, key, attn_mask, is_causal, factor)
-        found = dropout(weights, dropout_p) @ value
+        out = dropout(weights, dropout_p) @ value
     else:
-        found = _attention(query, key, value, attn_mask, is_causal, factor)
-    return found if blind is None else found.masked_fill(blind, 0.0)
+        out = _attention(query, key, value, attn_mask, is_causal, factor)
+    return out if fully_masked is None else out.masked_fill(fully_masked, 0.0)
 
 
 def additive(mask: Tensor, like: Tensor) -> Tensor:
-    """Return what to add to scores, of the type of `like`.
+    """Return a mask to add to scores, of the dtype of `like`.
 
     Args:
-        mask: bools, True where keys are hidden, which makes minus infinity; or what is added.
-        like: a tensor of the type that is wanted.
+        mask: bools, True for masked keys, which become -infinity; or values to add.
+        like: a tensor of the resulting dtype.
     """
     if mask.dtype.name != "bool":
         return mask.to(like.dtype)
@@ -158,19 +153,19 @@ def _attention(
     is_causal: bool,
     scale: float,
 ) -> Tensor:
-    """Attend; the arguments are checked, and the mask is one to be added."""
+    """Compute `scaled_dot_product_attention` for checked arguments and an additive mask."""
     return attention_weights(query, key, mask, is_causal, scale) @ value
 
 
 def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool, scale: float
 ) -> Tensor:
-    """Return how much each query takes of each value; each row adds up to 1.
+    """Return the weights of attention, shape (*batch, queries, keys); each row sums to 1.
 
-    The arguments are those of `scaled_dot_product_attention`, checked, and the mask is one to be
-    added. A row without a key is nan.
+    The arguments are checked ones of `scaled_dot_product_attention`, with an additive mask. If all
+    keys of a query are masked, its row is nan.
     """
-    if query.dtype.is_narrow:  # scores may leave its range, and weights never do
+    if query.dtype.is_narrow:  # scores may overflow; weights cannot
         wide = None if mask is None else mask.float()
         return attention_weights(query.float(), key.float(), wide, is_causal, scale).to(query.dtype)
     scores = query * scale @ key.mT
@@ -181,11 +176,11 @@ def attention_weights(
     return scores.softmax(-1)
 
 
-def _for_all_heads(query: Tensor, shared: Tensor) -> Tensor:
-    """Return keys or values with as many heads as the queries have.
+def _repeat_heads(query: Tensor, shared: Tensor) -> Tensor:
+    """Repeat the heads of keys or values, so that there are as many as of the queries.
 
     Raises:
-        InputError: there are no heads, or the numbers of heads do not fit.
+        InputError: there are no heads, or their number does not divide that of the queries.
     """
     if min(query.ndim, shared.ndim) < 3 or query.shape[-3] % max(shared.shape[-3], 1):
         raise InputError(
@@ -197,11 +192,11 @@ def _for_all_heads(query: Tensor, shared: Tensor) -> Tensor:
     return shared if repeats == 1 else shared.repeat_interleave(repeats, -3)
 
 
-def _of_one_batch(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return matrices with the same dimensions in front of them.
+def _broadcast_batches(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Broadcast the batch dimensions of matrices.
 
     Raises:
-        IndexingError: their dimensions do not broadcast.
+        IndexingError: they do not broadcast.
     """
     batches = {tensor.shape[:-2] for tensor in tensors}
     if len(batches) == 1 or min(tensor.ndim for tensor in tensors) < 2:
@@ -224,15 +219,17 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
         )
     if len({tensor.dtype for tensor in tensors}) > 1 or not query.is_floating_point():
         dtypes = ", ".join(tensor.dtype.name for tensor in tensors)
-        raise InputError(f"attention takes one floating-point type; {dtypes} were given.")
+        raise InputError(
+            f"attention takes tensors of one floating-point dtype; {dtypes} were given."
+        )
     if mask is None:
         return
     if is_causal:
         raise InputError("attention takes a mask or is_causal=True, not both.")
-    whole = (*query.shape[:-1], key.shape[-2])
-    if shape_broadcast(mask.shape, whole) != whole or mask.dtype.kind == "integer":
+    scores = (*query.shape[:-1], key.shape[-2])
+    if shape_broadcast(mask.shape, scores) != scores or mask.dtype.kind == "integer":
         raise InputError(
-            f"attention takes a mask of bools or floats that broadcasts to {whole}; shape "
+            f"attention takes a mask of bools or floats that broadcasts to {scores}; shape "
             f"{mask.shape} and {mask.dtype.name} were given."
         )
 
@@ -241,31 +238,31 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
 
 
 class MultiheadAttention(Module):
-    """Attention in several projections at once (Vaswani et al., 2017, section 3.2.2).
+    """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
 
-    Queries, keys and values are projected, split into heads that attend each for itself, and what
-    these return is put side by side and projected again.
+    Queries, keys and values are projected and split into heads. Each head attends separately; the
+    results are concatenated and projected again.
 
     Args:
-        embed_dim: features of queries and of the result.
-        num_heads: into how many heads these are split; divides `embed_dim`.
-        dropout: the probability that a weight is set to zero in training.
+        embed_dim: number of features of queries and of the result.
+        num_heads: number of heads; divides `embed_dim`.
+        dropout: probability of zeroing a weight, in training mode.
         bias: whether the projections add biases.
-        add_bias_kv: whether a learned key and value follow those that are given.
-        add_zero_attn: whether a key and a value of zeros follow them, so that a query can attend to
+        add_bias_kv: whether to append a learned key and value.
+        add_zero_attn: whether to append a key and a value of zeros, so that a query can attend to
             nothing.
-        kdim: features of keys; `embed_dim` if None.
-        vdim: features of values; `embed_dim` if None.
+        kdim: number of features of keys; `embed_dim` if None.
+        vdim: number of features of values; `embed_dim` if None.
         batch_first: whether inputs and result have shape (batch, steps, features) instead of
             (steps, batch, features).
 
     Attributes:
-        in_proj_weight: the weights for queries, keys and values below each other, shape
-            (3 * embed_dim, embed_dim); None if they differ in features.
-        q_proj_weight, k_proj_weight, v_proj_weight: they are in these then, shape (embed_dim,
-            features) each, and else None.
+        in_proj_weight: the weights for queries, keys and values, concatenated to shape
+            (3 * embed_dim, embed_dim); None if their numbers of features differ.
+        q_proj_weight, k_proj_weight, v_proj_weight: separate weights, shape (embed_dim, features)
+            each; None if `in_proj_weight` is used.
         in_proj_bias: shape (3 * embed_dim,), or None.
-        out_proj: the last projection, a `Linear`.
+        out_proj: the output projection, a `Linear`.
         bias_k, bias_v: the learned key and value, shape (1, 1, embed_dim), or None.
     """
 
@@ -318,49 +315,48 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return what the queries get of the values, and the weights that they gave to the keys.
+        """Return the result of attention for each query, and the weights of the keys.
 
         Args:
             query: shape (queries, batch, embed_dim), or (queries, embed_dim) without a batch.
             key: shape (keys, batch, kdim), or (keys, kdim).
             value: shape (keys, batch, vdim), or (keys, vdim).
-            key_padding_mask: bools, True for keys that no query may see; or what is added to all
-                products with a key. Shape (batch, keys), or (keys,).
-            need_weights: whether the weights are returned, too. Without, a kernel of the backend
-                may be used.
-            attn_mask: bools, True where a query must not see a key, the opposite of
-                `scaled_dot_product_attention`; or what is added to the products. Shape (queries,
+            key_padding_mask: bools, True for keys to ignore; or values to add to all scores of a
+                key. Shape (batch, keys), or (keys,).
+            need_weights: whether to return the weights, too. If not, a kernel of the backend may
+                be used.
+            attn_mask: bools, True for keys that a query must not attend to, the opposite of
+                `scaled_dot_product_attention`; or values to add to the scores. Shape (queries,
                 keys), or (batch * heads, queries, keys).
-            average_attn_weights: whether to return the mean of the weights of all heads.
-            is_causal: says that `attn_mask` is the causal one, which must be given all the same,
-                and is what is used.
+            average_attn_weights: whether to average the returned weights over the heads.
+            is_causal: a hint that `attn_mask`, which is required and used, is causal.
 
         Returns:
-            The result, of the shape of `query`, and the weights, shape (batch, queries, keys), or
-            (batch, heads, queries, keys) for each head, or None. Weights of a query that sees no
-            key are nan, and so is its result; it is zeros without `need_weights`.
+            The result, of the shape of `query`; and the weights, shape (batch, queries, keys) or,
+            not averaged, (batch, heads, queries, keys), or None. If all keys of a query are masked,
+            its weights and its result are nan; without `need_weights`, its result is zero.
 
         Raises:
-            InputError: shapes or types do not fit, or the causal mask is missing.
+            InputError: a shape or dtype is invalid, or the causal mask is missing.
         """
         self._check(query, key, value)
         if is_causal and attn_mask is None:
             raise InputError(
-                "is_causal=True says that attn_mask is causal, and needs one; make it with "
+                "MultiheadAttention with is_causal=True needs attn_mask, too; make it with "
                 "Transformer.generate_square_subsequent_mask()."
             )
         is_batched = query.ndim == 3
         q, k, v = self._projected(query, key, value)
         if key_padding_mask is not None and not is_batched:
             key_padding_mask = key_padding_mask.unsqueeze(0)
-        alone = key_padding_mask is None and self.bias_k is None and not self.add_zero_attn
-        causal = alone and not need_weights and is_causal_mask(attn_mask)
+        is_plain = key_padding_mask is None and self.bias_k is None and not self.add_zero_attn
+        causal = is_plain and not need_weights and is_causal_mask(attn_mask)
         mask = self._mask(q, k, key_padding_mask, attn_mask)
         if self.bias_k is not None and self.bias_v is not None:
-            k, v = _followed(k, self._split(self.bias_k)), _followed(v, self._split(self.bias_v))
+            k, v = _append(k, self._split(self.bias_k)), _append(v, self._split(self.bias_v))
         if self.add_zero_attn:
-            nothing = q._full((1, 1, 1, q.shape[-1]), 0.0, q.dtype)
-            k, v = _followed(k, nothing), _followed(v, nothing)
+            zero = q._full((1, 1, 1, q.shape[-1]), 0.0, q.dtype)
+            k, v = _append(k, zero), _append(v, zero)
         if mask is not None and mask.shape[-1] < k.shape[2]:
             mask = pad(mask, (0, k.shape[2] - mask.shape[-1]))
         dropout_p = self.dropout if self.training else 0.0
@@ -372,26 +368,26 @@ class MultiheadAttention(Module):
             weights = weights.mean(1) if average_attn_weights else weights
             weights = weights if is_batched else weights[0]
         else:
-            given = None if causal else mask
-            heads = scaled_dot_product_attention(q, k, v, given, dropout_p, causal)
+            mask = None if causal else mask
+            heads = scaled_dot_product_attention(q, k, v, mask, dropout_p, causal)
         order = (0, 2, 1, 3) if self.batch_first or not is_batched else (2, 0, 1, 3)
         joined = heads.permute(*order).flatten(-2)
         return self.out_proj(joined if is_batched else joined[0]), weights
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
-        """Return queries, keys and values of all heads, shape (batch, heads, steps, features)."""
+        """Project queries, keys and values, to shape (batch, heads, steps, features) each."""
         weights: Any = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
         if self.in_proj_weight is not None:
             if query is key and key is value:
-                whole = linear(query, self.in_proj_weight, self.in_proj_bias)
-                return tuple(self._split(part) for part in whole.chunk(3, -1))
+                projected = linear(query, self.in_proj_weight, self.in_proj_bias)
+                return tuple(self._split(part) for part in projected.chunk(3, -1))
             weights = self.in_proj_weight.chunk(3)
         biases: Any = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-        given = zip((query, key, value), weights, biases, strict=True)
-        return tuple(self._split(linear(*arguments)) for arguments in given)
+        projections = zip((query, key, value), weights, biases, strict=True)
+        return tuple(self._split(linear(*arguments)) for arguments in projections)
 
     def _split(self, projected: Tensor) -> Tensor:
-        """Return the heads of projections, shape (batch, heads, steps, features)."""
+        """Split projections into heads, shape (batch, heads, steps, features)."""
         heads = projected.unflatten(-1, (self.num_heads, -1))
         if heads.ndim == 3:
             return heads.transpose(0, 1).unsqueeze(0)
@@ -400,7 +396,7 @@ class MultiheadAttention(Module):
     def _mask(
         self, q: Tensor, k: Tensor, padding: Tensor | None, mask: Tensor | None
     ) -> Tensor | None:
-        """Return both masks as one that is added, which broadcasts to the scores of all heads."""
+        """Combine both masks into an additive one that broadcasts to the scores of all heads."""
         batch, heads, queries, keys = *q.shape[:3], k.shape[2]
         if padding is not None:
             padding = _additive("key_padding_mask", padding, q, [(batch, keys)])
@@ -431,31 +427,31 @@ class MultiheadAttention(Module):
             )
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}"
 
 
 def _projection(outputs: int, inputs: int) -> Parameter:
-    """Return the first weight of a projection."""
+    """Return the initial weight of a projection."""
     weight = Parameter(zeros(outputs, inputs))
     init.xavier_uniform_(weight)
     return weight
 
 
-def _followed(steps: Tensor, last: Tensor) -> Tensor:
-    """Return keys or values of all heads and batches with one more at the end."""
+def _append(steps: Tensor, last: Tensor) -> Tensor:
+    """Append one step to the keys or values of all batches and heads."""
     return cat([steps, last.expand(steps.shape[0], steps.shape[1], 1, steps.shape[3])], 2)
 
 
 def _additive(name: str, mask: Tensor, like: Tensor, shapes: list[tuple[int, ...]]) -> Tensor:
-    """Return a mask as one that is added.
+    """Check the shape and dtype of a mask, and return an additive one.
 
     Raises:
-        InputError: it has none of the shapes, or holds integers.
+        InputError: the shape is none of `shapes`, or the dtype is an integer one.
     """
     if mask.shape not in shapes or mask.dtype.kind == "integer":
         raise InputError(
-            f"{name} holds bools or floats, of shape {' or '.join(map(str, shapes))}; shape "
+            f"{name} must hold bools or floats, of shape {' or '.join(map(str, shapes))}; shape "
             f"{mask.shape} and {mask.dtype.name} were given."
         )
     return additive(mask, like)

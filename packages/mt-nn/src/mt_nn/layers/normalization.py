@@ -1,4 +1,4 @@
-"""Normalization: elements shifted and scaled to mean 0 and variance 1, or nearly so."""
+"""Normalization: shift and scale elements to mean 0 and variance 1, or to a norm of 1."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.declared import Declared
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
-from mt_tensor.extending import Shape, normalize_dims, require_tensors, wide
+from mt_tensor.extending import normalize_dims, require_tensors, wide
 
 
 @checked
@@ -30,35 +30,34 @@ def layer_norm(
 ) -> Tensor:
     """Normalize the last dimensions of each sample, then scale and shift them.
 
-    The result is `(input - mean) / sqrt(variance + eps) * weight + bias`, with the variance of a
-    population (Ba, Kiros and Hinton, Layer normalization, 2016).
+    The result is `(input - mean) / sqrt(variance + eps) * weight + bias`, with the biased variance
+    (Ba, Kiros and Hinton, Layer normalization, 2016).
 
     Args:
         input: shape (*batch, *normalized_shape).
         normalized_shape: the sizes of the dimensions that are normalized together.
         weight: shape `normalized_shape`, or None for ones.
         bias: shape `normalized_shape`, or None for zeros.
-        eps: added to the denominator, so that it is not 0.
+        eps: added to the denominator for numerical stability.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the shapes do not fit, or the input holds no floating-point numbers.
+        InputError: a shape is invalid, or the input is not floating-point.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    _check_last("layer_norm", input, shape, weight, bias)
-    return _layer_norm(input, weight, bias, len(shape), float(eps))
+    dims = _checked_dims("layer_norm", normalized_shape, input, weight, bias)
+    return _layer_norm(input, weight, bias, dims, float(eps))
 
 
 @fused("layer_norm")
 def _layer_norm(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, folded: int, eps: float
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, dims: int, eps: float
 ) -> Tensor:
-    """Normalize the last `folded` dimensions; the arguments are those of `layer_norm`, checked."""
-    normalized = _normalized(input, tuple(range(input.ndim - folded, input.ndim)), eps)[0]
+    """Compute `layer_norm` over the last `dims` dimensions, for checked arguments."""
+    normalized = _normalized(input, tuple(range(input.ndim - dims, input.ndim)), eps)[0]
     normalized = normalized if weight is None else normalized * weight
     return normalized if bias is None else normalized + bias
 
@@ -77,26 +76,26 @@ def batch_norm(
     """Normalize each channel over all samples, then scale and shift it.
 
     The result is `(input - mean) / sqrt(variance + eps) * weight + bias` (Ioffe and Szegedy, Batch
-    normalization, 2015). In training, mean and variance are those of the batch, and the running
-    ones move towards them; otherwise the running ones are used.
+    normalization, 2015). In training, mean and variance are computed over the batch, and the
+    running statistics are updated; otherwise the running statistics are used.
 
     Args:
         input: shape (batch, channels, *rest).
-        running_mean: shape (channels,), changed in place in training; None to remember nothing.
-        running_var: shape (channels,), of samples (divided by n - 1); likewise.
+        running_mean: shape (channels,), updated in place in training; None for no statistics.
+        running_var: the unbiased variance, shape (channels,); None if `running_mean` is None.
         weight: shape (channels,), or None for ones.
         bias: shape (channels,), or None for zeros.
         training: whether to use the statistics of the batch.
-        momentum: how far the running statistics move, from 0 to 1.
-        eps: added to the denominator, so that it is not 0.
+        momentum: weight of the new statistics in the running ones, from 0 to 1.
+        eps: added to the denominator for numerical stability.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the shapes do not fit, there is a single value for each channel in training, or
-            the input holds no floating-point numbers.
-        SettingError: there are no running statistics to use, or one without the other.
+        InputError: a shape is invalid, the input is not floating-point, or in training there is
+            only one value per channel.
+        SettingError: running statistics are needed and missing, or only one of them is given.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -105,7 +104,7 @@ def batch_norm(
     if not training:
         if running_mean is None or running_var is None:
             raise SettingError(
-                "batch_norm() outside of training needs running_mean and running_var."
+                "batch_norm() with training=False needs running_mean and running_var."
             )
         scale = (running_var + eps).rsqrt()
         scale = scale if weight is None else scale * weight
@@ -114,13 +113,13 @@ def batch_norm(
     count = input.numel() // max(input.shape[1], 1)
     if count == 1:
         raise InputError(
-            f"batch_norm() in training needs more than one value for each channel; shape "
+            f"batch_norm() in training needs more than one value per channel; shape "
             f"{input.shape} has one."
         )
     statistics: list[Tensor] = []
     out = _batch_norm(input, weight, bias, float(eps), statistics)
     if count:
-        remember(running_mean, running_var, statistics, count, momentum)
+        update_running_statistics(running_mean, running_var, statistics, count, momentum)
     return out
 
 
@@ -132,10 +131,9 @@ def _batch_norm(
     eps: float,
     statistics: list[Tensor],
 ) -> Tensor:
-    """Normalize with the statistics of the batch.
+    """Compute `batch_norm` with the statistics of the batch, for checked arguments.
 
-    The arguments are those of `batch_norm`, checked. `statistics` becomes the mean and the
-    variance (of a population) of each channel, which are not recorded.
+    `statistics` is filled with the detached mean and biased variance of each channel.
     """
     dims = (0, *range(2, input.ndim))
     normalized, mean, variance = _normalized(input, dims, eps)
@@ -153,22 +151,22 @@ def group_norm(
 ) -> Tensor:
     """Normalize groups of channels of each sample, then scale and shift each channel.
 
-    After Wu and He, Group Normalization, 2018: `layer_norm` of each group.
+    This is `layer_norm` of each group (Wu and He, Group Normalization, 2018).
 
     Args:
         input: shape (batch, channels, *rest).
-        num_groups: into how many groups the channels are split, in their order.
+        num_groups: number of groups of consecutive channels.
         weight: shape (channels,), or None for ones.
         bias: shape (channels,), or None for zeros.
-        eps: added to the denominator, so that it is not 0.
+        eps: added to the denominator for numerical stability.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the shapes do not fit, there is a single value in all, or the input holds no
-            floating-point numbers.
-        SettingError: the channels cannot be split into so many groups.
+        InputError: a shape is invalid, the input is not floating-point, or there is only one value
+            per group.
+        SettingError: `num_groups` does not divide the number of channels.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -176,12 +174,12 @@ def group_norm(
     groups, channels = integer("num_groups", num_groups, 1), input.shape[1]
     if channels % groups:
         raise SettingError(
-            f"group_norm() splits channels evenly; {channels} channels and {groups} groups were "
-            "given."
+            f"group_norm() needs num_groups to divide the number of channels; {channels} channels "
+            f"and {groups} groups were given."
         )
     if input.numel() == groups:
         raise InputError(
-            f"group_norm() needs more than one value for each group; shape {input.shape} has one."
+            f"group_norm() needs more than one value per group; shape {input.shape} has one."
         )
     return _group_norm(input, weight, bias, groups, float(eps))
 
@@ -190,7 +188,7 @@ def group_norm(
 def _group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, groups: int, eps: float
 ) -> Tensor:
-    """Normalize groups of channels; the arguments are those of `group_norm`, checked."""
+    """Compute `group_norm` for checked arguments."""
     rows = input.reshape(input.shape[0], groups, -1) if input.numel() else input
     return scaled(_layer_norm(rows, None, None, 1, eps).view(*input.shape), weight, bias)
 
@@ -206,27 +204,25 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel of each sample, then scale and shift it.
-
-    After Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016.
+    """Normalize each channel of each sample, then scale and shift it (Ulyanov et al., 2016).
 
     Args:
         input: shape (batch, channels, *rest).
-        running_mean: shape (channels,): the means of channels over all samples so far, changed in
-            place where those of the input are used; None to remember nothing.
-        running_var: shape (channels,), of samples (divided by n - 1); likewise.
+        running_mean: shape (channels,), updated in place with `use_input_stats`; None for no
+            statistics.
+        running_var: the unbiased variance, shape (channels,); None if `running_mean` is None.
         weight: shape (channels,), or None for ones.
         bias: shape (channels,), or None for zeros.
-        use_input_stats: whether to use the statistics of the input, not the running ones.
-        momentum: how far the running statistics move, from 0 to 1.
-        eps: added to the denominator, so that it is not 0.
+        use_input_stats: whether to use the statistics of the input instead of the running ones.
+        momentum: weight of the new statistics in the running ones, from 0 to 1.
+        eps: added to the denominator for numerical stability.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the shapes do not fit, there is a single value in each channel of a sample, or
-            the input holds no floating-point numbers.
+        InputError: a shape is invalid, the input is not floating-point, or there is only one value
+            per channel and sample.
         SettingError: there are no running statistics to use, or one without the other.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
@@ -239,13 +235,15 @@ def instance_norm(
     count = rows.shape[2]
     if count == 1:
         raise InputError(
-            "instance_norm() needs more than one value in each channel of a sample; shape "
+            "instance_norm() needs more than one value per channel and sample; shape "
             f"{input.shape} has one."
         )
     if input.numel() and running_mean is not None:
         with no_grad():
             means, variances = rows.mean(2), rows.var(2, correction=0)
-        remember(running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum)
+        update_running_statistics(
+            running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum
+        )
     return _group_norm(input, weight, bias, input.shape[1], float(eps))
 
 
@@ -265,111 +263,112 @@ def rms_norm(
         input: shape (*batch, *normalized_shape).
         normalized_shape: the sizes of the dimensions that are scaled together.
         weight: shape `normalized_shape`, or None for ones.
-        eps: keeps the division finite; if None the distance from 1 to the next number, of float32
-            for float16.
+        eps: added to the mean square for numerical stability; if None, the machine epsilon of the
+            dtype, and that of float32 for narrower dtypes.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the shapes do not fit, or the input holds no floating-point numbers.
+        InputError: a shape is invalid, or the input is not floating-point.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
-    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    _check_last("rms_norm", input, shape, weight)
-    least = float(np.finfo(wide(input).dtype.numpy).eps) if eps is None else float(eps)
-    return _rms_norm(input, weight, len(shape), least)
+    dims = _checked_dims("rms_norm", normalized_shape, input, weight)
+    eps = float(np.finfo(wide(input).dtype.numpy).eps) if eps is None else float(eps)
+    return _rms_norm(input, weight, dims, eps)
 
 
 @fused("rms_norm")
-def _rms_norm(input: Tensor, weight: Tensor | None, folded: int, eps: float) -> Tensor:
-    """Scale the last `folded` dimensions; the arguments are those of `rms_norm`, checked."""
+def _rms_norm(input: Tensor, weight: Tensor | None, dims: int, eps: float) -> Tensor:
+    """Compute `rms_norm` over the last `dims` dimensions, for checked arguments."""
     x = wide(input)
-    dims = tuple(range(x.ndim - folded, x.ndim))
-    scaled = (x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()).to(input.dtype)
-    return scaled if weight is None else scaled * weight
+    mean_square = x.square().mean(tuple(range(x.ndim - dims, x.ndim)), keepdim=True)
+    normalized = (x * (mean_square + eps).rsqrt()).to(input.dtype)
+    return normalized if weight is None else normalized * weight
 
 
 @checked
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Divide each element by what its neighbours in other channels amount to.
+    """Normalize each element by the mean square over neighbouring channels.
 
     The result is `input / (k + alpha mean(squares of the neighbours)) ** beta` (Krizhevsky,
     Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012).
 
     Args:
         input: shape (batch, channels, *rest), with at least one more dimension.
-        size: how many channels are neighbours, the element's own in their middle; beyond the first
-            and the last one there are zeros.
-        alpha: how much they count.
+        size: number of neighbouring channels, centered at that of the element; channels are padded
+            with zeros.
+        alpha: the factor of the mean square.
         beta: the exponent.
-        k: added to the denominator, so that it is not 0.
+        k: added to the denominator for numerical stability.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the input has fewer than three dimensions, or holds no floating-point numbers.
-        SettingError: `size` is no integer from 1 on.
+        InputError: the input has fewer than three dimensions, or is not floating-point.
+        SettingError: `size` is not a positive integer.
     """
     size = integer("size", size, 1)
     if input.ndim < 3 or not input.is_floating_point():
         raise InputError(
-            "local_response_norm() takes floating-point numbers of shape (batch, channels, *rest); "
+            "local_response_norm() takes a floating-point tensor of shape (batch, channels, *rest); "
             f"shape {input.shape} and {input.dtype.name} were given."
         )
-    beside = (0, 0) * (input.ndim - 2)
-    squares = pad(input.square(), (*beside, size // 2, (size - 1) // 2))
+    no_padding = (0, 0) * (input.ndim - 2)
+    squares = pad(input.square(), (*no_padding, size // 2, (size - 1) // 2))
     return input / (squares.unfold(1, size, 1).mean(-1) * alpha + k) ** beta
 
 
 @no_grad()
-def remember(
+def update_running_statistics(
     mean: Tensor | None, var: Tensor | None, statistics: list[Tensor], count: int, momentum: float
 ) -> None:
-    """Move the running statistics towards those of a batch with `count` values for each channel."""
+    """Update the running statistics with those of a batch of `count` values per channel."""
     if mean is not None and var is not None:
-        _move(mean, var, *statistics, momentum, momentum * count / (count - 1))
+        _average(mean, var, *statistics, momentum, momentum * count / (count - 1))
 
 
 @fuse_in_place("mean", "var")
-def _move(
-    mean: Tensor, var: Tensor, batch_mean: Tensor, batch_var: Tensor, share: float, of_var: float
+def _average(
+    mean: Tensor, var: Tensor, batch_mean: Tensor, batch_var: Tensor, rate: float, var_rate: float
 ) -> tuple[Tensor, Tensor]:
-    return mean * (1 - share) + batch_mean * share, var * (1 - share) + batch_var * of_var
+    """Compute the exponential averages; `var_rate` also makes the variance unbiased."""
+    return mean * (1 - rate) + batch_mean * rate, var * (1 - rate) + batch_var * var_rate
 
 
 @checked
 def normalize(
     input: Tensor, p: float = 2.0, dim: int | Sequence[int] = 1, eps: float = 1e-12
 ) -> Tensor:
-    """Divide vectors by their p-norms, or by `eps` where these are smaller.
+    """Divide vectors by their p-norms, or by `eps` if that is larger.
 
     Args:
-        input: floating-point numbers.
+        input: a floating-point tensor of any shape.
         p: the exponent of the norm.
-        dim: the dimension along which the vectors lie, or several.
-        eps: added to the denominator, so that it is not 0.
+        dim: the dimension, or dimensions, of the vectors.
+        eps: the smallest divisor.
 
     Returns:
         The shape of the input.
 
     Raises:
-        InputError: the input holds no floating-point numbers.
-        IndexingError: there is no such dimension.
+        InputError: the input is not floating-point.
+        IndexingError: a dimension is out of range.
     """
     if not input.is_floating_point():
-        raise InputError(f"normalize() takes floating-point numbers, not {input.dtype.name}.")
+        raise InputError(
+            f"normalize() takes a floating-point tensor; {input.dtype.name} was given."
+        )
     dims = normalize_dims(dim, input.ndim)
     if not input.numel():
         return input.clone()
-    # Divided by what is large in them first, for the powers in the norm soon leave the range.
-    # With an exponent of 0 it counts elements, and a count is the same in every unit.
+    # Divide by the largest element first, so that powers in the norm do not overflow.
     unit: Tensor | float = 1.0
-    if p != 0:
+    if p != 0:  # a norm with p = 0 counts elements
         largest = input.detach().norm(math.inf, dims, keepdim=True)
         unit = largest.clamp(min=1.0).where(largest < math.inf, 1.0)
     vectors = input / unit
@@ -377,9 +376,9 @@ def normalize(
 
 
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Return elements with mean 0 and variance 1 over some dimensions, and what these were.
+    """Normalize over some dimensions; return the result, the mean and the biased variance.
 
-    Squares of float16 are out of its range soon, and those of small differences 0.
+    Statistics of float16 are computed in float32, since squares overflow or underflow.
     """
     x = wide(input)
     mean = x.mean(dims, keepdim=True)
@@ -395,33 +394,36 @@ def scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     return out if bias is None else out + bias.view(*shape)
 
 
-def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | None) -> None:
-    """Raise an error unless a tensor ends in a shape, which parameters have, and its dtype."""
-    own = input._tensor.layout.shape
-    fits = shape and own[-len(shape) :] == shape and _are(shape, *parameters)
-    if not fits or not input.is_floating_point():
+def _checked_dims(
+    name: str, normalized_shape: int | Sequence[int], input: Tensor, *parameters: Tensor | None
+) -> int:
+    """Check that the shape of the input ends in `normalized_shape`; return the length of this."""
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    matches = shape and input._tensor.layout.shape[-len(shape) :] == shape
+    if not matches or not _have_shape(shape, *parameters) or not input.is_floating_point():
         raise InputError(
-            f"{name}() over {shape} takes floating-point numbers whose last sizes these are, and "
-            f"parameters of that shape; shape {input.shape} and {input.dtype.name}"
+            f"{name}() over {shape} takes a floating-point tensor whose shape ends in these sizes, "
+            f"and parameters of that shape; shape {input.shape} and {input.dtype.name}"
             f"{_shapes(*parameters)} were given."
         )
     check_alike(name, input, *parameters)
+    return len(shape)
 
 
 def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
-    """Raise an error unless a tensor has channels, and others are one number for each."""
-    fits = input.ndim >= 2 and _are(input.shape[1:2], *others)
-    if not fits or not input.is_floating_point():
+    """Raise an error unless a tensor has channels, and the others have shape (channels,)."""
+    matches = input.ndim >= 2 and _have_shape(input.shape[1:2], *others)
+    if not matches or not input.is_floating_point():
         raise InputError(
-            f"{name}() takes floating-point numbers of shape (batch, channels, ...), all else of "
-            f"shape (channels,); shape {input.shape} and {input.dtype.name}{_shapes(*others)} "
-            "were given."
+            f"{name}() takes a floating-point tensor of shape (batch, channels, ...), and other "
+            f"tensors of shape (channels,); shape {input.shape} and {input.dtype.name}"
+            f"{_shapes(*others)} were given."
         )
     check_alike(name, input, *others)
 
 
 def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | None) -> None:
-    """Raise an error if one of the running statistics is given without the other."""
+    """Raise SettingError if only one of the running statistics is given."""
     if (running_mean is None) != (running_var is None):
         missing = "running_mean" if running_mean is None else "running_var"
         raise SettingError(
@@ -429,14 +431,13 @@ def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | No
         )
 
 
-def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
-    """Return whether all tensors that are given have this shape."""
-    shapes = [each._tensor.layout.shape for each in tensors if each is not None]
-    return shapes == [shape] * len(shapes)
+def _have_shape(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
+    """Whether all tensors that are not None have this shape."""
+    return all(each is None or each._tensor.layout.shape == shape for each in tensors)
 
 
 def _shapes(*tensors: Tensor | None) -> str:
-    """Return the shapes of the tensors that are given, for a message."""
+    """Format the shapes of the tensors that are not None, for a message."""
     return "".join(f", {tensor.shape}" for tensor in tensors if tensor is not None)
 
 
@@ -444,15 +445,15 @@ def _shapes(*tensors: Tensor | None) -> str:
 
 
 class _Normalization(Declared, Module):
-    """What normalizations share: a weight of ones and a bias of zeros, each if it is wanted.
+    """Base class of normalization layers: an optional weight of ones, and bias of zeros.
 
     Attributes:
-        sized_by: the name of the setting that is the shape of weight and bias.
-        shown: the settings that the layer's text shows after those without a default.
+        sized_by: name of the setting that is the shape of weight and bias.
+        shown: settings that `extra_repr` returns after those without a default.
     """
 
-    sized_by: ClassVar[str] = "normalized_shape"
-    shown: ClassVar[tuple[str, ...]] = ("eps", "elementwise_affine", "bias")
+    sized_by: ClassVar[str]
+    shown: ClassVar[tuple[str, ...]]
 
     def _configure(self, settings: dict[str, Any]) -> None:
         bias, dtype = settings.pop("bias", False), settings.pop("dtype")
@@ -463,7 +464,7 @@ class _Normalization(Declared, Module):
         self.bias = Parameter(zeros(size, dtype=dtype)) if affine and bias else None
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         values = {**vars(self), "bias": self.bias is not None}
         every = self._signature.parameters.values()
         needed = (str(values[one.name]) for one in every if one.default is one.empty)
@@ -471,13 +472,13 @@ class _Normalization(Declared, Module):
 
 
 class _OfChannels(_Normalization):
-    """What batch and instance normalization share: parameters and statistics of channels.
+    """Base class of batch and instance normalization: parameters and statistics of channels.
 
     See `BatchNorm2d` for arguments and attributes.
 
     Attributes:
-        dims: how many dimensions an input may have.
-        described: their meaning.
+        dims: numbers of dimensions that an input may have.
+        described: the shape of the input, for messages.
     """
 
     dims: ClassVar[tuple[int, ...]]
@@ -494,15 +495,18 @@ class _OfChannels(_Normalization):
     dtype: Any = None
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        size = integer("num_features", settings["num_features"], 1)
-        dtype, kept = settings["dtype"], settings["track_running_stats"]
+        dtype, tracks = settings["dtype"], settings["track_running_stats"]
         super()._configure(settings)
-        self.register_buffer("running_mean", zeros(size, dtype=dtype) if kept else None)
-        self.register_buffer("running_var", ones(size, dtype=dtype) if kept else None)
-        self.register_buffer("num_batches_tracked", tensor(0) if kept else None)
+        size = self.num_features
+        self.register_buffer("running_mean", zeros(size, dtype=dtype) if tracks else None)
+        self.register_buffer("running_var", ones(size, dtype=dtype) if tracks else None)
+        self.register_buffer("num_batches_tracked", tensor(0) if tracks else None)
+
+    def _check(self) -> None:
+        self.num_features = integer("num_features", self.num_features, 1)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, which is `described`."""
+        """Normalize the input; the result has the same shape."""
         require_tensors(type(self).__name__, input)
         if input.ndim not in self.dims:
             raise InputError(
@@ -511,11 +515,15 @@ class _OfChannels(_Normalization):
         return self._normalized(input)
 
     def _normalized(self, input: Tensor) -> Tensor:
-        """Normalize with the statistics of the input or those remembered."""
+        """Normalize an input whose number of dimensions has been checked."""
         raise NotImplementedError
 
+    def _uses_batch(self) -> bool:
+        """Whether to normalize with the statistics of the input instead of the running ones."""
+        return self.training or not self.track_running_stats
+
     def reset_running_stats(self) -> None:
-        """Forget what has been remembered: mean 0, variance 1, no steps."""
+        """Reset the running statistics to mean 0, variance 1 and no batches."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1.0)
@@ -529,20 +537,14 @@ class BatchNorm(_OfChannels):
     """Batch normalization of inputs with any number of dimensions."""
 
     def _normalized(self, input: Tensor) -> Tensor:
-        """Normalize, with the statistics of the batch or those remembered."""
-        known = (self.running_mean, self.running_var, self.weight, self.bias)
-        moving = (self._uses_batch(), self._share_of_batch())
-        return batch_norm(input, *known, *moving, self.eps)
+        tensors = (self.running_mean, self.running_var, self.weight, self.bias)
+        return batch_norm(input, *tensors, self._uses_batch(), self._next_momentum(), self.eps)
 
-    def _uses_batch(self) -> bool:
-        """Whether statistics are those of the batch: in training, or if there are no others."""
-        return self.training or not self.track_running_stats
-
-    def _share_of_batch(self) -> float:
-        """Count a step in training, and return how far the running statistics move in it."""
+    def _next_momentum(self) -> float:
+        """Count a batch in training; return its weight in the running statistics."""
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
-            if self.momentum is None:  # the mean over all steps
+            if self.momentum is None:  # average over all batches
                 return 1.0 / float(self.num_batches_tracked.item())
         return 0.0 if self.momentum is None else self.momentum
 
@@ -557,12 +559,12 @@ class BatchNorm2d(BatchNorm):
     """Batch normalization of channels of images.
 
     Args:
-        num_features: the number of channels.
-        eps: added to the denominator, so that it is not 0.
-        momentum: how far the running statistics move at each step, from 0 to 1; None to let them
-            be the mean over all steps.
+        num_features: number of channels.
+        eps: added to the denominator for numerical stability.
+        momentum: weight of the new statistics in the running ones, from 0 to 1; None for the mean
+            over all batches.
         affine: whether to scale and shift.
-        track_running_stats: whether to remember mean and variance, for evaluation mode.
+        track_running_stats: whether to track mean and variance, for evaluation mode.
         bias: whether to shift, if `affine`.
         dtype: the dtype of parameters and statistics, float32 if None.
 
@@ -571,7 +573,7 @@ class BatchNorm2d(BatchNorm):
         bias: shape (num_features,), or None.
         running_mean: shape (num_features,), or None; a buffer.
         running_var: shape (num_features,), or None; a buffer.
-        num_batches_tracked: how many steps there have been, or None; a buffer.
+        num_batches_tracked: number of batches in training mode, or None; a buffer.
     """
 
     dims, described = (4,), "(batch, channels, height, width)"
@@ -587,7 +589,7 @@ class BatchNorm3d(BatchNorm):
 
 
 class _InstanceNorm(_OfChannels):
-    """Instance normalization of samples whose channels have any number of dimensions.
+    """Base class of instance normalization of signals, images and volumes.
 
     Arguments and attributes are those of `BatchNorm2d`, but by default there are neither parameters
     nor running statistics, and `num_batches_tracked` stays 0.
@@ -598,13 +600,12 @@ class _InstanceNorm(_OfChannels):
 
     def _normalized(self, input: Tensor) -> Tensor:
         """Normalize a batch, or a single sample."""
-        alone = input.ndim == self.dims[0]
-        known = (self.running_mean, self.running_var, self.weight, self.bias)
-        uses_input = self.training or not self.track_running_stats
-        share = 0.0 if self.momentum is None else self.momentum
-        batch = input.unsqueeze(0) if alone else input
-        found = instance_norm(batch, *known, uses_input, share, self.eps)
-        return found.squeeze(0) if alone else found
+        is_single = input.ndim == self.dims[0]
+        batch = input.unsqueeze(0) if is_single else input
+        tensors = (self.running_mean, self.running_var, self.weight, self.bias)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        out = instance_norm(batch, *tensors, self._uses_batch(), momentum, self.eps)
+        return out.squeeze(0) if is_single else out
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -626,12 +627,12 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class GroupNorm(_Normalization):
-    """Groups of channels of each sample normalized together; see `mt_nn.functional.group_norm`.
+    """Normalize groups of channels of each sample; see `mt_nn.functional.group_norm`.
 
     Args:
-        num_groups: into how many groups the channels are split.
-        num_channels: the number of channels.
-        eps: added to the denominator, so that it is not 0.
+        num_groups: number of groups of consecutive channels.
+        num_channels: number of channels.
+        eps: added to the denominator for numerical stability.
         affine: whether to scale and shift each channel.
         bias: whether to shift, if `affine`.
         dtype: the dtype of the parameters, float32 if None.
@@ -661,27 +662,34 @@ class GroupNorm(_Normalization):
             )
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (batch, channels, *rest)."""
+        """Normalize an input of shape (batch, channels, *rest)."""
         return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
 # --- Over the last dimensions -------------------------------------------------------------------
 
 
-def _sizes(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the sizes of the last dimensions, which are given as one integer or several."""
-    given = normalized_shape if isinstance(normalized_shape, tuple | list) else (normalized_shape,)
-    if not given:
-        raise SettingError("normalized_shape needs at least one size; () was given.")
-    return tuple(integer("a size in normalized_shape", length, 1) for length in given)
+class _LastDimensions(_Normalization):
+    """Base class of `LayerNorm` and `RMSNorm`."""
+
+    sized_by = "normalized_shape"
+    normalized_shape: Any
+
+    def _check(self) -> None:
+        sizes = self.normalized_shape
+        sizes = sizes if isinstance(sizes, tuple | list) else (sizes,)
+        if not sizes:
+            raise SettingError("normalized_shape needs at least one size; () was given.")
+        name = "a size in normalized_shape"
+        self.normalized_shape = tuple(integer(name, size, 1) for size in sizes)
 
 
-class LayerNorm(_Normalization):
-    """The last dimensions of each sample normalized together; see `mt_nn.functional.layer_norm`.
+class LayerNorm(_LastDimensions):
+    """Normalize the last dimensions of each sample; see `mt_nn.functional.layer_norm`.
 
     Args:
-        normalized_shape: the sizes of these dimensions, or that of the last.
-        eps: added to the denominator, so that it is not 0.
+        normalized_shape: the sizes of these dimensions, or the size of the last one.
+        eps: added to the denominator for numerical stability.
         elementwise_affine: whether to scale and shift each element.
         bias: whether to shift, if `elementwise_affine`.
         dtype: the dtype of the parameters, float32 if None.
@@ -691,27 +699,24 @@ class LayerNorm(_Normalization):
         bias: shape `normalized_shape`, or None.
     """
 
-    normalized_shape: Any
+    shown = ("eps", "elementwise_affine", "bias")
     eps: float = 1e-5
     elementwise_affine: bool = True
     bias: Any = True
     _: KW_ONLY
     dtype: Any = None
 
-    def _check(self) -> None:
-        self.normalized_shape = _sizes(self.normalized_shape)
-
     def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (*batch, *normalized_shape)."""
+        """Normalize an input of shape (*batch, *normalized_shape)."""
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
-class RMSNorm(_Normalization):
-    """The last dimensions scaled to a mean square of 1; see `mt_nn.functional.rms_norm`.
+class RMSNorm(_LastDimensions):
+    """Scale the last dimensions to a mean square of 1; see `mt_nn.functional.rms_norm`.
 
     Args:
-        normalized_shape: the sizes of these dimensions, or that of the last.
-        eps: added to the denominator, so that it is not 0; that of the input's dtype if None.
+        normalized_shape: the sizes of these dimensions, or the size of the last one.
+        eps: added to the denominator, so that it is not 0; the machine epsilon if None.
         elementwise_affine: whether to scale each element.
         dtype: the dtype of the parameter, float32 if None.
 
@@ -720,28 +725,24 @@ class RMSNorm(_Normalization):
     """
 
     shown = ("eps", "elementwise_affine")
-    normalized_shape: Any
     eps: float | None = None
     elementwise_affine: bool = True
     _: KW_ONLY
     dtype: Any = None
 
-    def _check(self) -> None:
-        self.normalized_shape = _sizes(self.normalized_shape)
-
     def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape, (*batch, *normalized_shape)."""
+        """Normalize an input of shape (*batch, *normalized_shape)."""
         return rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
 
 class LocalResponseNorm(FunctionLayer):
-    """Elements divided by what their neighbours amount to; see `local_response_norm`.
+    """Normalize by the mean square over neighbouring channels; see `local_response_norm`.
 
     Args:
-        size: how many channels are neighbours.
-        alpha: how much they count.
+        size: number of neighbouring channels.
+        alpha: the factor of the mean square.
         beta: the exponent.
-        k: added to the denominator, so that it is not 0.
+        k: added to the denominator for numerical stability.
     """
 
     function = staticmethod(local_response_norm)
@@ -754,5 +755,5 @@ class LocalResponseNorm(FunctionLayer):
         self.size = integer("size", self.size, 1)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import mt_operators
 from mt_nn.errors import InputError
-from mt_nn.layers.normalization import BatchNorm, remember, scaled
+from mt_nn.layers.normalization import BatchNorm, scaled, update_running_statistics
 from mt_nn.parallel.averaging import Packed, traveling
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
@@ -68,8 +68,9 @@ class SyncBatchNorm(BatchNorm):
         variance = Sum.apply(centered.square().sum(dims, keepdim=True), group) / max(count, 1)
         normalized = (centered * (variance + self.eps).rsqrt()).to(input.dtype)
         if count:
-            known = [each.detach().reshape(-1) for each in (mean, variance)]
-            remember(self.running_mean, self.running_var, known, count, self._share_of_batch())
+            new = [each.detach().reshape(-1) for each in (mean, variance)]
+            running = (self.running_mean, self.running_var)
+            update_running_statistics(*running, new, count, self._next_momentum())
         return scaled(normalized, self.weight, self.bias)
 
     @classmethod

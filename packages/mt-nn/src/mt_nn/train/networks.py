@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import mt_nn as nn
 from mt_nn import init
 from mt_nn.functional import linear, relu
-from mt_nn.layers.attention import remembered_mask
+from mt_nn.layers.attention import cached_causal_mask
 from mt_tensor import Tensor, cat, no_grad, zeros
 
 # --- Images ---------------------------------------------------------------------------------------
@@ -233,6 +233,6 @@ class TransformerLanguageModel(_LanguageModel):
             begins: whether the texts begin here, which makes no difference: a transformer sees
                 nothing of the window before.
         """
-        mask = remembered_mask(len(tokens), tokens.backend)
+        mask = cached_causal_mask(len(tokens), tokens.backend)
         seen = self.dropout(self.positions(self.embedding(tokens)))
         return self.scores(self.dropout(self.encoder(seen, mask, is_causal=True)))
