@@ -217,11 +217,18 @@ def rnn(
     Returns:
         Shape (steps, batch, width).
     """
-    states = []
+    return _rnn_states(projected, hidden, weight, lengths, reverse, is_relu)[0]
+
+
+def _rnn_states(*arguments: Any) -> tuple[Tensor, list[Tensor]]:
+    """Return the hidden states after each step, and the activations' inputs; see `rnn`."""
+    projected, hidden, weight, lengths, reverse, is_relu = arguments
+    states, sums = [], []
     for x, mask in _iterate(reverse, projected, _step_mask(projected, lengths)):
-        hidden = _select(mask, activation(x + hidden @ weight.T, is_relu), hidden)
+        sums.append(x + hidden @ weight.T)
+        hidden = _select(mask, activation(sums[-1], is_relu), hidden)
         states.append(hidden)
-    return _stacked(states, reverse)
+    return _stacked(states, reverse), sums
 
 
 @_operation("gru")
@@ -247,13 +254,19 @@ def gru(
     Returns:
         Shape (steps, batch, width).
     """
-    states = []
+    return _gru_states(projected, hidden, weight, bias, lengths, reverse)[0]
+
+
+def _gru_states(*arguments: Any) -> tuple[Tensor, list[Tensor]]:
+    """Return the hidden states after each step, and the products with `weight`; see `gru`."""
+    projected, hidden, weight, bias, lengths, reverse = arguments
+    states, products = [], []
     for x, mask in _iterate(reverse, projected, _step_mask(projected, lengths)):
-        recurrent = hidden @ weight.T
-        after = gru_step(x, recurrent if bias is None else recurrent + bias, hidden)
-        hidden = _select(mask, after, hidden)
+        product = hidden @ weight.T
+        products.append(product if bias is None else product + bias)
+        hidden = _select(mask, gru_step(x, products[-1], hidden), hidden)
         states.append(hidden)
-    return _stacked(states, reverse)
+    return _stacked(states, reverse), products
 
 
 def _flat(parts: Sequence[Tensor]) -> Tensor:
@@ -293,22 +306,23 @@ def lstm(
         Shapes (steps, batch, outputs) and (batch, width).
     """
     arguments = (projected, hidden, cell, weight, projection, lengths, reverse)
-    states, cells = _lstm_states(*arguments)
+    states, cells, _ = _lstm_states(*arguments)
     return states, cells[0 if reverse else -1]
 
 
-def _lstm_states(*arguments: Any) -> tuple[Tensor, Tensor]:
-    """Return the hidden and cell states of an LSTM after each step; the arguments of `lstm`."""
+def _lstm_states(*arguments: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Return the hidden and cell states after each step, and the gates' inputs; see `lstm`."""
     projected, hidden, cell, weight, projection, lengths, reverse = arguments
-    states, cells, transposed = [], [], weight.T.contiguous()
+    states, cells, gates, transposed = [], [], [], weight.T.contiguous()
     for x, mask in _iterate(reverse, projected, _step_mask(projected, lengths)):
-        next_hidden, next_cell = lstm_step(x + hidden @ transposed, cell)
+        gates.append(x + hidden @ transposed)
+        next_hidden, next_cell = lstm_step(gates[-1], cell)
         if projection is not None:
             next_hidden = next_hidden @ projection.T
         hidden, cell = _select(mask, next_hidden, hidden), _select(mask, next_cell, cell)
         states.append(hidden)
         cells.append(cell)
-    return _stacked(states, reverse), _stacked(cells, reverse)
+    return _stacked(states, reverse), _stacked(cells, reverse), gates
 
 
 def _step_mask(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -349,18 +363,16 @@ Gradients = Sequence[Tensor | None]
 class _RNNKernel(FusedKernel):
     """A plain recurrent network."""
 
-    operation = "rnn"
-
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden states, which `gradient` reads, too."""
-        states = FUSED[self.operation](*arguments)
-        return states, (states,)
+        states, sums = _rnn_states(*arguments)
+        return states, (states, *sums)
 
     def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of inputs, initial state and weight."""
-        (states,), (projected, hidden, weight, lengths, reverse, is_relu) = saved, arguments
+        (states, *steps), (projected, hidden, weight, lengths, reverse, is_relu) = saved, arguments
         before = _previous(hidden, states, reverse)
-        sums, previous = _leaves(projected + linear(before, weight), before)
+        sums, previous = _leaves(_stacked(steps, reverse), before)
         with enable_grad():
             after = _select(_step_mask(projected, lengths), activation(sums, is_relu), previous)
         slopes, direct = _elementwise_derivatives(after, [sums, previous])
@@ -368,16 +380,19 @@ class _RNNKernel(FusedKernel):
         return slopes, d_hidden, _weight_gradient(slopes, before), None, None, None
 
 
-class _GRUKernel(_RNNKernel):
+class _GRUKernel(FusedKernel):
     """A GRU."""
 
-    operation = "gru"
+    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
+        """Return the hidden states, which `gradient` reads, too."""
+        states, products = _gru_states(*arguments)
+        return states, (states, *products)
 
     def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of inputs, initial state, weight and bias."""
-        (states,), (projected, hidden, weight, bias, lengths, reverse) = saved, arguments
+        (states, *steps), (projected, hidden, weight, bias, lengths, reverse) = saved, arguments
         before = _previous(hidden, states, reverse)
-        (r, z, n), (hr, hz, hn) = projected.chunk(3, -1), linear(before, weight, bias).chunk(3, -1)
+        (r, z, n), (hr, hz, hn) = projected.chunk(3, -1), _stacked(steps, reverse).chunk(3, -1)
         leaves = reset, update, input, recurrent, previous = _leaves(r + hr, z + hz, n, hn, before)
         with enable_grad():
             after = gru_hidden_state(update, gru_candidate(reset, input, recurrent), previous)
@@ -400,17 +415,18 @@ class _LSTMKernel(FusedKernel):
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return all hidden states and the last cell state; `gradient` reads all cell states."""
-        states, cells = _lstm_states(*arguments)
+        states, cells, gates = _lstm_states(*arguments)
         result = _flat([states, cells[0 if arguments[-1] else -1]])
-        return result, (result, cells)
+        return result, (result, cells, *gates)
 
     def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of inputs, initial hidden state, initial cell state and weight."""
-        (result, cells), (projected, hidden, cell, weight, _, lengths, reverse) = saved, arguments
+        result, cells, *steps = saved
+        projected, hidden, cell, weight, _, lengths, reverse = arguments
         states, _ = _unflat(result, projected, hidden, cell)
         d_states, d_cell = _unflat(upstream, projected, hidden, cell)
         before, mask = _previous(hidden, states, reverse), _step_mask(projected, lengths)
-        i, f, g, o = _leaves(*(projected + linear(before, weight)).chunk(4, -1))
+        i, f, g, o = _leaves(*_stacked(steps, reverse).chunk(4, -1))
         previous, previous_cell, now = _leaves(before, _previous(cell, cells, reverse), cells)
         with enable_grad():
             next_cell = _select(mask, lstm_cell_state(i, f, g, previous_cell), previous_cell)
