@@ -41,10 +41,9 @@ class Effects:
         for slot, before, now in snapshot.changed():
             if slot.id not in numbers.inputs:
                 self._assigned(slot, before, now)
-        container = snapshot.resized()
+        container = snapshot.changed_container()
         if container is not None:
-            kind = type(container).__name__
-            raise NotReplayable(f"it changes the length or the keys of a {kind}")
+            raise NotReplayable(f"it changes the items of a {type(container).__name__}")
         for tensor, slots in snapshot.tensors.values():
             self._tensor(tensor, slots)
 

@@ -248,8 +248,11 @@ class Snapshot:
             if not same(now, value):
                 yield slot, value, now
 
-    def resized(self) -> Any:
-        """Return a container that has other keys, or another length; None if there is none."""
+    def changed_container(self) -> Any:
+        """Return a container that has other items, apart from its slots; None if there is none."""
+        for holder, items in self.rows:
+            if not same_items(holder.values() if isinstance(holder, dict) else holder, items):
+                return holder
         for holder, copy in self.holders:
             ordered = isinstance(holder, dict) and id(holder) not in self.namespaces
             if len(holder) != len(copy) or (ordered and list(holder) != list(copy)):
