@@ -7,6 +7,7 @@ only move elements read them as unsigned integers, so that one kernel serves all
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,8 @@ BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 def as_unsigned(data: TensorData) -> TensorData:
     """Reinterpret a view as unsigned integers of the same size."""
-    storage = data.storage.view(BITS[data.dtype.itemsize])
-    return TensorData(storage, data.shape, data.strides, data.offset, dtype=uint8)
+    storage, layout = _unsigned(data.storage), data.layout
+    return TensorData(storage, layout.shape, layout.strides, layout.offset, dtype=uint8)
 
 
 def new_view(layout: Layout) -> TensorData:
@@ -70,9 +71,9 @@ def gather(
     source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool
 ) -> None:
     """Read along `dim`; the index is not empty."""
-    source, out = as_unsigned(source), as_unsigned(out)
-    views = (_base(source, dim, index), index, out)
-    _run(gather_kernel(), views, parallel, source.strides[dim])
+    loop = _indexed_loop(source.layout, dim, index.layout, out.layout, parallel)
+    storages = _unsigned(source.storage), index.storage, _unsigned(out.storage)
+    loop.run(gather_kernel(), storages, parallel, source.strides[dim])
 
 
 @functools.lru_cache(None)
@@ -100,19 +101,23 @@ def scatter(
     source: TensorData, dim: int, index: TensorData, out: TensorData, operator: Operator | None
 ) -> None:
     """Write along `dim` on one thread, since indices may repeat; the index is not empty."""
+    loop = _indexed_loop(out.layout, dim, index.layout, source.layout, False)
+    old, new, dtype = out.storage, source.storage, source.dtype
     if operator is None:
-        source, out = as_unsigned(source), as_unsigned(out)
-    views = (_base(out, dim, index), index, source)
-    _run(scatter_kernel(operator, source.dtype), views, False, out.strides[dim])
+        old, new, dtype = _unsigned(old), _unsigned(new), uint8
+    loop.run(scatter_kernel(operator, dtype), (old, index.storage, new), False, out.strides[dim])
 
 
-def _base(data: TensorData, dim: int, index: TensorData) -> TensorData:
-    """Return the elements at index 0 of `dim`, as a view of the shape of the index."""
-    strides = tuple(0 if d == dim else stride for d, stride in enumerate(data.strides))
-    return data.like(index.shape, strides, data.offset)
+def _unsigned(storage: Any) -> Any:
+    """Reinterpret a storage as unsigned integers of the same size."""
+    return storage.view(BITS[storage.itemsize])
 
 
-def _run(kernel: Kernel, views: tuple[TensorData, ...], parallel: bool, step: int) -> None:
-    """Run a kernel that accesses the first view by index, with stride `step`."""
-    loop = loops.loop_over(tuple([view.layout for view in views]), 0, parallel, strided=True)
-    loop.run(kernel, [view.storage for view in views], parallel, step)
+@functools.lru_cache(loops.CACHE_SIZE)
+def _indexed_loop(
+    indexed: Layout, dim: int, index: Layout, other: Layout, parallel: bool
+) -> loops.Loop:
+    """Return the loop over the elements at index 0 of `dim`, the index, and the other view."""
+    strides = tuple(0 if d == dim else stride for d, stride in enumerate(indexed.strides))
+    first = indexed.like(index.shape, strides, indexed.offset)
+    return loops.loop_over((first, index, other), 0, parallel, strided=True)

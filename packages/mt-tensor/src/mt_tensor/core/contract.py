@@ -352,8 +352,8 @@ class TensorBackend(ABC):
     def kernel(self, name: str) -> Any:
         """Return this backend's kernel for a named operation, or None.
 
-        The default looks it up among those registered with `register_kernels`. See
-        `mt_tensor.extending.FusedKernel`.
+        The default looks it up among those registered with `register_kernels`. Results are cached:
+        call `drop_plans` when they change. See `mt_tensor.extending.FusedKernel`.
         """
         return registered_kernel(self.name, name)
 

@@ -11,6 +11,8 @@ from collections import defaultdict
 from importlib import import_module
 from typing import Any
 
+from mt_tensor.core.plans import drop_plans
+
 _kernels: defaultdict[str, dict[str, Any]] = defaultdict(dict)
 _modules: defaultdict[str, list[str]] = defaultdict(list)
 """For each backend: its kernels by operation, and the modules that are not imported yet."""
@@ -25,6 +27,7 @@ def register_kernels(backend: str, module: str) -> None:
     """Register a module whose dictionary `KERNELS` maps names of operations to kernels."""
     _modules[backend].append(module)
     PACKAGES.add(module.partition(".")[0])
+    drop_plans()
 
 
 def registered_kernel(backend: str, name: str) -> Any:

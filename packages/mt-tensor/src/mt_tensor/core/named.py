@@ -17,6 +17,7 @@ from typing import Any, ParamSpec
 
 from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 
 P = ParamSpec("P")
@@ -26,6 +27,21 @@ FUSED: dict[str, Callable[..., Tensor]] = {}
 
 GRADIENTS: dict[str, Callable[..., Sequence[Tensor | None]]] = {}
 """Explicit gradients of some of them; the others use the gradient of their composition."""
+
+
+class Kernels(Cache):
+    """The kernel of each backend for one named operation, or the composition if it has none."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def make(self, backend: Any) -> Callable[..., Any]:
+        """Look up the function that runs the operation."""
+        kernel = backend.kernel(self.name)
+        recorded = getattr(kernel, "recorded", None)
+        run = kernel if recorded is None else functools.partial(recorded, self.name)
+        return FUSED[self.name] if run is None else run
 
 
 def fused(
@@ -50,6 +66,8 @@ def fused(
         if gradient is not None:
             GRADIENTS[name] = gradient
 
+        kernels = Kernels(name)
+
         @functools.wraps(composed)
         def operation(*args: P.args, **kwargs: P.kwargs) -> Any:
             arguments: tuple[Any, ...] = args
@@ -60,14 +78,10 @@ def fused(
             first: Any = arguments[0] if arguments else None
             if not isinstance(first, Tensor):
                 require_tensors(name, first)
-            kernel = first.backend.kernel(name)
-            run: Callable[..., Any] = composed if kernel is None else kernel
-            recorded = getattr(kernel, "recorded", None)
-            if recorded is not None:
-                run, arguments = recorded, (name, *arguments)
-            if ACTIVE.count:
+            if ACTIVE.count:  # the tape intercepts the lookup
+                run = kernels.make(first.backend)
                 return EXTENSIONS["operation on tape"](name, run, *arguments)
-            return run(*arguments)
+            return kernels[first.backend](*arguments)
 
         return operation
 

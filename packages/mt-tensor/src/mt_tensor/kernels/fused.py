@@ -76,32 +76,37 @@ class FusedKernel:
         if not recording.get():
             result = self.value((False,) * len(arguments), *arguments)[0]
             return result
-        wanted = []
+        needs = []
         for x in arguments:
             wants = isinstance(x, Tensor) and x._requires_grad
-            wanted.append(wants is True or bool(wants and x.requires_grad))
-        needs = tuple(wanted)
+            needs.append(wants is True or bool(wants and x.requires_grad))  # updates `_node`
         recording.set(False)
         try:
             result, saved = self.value(needs, *arguments)
         finally:
             recording.set(True)
         if True in needs:
-            inputs, read, version = [], [], 0
-            for place, x in enumerate(arguments):
-                if isinstance(x, Tensor):
-                    data = x._tensor
-                    if data._version is not None:
-                        version += data._version[0]
-                    if needs[place]:
-                        inputs.append(x._node or x)
-                    if self.reads is None or place in self.reads:
-                        read.append(data)
-            if saved:  # with the result itself, there would be a reference cycle
-                saved = tuple([value.detach() if value is result else value for value in saved])
-                read += elements_of(saved)
-            record(result, self, name, inputs, (arguments, saved, needs, version), read)
+            self._record(name, arguments, needs, result, saved)
         return result
+
+    def _record(
+        self, name: str, arguments: tuple[Any, ...], needs: Needs, result: Tensor, saved: Saved
+    ) -> None:
+        """Record a result in the graph."""
+        inputs, read, version = [], [], 0
+        for place, x in enumerate(arguments):
+            if isinstance(x, Tensor):
+                data = x._tensor
+                if data._version is not None:
+                    version += data._version[0]
+                if needs[place]:
+                    inputs.append(x._node or x)
+                if self.reads is None or place in self.reads:
+                    read.append(data)
+        if saved:  # with the result itself, there would be a reference cycle
+            saved = tuple([value.detach() if value is result else value for value in saved])
+            read += elements_of(saved)
+        record(result, self, name, inputs, (arguments, saved, needs, version), read)
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
         """Return the gradients of the inputs; see `Rule`.

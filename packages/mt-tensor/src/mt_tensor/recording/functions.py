@@ -294,8 +294,13 @@ _RESULT = _Result()
 
 def elements_of(values: Iterable[Any]) -> list[TensorData]:
     """Return the data of tensors among some values, and data among them."""
-    found = [value._tensor if isinstance(value, Tensor) else value for value in values]
-    return [data for data in found if isinstance(data, TensorData)]
+    found = []
+    for value in values:
+        if isinstance(value, Tensor):
+            found.append(value._tensor)
+        elif isinstance(value, TensorData):
+            found.append(value)
+    return found
 
 
 def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
