@@ -61,7 +61,7 @@ def not_floating(name: str, function: str = "") -> None:
 
 refused("add_", lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
 refused("add_", lambda x: x.long().add_(1.5), DTypeError, "cannot be stored in place in int64")
-refused("add_", lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "repeats elements")
+refused("add_", lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "of its elements share memory")
 refused("add_", lambda x: x[0].add_(x), ShapeError, "does not broadcast to")
 refused(
     "float_power_", lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"
@@ -80,10 +80,12 @@ refused(
     "int64 cannot be stored in place in bool",
 )
 refused("remainder_", lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) cannot be stored in")
-refused("remainder_", lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements")
+refused(
+    "remainder_", lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "of its elements share memory"
+)
 refused("remainder_", lambda x: x.bitwise_and_(1), DTypeError, "integers and bool")
 refused("fill_diagonal_", lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix")
-refused("apply_", lambda x: x.apply_(str), TypeError, "returns must be a number; '1.0'")
+refused("apply_", lambda x: x.apply_(str), TypeError, "must be a number; '1.0'")
 refused("apply_", lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad")
 refused(
     "apply_",
@@ -415,21 +417,29 @@ refused("positive", lambda x: x.bool().positive(), DTypeError, "not defined on b
 refused("heaviside", lambda x: x.heaviside(x.double()), DTypeError, "one dtype; float32, float64")
 refused("gelu", lambda x: x.gelu(approximate="erf"), DomainError, "'none', 'tanh'; 'erf' was given")
 refused(
-    "prelu", lambda x: x.prelu(x), ShapeError, r"each of 3 channel\(s\), in a row; shape \(2, 3\)"
+    "prelu", lambda x: x.prelu(x), ShapeError, r"each of 3 channel\(s\); shape \(2, 3\)"
 )
 refused("prelu", lambda x: x.prelu(x[0].double()), DTypeError, "one dtype")
 refused("celu", lambda x: x.celu(0), DomainError, "must not be 0")
 refused("hardtanh", lambda x: x.hardtanh(1, 0), DomainError, "1 and 0 were given")
 refused("hardtanh", lambda x: x.to("uint8").hardtanh(), DTypeError, "-1 is out of range for uint8")
 refused("hardtanh", lambda x: x.bool().hardtanh(), DTypeError, "not defined on bool")
-refused("softshrink", lambda x: x.softshrink(-1), DomainError, "at least 0; -1 was given")
+refused("softshrink", lambda x: x.softshrink(-1), DomainError, "must not be negative; -1 was given")
 refused("glu", lambda x: x.glu(), ShapeError, r"dimension -1 of a tensor of shape \(2, 3\)")
 refused("glu", lambda x: x.sum().glu(), ShapeError, "even size")
 refused("isclose", lambda x: x.isclose(x.double()), DTypeError, "one dtype")
 refused("isclose", lambda x: x.isclose(1.0), TypeError, "1.0 of type float")
-refused("isclose", lambda x: x.isclose(x, rtol=-1), DomainError, "rtol is at least 0; -1 was given")
 refused(
-    "isclose", lambda x: x.isclose(x, atol=np.nan), DomainError, "atol is at least 0; nan was given"
+    "isclose",
+    lambda x: x.isclose(x, rtol=-1),
+    DomainError,
+    "rtol must not be negative or nan; -1 was given",
+)
+refused(
+    "isclose",
+    lambda x: x.isclose(x, atol=np.nan),
+    DomainError,
+    "atol must not be negative or nan; nan was given",
 )
 refused("allclose", lambda x: mt.allclose(x, 1.0), TypeError, "1.0 of type float")
 refused("equal", lambda x: mt.equal(x, 1.0), TypeError, "1.0 of type float")

@@ -25,7 +25,7 @@ from mt_tensor.indexing.slices import along, checked_1d_index, element_numbers
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors
 from mt_tensor.movement.turning import select
-from mt_tensor.pointwise.choosing import single
+from mt_tensor.pointwise.choosing import as_scalar
 
 
 @validate_call
@@ -66,7 +66,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
         IndexingError: an index is out of range.
     """
     dim, index = checked_1d_index("index_fill", input, dim, index)
-    value = single("index_fill", value, input.dtype)
+    value = as_scalar("index_fill", value, input.dtype)
     nowhere = index.new_zeros(input.shape[dim], dtype=bool_)
     # A slice is filled once, be it named twice or not.
     named = Scatter.apply(nowhere, 0, index, filled_like(index, bool_, True))
