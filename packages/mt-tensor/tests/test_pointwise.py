@@ -428,7 +428,7 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.long().frac(), "needs floating-point"),
     (lambda x: x.bool().positive(), "not defined on bool"),
     (lambda x: x.heaviside(x.double()), "one dtype"),
-    (lambda x: x.softshrink(-1) if isinstance(x, mt.Tensor) else F.softshrink(x, -1), "must not be negative"),
+    (lambda x: x.softshrink(-1) if isinstance(x, mt.Tensor) else F.softshrink(x, -1), "negative"),
     (lambda x: x.celu(0) if isinstance(x, mt.Tensor) else F.celu(x, 0.0), "must not be 0"),
     (lambda x: x.glu() if isinstance(x, mt.Tensor) else F.glu(x), "even size"),
     (lambda x: x.prelu(x), "a single weight"),

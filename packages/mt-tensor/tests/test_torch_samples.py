@@ -107,7 +107,7 @@ OTHER_ERRORS = {
     "1-D tensors of one length": "it looks at the element type first",
     "by 'a' of type str": "other things that are no index raise what ours do",
     "'mirror' was given": "it says that it does not have the mode",
-    "the numbers differ": "it takes a number for a row of one only where both are numbers",
+    "as many destinations as sources": "a number is a row of one only if both are",
 }
 """Refusals that are of another class in torch, by their messages, with the reason."""
 
