@@ -35,7 +35,7 @@ def refused(name: str, call: Callable[..., Any], error: type[Exception], message
 
 def other_dtype(name: str, call: Callable[..., Any]) -> None:
     """Refuse a source that would have to be converted."""
-    refused(name, call, DTypeError, "float64 to float32")
+    refused(name, call, DTypeError, "like the tensor; float64")
 
 
 def misfit(name: str, call: Callable[..., Any], message: str) -> None:
@@ -103,8 +103,8 @@ refused("getitem", lambda x: x[2], IndexingError, "index 2 is out of range for d
 refused("getitem", lambda x: x[0, 0, 0], IndexingError, "3 indices were given")
 refused("getitem", lambda x: x[..., ...], IndexingError, "single Ellipsis")
 refused("getitem", lambda x: x["a"], IndexingError, "cannot be indexed by 'a'")
-refused("getitem", lambda x: x[x], IndexingError, "float32 cannot index")
-refused("getitem", lambda x: x[x.to(mt.uint8)], IndexingError, "if it is a mask")
+refused("getitem", lambda x: x[x], IndexingError, "float32 tensor cannot be an index")
+refused("getitem", lambda x: x[x.to(mt.uint8)], IndexingError, "a mask with x.bool")
 refused("gather", lambda x: x.gather(1, x), DTypeError, "int64")
 refused("gather", lambda x: x.gather(0, mt.zeros(2, 4).long()), ShapeError, "does not fit")
 other_dtype("scatter_add", lambda x: x.scatter_add(1, x.long() * 0, x.double()))
@@ -123,7 +123,7 @@ refused(
     "scatter_reduce",
     lambda x: x.bool().scatter_reduce(1, x.long() * 0, x.bool(), "mean"),
     DTypeError,
-    "no mean of bool",
+    "not defined on bool",
 )
 refused(
     "index_add",
@@ -148,7 +148,7 @@ misfit("index_fill", lambda x: x.index_fill(1, at(x), x), "a number or a 0-D ten
 refused("index_fill", lambda x: x.index_fill(1, at(x), "1"), TypeError, "'1' of type str")
 refused("masked_scatter", lambda x: x.masked_scatter(x, x), DTypeError, "mask of bool; float32")
 other_dtype("masked_scatter", lambda x: x.masked_scatter(x > 0, x.double()))
-refused("index_put", lambda x: x.index_put(at(x), x), TypeError, "indices as a tuple")
+refused("index_put", lambda x: x.index_put(at(x), x), TypeError, "tuple of indices")
 other_dtype("index_put", lambda x: x.index_put((at(x) // 2,), x.double()))
 refused("index_put", lambda x: x.index_put((at(x) // 2,), x[:, :2]), ShapeError, "expand")
 misfit("select_scatter", lambda x: x.select_scatter(x, 0, 0), r"src of shape \(3,\); \(2, 3\)")
@@ -166,7 +166,7 @@ refused(
 )
 refused("put", lambda x: x.put(x, x), DTypeError, "index of int64; float32")
 refused("put", lambda x: x.put(x.long(), x[0]), IndexingError, "3 were given for 6")
-refused("put", lambda x: x.put(x.long() - 1, x.double()), DTypeError, "float64 to float32")
+refused("put", lambda x: x.put(x.long() - 1, x.double()), DTypeError, "like the tensor; float64")
 refused("scatter", lambda x: x.scatter(1, x.long(), 1.0, reduce="sum"), DomainError, "'sum' was")
 
 # --- Linear algebra -------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ refused("vsplit", lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(
 refused("dsplit", lambda x: x.dsplit(1), ShapeError, r"at least 3 dimension\(s\)")
 refused("split_with_sizes", lambda x: x.split_with_sizes([1, 2]), ShapeError, "must add up to 2")
 refused("narrow_copy", lambda x: x.narrow_copy(0, -3, 2), IndexingError, "is out of range for")
-refused("unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integers; float32")
+refused("unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integer indices; float32")
 refused("unravel_index", lambda x: mt.unravel_index(x.long(), (2, -3)), ShapeError, "non-negative")
 
 # --- Order ----------------------------------------------------------------------------------------

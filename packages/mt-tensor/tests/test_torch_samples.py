@@ -91,7 +91,7 @@ NO_GRADIENT_IN_TORCH = {
 
 ACCEPTED_BY_TORCH = {
     "p must be a number; 'nuc'": "the nuclear norm is not offered here",
-    "if it is a mask": "it takes uint8 for bool, and warns of it",
+    "a mask with x.bool": "it takes uint8 for bool, and warns of it",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
     "integers from 0 to 255": "it wraps a number around that does not fit",
