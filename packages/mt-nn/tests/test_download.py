@@ -18,7 +18,7 @@ import mt_nn as nn
 from mt_nn.data import PUBLISHED, download, fetch
 from mt_nn.data.downloads.published import Published
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* was fetched without a checksum")
+pytestmark = pytest.mark.filterwarnings("ignore:.* was downloaded without a checksum")
 
 CONTENT = np.random.default_rng(0).bytes(700_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -42,7 +42,7 @@ ENDLESS = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves one file; the path says in which way."""
+    """Serve one file; the path selects the behaviour."""
 
     def do_GET(self) -> None:
         way = self.path.strip("/")
@@ -100,7 +100,7 @@ PART = ".mt-nn-unfinished-0123456789abcdef"
 
 
 class Server(ThreadingHTTPServer):
-    """Notes what it is asked for, and when it closes waits for all threads that answer."""
+    """Record requests, and wait for all threads when closed."""
 
     daemon_threads = False
 
@@ -143,7 +143,7 @@ WHOLE = ["fine", "chunked", "unknown-length"]
 
 @pytest.mark.parametrize("way", WHOLE)
 @pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
-def test_files_are_fetched_once(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
+def test_files_are_downloaded_once(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
     path = tmp_path / "file"
     for _ in range(2):
         assert download(url(server, way), str(path), sha256, progress=False) == path
@@ -152,7 +152,7 @@ def test_files_are_fetched_once(server: Server, tmp_path: Path, way: str, sha256
     assert names(tmp_path) == ["file"]
 
 
-def test_a_file_that_is_another_one_is_replaced(server: Server, tmp_path: Path) -> None:
+def test_a_file_with_another_checksum_is_replaced(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"an older version")
     download(url(server, "fine"), path, progress=False)
@@ -166,7 +166,7 @@ def test_a_file_that_is_another_one_is_replaced(server: Server, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("sha256", [None, SHA256])
-def test_what_was_interrupted_leaves_nothing(server: Server, tmp_path: Path, sha256: Any) -> None:
+def test_interrupted_downloads_leave_nothing(server: Server, tmp_path: Path, sha256: Any) -> None:
     with pytest.raises(nn.DownloadError, match="ended after 300000 of 700000 bytes"):
         download(url(server, "truncated"), tmp_path / "file", sha256, progress=False)
     assert names(tmp_path) == []
@@ -175,17 +175,17 @@ def test_what_was_interrupted_leaves_nothing(server: Server, tmp_path: Path, sha
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        ("missing", "the server answers 404, Not Found"),
-        ("nonsense", "could not fetch"),
-        ("chunked-truncated", "could not fetch .*IncompleteRead"),
+        ("missing", "HTTP error 404, Not Found"),
+        ("nonsense", "could not download"),
+        ("chunked-truncated", "could not download .*IncompleteRead"),
         ("truncated", "ended after 300000 of 700000 bytes"),
-        ("slow", "could not fetch .*timed out"),
-        ("to-ftp://127.0.0.1/file", "not safe to follow"),
-        ("to-file:///etc/passwd", "the server answers 302"),
-        ("to-/to-", "the server answers 302, .*infinite loop"),
+        ("slow", "could not download .*timed out"),
+        ("to-ftp://127.0.0.1/file", "which is not safe"),
+        ("to-file:///etc/passwd", "HTTP error 302"),
+        ("to-/to-", "HTTP error 302, .*infinite loop"),
     ],
 )
-def test_servers_that_fail(server: Server, tmp_path: Path, way: str, message: str) -> None:
+def test_server_errors(server: Server, tmp_path: Path, way: str, message: str) -> None:
     with pytest.raises(nn.DownloadError, match=message):
         download(url(server, way), tmp_path / "file", progress=False, timeout=0.2)
     assert names(tmp_path) == []
@@ -193,8 +193,8 @@ def test_servers_that_fail(server: Server, tmp_path: Path, way: str, message: st
 
 @pytest.mark.parametrize("way", [*ENDLESS, "boastful"])
 @pytest.mark.parametrize("sha256", [None, SHA256])
-def test_servers_without_end(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
-    """Neither memory nor time nor the disk are theirs, however they go about it."""
+def test_endless_responses(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
+    """Memory, time and disk space are limited."""
     limit = "download" if way in ("plenty", "boastful") else "seconds"
     with (
         nn.limits(seconds=0.15 if limit == "seconds" else 600, download=10**5),
@@ -204,7 +204,7 @@ def test_servers_without_end(server: Server, tmp_path: Path, way: str, sha256: A
     assert names(tmp_path) == []
 
 
-def test_what_others_have_planted_is_not_written_to(server: Server, tmp_path: Path) -> None:
+def test_planted_links_are_not_followed(server: Server, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_bytes(b"mine")
     folder = tmp_path / "folder"
@@ -220,8 +220,8 @@ def test_what_others_have_planted_is_not_written_to(server: Server, tmp_path: Pa
     assert outside.read_bytes() == b"mine"
 
 
-def test_a_file_without_a_checksum_is_said_to_be_one(server: Server, tmp_path: Path) -> None:
-    message = f"over HTTP, where anybody on the way can change it: .* sha256='{SHA256}'"
+def test_a_missing_checksum_causes_a_warning(server: Server, tmp_path: Path) -> None:
+    message = f"over HTTP, which can be modified in transit: .* sha256='{SHA256}'"
     with pytest.warns(RuntimeWarning, match=message) as caught:
         download(url(server, "fine"), tmp_path / "file", progress=False)
     assert [warning.filename for warning in caught] == [__file__]
@@ -235,7 +235,7 @@ def test_redirections_are_followed(server: Server, tmp_path: Path) -> None:
 
 
 def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(nn.DownloadError, match="could not fetch http://127.0.0.1:9/x"):
+    with pytest.raises(nn.DownloadError, match="could not download http://127.0.0.1:9/x"):
         download("http://127.0.0.1:9/x", tmp_path / "file", timeout=2)
     with pytest.raises(nn.DownloadError, match="No such file or directory"):
         download(url(server, "fine"), tmp_path / "missing" / "file", progress=False)
@@ -251,7 +251,7 @@ def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
         ({"url": "http:///x"}, "must begin with http"),
         ({"url": "http://example.org:x/"}, "must begin with http"),
         ({"url": "http://example.org/a b"}, "must begin with http"),
-        ({"url": "http://example.org/ä"}, "letters beyond ASCII"),
+        ({"url": "http://example.org/ä"}, "non-ASCII characters"),
         ({"url": None}, "must begin with http"),
         ({"path": "."}, "path must be the name of a file"),
         ({"path": "a\0b"}, "path must be the name of a file"),
@@ -259,13 +259,13 @@ def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
         ({"timeout": 0}, "a positive number of seconds"),
     ],
 )
-def test_settings_that_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_settings(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     settings: Any = {"url": "http://127.0.0.1:9/x", "path": tmp_path / "file", **change}
     with pytest.raises(nn.SettingError, match=message):
         download(**settings)
 
 
-def test_progress_is_shown_if_rich_is_there(
+def test_progress_bar(
     server: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -282,9 +282,7 @@ def test_progress_is_shown_if_rich_is_there(
 # --- Published data sets --------------------------------------------------------------------------
 
 
-def test_data_sets_are_fetched_by_name(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fetch(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"fine": SHA256, "chunked": None}
     monkeypatch.setitem(PUBLISHED, "mine", Published(url(server, ""), files, "none"))
     for _ in range(2):
@@ -303,7 +301,7 @@ def test_data_sets_are_fetched_by_name(
         fetch("mine", tmp_path / "file")
 
 
-def test_what_is_published_can_be_read() -> None:
+def test_published_files_have_readers() -> None:
     for name, data in PUBLISHED.items():
         for file, sha256 in data.files.items():
             parts = urllib.parse.urlsplit(data.address + file)

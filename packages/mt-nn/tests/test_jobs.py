@@ -950,7 +950,7 @@ def test_too_few_images_end_with_one_line(
             "no-such-folder: No such file or directory. --data-dir names the folder of the data "
             "sets, with those of this job in mnist; mt_nn.data.fetch('mnist') makes them.",
         ),
-        (["mnist", "--data-dir", "."], "holds no t10k-images-idx3-ubyte"),
+        (["mnist", "--data-dir", "."], "does not contain t10k-images-idx3-ubyte"),
         (["mnist", "--data-dir", "{broken}"], "is damaged"),
         (["mnist", "--data-dir", "x" * 300], "could not read"),
         (["--out", "{file}"], "could not make the folder"),

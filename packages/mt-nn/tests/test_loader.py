@@ -39,7 +39,7 @@ WORKERS = (0, 1, 3)
 
 
 class Numbers(Dataset):
-    """The integers, each with a random one; `fails` raises."""
+    """Integers, each with a random number; the index `fails` raises an error."""
 
     def __init__(self, count: int = 7, fails: int = -1) -> None:
         self.count, self.fails = count, fails
@@ -69,7 +69,7 @@ def no_thread_stays() -> Iterator[None]:
 
 
 def seen(loader: DataLoader) -> list[Any]:
-    """Return what an epoch shows, as lists."""
+    """Return the batches of an epoch, as lists."""
     return [[part.tolist() for part in batch] for batch in loader]
 
 
@@ -92,7 +92,7 @@ def test_batches_in_order() -> None:
     assert list(DataLoader(Numbers(0), 2)) == []
 
 
-def test_subclasses_of_the_rows_of_tensors_are_asked_for_each_row() -> None:
+def test_subclasses_of_tensor_dataset_are_indexed_by_row() -> None:
     class Doubled(TensorDataset):
         def __getitem__(self, index: int) -> Any:
             assert isinstance(index, int)
@@ -102,7 +102,7 @@ def test_subclasses_of_the_rows_of_tensors_are_asked_for_each_row() -> None:
         assert next(iter(DataLoader(dataset, 3))).tolist() == [0, 4, 8]
 
 
-def test_shuffling_shows_each_sample_once_and_follows_the_seed() -> None:
+def test_shuffling_is_a_permutation_and_follows_the_seed() -> None:
     mt.manual_seed(3)
     loader = DataLoader(ROWS, 3, shuffle=True)
     epochs = [first_column(loader) for _ in range(2)]
@@ -124,7 +124,7 @@ def test_without_batches() -> None:
     assert (list(windows), len(windows)) == ([3, 1], 2)
 
 
-def test_samplers_in_place_of_shuffling() -> None:
+def test_samplers_instead_of_shuffling() -> None:
     assert first_column(DataLoader(ROWS, 2, sampler=[4, 4, 9])) == [4, 4, 9]
     loader = DataLoader(ROWS, batch_sampler=[[1], [2, 3]])
     assert [batch[1].tolist() for batch in loader] == [[2], [4, 6]]
@@ -134,7 +134,7 @@ def test_samplers_in_place_of_shuffling() -> None:
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_samples_one_after_another(workers: int) -> None:
+def test_iterable_data_sets(workers: int) -> None:
     def numbers(**settings: Any) -> list[Any]:
         return [b[0].tolist() for b in DataLoader(Stream(), num_workers=workers, **settings)]
 
@@ -155,7 +155,7 @@ def test_an_iterable_data_set_may_have_a_length() -> None:
     assert len(DataLoader(Counted(), None)) == 7
 
 
-def test_a_data_set_that_returns_several_samples() -> None:
+def test_getitems() -> None:
     class Several(Numbers):
         def __getitems__(self, indices: list[int]) -> list[int]:
             return [10 * index for index in indices][: self.fails]
@@ -170,24 +170,27 @@ def test_a_data_set_that_returns_several_samples() -> None:
     [
         ({"batch_size": 0}, "batch_size must be a positive integer"),
         ({"batch_size": 2.5}, "batch_size must be an integer"),
-        ({"batch_size": None, "drop_last": True}, "drop_last needs a batch_size"),
-        ({"shuffle": True, "sampler": [1]}, "sampler and shuffle both"),
-        ({"batch_sampler": [[1]], "batch_size": 2}, "batch_sampler sets the batches"),
-        ({"batch_sampler": [[1]], "shuffle": True}, "batch_sampler sets the batches"),
-        ({"batch_sampler": [[1]], "sampler": [1]}, "batch_sampler sets the batches"),
-        ({"batch_sampler": [[1]], "drop_last": True}, "batch_sampler sets the batches"),
-        ({"dataset": Stream(), "shuffle": True}, "IterableDataset has none"),
-        ({"dataset": Stream(), "sampler": []}, "IterableDataset has none"),
+        ({"batch_size": None, "drop_last": True}, "drop_last=True needs a batch_size"),
+        ({"shuffle": True, "sampler": [1]}, "shuffle and sampler both"),
+        ({"batch_sampler": [[1]], "batch_size": 2}, "batch_sampler cannot be combined"),
+        ({"batch_sampler": [[1]], "shuffle": True}, "batch_sampler cannot be combined"),
+        ({"batch_sampler": [[1]], "sampler": [1]}, "batch_sampler cannot be combined"),
+        ({"batch_sampler": [[1]], "drop_last": True}, "batch_sampler cannot be combined"),
+        ({"dataset": Stream(), "shuffle": True}, "which an IterableDataset does not"),
+        ({"dataset": Stream(), "sampler": []}, "which an IterableDataset does not"),
         ({"num_workers": -1}, "num_workers must be a non-negative integer"),
-        ({"timeout": -1, "num_workers": 1}, "timeout is a number of seconds"),
-        ({"timeout": float("nan"), "num_workers": 1}, "timeout is a number of seconds"),
-        ({"timeout": "1", "num_workers": 1}, "timeout is a number of seconds"),
-        ({"timeout": 1}, "give num_workers"),
-        ({"prefetch_factor": 2}, "give num_workers"),
+        ({"timeout": -1, "num_workers": 1}, "timeout must be a non-negative number of seconds"),
+        (
+            {"timeout": float("nan"), "num_workers": 1},
+            "timeout must be a non-negative number of seconds",
+        ),
+        ({"timeout": "1", "num_workers": 1}, "timeout must be a non-negative number of seconds"),
+        ({"timeout": 1}, "set num_workers"),
+        ({"prefetch_factor": 2}, "set num_workers"),
         ({"prefetch_factor": 0, "num_workers": 1}, "prefetch_factor must be a positive integer"),
     ],
 )
-def test_settings_that_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         DataLoader(**{"dataset": ROWS, **settings})
 
@@ -229,15 +232,15 @@ def test_weighted_samples() -> None:
         (lambda: RandomSampler([], num_samples=3), nn.SettingError, "an empty data set"),
         (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "a positive integer"),
         (lambda: RandomSampler(ROWS, 1), TypeError, "replacement must be True or False"),
-        (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "from 0 on"),
-        (lambda: WeightedRandomSampler([[1.0]], 1), nn.SettingError, "a row of"),
-        (lambda: WeightedRandomSampler([0.0], 1), nn.SettingError, "0 weight"),
-        (lambda: WeightedRandomSampler([1.0, 0.0], 2, False), nn.SettingError, "1 weight"),
+        (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "non-negative numbers"),
+        (lambda: WeightedRandomSampler([[1.0]], 1), nn.SettingError, "a 1-D sequence"),
+        (lambda: WeightedRandomSampler([0.0], 1), nn.SettingError, "only 0 weight"),
+        (lambda: WeightedRandomSampler([1.0, 0.0], 2, False), nn.SettingError, "only 1 weight"),
         (lambda: BatchSampler([1], 0, False), nn.SettingError, "a positive integer"),
         (lambda: iter(Sampler()), TypeError, "must define __iter__"),
     ],
 )
-def test_samplers_that_are_refused(make: Any, error: type[Exception], message: str) -> None:
+def test_invalid_samplers(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
 
@@ -270,7 +273,7 @@ def plain(batch: Any) -> Any:
 
 
 @pytest.mark.parametrize("samples", SAMPLES, ids=str)
-def test_samples_are_joined_as_in_torch(samples: list[Any]) -> None:
+def test_default_collate_matches_torch(samples: list[Any]) -> None:
     data = pytest.importorskip("torch.utils.data")
     joined = default_collate(samples)
     assert plain(joined) == plain(data.default_collate(samples))
@@ -293,11 +296,11 @@ def test_tensors_are_stacked() -> None:
         ([np.array(["a"])], nn.SettingError, "cannot be joined"),
         ([mt.ones(2), mt.ones(3)], nn.InputError, r"Tensor with shapes \(2,\), \(3,\)"),
         ([np.ones(2), 3], nn.InputError, "ndarray, int with|int, ndarray with"),
-        ([1, "a"], nn.InputError, "another is none"),
-        ([(1, 2), (1,)], nn.InputError, "2 part"),
-        ([(1, 2), 3], nn.InputError, "2 part"),
+        ([1, "a"], nn.InputError, "others are not"),
+        ([(1, 2), (1,)], nn.InputError, "2 member"),
+        ([(1, 2), 3], nn.InputError, "2 member"),
         ([{"a": 1}, {"b": 1}], nn.InputError, "cannot be joined"),
-        ([{"a": 1}, 1], nn.InputError, "another is int"),
+        ([{"a": 1}, 1], nn.InputError, "another has int"),
     ],
 )
 def test_samples_that_cannot_be_joined(samples: Any, error: Any, message: str) -> None:
@@ -305,13 +308,13 @@ def test_samples_that_cannot_be_joined(samples: Any, error: Any, message: str) -
         default_collate(samples)
 
 
-def test_sequences_are_filled_up() -> None:
+def test_pad_collate() -> None:
     batch = [(mt.tensor([1, 2]), 0.5), ([], 1.5), (np.array([3]), 2.5)]
     tokens, lengths, targets = pad_collate(batch, padding_value=9)
     assert tokens.tolist() == [[1, 2], [9, 9], [3, 9]]
     assert (lengths.tolist(), targets.tolist()) == ([2, 0, 1], [0.5, 1.5, 2.5])
     for wrong in ([(1, 2)], [([0.5], 1)], [3], [([1], 2, 3)], [(["a"], 1)]):
-        with pytest.raises(nn.InputError, match="joins (pairs|sequences)"):
+        with pytest.raises(nn.InputError, match=r"pad_collate\(\) takes"):
             pad_collate(wrong)
     with pytest.raises(nn.SettingError, match="at least one"):
         pad_collate([])
@@ -338,7 +341,7 @@ def test_random_numbers_do_not_depend_on_workers(dataset: Dataset) -> None:
     assert len(set(values)) == 23
 
 
-def test_workers_work_at_the_same_time() -> None:
+def test_workers_run_concurrently() -> None:
     together = threading.Barrier(3, timeout=5)
 
     class Meeting(Numbers):
@@ -349,7 +352,7 @@ def test_workers_work_at_the_same_time() -> None:
     assert len(list(DataLoader(Meeting(6), num_workers=3))) == 6
 
 
-def test_no_more_batches_are_made_ahead_than_asked_for() -> None:
+def test_prefetch_factor_bounds_the_batches_in_advance() -> None:
     made: list[int] = []
 
     class Counted(Numbers):
@@ -365,7 +368,7 @@ def test_no_more_batches_are_made_ahead_than_asked_for() -> None:
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_an_error_reaches_the_caller_in_its_place_with_its_traceback(workers: int) -> None:
+def test_errors_are_raised_in_order_with_their_traceback(workers: int) -> None:
     batches = iter(DataLoader(Numbers(fails=4), num_workers=workers))
     assert [next(batches)[0].item() for _ in range(4)] == [0, 1, 2, 3]
     with pytest.raises(KeyError, match="this sample is missing") as raised:
@@ -375,7 +378,7 @@ def test_an_error_reaches_the_caller_in_its_place_with_its_traceback(workers: in
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_an_end_of_iteration_inside_a_data_set_is_an_error(workers: int) -> None:
+def test_stop_iteration_in_a_data_set_is_an_error(workers: int) -> None:
     class Ends(Numbers):
         def __getitem__(self, index: int) -> Any:
             return next(iter(()))
@@ -401,7 +404,7 @@ def test_errors_of_samplers_streams_and_collate_fn(workers: int) -> None:
             list(loader)
 
 
-def test_workers_are_introduced_by_number_and_may_fail_at_once() -> None:
+def test_worker_init_fn() -> None:
     numbers: list[int] = []
     barrier = threading.Barrier(2, timeout=5)
 
@@ -416,7 +419,7 @@ def test_workers_are_introduced_by_number_and_may_fail_at_once() -> None:
         list(DataLoader(Numbers(), num_workers=2, worker_init_fn=lambda number: 1 // 0))
 
 
-def test_workers_end_with_an_abandoned_iteration() -> None:
+def test_workers_stop_when_the_iteration_is_abandoned() -> None:
     before = threading.active_count()
     for batch in DataLoader(Numbers(1000), num_workers=3):
         assert batch[0].item() == 0
@@ -432,7 +435,7 @@ def test_workers_end_with_an_abandoned_iteration() -> None:
     del never_begun
 
 
-def test_workers_end_when_the_loop_raises() -> None:
+def test_workers_stop_when_the_loop_raises() -> None:
     before = threading.active_count()
 
     def train() -> None:
@@ -444,7 +447,7 @@ def test_workers_end_when_the_loop_raises() -> None:
     assert threading.active_count() == before
 
 
-def test_a_batch_that_takes_too_long() -> None:
+def test_timeout() -> None:
     released = threading.Event()
 
     class Waits(Numbers):
@@ -500,7 +503,7 @@ for batch in batches:
 @pytest.mark.parametrize(
     ("mode", "status"), [("interrupt", -signal.SIGINT), ("leave", 3), ("stuck", 1)]
 )
-def test_a_process_ends_whatever_its_workers_do(mode: str, status: int) -> None:
+def test_workers_do_not_keep_the_process_alive(mode: str, status: int) -> None:
     command = [sys.executable, "-c", SCRIPT, mode]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
@@ -519,7 +522,7 @@ def test_a_process_ends_whatever_its_workers_do(mode: str, status: int) -> None:
 
 
 def make_loader(kind: str, workers: int) -> DataLoader:
-    """Return a loader that draws random numbers from everywhere it can."""
+    """Return a loader that uses all sources of random numbers."""
     given = mt.Generator().manual_seed(8)
     own = mt.Generator().manual_seed(9)
     match kind:
@@ -540,7 +543,7 @@ def make_loader(kind: str, workers: int) -> DataLoader:
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("kind", ["default", "generator", "sampler", "batch sampler", "stream"])
 @pytest.mark.parametrize("given", [0, 2, 4])
-def test_an_epoch_goes_on_where_it_was_left(kind: str, workers: int, given: int) -> None:
+def test_an_epoch_can_be_resumed(kind: str, workers: int, given: int) -> None:
     mt.manual_seed(1)
     loader = make_loader(kind, workers)
     seen(loader)
@@ -572,7 +575,7 @@ def test_a_state_between_epochs() -> None:
     assert seen(fresh) == following
 
 
-def test_a_state_follows_the_epoch_begun_last() -> None:
+def test_the_state_belongs_to_the_last_started_epoch() -> None:
     loader = make_loader("generator", 0)
     first, second = iter(loader), iter(loader)
     next(second)
@@ -595,20 +598,20 @@ def test_a_state_follows_the_epoch_begun_last() -> None:
     ],
     ids=str,
 )
-def test_states_that_are_refused(change: dict[str, Any]) -> None:
+def test_loading_invalid_states(change: dict[str, Any]) -> None:
     loader = make_loader("generator", 0)
     next(iter(loader))
     state = loader.state_dict()
     with pytest.raises(nn.SettingError, match="state"):
         loader.load_state_dict({**state, **change})
     for missing in state:
-        with pytest.raises(nn.SettingError, match="no state of a DataLoader"):
+        with pytest.raises(nn.SettingError, match="not the state of a DataLoader"):
             loader.load_state_dict({k: v for k, v in state.items() if k != missing})
 
 
 @pytest.mark.parametrize("name", ["shuffle", "drop_last", "pin_memory", "persistent_workers"])
 @pytest.mark.parametrize("value", ["yes", 1, 2.0])
-def test_switches_are_true_or_false(name: str, value: Any) -> None:
+def test_flags_must_be_bools(name: str, value: Any) -> None:
     settings: dict[str, Any] = {name: value}
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         DataLoader([1, 2, 3], **settings)

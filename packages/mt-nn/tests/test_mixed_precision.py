@@ -130,7 +130,7 @@ def both() -> list[tuple[Any, Any, Any]]:
 
 
 @pytest.mark.torch
-def test_steps_scales_and_states_are_torchs() -> None:
+def test_scaler_matches_torch() -> None:
     steps = [1.0, 2.0, math.inf, 1.0, math.nan, 1.0, 1.0, 3.0]
     told: list[list[Any]] = []
     for scaler, x, optimizer in both():
@@ -149,7 +149,7 @@ def test_steps_scales_and_states_are_torchs() -> None:
     assert repr(told[0]) == repr(told[1])
 
 
-def test_a_scaler_goes_on_from_its_state() -> None:
+def test_scaler_state_dict() -> None:
     scaler, other = nn.GradScaler(init_scale=8.0), nn.GradScaler()
     other.load_state_dict(scaler.state_dict())
     assert other.state_dict() == scaler.state_dict()
@@ -162,8 +162,8 @@ def test_a_scaler_goes_on_from_its_state() -> None:
         other.load_state_dict({})
 
 
-def test_small_gradients_are_no_zeros() -> None:
-    """Where the loss is not scaled, they are."""
+def test_scaling_keeps_small_gradients() -> None:
+    """Without scaling, they are inaccurate or zero."""
     found = []
     for scale in (1.0, 2.0**14):
         weight = nn.Parameter(mt.tensor([[1e-4]]))
@@ -179,27 +179,29 @@ def test_small_gradients_are_no_zeros() -> None:
     assert found[1] == pytest.approx(1e-8, rel=0.01)
 
 
-def test_mistakes_are_named() -> None:
+def test_scaler_errors() -> None:
     x = nn.Parameter(mt.ones(2))
     optimizer, scaler = nn.optim.SGD([x], lr=0.1), nn.GradScaler()
-    with pytest.raises(nn.NetworkError, match=r"update\(\) comes after"):
+    with pytest.raises(nn.NetworkError, match=r"update\(\) must be called after"):
         scaler.update()
     scaler.scale(x.sum()).backward()
     scaler.unscale_(optimizer)
-    with pytest.raises(nn.NetworkError, match="had it since"):
+    with pytest.raises(nn.NetworkError, match=r"unscale_\(\) was called twice"):
         scaler.unscale_(optimizer)
     scaler.step(optimizer)
+    with pytest.raises(nn.NetworkError, match=r"unscale_\(\) was called after step"):
+        scaler.unscale_(optimizer)
     with pytest.raises(nn.NetworkError, match="called twice"):
         scaler.step(optimizer)
     with pytest.raises(nn.SettingError, match="no closure"):
         scaler.step(optimizer, lambda: 1.0)
-    with pytest.raises(nn.SettingError, match="positive"):
+    with pytest.raises(nn.SettingError, match="new_scale must be positive"):
         scaler.update(0.0)
     with pytest.raises(nn.SettingError, match="takes tensors"):
         scaler.scale(3.0)
-    with pytest.raises(nn.SettingError, match="grows by a factor above 1"):
+    with pytest.raises(nn.SettingError, match="growth_factor > 1"):
         nn.GradScaler(growth_factor=1.0)
     half = nn.Parameter(mt.ones(2).half())
     half.sum().backward()
-    with pytest.raises(nn.SettingError, match="float16 cannot be unscaled"):
+    with pytest.raises(nn.SettingError, match="float16 gradients cannot be unscaled"):
         nn.GradScaler().unscale_(nn.optim.SGD([half], lr=0.1))

@@ -38,7 +38,7 @@ def run(make: Any) -> Any:
 @pytest.mark.parametrize("nesterov", [False, True])
 def test_sgd(momentum: float, decay: float, nesterov: bool) -> None:
     if nesterov and not momentum:
-        return  # refused: see below
+        return  # an error; see below
     x, velocity = START.copy(), None
     for _ in range(STEPS):
         g = gradient(x) + decay * x
@@ -73,7 +73,7 @@ def test_lamb() -> None:
     np.testing.assert_allclose(ours, x, rtol=1e-12)
 
 
-def test_lamb_moves_what_is_zero() -> None:
+def test_lamb_updates_parameters_of_zeros() -> None:
     x = nn.Parameter(mt.zeros(2))
     x.grad = mt.tensor([1.0, -1.0])
     optim.LAMB([x], lr=0.1).step()
@@ -110,8 +110,8 @@ ALL = [
 
 
 @pytest.mark.parametrize("make", ALL)
-def test_states_survive_the_disk(make: Any, tmp_path: Any) -> None:
-    """Tensors go through safetensors, the rest through JSON."""
+def test_states_are_saved_and_loaded(make: Any, tmp_path: Any) -> None:
+    """Tensors are saved with safetensors, the rest as JSON."""
     x, twin = (nn.Parameter(mt.tensor(START)) for _ in range(2))
     optimizer, resumed = make([x]), make([twin])
     for _ in range(3):
@@ -126,16 +126,16 @@ def test_states_survive_the_disk(make: Any, tmp_path: Any) -> None:
     resumed.load_state_dict(rest)
     twin.update(x.detach())
     for _ in range(2):
-        for parameter, its in ((x, optimizer), (twin, resumed)):
+        for parameter, each in ((x, optimizer), (twin, resumed)):
             parameter.grad = mt.tensor(gradient(parameter.detach().numpy()))
-            its.step()
+            each.step()
     np.testing.assert_array_equal(x.detach().numpy(), twin.detach().numpy())
 
 
 @pytest.mark.parametrize("backend", [b for b in ("simple", "fast") if b in backends()])
 @pytest.mark.parametrize("make", ALL)
-def test_every_backend_takes_the_same_steps(make: Any, backend: str) -> None:
-    places = []
+def test_backends_agree(make: Any, backend: str) -> None:
+    results = []
     for name in ("numpy", backend):
         with mt.use_backend(name):
             x = nn.Parameter(mt.tensor(START, dtype="float32"))
@@ -143,15 +143,15 @@ def test_every_backend_takes_the_same_steps(make: Any, backend: str) -> None:
             for _ in range(6):
                 x.grad = mt.tensor(gradient(x.detach().numpy()))
                 optimizer.step()
-            places.append(x.detach().numpy())
-    np.testing.assert_allclose(*places, rtol=1e-5)
+            results.append(x.detach().numpy())
+    np.testing.assert_allclose(*results, rtol=1e-5)
 
 
 @pytest.mark.parametrize("decoupled", [False, True])
 @pytest.mark.parametrize("make", ALL)
-def test_only_the_present_rate_counts(make: Any, decoupled: bool) -> None:
-    """What training began with is nothing to a step, nor to the decay of parameters."""
-    places = []
+def test_steps_use_the_current_rate(make: Any, decoupled: bool) -> None:
+    """The initial rate affects neither steps nor weight decay."""
+    results = []
     for scheduled in (False, True):
         x = nn.Parameter(mt.tensor(START))
         optimizer = make([x])
@@ -168,8 +168,8 @@ def test_only_the_present_rate_counts(make: Any, decoupled: bool) -> None:
         for _ in range(3):
             x.grad = mt.tensor(gradient(x.detach().numpy()))
             optimizer.step()
-        places.append(x.tolist())
-    assert places[0] == places[1]
+        results.append(x.tolist())
+    assert results[0] == results[1]
 
 
 def test_a_loaded_state_is_a_copy() -> None:
@@ -193,7 +193,7 @@ def test_a_loaded_state_is_a_copy() -> None:
         (lambda s: s["param_groups"].append({"params": []}), r"groups of \[2, 0\] parameters"),
         (lambda s: s["param_groups"][0].pop("eps"), "a group lacks eps"),
         (lambda s: s["state"].update({7: {"step": 1}}), r"that are in no group: \[7\]"),
-        (lambda s: s["state"][0].pop("exp_avg"), "of parameter 0 it remembers step, exp_avg_sq"),
+        (lambda s: s["state"][0].pop("exp_avg"), "parameter 0 has step, exp_avg_sq; expected"),
         (lambda s: s["state"][1].update(exp_avg=mt.ones(4)), r"has shape \(4,\) instead of \(2,"),
     ],
 )
@@ -212,7 +212,7 @@ def test_a_state_that_does_not_fit_changes_nothing(change: Any, message: str) ->
     assert len(optimizer.state) == 2
 
 
-def test_a_state_with_senseless_settings_is_refused() -> None:
+def test_loading_invalid_settings_raises() -> None:
     optimizer = optim.SGD([nn.Parameter(mt.ones(1))])
     state = optimizer.state_dict()
     state["param_groups"][0]["lr"] = "fast"
@@ -220,7 +220,7 @@ def test_a_state_with_senseless_settings_is_refused() -> None:
         optimizer.load_state_dict(state)
 
 
-def test_a_closure_computes_the_loss_anew() -> None:
+def test_step_calls_a_closure() -> None:
     x = nn.Parameter(mt.tensor([3.0]))
     optimizer = optim.SGD([x], lr=0.5)
 
@@ -247,7 +247,7 @@ def test_groups_can_be_added() -> None:
         optimizer.add_param_group({"params": [a]})
     with pytest.raises(nn.SettingError, match="lr must be at least 0; got -1"):
         optimizer.add_param_group({"params": [nn.Parameter(mt.ones(1))], "lr": -1})
-    with pytest.raises(nn.SettingError, match="a group for SGD is a dictionary"):
+    with pytest.raises(nn.SettingError, match="a group for SGD must be a dictionary"):
         optimizer.add_param_group([a])  # type: ignore[arg-type]
     assert len(optimizer.param_groups) == 2
 
@@ -260,7 +260,7 @@ def test_groups_have_their_own_settings() -> None:
     assert (a.item(), b.item(), c.item()) == (0.5, 0.0, 1.0)
 
 
-def test_a_bare_tensor_is_refused() -> None:
+def test_a_single_tensor_raises() -> None:
     with pytest.raises(TypeError, match=r"takes a list of parameters.*\[tensor\]"):
         optim.SGD(nn.Parameter(mt.ones(2)))
 
@@ -292,15 +292,15 @@ def test_gradients_can_be_zeroed_in_place() -> None:
     [
         (lambda p: optim.SGD([]), "SGD was given no parameters"),
         (lambda p: optim.SGD([p, p]), "twice"),
-        (lambda p: optim.SGD([p * 1]), "float32 that was computed from others cannot be"),
-        (lambda p: optim.SGD([mt.arange(2)]), "int64 that was given cannot be optimized"),
+        (lambda p: optim.SGD([p * 1]), "a non-leaf tensor of float32 cannot be optimized"),
+        (lambda p: optim.SGD([mt.arange(2)]), "a leaf tensor of int64 cannot be optimized"),
         (lambda p: optim.SGD([{"lr": 1.0}]), "lacks 'params'; it has lr"),
-        (lambda p: optim.SGD([3.0]), "3.0 is no tensor"),
+        (lambda p: optim.SGD([3.0]), "takes tensors; 3.0 was given"),
         (lambda p: optim.SGD([p], lr=-1), "lr must be at least 0; got -1"),
         (lambda p: optim.SGD([p], nesterov=True), "nesterov needs a momentum"),
         (lambda p: optim.SGD([{"params": [p], "rate": 1}]), "SGD has no setting rate; it has lr"),
-        (lambda p: optim.Adam([p], betas=(0.9, 1.0)), "betas must be from 0"),
-        (lambda p: optim.Adam([p], betas=0.9), "betas must be from 0"),
+        (lambda p: optim.Adam([p], betas=(0.9, 1.0)), r"betas must be two numbers in \[0, 1\)"),
+        (lambda p: optim.Adam([p], betas=0.9), "betas must be two numbers"),
         (lambda p: optim.Adam([p], lr=float("nan")), "lr must be at least 0; got nan"),
         (lambda p: optim.AdamW([{"params": [p], "eps": -1}]), "eps must be at least 0"),
         (lambda p: optim.SGD([p], maximize=1), "maximize must be True or False; got 1"),
@@ -308,22 +308,22 @@ def test_gradients_can_be_zeroed_in_place() -> None:
         (lambda p: optim.Adadelta([p], rho=-0.1), "rho must be from 0 to 1"),
         (lambda p: optim.Adagrad([p], lr_decay=-1), "lr_decay must be at least 0"),
         (lambda p: optim.NAdam([p], momentum_decay=-1), "momentum_decay must be at least 0"),
-        (lambda p: optim.Lion([p], betas=(1, 0.5)), "betas must be from 0"),
-        (lambda p: optim.Rprop([p], etas=(2, 3)), "etas must be one between 0 and 1"),
+        (lambda p: optim.Lion([p], betas=(1, 0.5)), "betas must be two numbers"),
+        (lambda p: optim.Rprop([p], etas=(2, 3)), "etas must be two numbers, one between 0 and 1"),
         (lambda p: optim.Rprop([p], step_sizes=1), "step_sizes must be two numbers"),
         (lambda p: optim.ASGD([p], t0="late"), "t0 must be a number; got 'late'"),
         (lambda p: optim.SGD([p], dampening=None), "dampening must be a number"),
         (lambda p: optim.LBFGS([p], line_search_fn="wolfe"), "None or 'strong_wolfe'"),
         (lambda p: optim.LBFGS([p], max_iter=0), "max_iter"),
-        (lambda p: optim.LBFGS([{"params": p}, {"params": p}]), "has one group"),
+        (lambda p: optim.LBFGS([{"params": p}, {"params": p}]), "supports one group"),
         (lambda p: optim.SGD([p], lr=mt.ones(2)), "a tensor of one element"),
         (lambda p: optim.SGD([p], lr=mt.tensor(-1.0)), "lr must be at least 0; got -1.0"),
-        (lambda p: optim.Adam([p], capturable=True), "capturable=True is not possible"),
-        (lambda p: optim.SGD([p], differentiable=True), "no gradient leads through them"),
-        (lambda p: optim.SGD([p], foreach=True, fused=True), "cannot be True together"),
+        (lambda p: optim.Adam([p], capturable=True), "capturable=True is not supported"),
+        (lambda p: optim.SGD([p], differentiable=True), "gradients cannot flow through them"),
+        (lambda p: optim.SGD([p], foreach=True, fused=True), "cannot both be True"),
         (lambda p: optim.SGD([p], foreach="yes"), "foreach must be None, True or False"),
         (lambda p: optim.SGD({p}), "a set of parameters has no order"),
-        (lambda p: optim.SGD([("a", p), nn.Parameter(mt.ones(1))]), "name all"),
+        (lambda p: optim.SGD([("a", p), nn.Parameter(mt.ones(1))]), "name all of them"),
         (
             lambda p: optim.SGD(
                 [{"params": [("a", p)]}, {"params": [nn.Parameter(mt.ones(1))]}],
@@ -351,7 +351,7 @@ def test_bad_settings(make: Any, message: str) -> None:
         lambda p: optim.RAdam(p, 0.2),
     ],
 )
-def test_a_line_is_found(make: Any) -> None:
+def test_optimizers_fit_a_line(make: Any) -> None:
     mt.manual_seed(0)
     model = nn.Linear(1, 1)
     x = mt.linspace(-1, 1, 20).view(-1, 1)
@@ -365,10 +365,10 @@ def test_a_line_is_found(make: Any) -> None:
     assert model.bias.item() == pytest.approx(3, abs=0.01)
 
 
-# --- What torch's programs ask for ----------------------------------------------------------------
+# --- Compatibility with torch ---------------------------------------------------------------------
 
 
-def test_ways_to_compute_make_no_difference() -> None:
+def test_implementation_settings_have_no_effect() -> None:
     plain, *others = (
         run(lambda p, how=how: optim.Adam(p, 0.1, **how)).tolist()
         for how in ({}, {"foreach": True}, {"fused": True}, {"foreach": False, "capturable": False})
@@ -376,7 +376,7 @@ def test_ways_to_compute_make_no_difference() -> None:
     assert others == [plain] * 3
 
 
-def test_a_state_from_elsewhere_keeps_the_way_to_compute() -> None:
+def test_loading_a_state_keeps_the_implementation() -> None:
     optimizer = optim.Adam([nn.Parameter(mt.ones(1))], foreach=True)
     state = optimizer.state_dict()
     state["param_groups"][0] |= {"capturable": True, "foreach": None, "lr": 0.5}
@@ -409,9 +409,9 @@ def test_hooks_are_called_around_steps() -> None:
         optimizer.register_step_pre_hook("hook")  # type: ignore[arg-type]
 
 
-def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
+def test_user_optimizers_may_define_step_only() -> None:
     class Halving(optim.SGD):
-        """Takes a step, and halves the rate."""
+        """Halve the rate after each step."""
 
         def step(self, closure: Any = None) -> Any:
             loss = super().step(closure)
@@ -419,7 +419,7 @@ def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
             return loss
 
     class Counting(optim.Optimizer):
-        """Written as for torch."""
+        """Define `step`, as optimizers written for torch do."""
 
         def __init__(self, params: Any) -> None:
             super().__init__(params, {"lr": 0.5})
@@ -435,7 +435,7 @@ def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
                     parameter.sub_(state["total"], alpha=group["lr"])
 
     class Nothing(optim.Optimizer):
-        """Says nothing."""
+        """Define neither `step` nor `update`."""
 
     x = nn.Parameter(mt.tensor([3.0]))
     x.grad = mt.ones(1)
@@ -455,7 +455,7 @@ def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
         Nothing([x], {}).step()
 
 
-def test_hooks_see_states() -> None:
+def test_state_dict_hooks() -> None:
     optimizer = optim.SGD([nn.Parameter(mt.ones(1))], lr=0.5)
     order: list[str] = []
     optimizer.register_state_dict_pre_hook(lambda o: order.append("second"))
@@ -476,7 +476,7 @@ def test_hooks_see_states() -> None:
     assert "version" not in twin.state_dict()
 
 
-def test_lbfgs_needs_a_closure_and_survives_the_disk(tmp_path: Any) -> None:
+def test_lbfgs_needs_a_closure_and_can_be_resumed(tmp_path: Any) -> None:
     x = nn.Parameter(mt.tensor([3.0, -1.0]))
     make = lambda: optim.LBFGS([x], max_iter=2, line_search_fn="strong_wolfe")  # noqa: E731
     optimizer = make()
@@ -505,11 +505,11 @@ def test_lbfgs_needs_a_closure_and_survives_the_disk(tmp_path: Any) -> None:
     with pytest.raises(nn.StateDictError, match="lacks ro"):
         optimizer.load_state_dict(wrong)
     wrong["state"][0] |= {"ro": [], "d": mt.ones(5)}
-    with pytest.raises(nn.StateDictError, match="d is not a row of 2 elements"):
+    with pytest.raises(nn.StateDictError, match="d is not a vector of 2 elements"):
         optimizer.load_state_dict(wrong)
 
 
-def test_lbfgs_goes_down_a_line_for_ever() -> None:
+def test_lbfgs_on_a_linear_loss() -> None:
     x = nn.Parameter(mt.tensor([0.0]))
     optimizer = optim.LBFGS([x], max_iter=3, line_search_fn="strong_wolfe")
 
@@ -520,10 +520,10 @@ def test_lbfgs_goes_down_a_line_for_ever() -> None:
         return loss
 
     optimizer.step(closure)
-    assert x.item() == 100  # three looks, each ten times as far as the one before
+    assert x.item() == 100  # three evaluations, each ten times as far as the previous one
 
 
-def test_hooks_are_called_in_the_order_in_which_they_came() -> None:
+def test_hooks_are_called_in_order_of_registration() -> None:
     optimizer = optim.SGD([nn.Parameter(mt.ones(1))], lr=0.5)
     order: list[Any] = []
     for number in (1, 2, 3):
@@ -533,7 +533,7 @@ def test_hooks_are_called_in_the_order_in_which_they_came() -> None:
     assert order == [(when, n) for when in ("before", "after") for n in (1, 2, 3)]
 
 
-def test_a_step_of_lbfgs_looks_at_the_loss_as_often_as_it_may() -> None:
+def test_lbfgs_default_settings() -> None:
     for settings, wanted in (
         ({}, (20, 25)),
         ({"max_iter": 8}, (8, 10)),
@@ -545,7 +545,7 @@ def test_a_step_of_lbfgs_looks_at_the_loss_as_often_as_it_may() -> None:
         assert (group["lr"], group["history_size"], group["line_search_fn"]) == (1, 100, None)
 
 
-def test_what_a_users_subclass_annotates_is_no_setting() -> None:
+def test_annotations_in_user_subclasses_are_not_settings() -> None:
     class Counting(optim.RAdam):
         title: str
         count: int = 0

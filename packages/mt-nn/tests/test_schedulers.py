@@ -1,4 +1,4 @@
-"""Schedulers, averages and clipping: what they refuse, and what torch cannot be asked about."""
+"""Schedulers, weight averaging and clipping: errors, and behaviour without a torch equivalent."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ def optimizer(groups: int = 2) -> optim.SGD:
     [
         (lambda o: schedules.StepLR(o, 0), "step_size"),
         (lambda o: schedules.StepLR("sgd", 1), "a scheduler takes an optimizer; 'sgd' was given"),
-        (lambda o: schedules.LambdaLR(o, [abs]), "lr_lambda must be one for all, or 2"),
+        (lambda o: schedules.LambdaLR(o, [abs]), "lr_lambda must be one value, or 2"),
         (lambda o: schedules.MultiStepLR(o, [1.5]), "a milestone"),
         (lambda o: schedules.ConstantLR(o, 0.0), "factor must be above 0 and at most 1; got 0.0"),
         (lambda o: schedules.LinearLR(o, 1.5), "start_factor must be above 0"),
@@ -32,15 +32,15 @@ def optimizer(groups: int = 2) -> optim.SGD:
         (lambda o: schedules.OneCycleLR(o, 0.1), "total_steps, or epochs and steps_per_epoch"),
         (lambda o: schedules.OneCycleLR(o, 0.1, 5, anneal_strategy="sin"), "'cos' or 'linear'"),
         (lambda o: schedules.OneCycleLR(o, 0.1, 5, pct_start=2.0), "pct_start must be from 0 to 1"),
-        (lambda o: schedules.OneCycleLR(o, [0.1], 5), "max_lr must be one for all, or 2"),
+        (lambda o: schedules.OneCycleLR(o, [0.1], 5), "max_lr must be one value, or 2"),
         (lambda o: schedules.CyclicLR(o, 0.1, 1.0, mode="square"), "mode must be one of"),
         (lambda o: schedules.ReduceLROnPlateau(o, "least"), "mode must be 'min' or 'max'"),
         (lambda o: schedules.ReduceLROnPlateau(o, factor=1.0), "factor must be below 1"),
-        (lambda o: schedules.ExponentialLR(o, 0.9, last_epoch=3), "continues a training"),
+        (lambda o: schedules.ExponentialLR(o, 0.9, last_epoch=3), "resumes training"),
         (lambda o: schedules.ChainedScheduler([]), "was given no schedulers"),
         (
             lambda o: schedules.ChainedScheduler([schedules.ReduceLROnPlateau(o)]),
-            "without a measure; ReduceLROnPlateau was given",
+            "without a metric; ReduceLROnPlateau was given",
         ),
         (
             lambda o: schedules.ChainedScheduler(
@@ -60,11 +60,11 @@ def optimizer(groups: int = 2) -> optim.SGD:
         ),
         (
             lambda o: schedules.SequentialLR(o, [schedules.StepLR(o, 1)], [], last_epoch=3),
-            "continue, load a state",
+            "resume training, load a state",
         ),
         (
             lambda o: schedules.SequentialLR(o, [schedules.StepLR(o, 1) for _ in range(3)], [5, 2]),
-            "milestones are in order",
+            "milestones must be in order",
         ),
     ],
 )
@@ -73,17 +73,17 @@ def test_bad_settings(make: Any, message: str) -> None:
         make(optimizer())
 
 
-def test_momentum_cannot_be_cycled_without_any() -> None:
+def test_cycling_momentum_needs_momentum() -> None:
     adagrad = optim.Adagrad([nn.Parameter(mt.ones(1))])
     with pytest.raises(nn.SettingError, match="Adagrad has no momentum to cycle"):
         schedules.CyclicLR(adagrad, 0.1, 1.0)
 
 
-def test_a_cycle_ends() -> None:
+def test_one_cycle_ends() -> None:
     scheduler = schedules.OneCycleLR(optimizer(), 0.1, total_steps=3)
     for _ in range(3):
         scheduler.step()
-    with pytest.raises(nn.SettingError, match="the cycle of 3 steps is over; step 4"):
+    with pytest.raises(nn.SettingError, match="step 4 exceeds total_steps=3"):
         scheduler.step()
 
 
@@ -92,10 +92,10 @@ def test_a_cycle_ends() -> None:
     [
         (schedules.ExponentialLR(optimizer(), 0.9).state_dict(), r"missing: \['step_size'\]"),
         (schedules.StepLR(optimizer(1), 3).state_dict(), "not for 2 groups"),
-        ([1], "no dictionary, but list"),
+        ([1], "it is a list, not a dictionary"),
     ],
 )
-def test_a_state_of_another_scheduler_is_refused(state: Any, message: str) -> None:
+def test_loading_the_state_of_another_scheduler_raises(state: Any, message: str) -> None:
     scheduler = schedules.StepLR(optimizer(), 4)
     with pytest.raises(nn.StateDictError, match=message):
         scheduler.load_state_dict(state)
@@ -127,8 +127,8 @@ def test_a_state_of_another_scheduler_is_refused(state: Any, message: str) -> No
     ],
 )
 @pytest.mark.parametrize("stop", [0, 2, 5])
-def test_a_schedule_goes_on_after_any_epoch(make: Any, stop: int) -> None:
-    """Its state has been through JSON, as in a checkpoint."""
+def test_schedules_can_be_resumed(make: Any, stop: int) -> None:
+    """The state is converted to JSON and back, as in a checkpoint."""
     straight, resumed = optimizer(), optimizer()
     schedule, other = make(straight), make(resumed)
     for _ in range(stop):
@@ -142,17 +142,17 @@ def test_a_schedule_goes_on_after_any_epoch(make: Any, stop: int) -> None:
         assert [group["lr"] for group in resumed.param_groups] == schedule.get_last_lr()
 
 
-def test_a_chain_refuses_the_state_of_another() -> None:
+def test_loading_the_state_of_another_chain_raises() -> None:
     mine = optimizer()
     chain = schedules.ChainedScheduler([schedules.StepLR(mine, 1), schedules.StepLR(mine, 2)])
     shorter = schedules.ChainedScheduler([schedules.StepLR(optimizer(), 1)])
-    with pytest.raises(nn.StateDictError, match="it has 1 members, and the scheduler 2"):
+    with pytest.raises(nn.StateDictError, match="it has 1 members, the scheduler 2"):
         chain.load_state_dict(shorter.state_dict())
 
 
-def test_schedulers_of_ones_own_say_the_rate_at_each_epoch() -> None:
+def test_user_schedulers_define_get_lr() -> None:
     class Halving(schedules.LRScheduler):
-        """Half of what it was, at each epoch."""
+        """Halve rates at each epoch."""
 
         def get_lr(self) -> list[float]:
             return [rate * 0.5**self.last_epoch for rate in self.base_lrs]
@@ -167,7 +167,7 @@ def test_schedulers_of_ones_own_say_the_rate_at_each_epoch() -> None:
 # --- Clipping, vectors, averages ------------------------------------------------------------------
 
 
-def test_norms_that_are_not_finite_are_refused_before_anything_changes() -> None:
+def test_clipping_with_a_norm_that_is_not_finite() -> None:
     x = nn.Parameter(mt.ones(2))
     x.grad = mt.tensor([float("inf"), 1.0])
     with pytest.raises(nn.InputError, match="norm of order 2 of the gradients is inf"):
@@ -182,24 +182,24 @@ def test_norms_that_are_not_finite_are_refused_before_anything_changes() -> None
 @pytest.mark.parametrize("max_norm", [1e-3, 0.5, 4.9, 5.1])
 @pytest.mark.parametrize("norm_type", [1.0, 2.0, 3.0, float("inf")])
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
-def test_clipped_gradients_are_as_long_as_they_may_be(
+def test_clipped_gradients_have_the_largest_norm(
     size: float, norm_type: float, max_norm: float
 ) -> None:
-    """They are divided by the norm and 1e-6, as in torch, which keeps 0 out of the division."""
+    """Gradients are divided by the norm plus 1e-6, as in torch, which avoids a division by 0."""
     grads = [size * np.array([0.5, -1.0]), size * np.array([[2.0], [1.5]])]
     parameters = [nn.Parameter(mt.zeros(*grad.shape, dtype="float64")) for grad in grads]
     for parameter, grad in zip(parameters, grads, strict=True):
         parameter.grad = mt.tensor(grad)
     norm = np.linalg.norm(np.concatenate([grad.ravel() for grad in grads]), norm_type)
     bound = max_norm * size
-    told = nn.utils.clip_grad_norm_(parameters, bound, norm_type)
-    assert told.item() == pytest.approx(norm, rel=1e-14)
+    total = nn.utils.clip_grad_norm_(parameters, bound, norm_type)
+    assert total.item() == pytest.approx(norm, rel=1e-14)
     for parameter, grad in zip(parameters, grads, strict=True):
         wanted = grad * min(bound / (norm + 1e-6), 1.0)
         np.testing.assert_allclose(parameter.grad.numpy(), wanted, rtol=1e-13)
 
 
-def test_generators_of_parameters_are_clipped() -> None:
+def test_clipping_accepts_a_generator() -> None:
     model = nn.Linear(2, 2)
     model(mt.ones(1, 2)).sum().backward()
     nn.utils.clip_grad_norm_(model.parameters(), 0.1)
@@ -207,7 +207,7 @@ def test_generators_of_parameters_are_clipped() -> None:
     assert total.item() == pytest.approx(0.1, rel=1e-4)
 
 
-def test_vectors_must_fit_the_parameters() -> None:
+def test_vector_to_parameters_checks_the_size() -> None:
     parameters = list(nn.Linear(2, 2).parameters())
     before = nn.utils.parameters_to_vector(parameters).tolist()
     with pytest.raises(nn.InputError, match=r"have 6 elements; a tensor of shape \(5,\)"):
@@ -245,9 +245,9 @@ def test_buffers_follow_the_model_or_are_averaged(use_buffers: bool) -> None:
     assert averaged.n_averaged.item() == 2
 
 
-def test_averages_refuse_another_model() -> None:
+def test_averaged_model_errors() -> None:
     averaged = optim.swa_utils.AveragedModel(nn.Linear(2, 2))
-    with pytest.raises(nn.InputError, match="of; this"):
+    with pytest.raises(nn.InputError, match="another was given"):
         averaged.update_parameters(nn.Linear(2, 3))
     with pytest.raises(nn.SettingError, match="avg_fn or multi_avg_fn, not both"):
         optim.swa_utils.AveragedModel(

@@ -48,7 +48,7 @@ def each(transform: Any, images: mt.Tensor) -> mt.Tensor:
     return mt.stack([transform(image) for image in images.unbind()])
 
 
-def test_arrays_become_tensors() -> None:
+def test_to_tensor() -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), np.uint8)
     made = ToTensor()(pixels)
     assert (made.shape, made.dtype) == ((3, 4, 5), mt.float32)
@@ -59,7 +59,7 @@ def test_arrays_become_tensors() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_channels_are_normalised(dtype: str) -> None:
+def test_normalize(dtype: str) -> None:
     x = image((3, 2, 4, 5)).astype(dtype)
     made = Normalize((0.5, 0.25), [2.0, 4.0])(mt.tensor(x))
     mean, std = np.array([[[0.5]], [[0.25]]], dtype), np.array([[[2]], [[4]]], dtype)
@@ -88,7 +88,7 @@ def test_padding(shape: tuple[int, ...], mode: str, padding: Any, sides: Any) ->
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_middle(shape: tuple[int, ...]) -> None:
+def test_center_crop(shape: tuple[int, ...]) -> None:
     x = image(shape)
     assert np.array_equal(CenterCrop(2)(mt.tensor(x)).numpy(), x[..., 1:3, 2:4])
     assert np.array_equal(CenterCrop((4, 3))(mt.tensor(x)).numpy(), x[..., 1:4])
@@ -98,7 +98,7 @@ def test_the_middle(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_random_crops_are_all_that_there_are(shape: tuple[int, ...]) -> None:
+def test_random_crops_are_uniform(shape: tuple[int, ...]) -> None:
     mt.manual_seed(0)
     x = image(shape)
     crops = {(i, j): x[..., i : i + 3, j : j + 4].tobytes() for i in range(2) for j in range(2)}
@@ -138,7 +138,7 @@ def test_flips(flip: Any, axis: int, shape: tuple[int, ...]) -> None:
     assert 150 < flipped < 250
 
 
-def test_images_of_pillow() -> None:
+def test_pillow_images() -> None:
     pillow = pytest.importorskip("PIL.Image")
     pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), np.uint8)
     assert np.array_equal(ToTensor()(pillow.fromarray(pixels)).numpy(), ToTensor()(pixels).numpy())
@@ -168,7 +168,7 @@ SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4), (98, 49)]
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("antialias", [True, False])
-def test_other_sizes(shape: tuple[int, ...], size: tuple[int, int], antialias: bool) -> None:
+def test_resize(shape: tuple[int, ...], size: tuple[int, int], antialias: bool) -> None:
     x = image(shape)
     made = Resize(size, antialias=antialias)(mt.tensor(x)).numpy()
     planes = [resized(plane, size, antialias) for plane in x.reshape(-1, 4, 5)]
@@ -180,14 +180,14 @@ def test_other_sizes(shape: tuple[int, ...], size: tuple[int, int], antialias: b
 
 
 @given(st.integers(1, 12), st.integers(1, 30), st.booleans())
-def test_rows_of_any_length(old: int, new: int, antialias: bool) -> None:
+def test_resizing_any_length(old: int, new: int, antialias: bool) -> None:
     row = image((1, 1, old))
     made = Resize((1, new), antialias=antialias)(mt.tensor(row)).numpy()
     np.testing.assert_allclose(made[0, 0], resized_row(row[0, 0], new, antialias), atol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_other_sizes_are_those_of_torch(size: tuple[int, int]) -> None:
+def test_resize_matches_torch(size: tuple[int, int]) -> None:
     torch = pytest.importorskip("torch")
     x = image((2, 3, 4, 5))
     for settings in ({"antialias": True}, {"antialias": False}, {"interpolation": "nearest"}):
@@ -210,11 +210,13 @@ def test_other_sizes_are_those_of_torch(size: tuple[int, int]) -> None:
         ((1, 90), {"size": 2, "max_size": 3}, (1, 3)),
     ],
 )
-def test_the_shorter_side(shape: tuple[int, int], settings: Any, size: tuple[int, int]) -> None:
+def test_resizing_the_shorter_side(
+    shape: tuple[int, int], settings: Any, size: tuple[int, int]
+) -> None:
     assert Resize(**settings)(mt.ones(1, *shape)).shape == (1, *size)
 
 
-def test_parts_of_a_size() -> None:
+def test_random_resized_crop() -> None:
     mt.manual_seed(0)
     x = image((1, 6, 8))
     boxes = {
@@ -239,7 +241,7 @@ def test_parts_of_a_size() -> None:
 # --- Turned and sheared ---------------------------------------------------------------------------
 
 
-def test_quarter_turns() -> None:
+def test_quarter_rotations() -> None:
     x = image((2, 5, 5))
     for quarters, degrees in enumerate((0, 90, 180, 270)):
         turned = RandomRotation((degrees, degrees))(mt.tensor(x)).numpy()
@@ -251,7 +253,7 @@ def test_quarter_turns() -> None:
     assert np.array_equal(corner[:, 2:], np.broadcast_to([[[7]], [[8]]], (2, 3, 5)))
 
 
-def test_moved_images() -> None:
+def test_translation() -> None:
     mt.manual_seed(0)
     x = image((1, 4, 10)) + 1
     moving = RandomAffine(0, translate=(0.3, 0.25))
@@ -266,7 +268,7 @@ def test_moved_images() -> None:
 
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
 @pytest.mark.parametrize("center", [None, (2.0, 3.5)])
-def test_affine_maps_are_those_of_torch(interpolation: str, center: Any) -> None:
+def test_affine_maps_match_torch(interpolation: str, center: Any) -> None:
     torch = pytest.importorskip("torch")
     x, (height, width) = image((1, 3, 6, 9)).astype(np.float64), (6, 9)
     turn, along_x, along_y, scale = math.radians(20), math.radians(10), math.radians(-7), 1.3
@@ -295,7 +297,7 @@ def test_affine_maps_are_those_of_torch(interpolation: str, center: Any) -> None
 # --- Colors and boxes -----------------------------------------------------------------------------
 
 
-def test_greys() -> None:
+def test_grayscale() -> None:
     x = image((2, 3, 4, 5))
     gray = np.tensordot([0.2989, 0.587, 0.114], x, (0, 1))[:, None]
     np.testing.assert_allclose(Grayscale()(mt.tensor(x)), gray, rtol=1e-6)
@@ -329,7 +331,7 @@ def test_colors() -> None:
     np.testing.assert_allclose(one, x[:1], atol=1e-6)
 
 
-def test_colors_are_drawn_between_their_bounds() -> None:
+def test_color_factors_are_within_bounds() -> None:
     mt.manual_seed(0)
     gray = mt.full((200, 1, 1, 1), 0.5)
     drawn = each(ColorJitter(brightness=0.4), gray).numpy().reshape(-1) / 0.5
@@ -338,7 +340,7 @@ def test_colors_are_drawn_between_their_bounds() -> None:
     assert ColorJitter(brightness=3).brightness == (0, 4)
 
 
-def test_boxes_are_painted_over() -> None:
+def test_random_erasing() -> None:
     mt.manual_seed(2)
     x = mt.ones(200, 3, 8, 10)
     painted = each(RandomErasing(0.5, scale=(0.1, 0.3), value=(2, 3, 4)), x).numpy()
@@ -366,7 +368,7 @@ def test_boxes_are_painted_over() -> None:
 # --- In a row, and in loaders ---------------------------------------------------------------------
 
 
-def test_some_of_several() -> None:
+def test_random_choice_and_apply() -> None:
     mt.manual_seed(0)
     one, add, double = mt.ones(1, 1, 1), Lambda(lambda x: x + 1), Lambda(lambda x: x * 5)
     applied = Counter(RandomApply([add, double], p=0.3)(one).item() for _ in range(400))
@@ -401,14 +403,14 @@ TRANSFORMS: list[Any] = [
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda made: type(made).__name__)
-def test_each_call_draws_once(transform: Any) -> None:
+def test_one_call_transforms_all_images_in_the_same_way(transform: Any) -> None:
     x = mt.tensor(image((3, 5, 4)))
     alone = transform(x).numpy()
     many = each(transform, x.expand(24, 3, 5, 4)).numpy()
     assert many.shape == (24, *alone.shape)
     random = "Random" in repr(transform) or isinstance(transform, ColorJitter)
     assert len({each.tobytes() for each in many}) > 1 if random else (many == alone).all()
-    deep = transform(x.expand(2, 2, 3, 5, 4)).numpy()  # a call draws once
+    deep = transform(x.expand(2, 2, 3, 5, 4)).numpy()  # one draw per call
     assert len({each.tobytes() for each in deep.reshape(4, -1)}) == 1
     assert type(transform).__name__ in repr(transform)
 
@@ -423,7 +425,7 @@ def test_loaders_draw_for_each_image() -> None:
         assert {tuple(row) for row in x.view(64, 2).tolist()} == {(2.0, 4.0), (4.0, 2.0)}
 
 
-def test_in_a_row_and_by_the_seed() -> None:
+def test_compositions_are_reproducible() -> None:
     transform = Compose(
         [
             ToTensor(),
@@ -457,41 +459,41 @@ def test_in_a_row_and_by_the_seed() -> None:
         (lambda: RandomCrop((1, 2, 3)), "size must be one or two positive integers"),
         (lambda: RandomHorizontalFlip(1.5), "must be between 0 and 1"),
         (lambda: RandomVerticalFlip(-0.5), "must be between 0 and 1"),
-        (lambda: Normalize([0.5], [0.0]), "none may be 0"),
+        (lambda: Normalize([0.5], [0.0]), "std must not contain 0"),
         (lambda: Normalize([0.5, 0.5], [1.0, 1.0, 1.0]), "2 and 3 were given"),
         (lambda: Normalize([float("nan")], [1.0]), "finite"),
         (lambda: Normalize([], [1.0]), "one or more"),
-        (lambda: Compose([3]), "a transform is called"),
-        (lambda: Lambda(3), "a transform is called"),
+        (lambda: Compose([3]), "a transform must be callable; 3 was given"),
+        (lambda: Lambda(3), "a transform must be callable; 3 was given"),
         (lambda: Resize(0), "size must be a positive integer"),
         (lambda: Resize((1, 2, 3)), "size must be one or two positive integers"),
         (lambda: Resize(3, "cubic"), "interpolation must be one of nearest, bilinear"),
-        (lambda: Resize(3, max_size=3), "max_size bounds the longer side"),
-        (lambda: Resize((3, 3), max_size=9), "max_size bounds the longer side"),
-        (lambda: RandomResizedCrop(3, scale=(0.5, 0.1)), "scale is a pair"),
-        (lambda: RandomResizedCrop(3, scale=(0, 0)), "an area and two sides"),
-        (lambda: RandomResizedCrop(3, ratio=(0, 1)), "an area and two sides"),
-        (lambda: RandomErasing(scale=(0.5, 2)), "lies in the image"),
-        (lambda: RandomErasing(value="noise"), "value is one or more finite numbers"),
-        (lambda: RandomRotation(-5), "degrees is a pair"),
-        (lambda: RandomRotation(float("inf")), "degrees is 2 finite numbers"),
-        (lambda: RandomRotation(5, center=(1, 2, 3)), "center is 2 finite numbers"),
-        (lambda: RandomAffine(0, translate=(0.5, 1.5)), "two shares from 0 to 1"),
+        (lambda: Resize(3, max_size=3), "max_size must be greater than size"),
+        (lambda: Resize((3, 3), max_size=9), "max_size must be greater than size"),
+        (lambda: RandomResizedCrop(3, scale=(0.5, 0.1)), "scale must be a pair"),
+        (lambda: RandomResizedCrop(3, scale=(0, 0)), "must be above 0"),
+        (lambda: RandomResizedCrop(3, ratio=(0, 1)), "must be above 0"),
+        (lambda: RandomErasing(scale=(0.5, 2)), "must be at most 1"),
+        (lambda: RandomErasing(value="noise"), "value must be one or more finite numbers"),
+        (lambda: RandomRotation(-5), "degrees must be a pair"),
+        (lambda: RandomRotation(float("inf")), "degrees must be 2 finite numbers"),
+        (lambda: RandomRotation(5, center=(1, 2, 3)), "center must be 2 finite numbers"),
+        (lambda: RandomAffine(0, translate=(0.5, 1.5)), "two fractions from 0 to 1"),
         (lambda: RandomAffine(0, scale=(0, 1)), "two factors above 0"),
-        (lambda: RandomAffine(0, shear=(1, 2, 3)), "shear is 2 finite numbers"),
-        (lambda: Grayscale(2), "num_output_channels is 1 or 3"),
+        (lambda: RandomAffine(0, shear=(1, 2, 3)), "shear must be 2 finite numbers"),
+        (lambda: Grayscale(2), "num_output_channels must be 1 or 3"),
         (lambda: RandomGrayscale(2), "must be between 0 and 1"),
-        (lambda: ColorJitter(brightness=-1), "brightness is a pair"),
-        (lambda: ColorJitter(contrast=(-1, 1)), "contrast is a pair"),
-        (lambda: ColorJitter(hue=0.6), "hue is a pair"),
-        (lambda: ColorJitter(hue=(0.1, 0.6)), "hue has bounds from -0.5 to 0.5"),
+        (lambda: ColorJitter(brightness=-1), "brightness must be a pair"),
+        (lambda: ColorJitter(contrast=(-1, 1)), "contrast must be a pair"),
+        (lambda: ColorJitter(hue=0.6), "hue must be a pair"),
+        (lambda: ColorJitter(hue=(0.1, 0.6)), "the bounds of hue must be from -0.5 to 0.5"),
         (lambda: RandomApply([], 2), "must be between 0 and 1"),
-        (lambda: RandomChoice([]), "p is one or more finite numbers"),
-        (lambda: RandomChoice([abs], [1, 2]), "p has a weight"),
-        (lambda: RandomChoice([abs], [0]), "p has a weight"),
+        (lambda: RandomChoice([]), "p must be one or more finite numbers"),
+        (lambda: RandomChoice([abs], [1, 2]), "p must be 1 non-negative weights"),
+        (lambda: RandomChoice([abs], [0]), "p must be 1 non-negative weights"),
     ],
 )
-def test_settings_that_are_refused(make: Any, message: str) -> None:
+def test_invalid_settings(make: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         make()
 
@@ -503,7 +505,7 @@ def test_settings_that_are_refused(make: Any, message: str) -> None:
         (lambda: ToTensor()(np.ones(2)), "ToTensor takes an array"),
         (lambda: Pad(1)(mt.ones(2)), "Pad takes a tensor"),
         (lambda: CenterCrop(1)(np.ones((2, 2))), "CenterCrop takes a tensor"),
-        (lambda: RandomCrop(3)(mt.ones(2, 5)), "does not fit into"),
+        (lambda: RandomCrop(3)(mt.ones(2, 5)), "does not fit an image"),
         (lambda: Pad(2, padding_mode="reflect")(mt.ones(2, 5)), "too small"),
         (lambda: Pad((3, 0), padding_mode="symmetric")(mt.ones(9, 2)), "too small"),
         (lambda: Pad(1, padding_mode="edge")(mt.ones(0, 2)), "too small"),
@@ -514,8 +516,8 @@ def test_settings_that_are_refused(make: Any, message: str) -> None:
         (lambda: Resize(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
         (lambda: Resize(3)(mt.ones(1, 0, 2)), "takes images with pixels"),
         (lambda: RandomRotation(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
-        (lambda: RandomRotation(3, fill=(1, 2))(mt.ones(3, 2, 2)), "fill is given for 2"),
-        (lambda: RandomErasing(value=(1, 2))(mt.ones(3, 2, 2)), "value is given for 2"),
+        (lambda: RandomRotation(3, fill=(1, 2))(mt.ones(3, 2, 2)), "fill has 2 numbers"),
+        (lambda: RandomErasing(value=(1, 2))(mt.ones(3, 2, 2)), "value has 2 numbers"),
         (lambda: RandomErasing(value="random")(mt.ones(1, 2, 2).byte()), "uint8 was given"),
         (
             lambda: Grayscale()(mt.ones(2, 2, 2)),
@@ -525,6 +527,6 @@ def test_settings_that_are_refused(make: Any, message: str) -> None:
         (lambda: ColorJitter(0.5)(mt.ones(3, 2, 2).byte()), "uint8 was given"),
     ],
 )
-def test_images_that_are_refused(call: Any, message: str) -> None:
+def test_unsupported_images(call: Any, message: str) -> None:
     with pytest.raises(nn.InputError, match=message):
         call()

@@ -26,7 +26,12 @@ FAR: list[tuple[Any, Any, dict[str, Any], str]] = [
     ([float("nan")], [float("nan")], {}, "1 of 1 elements differ, by up to nan"),
     ([1.0], [[1.0]], {}, r"shapes differ: \(1,\) and \(1, 1\)"),
     ([1.0], [1], {}, "dtypes differ: float32 and int64"),
-    (np.float64([1.0]), np.float64([1.00001]), {}, "allowed: 1e-07, and 1e-07 of what is expected"),
+    (
+        np.float64([1.0]),
+        np.float64([1.00001]),
+        {},
+        "allowed: 1e-07, and 1e-07 of the expected value",
+    ),
     ([1.0], [2.0], {"msg": "mine"}, "^mine$"),
 ]
 

@@ -35,7 +35,7 @@ def refused(name: str, call: Callable[..., Any], error: type[Exception], message
 
 def other_dtype(name: str, call: Callable[..., Any]) -> None:
     """Refuse a source that would have to be converted."""
-    refused(name, call, DTypeError, "float64 to float32")
+    refused(name, call, DTypeError, "like the tensor; float64")
 
 
 def misfit(name: str, call: Callable[..., Any], message: str) -> None:
@@ -61,7 +61,7 @@ def not_floating(name: str, function: str = "") -> None:
 
 refused("add_", lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
 refused("add_", lambda x: x.long().add_(1.5), DTypeError, "cannot be stored in place in int64")
-refused("add_", lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "repeats elements")
+refused("add_", lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "of its elements share memory")
 refused("add_", lambda x: x[0].add_(x), ShapeError, "does not broadcast to")
 refused(
     "float_power_", lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"
@@ -80,10 +80,12 @@ refused(
     "int64 cannot be stored in place in bool",
 )
 refused("remainder_", lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) cannot be stored in")
-refused("remainder_", lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements")
+refused(
+    "remainder_", lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "of its elements share memory"
+)
 refused("remainder_", lambda x: x.bitwise_and_(1), DTypeError, "integers and bool")
 refused("fill_diagonal_", lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix")
-refused("apply_", lambda x: x.apply_(str), TypeError, "returns must be a number; '1.0'")
+refused("apply_", lambda x: x.apply_(str), TypeError, "must be a number; '1.0'")
 refused("apply_", lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad")
 refused(
     "apply_",
@@ -101,8 +103,8 @@ refused("getitem", lambda x: x[2], IndexingError, "index 2 is out of range for d
 refused("getitem", lambda x: x[0, 0, 0], IndexingError, "3 indices were given")
 refused("getitem", lambda x: x[..., ...], IndexingError, "single Ellipsis")
 refused("getitem", lambda x: x["a"], IndexingError, "cannot be indexed by 'a'")
-refused("getitem", lambda x: x[x], IndexingError, "float32 cannot index")
-refused("getitem", lambda x: x[x.to(mt.uint8)], IndexingError, "if it is a mask")
+refused("getitem", lambda x: x[x], IndexingError, "float32 tensor cannot be an index")
+refused("getitem", lambda x: x[x.to(mt.uint8)], IndexingError, "a mask with x.bool")
 refused("gather", lambda x: x.gather(1, x), DTypeError, "int64")
 refused("gather", lambda x: x.gather(0, mt.zeros(2, 4).long()), ShapeError, "does not fit")
 other_dtype("scatter_add", lambda x: x.scatter_add(1, x.long() * 0, x.double()))
@@ -121,7 +123,7 @@ refused(
     "scatter_reduce",
     lambda x: x.bool().scatter_reduce(1, x.long() * 0, x.bool(), "mean"),
     DTypeError,
-    "no mean of bool",
+    "not defined on bool",
 )
 refused(
     "index_add",
@@ -146,7 +148,7 @@ misfit("index_fill", lambda x: x.index_fill(1, at(x), x), "a number or a 0-D ten
 refused("index_fill", lambda x: x.index_fill(1, at(x), "1"), TypeError, "'1' of type str")
 refused("masked_scatter", lambda x: x.masked_scatter(x, x), DTypeError, "mask of bool; float32")
 other_dtype("masked_scatter", lambda x: x.masked_scatter(x > 0, x.double()))
-refused("index_put", lambda x: x.index_put(at(x), x), TypeError, "indices as a tuple")
+refused("index_put", lambda x: x.index_put(at(x), x), TypeError, "tuple of indices")
 other_dtype("index_put", lambda x: x.index_put((at(x) // 2,), x.double()))
 refused("index_put", lambda x: x.index_put((at(x) // 2,), x[:, :2]), ShapeError, "expand")
 misfit("select_scatter", lambda x: x.select_scatter(x, 0, 0), r"src of shape \(3,\); \(2, 3\)")
@@ -164,7 +166,7 @@ refused(
 )
 refused("put", lambda x: x.put(x, x), DTypeError, "index of int64; float32")
 refused("put", lambda x: x.put(x.long(), x[0]), IndexingError, "3 were given for 6")
-refused("put", lambda x: x.put(x.long() - 1, x.double()), DTypeError, "float64 to float32")
+refused("put", lambda x: x.put(x.long() - 1, x.double()), DTypeError, "like the tensor; float64")
 refused("scatter", lambda x: x.scatter(1, x.long(), 1.0, reduce="sum"), DomainError, "'sum' was")
 
 # --- Linear algebra -------------------------------------------------------------------------------
@@ -223,23 +225,23 @@ refused("qr", lambda x: mt.linalg.qr(x, "half"), DomainError, "'half' was given"
 refused("view", lambda x: x.view(4, 2), ShapeError, "6 element")
 refused("view", lambda x: x.view(-1, -1), ShapeError, "one size may be -1")
 refused("view", lambda x: x.T.view(6), ShapeError, "without a copy")
-refused("flatten", lambda x: x.flatten(1, 0), ShapeError, "runs backwards")
+refused("flatten", lambda x: x.flatten(1, 0), ShapeError, "start_dim <= end_dim")
 refused("permute", lambda x: x.permute(0, 0), IndexingError, "not a permutation of the 2")
 refused("expand", lambda x: x.expand(4, 3), ShapeError, "only sizes of 1")
 refused("squeeze", lambda x: x.squeeze((0, -2)), IndexingError, "are not distinct")
 refused("squeeze", lambda x: x.squeeze(2), IndexingError, "dimension 2 is out of range")
-refused("narrow", lambda x: x.narrow(0, 1, 2), IndexingError, "does not lie in")
+refused("narrow", lambda x: x.narrow(0, 1, 2), IndexingError, "is out of range for")
 refused("unfold", lambda x: x.unfold(1, 4, 1), ShapeError, "size from 0 to 3")
 refused("pad", lambda x: mt.pad(x, (1,)), ShapeError, "pairs")
-refused("pad", lambda x: mt.pad(x, (-4, 0)), ShapeError, "crops more")
+refused("pad", lambda x: mt.pad(x, (-4, 0)), ShapeError, "cannot crop")
 refused("pad", lambda x: mt.pad(x, (1, 1), "mirror"), DomainError, "'mirror' was given")
-refused("cat", lambda x: mt.cat([x, x[:1]], 1), ShapeError, "equal in all others")
+refused("cat", lambda x: mt.cat([x, x[:1]], 1), ShapeError, "must be equal except")
 refused("cat", lambda x: mt.cat([]), ShapeError, "at least one tensor")
-refused("cat", lambda x: mt.cat([x, x[:, 0]], 1), ShapeError, "equal in all others")
+refused("cat", lambda x: mt.cat([x, x[:, 0]], 1), ShapeError, "must be equal except")
 refused("stack", lambda x: mt.stack([x, x[0]]), ShapeError, "must all be equal")
-refused("split", lambda x: x.split(0), ShapeError, "at least one element; 0")
+refused("split", lambda x: x.split(0), ShapeError, "positive length of the pieces; 0")
 refused("split", lambda x: x.split((1, 2)), ShapeError, "must add up to 2")
-refused("split", lambda x: x.split((3, -1)), ShapeError, "none be negative")
+refused("split", lambda x: x.split((3, -1)), ShapeError, "must not be negative")
 refused("chunk", lambda x: x.chunk(0), DomainError, "positive integer; 0")
 refused("tensor_split", lambda x: x.tensor_split(0), DomainError, "positive integer; 0")
 refused("unbind", lambda x: x.sum().unbind(), IndexingError, "at least one dimension")
@@ -262,20 +264,20 @@ refused(
     "repeat_interleave",
     lambda x: x.repeat_interleave(2, 0, output_size=3),
     ShapeError,
-    "gives 4 slices",
+    "returns 4 slices",
 )
-refused("movedim", lambda x: x.movedim((0, 1), 0), IndexingError, "the numbers differ")
+refused("movedim", lambda x: x.movedim((0, 1), 0), IndexingError, "as many destinations as sources")
 refused("movedim", lambda x: x.movedim((0, 0), (0, 1)), IndexingError, "are not distinct")
-refused("meshgrid", mt.meshgrid, ShapeError, "takes 1-D tensors")
+refused("meshgrid", mt.meshgrid, ShapeError, "one or more 1-D tensors")
 refused("meshgrid", lambda x: mt.meshgrid(x[0], x[0].long()), DTypeError, "float32, int64")
 refused("meshgrid", lambda x: mt.meshgrid(x[0], indexing="yx"), DomainError, "'yx' was given")
 refused("diagonal", lambda x: x.diagonal(0, 1, -1), IndexingError, "are the same")
 refused("diag", lambda x: x.sum().diag(), ShapeError, "1-D or 2-D")
 refused("tril", lambda x: x[0].tril(), ShapeError, "at least two dimensions")
 refused("hstack", lambda x: mt.hstack([]), ShapeError, "at least one tensor")
-refused("vstack", lambda x: mt.vstack([x, x[:, :2]]), ShapeError, "equal in all others")
-refused("t", lambda x: x[None].t(), ShapeError, "up to two dimensions")
-refused("H", lambda x: x[0].H, ShapeError, "H is for matrices")
+refused("vstack", lambda x: mt.vstack([x, x[:, :2]]), ShapeError, "must be equal except")
+refused("t", lambda x: x[None].t(), ShapeError, "at most two dimensions")
+refused("H", lambda x: x[0].H, ShapeError, "H needs a matrix")
 refused("adjoint", lambda x: x[0].adjoint(), ShapeError, r"at least 2 dimension\(s\)")
 refused("select", lambda x: x.select(0, 2), IndexingError, "index 2 is out of range")
 refused("select", lambda x: x.select(2, 0), IndexingError, "dimension 2 is out of range")
@@ -289,27 +291,27 @@ refused("rot90", lambda x: x.rot90(1, (0, -2)), IndexingError, "not distinct")
 refused("diag_embed", lambda x: x.diag_embed(0, 1, -2), IndexingError, "are the same")
 refused("diag_embed", lambda x: x.sum().diag_embed(), IndexingError, r"at least one dimension")
 refused("view", lambda x: x.T.view(mt.int8), ShapeError, r"x.contiguous\(\)")
-refused("view", lambda x: x.view(mt.float64), ShapeError, "groups of 2")
+refused("view", lambda x: x.view(mt.float64), ShapeError, "multiples of 2")
 refused("view", lambda x: x[:, 1:].view(dtype=mt.int64), ShapeError, "offset 1")
-refused("view", lambda x: x.sum().view(mt.int8), ShapeError, "along a last dimension")
+refused("view", lambda x: x.sum().view(mt.int8), ShapeError, "last dimension must be contiguous")
 refused("column_stack", lambda x: mt.column_stack([]), ShapeError, "at least one tensor")
-refused("column_stack", lambda x: mt.column_stack([x, x.T]), ShapeError, "equal in all others")
-refused("dstack", lambda x: mt.dstack([x, x[0]]), ShapeError, "equal in all others")
-refused("block_diag", lambda x: mt.block_diag(x[None]), ShapeError, "up to two dimensions")
+refused("column_stack", lambda x: mt.column_stack([x, x.T]), ShapeError, "must be equal except")
+refused("dstack", lambda x: mt.dstack([x, x[0]]), ShapeError, "must be equal except")
+refused("block_diag", lambda x: mt.block_diag(x[None]), ShapeError, "at most two dimensions")
 refused("cartesian_prod", mt.cartesian_prod, ShapeError, "takes 1-D tensors")
 refused(
     "cartesian_prod", lambda x: mt.cartesian_prod(x[0], x[0].long()), DTypeError, "float32, int64"
 )
 refused("combinations", mt.combinations, ShapeError, "takes a 1-D tensor")
 refused("combinations", lambda x: mt.combinations(x[0], -1), DomainError, "-1 was given")
-refused("hsplit", lambda x: x.hsplit(2), ShapeError, "2 of 3")
+refused("hsplit", lambda x: x.hsplit(2), ShapeError, "split 3 element")
 refused("hsplit", lambda x: x.hsplit(0), DomainError, "positive integer; 0")
 refused("hsplit", lambda x: x.sum().hsplit(1), ShapeError, r"at least 1 dimension\(s\)")
 refused("vsplit", lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(s\)")
 refused("dsplit", lambda x: x.dsplit(1), ShapeError, r"at least 3 dimension\(s\)")
 refused("split_with_sizes", lambda x: x.split_with_sizes([1, 2]), ShapeError, "must add up to 2")
-refused("narrow_copy", lambda x: x.narrow_copy(0, -3, 2), IndexingError, "does not lie in")
-refused("unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integers; float32")
+refused("narrow_copy", lambda x: x.narrow_copy(0, -3, 2), IndexingError, "is out of range for")
+refused("unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integer indices; float32")
 refused("unravel_index", lambda x: mt.unravel_index(x.long(), (2, -3)), ShapeError, "non-negative")
 
 # --- Order ----------------------------------------------------------------------------------------
@@ -414,22 +416,28 @@ refused("frac", lambda x: x.long().frac(), DTypeError, "needs floating-point ele
 refused("positive", lambda x: x.bool().positive(), DTypeError, "not defined on bool")
 refused("heaviside", lambda x: x.heaviside(x.double()), DTypeError, "one dtype; float32, float64")
 refused("gelu", lambda x: x.gelu(approximate="erf"), DomainError, "'none', 'tanh'; 'erf' was given")
-refused(
-    "prelu", lambda x: x.prelu(x), ShapeError, r"each of 3 channel\(s\), in a row; shape \(2, 3\)"
-)
+refused("prelu", lambda x: x.prelu(x), ShapeError, r"each of 3 channel\(s\); shape \(2, 3\)")
 refused("prelu", lambda x: x.prelu(x[0].double()), DTypeError, "one dtype")
 refused("celu", lambda x: x.celu(0), DomainError, "must not be 0")
 refused("hardtanh", lambda x: x.hardtanh(1, 0), DomainError, "1 and 0 were given")
 refused("hardtanh", lambda x: x.to("uint8").hardtanh(), DTypeError, "-1 is out of range for uint8")
 refused("hardtanh", lambda x: x.bool().hardtanh(), DTypeError, "not defined on bool")
-refused("softshrink", lambda x: x.softshrink(-1), DomainError, "at least 0; -1 was given")
+refused("softshrink", lambda x: x.softshrink(-1), DomainError, "must not be negative; -1 was given")
 refused("glu", lambda x: x.glu(), ShapeError, r"dimension -1 of a tensor of shape \(2, 3\)")
 refused("glu", lambda x: x.sum().glu(), ShapeError, "even size")
 refused("isclose", lambda x: x.isclose(x.double()), DTypeError, "one dtype")
 refused("isclose", lambda x: x.isclose(1.0), TypeError, "1.0 of type float")
-refused("isclose", lambda x: x.isclose(x, rtol=-1), DomainError, "rtol is at least 0; -1 was given")
 refused(
-    "isclose", lambda x: x.isclose(x, atol=np.nan), DomainError, "atol is at least 0; nan was given"
+    "isclose",
+    lambda x: x.isclose(x, rtol=-1),
+    DomainError,
+    "rtol must not be negative or nan; -1 was given",
+)
+refused(
+    "isclose",
+    lambda x: x.isclose(x, atol=np.nan),
+    DomainError,
+    "atol must not be negative or nan; nan was given",
 )
 refused("allclose", lambda x: mt.allclose(x, 1.0), TypeError, "1.0 of type float")
 refused("equal", lambda x: mt.equal(x, 1.0), TypeError, "1.0 of type float")

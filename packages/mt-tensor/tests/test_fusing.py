@@ -116,21 +116,21 @@ def test_one_operation_of_all_kinds_of_arguments() -> None:
 
 
 REFUSED: list[tuple[Callable[..., Any], str]] = [
-    (lambda x: x.sum(), "folds"),
-    (lambda x: x if x > 0 else -x, "looks at an element"),
-    (lambda x: x * x.item(), "looks at an element"),
+    (lambda x: x.sum(), "reduces"),
+    (lambda x: x if x > 0 else -x, "reads an element"),
+    (lambda x: x * x.item(), "reads an element"),
     (lambda x: 3, "returns 3"),
     (lambda x: x > 0, "returns bool"),
     (lambda x: x.add_(1), "in place"),
     (lambda x: x.long(), "int64"),
     (lambda x: x[None].exp(), "view"),
     (lambda x: x.reshape(1), "view"),
-    (lambda x: mt.ones(3), "instead of a tensor made from its arguments"),
+    (lambda x: mt.ones(3), "instead of a tensor computed from its arguments"),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_what_is_not_done_element_by_element_is_refused(number: int) -> None:
+def test_operations_that_are_not_elementwise_are_refused(number: int) -> None:
     function, message = REFUSED[number]
     with pytest.raises(FusionError, match=message):
         mt.fuse(function)(mt.ones(3))

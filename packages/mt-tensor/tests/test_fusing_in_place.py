@@ -104,14 +104,14 @@ def test_what_is_changed_must_not_share_memory() -> None:
     memory, y = mt.arange(5, dtype="float32"), mt.zeros(3)
     with pytest.raises(InPlaceError, match="share memory"):
         follow(memory[1:4], memory[:3], y)
-    with pytest.raises(InPlaceError, match="repeats elements"):
+    with pytest.raises(InPlaceError, match="of its elements share memory"):
         follow(memory[:1].expand(3), y, 1.0)
 
 
 def test_a_function_that_looks_at_elements_is_refused() -> None:
     branching = mt.fuse_in_place("x")(lambda x: x if x > 0 else -x)
     x = mt.tensor([1.0, -1.0])
-    with pytest.raises(FusionError, match="looks at an element"):
+    with pytest.raises(FusionError, match="reads an element"):
         branching(x)
     assert x.tolist() == [1, -1]
 

@@ -291,11 +291,11 @@ RECORDED = mt.ones(2, requires_grad=True)
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (RECORDED.exp_, InPlaceError, "requires grad"),
     (lambda: RECORDED.unsqueeze_(0), InPlaceError, "requires grad"),
-    (lambda: mt.ones(1).expand(2).exp_(), InPlaceError, "repeats elements"),
+    (lambda: mt.ones(1).expand(2).exp_(), InPlaceError, "of its elements share memory"),
     (lambda: mt.tensor([1]).exp_(), DTypeError, "float32 cannot be stored in place in int64"),
     (lambda: mt.tensor([True]).pow_(2), DTypeError, "int64 cannot be stored in place in bool"),
     (lambda: mt.ones(2).pow_(mt.ones(3, 2)), ShapeError, r"shape \(3, 2\) cannot be stored"),
-    (lambda: mt.ones(2, 2, 3).fill_diagonal_(1), ShapeError, "dimensions that are all equal"),
+    (lambda: mt.ones(2, 2, 3).fill_diagonal_(1), ShapeError, "dimensions of equal size"),
     (lambda: mt.ones(2).random_(5, 5), DomainError, "5 and 5 were given"),
     (lambda: mt.ones(2).to("uint8").random_(-1, 3), DomainError, "uint8 holds 0 to 255"),
     (lambda: mt.ones(2).random_(2.5), TypeError, "2.5 of type float"),  # type: ignore[arg-type]
@@ -372,7 +372,7 @@ def test_waiting_times(dtype: str) -> None:
 def test_the_shape_of_what_has_a_history_changes_where_it_is_recorded(name: str) -> None:
     x = mt.ones(1, 3, requires_grad=True)
     y = x.sign()
-    with mt.no_grad(), pytest.raises(InPlaceError, match="a tensor with a history"):
+    with mt.no_grad(), pytest.raises(InPlaceError, match="a tensor that is not a leaf"):
         getattr(y, name)()
     assert y.shape == (1, 3)
     getattr(y, name)()

@@ -258,7 +258,7 @@ def test_assignments_are_noticed_by_recorded_gradients() -> None:
     with mt.no_grad():
         w[[0, 2]] = 3.0
     assert w.tolist() == [3, 1, 3]
-    with pytest.raises(errors.InPlaceError, match="repeats elements"):
+    with pytest.raises(errors.InPlaceError, match="of its elements share memory"):
         mt.zeros(1).expand(3)[[0]] = 1.0
 
 
@@ -282,10 +282,10 @@ def test_torch_refuses_what_is_refused(key: Any) -> None:
         ((0, 0, True, 0), errors.IndexingError, "3 indices were given"),
         ([True, False, True], errors.IndexingError, r"mask at dimension 0 must have shape \(2,\)"),
         ([[True] * 2] * 3, errors.IndexingError, r"must have shape \(2, 3\).*\(3, 2\)"),
-        ([1.5], errors.IndexingError, "float64 cannot index"),
-        (mt.ones(1), errors.IndexingError, "float32 cannot index"),
-        (["a"], errors.IndexingError, "cannot index"),
-        ([[0], [0, 1]], errors.IndexingError, "cannot index"),
+        ([1.5], errors.IndexingError, "float64 array cannot be an index"),
+        (mt.ones(1), errors.IndexingError, "float32 tensor cannot be an index"),
+        (["a"], errors.IndexingError, "cannot be an index"),
+        ([[0], [0, 1]], errors.IndexingError, "cannot be an index"),
         ((0, slice("a")), TypeError, "cannot slice"),
         (1.0, errors.IndexingError, "cannot be indexed by 1.0"),
         ((..., [0], ...), errors.IndexingError, "single Ellipsis"),
@@ -372,7 +372,7 @@ def test_scatter_reduce(
 def test_products_with_zeros_have_no_second_derivative() -> None:
     x = mt.tensor([0.0, 2.0], requires_grad=True)
     y = mt.scatter_reduce(x, 0, mt.tensor([0, 1]), mt.tensor([3.0, 4.0]), "prod")
-    with pytest.raises(GradientError, match="no second derivative"):
+    with pytest.raises(GradientError, match="second derivative"):
         y.sum().backward(create_graph=True)
 
 

@@ -32,7 +32,7 @@ def test_the_derivatives_of_a_determinant_are_cofactors(rows: Any) -> None:
     assert x.grad is not None
     np.testing.assert_allclose(x.grad.numpy(), cofactors, atol=1e-12)
     y = mt.zeros(2, 2, requires_grad=True)
-    with pytest.raises(GradientError, match="no second derivative"):
+    with pytest.raises(GradientError, match="second derivative"):
         y.det().backward(create_graph=True)
 
 

@@ -256,11 +256,11 @@ def test_padding() -> None:
         assert leaf.grad is not None
         assert leaf.grad.sum().item() == mt.pad(mt.ones(2, 3), padding).sum().item()
     for crops in ((-2, -2), (-4, 1), (-4, 4)):
-        with pytest.raises(errors.ShapeError, match="crops more than"):
+        with pytest.raises(errors.ShapeError, match="cannot crop"):
             mt.pad(x, crops)
     with pytest.raises(ValueError, match="'mirror' was given"):
         mt.pad(x, (1, 1), "mirror")
-    with pytest.raises(errors.ShapeError, match="must be pairs"):
+    with pytest.raises(errors.ShapeError, match="takes pairs"):
         mt.pad(x, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"pad\(\) takes tensors"):
         mt.pad(array, (1, 1))  # type: ignore[arg-type]

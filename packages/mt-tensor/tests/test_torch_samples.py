@@ -91,7 +91,7 @@ NO_GRADIENT_IN_TORCH = {
 
 ACCEPTED_BY_TORCH = {
     "p must be a number; 'nuc'": "the nuclear norm is not offered here",
-    "if it is a mask": "it takes uint8 for bool, and warns of it",
+    "a mask with x.bool": "it takes uint8 for bool, and warns of it",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
     "integers from 0 to 255": "it wraps a number around that does not fit",
@@ -107,7 +107,7 @@ OTHER_ERRORS = {
     "1-D tensors of one length": "it looks at the element type first",
     "by 'a' of type str": "other things that are no index raise what ours do",
     "'mirror' was given": "it says that it does not have the mode",
-    "the numbers differ": "it takes a number for a row of one only where both are numbers",
+    "as many destinations as sources": "a number is a row of one only if both are",
 }
 """Refusals that are of another class in torch, by their messages, with the reason."""
 

@@ -1,9 +1,9 @@
-"""The methods of `Tensor` that are defined beside the core, one line for each.
+"""The table of methods of `Tensor` that are defined outside the core.
 
-A method is a function whose first argument is the tensor; `attribute` makes a property of one.
-`register_methods` binds all of them to `Tensor` below; those of the core are in `core/methods.py`.
-Type checkers and editors take `Methods` for the base class of `Tensor`. A row that a program adds
-to the operator table becomes a method when it is added.
+A method is a function whose first argument is the tensor; `attribute` turns one into a property.
+`register_methods` binds all of them to `Tensor`; the core's own methods are in `core/methods.py`.
+For type checkers and editors, `Methods` is the base class of `Tensor`. A row that a program adds to
+the operator table becomes a method when it is added.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mt_autodiff.core.registration import register_method, register_methods
 from mt_operators import OPERATORS, Operator
-from mt_tensor import properties as questions
+from mt_tensor import properties
 from mt_tensor.core import dtypes, rows, views
 from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.methods import CoreMethods, attribute
@@ -48,17 +48,11 @@ from mt_tensor.pointwise import (
     integers,
     operators,
 )
-from mt_tensor.pointwise.in_place import changing, changing_by_operator, moving
+from mt_tensor.pointwise.in_place import in_place_of, in_place_operator, in_place_view_of
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
-from mt_tensor.recording import (  # noqa: F401
-    aliasing,
-    assigning,
-    higher,
-    hooks,
-    parts,
-)
+from mt_tensor.recording import aliasing, assigning, higher, hooks, parts  # noqa: F401
 from mt_tensor.reductions import extremes, norms, statistics, truth
 from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
@@ -67,7 +61,7 @@ Value = TypeVar("Value")
 
 
 class settable_attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
-    """Such a property that can be assigned to."""
+    """An `attribute` that can be assigned to."""
 
     if TYPE_CHECKING:
 
@@ -89,7 +83,7 @@ class Methods(CoreMethods):
 
     _initialize = from_numbers._initialize
 
-    # --- Construction, and what hooks and gradients need ------------------------------------------
+    # --- Construction, in-place changes and hooks -------------------------------------------------
 
     new = from_tensors.new
     new_empty = from_tensors.new_empty
@@ -115,7 +109,7 @@ class Methods(CoreMethods):
 
     __rmatmul__ = array_operands.__rmatmul__
 
-    # --- The operator table, beside the rows of the core ------------------------------------------
+    # --- Rows of the operator table in `mt_operators/core` ----------------------------------------
 
     abs = absolute = unary("abs")
     cos = unary("cos")
@@ -141,17 +135,17 @@ class Methods(CoreMethods):
 
     # --- Properties -------------------------------------------------------------------------------
 
-    __iter__ = questions.__iter__
-    __len__ = questions.__len__
-    dim = ndimension = questions.dim
-    is_complex = questions.is_complex
-    is_nonzero = questions.is_nonzero
-    is_same_size = questions.is_same_size
-    is_signed = questions.is_signed
+    __iter__ = properties.__iter__
+    __len__ = properties.__len__
+    dim = ndimension = properties.dim
+    is_complex = properties.is_complex
+    is_nonzero = properties.is_nonzero
+    is_same_size = properties.is_same_size
+    is_signed = properties.is_signed
     nelement = Tensor.numel
-    size = questions.size
-    storage_offset = questions.storage_offset
-    stride = questions.stride
+    size = properties.size
+    storage_offset = properties.storage_offset
+    stride = properties.stride
 
     # --- Conversion, copies and exchange with other libraries -------------------------------------
 
@@ -295,7 +289,7 @@ class Methods(CoreMethods):
     __rrshift__ = operators.__rrshift__
     __invert__ = operators.__invert__
 
-    # --- The operator table -----------------------------------------------------------------------
+    # --- Rows of the operator table in `mt_operators/functions` -----------------------------------
 
     acos = arccos = unary("acos")
     acosh = arccosh = unary("acosh")
@@ -402,7 +396,6 @@ class Methods(CoreMethods):
     masked_fill = choosing.masked_fill
     where = choosing.where
 
-    _stored = calling._stored
     apply_ = calling.apply_
     map_ = calling.map_
 
@@ -501,153 +494,130 @@ class Methods(CoreMethods):
     random_ = sampling.random_
     uniform_ = sampling.uniform_
 
-    # --- Changes in place -------------------------------------------------------------------------
+    # --- In-place operations ----------------------------------------------------------------------
 
     __iadd__ = add_ = in_place.add_
-    __iand__ = changing_by_operator("__iand__", binary("bitwise_and"))
-    __ifloordiv__ = changing_by_operator("__ifloordiv__", binary("floor_divide"))
-    __ilshift__ = changing_by_operator("__ilshift__", binary("bitwise_left_shift"))
-    __imod__ = changing_by_operator("__imod__", binary("remainder"))
+    __iand__ = in_place_operator("__iand__", binary("bitwise_and"))
+    __ifloordiv__ = in_place_operator("__ifloordiv__", binary("floor_divide"))
+    __ilshift__ = in_place_operator("__ilshift__", binary("bitwise_left_shift"))
+    __imod__ = in_place_operator("__imod__", binary("remainder"))
     __imul__ = mul_ = multiply_ = in_place.mul_
-    __ior__ = changing_by_operator("__ior__", binary("bitwise_or"))
-    __ipow__ = changing_by_operator("__ipow__", functions.pow)
-    __irshift__ = changing_by_operator("__irshift__", binary("bitwise_right_shift"))
+    __ior__ = in_place_operator("__ior__", binary("bitwise_or"))
+    __ipow__ = in_place_operator("__ipow__", functions.pow)
+    __irshift__ = in_place_operator("__irshift__", binary("bitwise_right_shift"))
     __isub__ = sub_ = subtract_ = in_place.sub_
     __itruediv__ = div_ = divide_ = true_divide_ = in_place.div_
-    __ixor__ = changing_by_operator("__ixor__", binary("bitwise_xor"))
-    _aliasing_resolved = in_place._aliasing_resolved
+    __ixor__ = in_place_operator("__ixor__", binary("bitwise_xor"))
     _check_in_place = in_place._check_in_place
     _computed = in_place._computed
-    _directly_with = in_place._directly_with
-    _in_place = in_place._in_place
     _replace = in_place._replace
-    _summed_in_place = in_place._summed_in_place
-    abs_ = changing(unary("abs"))
-    absolute_ = abs_
-    acos_ = changing(unary("acos"))
-    arccos_ = acos_
-    acosh_ = changing(unary("acosh"))
-    arccosh_ = acosh_
-    addbmm_ = changing(added.addbmm)
-    addcdiv_ = changing(functions.addcdiv)
-    addcmul_ = changing(functions.addcmul)
-    addmm_ = changing(added.addmm)
-    addmv_ = changing(added.addmv)
-    addr_ = changing(added.addr)
-    asin_ = changing(unary("asin"))
-    arcsin_ = asin_
-    asinh_ = changing(unary("asinh"))
-    arcsinh_ = asinh_
-    atan2_ = changing(binary("atan2"))
-    arctan2_ = atan2_
-    atan_ = changing(unary("atan"))
-    arctan_ = atan_
-    atanh_ = changing(unary("atanh"))
-    arctanh_ = atanh_
-    baddbmm_ = changing(added.baddbmm)
-    bitwise_and_ = changing(binary("bitwise_and"))
-    bitwise_left_shift_ = changing(binary("bitwise_left_shift"))
-    bitwise_not_ = changing(unary("bitwise_not"))
-    bitwise_or_ = changing(binary("bitwise_or"))
-    bitwise_right_shift_ = changing(binary("bitwise_right_shift"))
-    bitwise_xor_ = changing(binary("bitwise_xor"))
-    ceil_ = changing(unary("ceil"))
-    clamp_ = changing(functions.clamp)
-    clip_ = clamp_
-    clamp_max_ = changing(functions.clamp_max)
-    clamp_min_ = changing(functions.clamp_min)
+    abs_ = absolute_ = in_place_of(unary("abs"))
+    acos_ = arccos_ = in_place_of(unary("acos"))
+    acosh_ = arccosh_ = in_place_of(unary("acosh"))
+    addbmm_ = in_place_of(added.addbmm)
+    addcdiv_ = in_place_of(functions.addcdiv)
+    addcmul_ = in_place_of(functions.addcmul)
+    addmm_ = in_place_of(added.addmm)
+    addmv_ = in_place_of(added.addmv)
+    addr_ = in_place_of(added.addr)
+    asin_ = arcsin_ = in_place_of(unary("asin"))
+    asinh_ = arcsinh_ = in_place_of(unary("asinh"))
+    atan2_ = arctan2_ = in_place_of(binary("atan2"))
+    atan_ = arctan_ = in_place_of(unary("atan"))
+    atanh_ = arctanh_ = in_place_of(unary("atanh"))
+    baddbmm_ = in_place_of(added.baddbmm)
+    bitwise_and_ = in_place_of(binary("bitwise_and"))
+    bitwise_left_shift_ = in_place_of(binary("bitwise_left_shift"))
+    bitwise_not_ = in_place_of(unary("bitwise_not"))
+    bitwise_or_ = in_place_of(binary("bitwise_or"))
+    bitwise_right_shift_ = in_place_of(binary("bitwise_right_shift"))
+    bitwise_xor_ = in_place_of(binary("bitwise_xor"))
+    ceil_ = in_place_of(unary("ceil"))
+    clamp_ = clip_ = in_place_of(functions.clamp)
+    clamp_max_ = in_place_of(functions.clamp_max)
+    clamp_min_ = in_place_of(functions.clamp_min)
     copy_ = in_place.copy_
-    copysign_ = changing(binary("copysign"))
-    cos_ = changing(unary("cos"))
-    cosh_ = changing(unary("cosh"))
-    cumprod_ = changing(scans.cumprod)
-    cumsum_ = changing(scans.cumsum)
-    deg2rad_ = changing(functions.deg2rad)
-    digamma_ = changing(unary("digamma"))
-    eq_ = changing(binary("eq"))
-    erf_ = changing(unary("erf"))
-    erfc_ = changing(unary("erfc"))
-    erfinv_ = changing(unary("erfinv"))
-    exp2_ = changing(unary("exp2"))
-    exp_ = changing(rows.exp)
-    sigmoid_ = changing(rows.sigmoid)
-    expit_ = sigmoid_
-    expm1_ = changing(unary("expm1"))
+    copysign_ = in_place_of(binary("copysign"))
+    cos_ = in_place_of(unary("cos"))
+    cosh_ = in_place_of(unary("cosh"))
+    cumprod_ = in_place_of(scans.cumprod)
+    cumsum_ = in_place_of(scans.cumsum)
+    deg2rad_ = in_place_of(functions.deg2rad)
+    digamma_ = in_place_of(unary("digamma"))
+    eq_ = in_place_of(binary("eq"))
+    erf_ = in_place_of(unary("erf"))
+    erfc_ = in_place_of(unary("erfc"))
+    erfinv_ = in_place_of(unary("erfinv"))
+    exp2_ = in_place_of(unary("exp2"))
+    exp_ = in_place_of(rows.exp)
+    sigmoid_ = expit_ = in_place_of(rows.sigmoid)
+    expm1_ = in_place_of(unary("expm1"))
     fill_ = in_place.fill_
     fill_diagonal_ = in_place.fill_diagonal_
-    trunc_ = changing(unary("trunc"))
-    fix_ = trunc_
+    trunc_ = fix_ = in_place_of(unary("trunc"))
     float_power_ = in_place.float_power_
-    floor_ = changing(unary("floor"))
-    floor_divide_ = changing(binary("floor_divide"))
-    fmod_ = changing(binary("fmod"))
-    frac_ = changing(functions.frac)
-    gcd_ = changing(integers.gcd)
-    ge_ = changing(binary("ge"))
-    greater_equal_ = ge_
-    gt_ = changing(binary("gt"))
-    greater_ = gt_
-    heaviside_ = changing(functions.heaviside)
-    hypot_ = changing(binary("hypot"))
+    floor_ = in_place_of(unary("floor"))
+    floor_divide_ = in_place_of(binary("floor_divide"))
+    fmod_ = in_place_of(binary("fmod"))
+    frac_ = in_place_of(functions.frac)
+    gcd_ = in_place_of(integers.gcd)
+    ge_ = greater_equal_ = in_place_of(binary("ge"))
+    gt_ = greater_ = in_place_of(binary("gt"))
+    heaviside_ = in_place_of(functions.heaviside)
+    hypot_ = in_place_of(binary("hypot"))
     index_add_ = scattering.index_add_
-    index_copy_ = changing(filling.index_copy)
-    index_fill_ = changing(filling.index_fill)
-    index_put_ = changing(filling.index_put)
-    index_reduce_ = changing(scattering.index_reduce)
-    inv_ = changing(unary("inv"))
-    reciprocal_ = inv_
-    lcm_ = changing(integers.lcm)
-    ldexp_ = changing(functions.ldexp)
-    le_ = changing(binary("le"))
-    less_equal_ = le_
-    lerp_ = changing(functions.lerp)
-    lt_ = changing(binary("lt"))
-    less_ = lt_
-    lgamma_ = changing(unary("lgamma"))
-    log10_ = changing(unary("log10"))
-    log1p_ = changing(unary("log1p"))
-    log2_ = changing(unary("log2"))
-    log_ = changing(rows.log)
-    logical_and_ = changing(rows.logical_and)
-    logical_not_ = changing(unary("logical_not"))
-    logical_or_ = changing(rows.logical_or)
-    logical_xor_ = changing(binary("logical_xor"))
-    logit_ = changing(functions.logit)
-    masked_fill_ = changing(choosing.masked_fill)
-    masked_scatter_ = changing(filling.masked_scatter)
-    nan_to_num_ = changing(functions.nan_to_num)
-    ne_ = changing(binary("ne"))
-    not_equal_ = ne_
-    neg_ = changing(unary("neg"))
-    negative_ = neg_
-    pow_ = changing(functions.pow)
-    put_ = changing(filling.put)
-    rad2deg_ = changing(functions.rad2deg)
-    relu_ = changing(rows.relu)
-    remainder_ = changing(binary("remainder"))
-    round_ = changing(functions.round)
-    rsqrt_ = changing(unary("rsqrt"))
-    scatter_ = changing(scattering.scatter)
-    scatter_add_ = changing(scattering.scatter_add)
-    scatter_reduce_ = changing(scattering.scatter_reduce)
-    sign_ = changing(unary("sign"))
-    sgn_ = sign_
-    sin_ = changing(unary("sin"))
-    sinc_ = changing(unary("sinc"))
-    sinh_ = changing(unary("sinh"))
-    sqrt_ = changing(rows.sqrt)
-    square_ = changing(functions.square)
-    squeeze_ = moving(views.squeeze)
-    swapaxes_ = moving(rearranging.swapaxes)
-    swapdims_ = moving(rearranging.swapdims)
-    t_ = moving(turning.t)
-    tan_ = changing(unary("tan"))
-    tanh_ = changing(rows.tanh)
-    transpose_ = moving(views.transpose)
-    tril_ = changing(diagonals.tril)
-    triu_ = changing(diagonals.triu)
-    unsqueeze_ = moving(views.unsqueeze)
-    xlogy_ = changing(binary("xlogy"))
+    index_copy_ = in_place_of(filling.index_copy)
+    index_fill_ = in_place_of(filling.index_fill)
+    index_put_ = in_place_of(filling.index_put)
+    index_reduce_ = in_place_of(scattering.index_reduce)
+    inv_ = reciprocal_ = in_place_of(unary("inv"))
+    lcm_ = in_place_of(integers.lcm)
+    ldexp_ = in_place_of(functions.ldexp)
+    le_ = less_equal_ = in_place_of(binary("le"))
+    lerp_ = in_place_of(functions.lerp)
+    lt_ = less_ = in_place_of(binary("lt"))
+    lgamma_ = in_place_of(unary("lgamma"))
+    log10_ = in_place_of(unary("log10"))
+    log1p_ = in_place_of(unary("log1p"))
+    log2_ = in_place_of(unary("log2"))
+    log_ = in_place_of(rows.log)
+    logical_and_ = in_place_of(rows.logical_and)
+    logical_not_ = in_place_of(unary("logical_not"))
+    logical_or_ = in_place_of(rows.logical_or)
+    logical_xor_ = in_place_of(binary("logical_xor"))
+    logit_ = in_place_of(functions.logit)
+    masked_fill_ = in_place_of(choosing.masked_fill)
+    masked_scatter_ = in_place_of(filling.masked_scatter)
+    nan_to_num_ = in_place_of(functions.nan_to_num)
+    ne_ = not_equal_ = in_place_of(binary("ne"))
+    neg_ = negative_ = in_place_of(unary("neg"))
+    pow_ = in_place_of(functions.pow)
+    put_ = in_place_of(filling.put)
+    rad2deg_ = in_place_of(functions.rad2deg)
+    relu_ = in_place_of(rows.relu)
+    remainder_ = in_place_of(binary("remainder"))
+    round_ = in_place_of(functions.round)
+    rsqrt_ = in_place_of(unary("rsqrt"))
+    scatter_ = in_place_of(scattering.scatter)
+    scatter_add_ = in_place_of(scattering.scatter_add)
+    scatter_reduce_ = in_place_of(scattering.scatter_reduce)
+    sign_ = sgn_ = in_place_of(unary("sign"))
+    sin_ = in_place_of(unary("sin"))
+    sinc_ = in_place_of(unary("sinc"))
+    sinh_ = in_place_of(unary("sinh"))
+    sqrt_ = in_place_of(rows.sqrt)
+    square_ = in_place_of(functions.square)
+    squeeze_ = in_place_view_of(views.squeeze)
+    swapaxes_ = in_place_view_of(rearranging.swapaxes)
+    swapdims_ = in_place_view_of(rearranging.swapdims)
+    t_ = in_place_view_of(turning.t)
+    tan_ = in_place_of(unary("tan"))
+    tanh_ = in_place_of(rows.tanh)
+    transpose_ = in_place_view_of(views.transpose)
+    tril_ = in_place_of(diagonals.tril)
+    triu_ = in_place_of(diagonals.triu)
+    unsqueeze_ = in_place_view_of(views.unsqueeze)
+    xlogy_ = in_place_of(binary("xlogy"))
     zero_ = in_place.zero_
 
 
@@ -660,7 +630,7 @@ def _register_row(row: Operator) -> None:
         if name not in vars(Tensor):
             register_method(Tensor, name, rows.FUNCTIONS[name])
         if dtype_rules_of(row).in_place and f"{name}_" not in vars(Tensor):
-            register_method(Tensor, f"{name}_", changing(rows.FUNCTIONS[row.name]))
+            register_method(Tensor, f"{name}_", in_place_of(rows.FUNCTIONS[row.name]))
 
 
 OPERATORS.for_each(_register_row, taken=vars(Tensor).__contains__)

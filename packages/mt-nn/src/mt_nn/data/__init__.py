@@ -1,4 +1,4 @@
-"""Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
+"""Data sets, batch loaders, image transforms, downloads, and readers of common file formats."""
 
 from mt_nn.core.dataset import Dataset, TensorDataset
 from mt_nn.core.loader import DataLoader

@@ -1,4 +1,4 @@
-"""Join samples into a batch, also sequences of different lengths."""
+"""Join samples, including sequences of different lengths, into batches."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from mt_tensor.errors import TensorError
 
 @extends("samples of a batch")
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Join samples into a batch, as a loader without a `collate_fn` does.
+    """Join samples into a batch: the default `collate_fn` of a loader.
 
     Tensors and arrays of one shape are stacked along a new first dimension. Numbers become a
-    tensor: int64, bool, or float64 as in torch; those of NumPy keep their type. Strings and bytes
-    become a list. Tuples, named tuples, lists and dictionaries are joined part by part, and a tuple
-    stays one (torch makes a list of it).
+    tensor of dtype int64, bool or float64, as in torch; NumPy scalars keep their dtype. Strings and
+    bytes become a list. Tuples, named tuples, lists and dictionaries are joined member by member;
+    a tuple remains a tuple (torch returns a list).
 
         >>> default_collate([{"word": "a", "count": 1}, {"word": "b", "count": 2}])
         {'word': ['a', 'b'], 'count': tensor([1, 2])}
 
     Args:
-        batch: one or more samples of one structure.
+        batch: one or more samples with the same structure.
 
     Raises:
-        SettingError: there is no sample, or one of a type that cannot be joined.
+        SettingError: there is no sample, or a sample has a type that cannot be joined.
         InputError: the samples differ in type, shape, length or keys.
     """
     if not batch:
-        raise SettingError("there must be at least one sample to make a batch; none was given.")
+        raise SettingError("a batch needs at least one sample; none was given.")
     first = batch[0]
     if isinstance(first, Tensor | np.ndarray | np.generic):
         return _stacked(batch)
@@ -56,7 +56,7 @@ def _stacked(batch: Sequence[Any]) -> Tensor:
         kinds = sorted({type(each).__name__ for each in batch})
         raise InputError(
             f"samples of {', '.join(kinds)} with shapes {', '.join(map(str, shapes))} cannot be "
-            "stacked: give them one shape, or pass collate_fn."
+            "stacked: make their types and shapes equal, or pass collate_fn."
         )
     if isinstance(batch[0], Tensor):
         return stack(list(batch))
@@ -68,7 +68,7 @@ def _stacked(batch: Sequence[Any]) -> Tensor:
 
 def _numbers(batch: Sequence[Any]) -> Tensor:
     if not all(isinstance(each, bool | int | float) for each in batch):
-        raise InputError("a sample is a number and another is none: pass collate_fn.")
+        raise InputError("some samples are numbers, others are not: pass collate_fn.")
     if any(isinstance(each, float) for each in batch):
         return tensor(list(batch), dtype=float64)
     return tensor(list(batch))
@@ -79,7 +79,7 @@ def _joined_mappings(batch: Sequence[Any]) -> dict[Any, Any]:
         if not isinstance(each, Mapping) or each.keys() != batch[0].keys():
             keys = list(each) if isinstance(each, Mapping) else type(each).__name__
             raise InputError(
-                f"the first sample is a dictionary with keys {list(batch[0])}, another is {keys}: "
+                f"the first sample is a dictionary with keys {list(batch[0])}, another has {keys}: "
                 "they cannot be joined."
             )
     return {key: default_collate([each[key] for each in batch]) for key in batch[0]}
@@ -89,48 +89,48 @@ def _joined_sequences(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if not all(isinstance(each, tuple | list) and len(each) == len(first) for each in batch):
         raise InputError(
-            f"the first sample has {len(first)} part(s), another does not: they cannot be joined."
+            f"the first sample has {len(first)} member(s), another does not: they cannot be joined."
         )
-    return alike(first, [default_collate(part) for part in zip(*batch, strict=True)])
+    return _like(first, [default_collate(members) for members in zip(*batch, strict=True)])
 
 
-def alike(sequence: Any, parts: list[Any]) -> Any:
-    """Return parts as a sequence of the same type: a list, a tuple, or a named tuple."""
+def _like(sequence: Any, members: list[Any]) -> Any:
+    """Convert members to the type of a sequence: a list, a tuple or a named tuple."""
     if hasattr(sequence, "_fields"):
-        return type(sequence)(*parts)
-    return tuple(parts) if isinstance(sequence, tuple) else parts
+        return type(sequence)(*members)
+    return tuple(members) if isinstance(sequence, tuple) else members
 
 
 def pad_collate(
     batch: Sequence[tuple[Any, Any]], padding_value: int = 0
 ) -> tuple[Tensor, Tensor, Any]:
-    """Join sequences of different lengths, each with a target, into a batch.
+    """Join pairs of a sequence and a target into a batch, padding shorter sequences.
 
         >>> tokens, lengths, targets = pad_collate([([5, 6], 1), ([7], 0)])
         >>> tokens.tolist(), lengths.tolist(), targets.tolist()
         ([[5, 6], [7, 0]], [2, 1], [1, 0])
 
     Args:
-        batch: pairs of a sequence of integers, as a list, an array or a tensor, and a target.
-        padding_value: what fills a shorter sequence up.
+        batch: pairs of a sequence of integers (a list, an array or a tensor) and a target.
+        padding_value: the value appended to shorter sequences.
 
     Returns:
-        The sequences, int64 of shape (batch, length of the longest); their lengths, int64 of shape
-        (batch,); and what `default_collate` makes of the targets.
+        The sequences, int64 of shape (batch, longest length); their lengths, int64 of shape
+        (batch,); and the targets, joined by `default_collate`.
 
     Raises:
         SettingError: there is no sample.
-        InputError: a sample is no pair of a sequence of integers and a target.
+        InputError: a sample is not a pair of a sequence of integers and a target.
     """
     try:
         rows = [np.asarray(sequence) for sequence, _ in batch]
     except (TypeError, ValueError):
-        raise InputError("pad_collate() joins pairs of a sequence and a target.") from None
+        raise InputError("pad_collate() takes pairs of a sequence and a target.") from None
     for row in rows:
         if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
             raise InputError(
-                "pad_collate() joins sequences of integers, of one dimension; one of "
-                f"{row.ndim} dimension(s), with elements of type {row.dtype}, was given."
+                "pad_collate() takes 1-D sequences of integers; a "
+                f"{row.ndim}-D sequence of dtype {row.dtype} was given."
             )
     targets = default_collate([target for _, target in batch])
     lengths = np.array([len(row) for row in rows], np.int64)
@@ -142,11 +142,11 @@ def pad_collate(
 
 @extends("a sample")
 def default_convert(data: Any) -> Any:
-    """Convert the arrays of a sample to tensors, as a loader without batches does."""
+    """Convert the arrays in a sample to tensors: the default of a loader without batches."""
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
         return tensor(data)
     if isinstance(data, Mapping):
         return {key: default_convert(value) for key, value in data.items()}
     if isinstance(data, tuple | list):
-        return alike(data, [default_convert(value) for value in data])
+        return _like(data, [default_convert(value) for value in data])
     return data

@@ -1,13 +1,16 @@
-"""Data sets that are iterated over, or made of others; and samplers that choose among samples."""
+"""Iterable data sets, data sets derived from others, and more samplers."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from collections.abc import Callable, Iterable, Iterator, Sequence
+
 from mt_nn.core.dataset import Dataset
 from mt_nn.core.extensions import extends
 from mt_nn.core.loader import takes_batches
@@ -17,36 +20,35 @@ from mt_nn.errors import SettingError
 from mt_nn.utils.declared import Declared
 from mt_tensor import Generator, multinomial, tensor
 from mt_tensor.extending import check_flags, numbers_of
-from typing import Any
 
 
 class IterableDataset(Dataset):
-    """Samples that come one after another, such as the lines of a stream; define `__iter__`.
+    """Base class of data sets that can only be iterated over, such as the lines of a stream.
 
-    `__len__` may be defined, too, and returns how many samples an iteration yields.
+    A subclass defines `__iter__`, and optionally `__len__`, the number of samples per iteration.
     """
 
     is_iterable = True
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the samples, from the first."""
+        """Iterate over all samples."""
         raise TypeError(f"{type(self).__name__} must define __iter__.")
 
     def __getitem__(self, index: int) -> Any:
-        """Raise TypeError: there is no sample by number."""
+        """Raise TypeError: samples have no index."""
         raise TypeError(
-            f"{type(self).__name__} has no samples by number, for it is an IterableDataset: "
-            "iterate over it."
+            f"{type(self).__name__} is an IterableDataset, whose samples have no index: iterate "
+            "over it."
         )
 
 
 class TransformedDataset(Declared, Dataset):
-    """Another data set's pairs of input and target, with functions applied to them.
+    """Apply functions to the inputs and targets of another data set.
 
     Args:
-        dataset: holds pairs.
-        transform: called with each input, as those in `mt_nn.data.transforms`; None leaves it.
-        target_transform: called with each target; None leaves it.
+        dataset: a data set of pairs of an input and a target.
+        transform: applied to each input, such as one of `mt_nn.data.transforms`; None for none.
+        target_transform: applied to each target; None for none.
     """
 
     dataset: Dataset
@@ -54,7 +56,7 @@ class TransformedDataset(Declared, Dataset):
     target_transform: Callable[[Any], Any] | None = None
 
     def __len__(self) -> int:
-        """Return how many samples there are."""
+        """Return the number of samples."""
         return len(self.dataset)
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
@@ -67,71 +69,71 @@ class TransformedDataset(Declared, Dataset):
 
 @extends("sums of data sets")
 class ConcatDataset(Dataset):
-    """The samples of several data sets, one data set after the other.
+    """Concatenate several data sets.
 
     Raises:
-        SettingError: no data set was given, or one that has no samples by number.
+        SettingError: no data set, or an `IterableDataset`, was given.
     """
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = list(datasets)
         if not self.datasets or any(isinstance(each, IterableDataset) for each in self.datasets):
             raise SettingError(
-                "ConcatDataset takes one or more data sets with samples by number; "
+                "ConcatDataset takes one or more data sets, and no IterableDataset; "
                 f"{[type(each).__name__ for each in self.datasets]} were given."
             )
         self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
 
     def __len__(self) -> int:
-        """Return how many samples there are."""
+        """Return the number of samples."""
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, index: int) -> Any:
-        """Return a sample; negative numbers count from the end.
+        """Return a sample; negative indices count from the end.
 
         Raises:
-            IndexError: there is no sample of that number.
+            IndexError: the index is out of range.
         """
         count = len(self)
         if not -count <= index < count:
-            raise IndexError(f"sample {index} of a data set of {count} was asked for.")
+            raise IndexError(f"index {index} is out of range for a data set of {count} samples.")
         index %= count
         which = bisect.bisect_right(self.cumulative_sizes, index)
         return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
 
 
 class Subset(Dataset):
-    """Some samples of another data set, in the order of `indices`."""
+    """Select samples of another data set, in the order of `indices`."""
 
     def __init__(self, dataset: Dataset, indices: Sequence[int] | npt.NDArray[np.int64]) -> None:
         self.dataset = dataset
         self.indices = np.asarray(indices, dtype=np.int64)
 
     def __len__(self) -> int:
-        """Return how many samples there are."""
+        """Return the number of samples."""
         return len(self.indices)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a sample, or several if the data set takes several."""
+        """Return a sample, or several for a list of indices, if the data set supports that."""
         chosen = self.indices[index]
-        many: Any = chosen if isinstance(chosen, np.ndarray) else int(chosen)
-        return self.dataset[many]
+        inner: Any = chosen if isinstance(chosen, np.ndarray) else int(chosen)
+        return self.dataset[inner]
 
     def takes_batches(self) -> bool:
-        """Return whether the data set does."""
+        """Return whether the data set supports lists of indices."""
         return type(self).__getitem__ is Subset.__getitem__ and takes_batches(self.dataset)
 
 
 def random_split(
     dataset: Dataset, lengths: Sequence[int | float], generator: Generator | None = None
 ) -> list[Subset]:
-    """Return disjoint random subsets.
+    """Split a data set into disjoint random subsets.
 
     Args:
-        dataset: what to split.
-        lengths: how many samples each subset gets; or fractions that add up to 1, of which each
-            gives a subset its share rounded down, and what is left goes one by one to the first.
-        generator: where the random numbers come from; by default what `mt_tensor.manual_seed` sets.
+        dataset: the data set.
+        lengths: the sizes of the subsets; or fractions that add up to 1. Fractional sizes are
+            rounded down, and the remaining samples are distributed among the first subsets.
+        generator: the random number generator; the current one if None.
 
     Raises:
         SettingError: the lengths add up neither to the length of the data set nor to 1.
@@ -142,11 +144,11 @@ def random_split(
 
 
 def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
-    """Return how many of `total` samples each subset gets."""
-    if all(0 <= share <= 1 for share in lengths) and math.isclose(sum(lengths), 1):
-        counts = [math.floor(total * share) for share in lengths]
-        for turn in range(total - sum(counts)):
-            counts[turn % len(counts)] += 1
+    """Return the sizes of the subsets of `total` samples."""
+    if all(0 <= fraction <= 1 for fraction in lengths) and math.isclose(sum(lengths), 1):
+        counts = [math.floor(total * fraction) for fraction in lengths]
+        for remaining in range(total - sum(counts)):
+            counts[remaining % len(counts)] += 1
         return counts
     if any(length != int(length) or length < 0 for length in lengths) or sum(lengths) != total:
         raise SettingError(
@@ -160,33 +162,33 @@ def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
 
 
 class SubsetRandomSampler(Sampler):
-    """The given numbers in random order, each once."""
+    """Yield the given indices in random order."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the numbers in a new order."""
+        """Iterate over the indices in a new order."""
         order = numbers_of(self.generator).permutation(len(self.indices))
         return (self.indices[i] for i in order.tolist())
 
     def __len__(self) -> int:
-        """Return how many samples an epoch has."""
+        """Return the number of samples of an epoch."""
         return len(self.indices)
 
 
 class WeightedRandomSampler(Sampler):
-    """Samples at random, each with a probability in proportion to its weight.
+    """Draw indices with probabilities proportional to weights.
 
     Args:
-        weights: one for each sample; they need not sum to one.
-        num_samples: how many to draw for an epoch.
-        replacement: whether a sample may be drawn more than once.
-        generator: where the random numbers come from.
+        weights: one weight per sample; they need not sum to 1.
+        num_samples: the number of indices per epoch.
+        replacement: whether to draw with replacement.
+        generator: the random number generator; the current one if None.
 
     Raises:
         SettingError: a weight is negative or not finite, too few are positive, or `num_samples` is
-            no positive integer.
+            not a positive integer.
     """
 
     def __init__(
@@ -201,20 +203,20 @@ class WeightedRandomSampler(Sampler):
         self.weights = np.array(weights, np.float64)
         self.replacement, self.generator = replacement, generator
         if self.weights.ndim != 1 or not np.all(np.isfinite(self.weights) & (self.weights >= 0)):
-            raise SettingError("weights are a row of finite numbers from 0 on; others were given.")
+            raise SettingError("weights must be a 1-D sequence of finite, non-negative numbers.")
         positive, least = np.count_nonzero(self.weights), 1 if replacement else self.num_samples
         if positive < least:
             raise SettingError(
-                f"{self.num_samples} sample(s) were asked for with replacement={replacement}, but "
+                f"cannot draw {self.num_samples} sample(s) with replacement={replacement}: only "
                 f"{positive} weight(s) are positive."
             )
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over the numbers drawn for one epoch."""
+        """Iterate over the indices drawn for one epoch."""
         weights = tensor(self.weights, backend="numpy")
         drawn = multinomial(weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:
-        """Return how many samples an epoch has."""
+        """Return the number of samples of an epoch."""
         return self.num_samples

@@ -1,8 +1,8 @@
-"""Text as numbers: tokens, a vocabulary that counts and numbers them, and windows of a long text.
+"""Tokens, vocabularies that map them to integers, and windows of a long text.
 
-For backpropagation through time that is cut off after some steps, a text is cut into as many parts
-as make a batch, which are read side by side. Each window goes on where the one before has ended, so
-that a model can keep its state from one to the next.
+For truncated backpropagation through time, a text is divided into one part per sequence of the
+batch. Each window continues where the previous one ended, so that a recurrent network can keep its
+hidden state from one window to the next.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the words of a text in lower case, each other mark that is no space by itself.
+    """Split a text into words, in lower case, and punctuation marks.
 
     >>> tokenize("It's good, isn't it?")
     ["it's", 'good', ',', "isn't", 'it', '?']
@@ -36,20 +36,21 @@ def tokenize(text: str) -> list[str]:
 
 
 class Vocabulary:
-    """Tokens with their numbers, from 0.
+    """A mapping between tokens and integers from 0.
 
         >>> vocabulary = Vocabulary.build("to be or not to be".split(), padding="<pad>")
         >>> vocabulary.encode(["to", "do"]), vocabulary.decode([2, 4])
         ([3, 1], ['be', 'not'])
 
     Args:
-        tokens: in the order of their numbers.
-        unknown: the token that stands for all which are not in the vocabulary; with None there is
-            none. It must be among `tokens`.
-        padding: the token that fills sentences up, likewise.
+        tokens: the tokens, in the order of their numbers.
+        unknown: the token, among `tokens`, that replaces tokens outside the vocabulary; None for
+            none.
+        padding: the token, among `tokens`, that pads sentences; None for none.
 
     Raises:
-        SettingError: a token occurs twice or is no string, or unknown or padding is not among them.
+        SettingError: a token occurs twice or is not a string, or `unknown` or `padding` is not
+            among the tokens.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Vocabulary:
     ) -> None:
         self.tokens = list(tokens)
         if not all(isinstance(token, str) for token in self.tokens):
-            raise SettingError("the tokens of a vocabulary are strings; something else was given.")
+            raise SettingError("the tokens of a Vocabulary must be strings.")
         self._numbers = {token: number for number, token in enumerate(self.tokens)}
         if len(self._numbers) < len(self.tokens):
             twice = next(token for token, times in Counter(self.tokens).items() if times > 1)
@@ -76,17 +77,17 @@ class Vocabulary:
         unknown: str | None = "<unk>",
         padding: str | None = None,
     ) -> Vocabulary:
-        """Return the vocabulary of a text: padding, unknown, then what is most frequent first.
+        """Build the vocabulary of a text: padding, unknown, then tokens by falling frequency.
 
         Args:
-            tokens: those of the text. Equally frequent ones come in alphabetical order.
-            min_frequency: how often a token must occur.
-            max_size: how many tokens the vocabulary may have, with padding and unknown.
-            unknown: the token for all others; None for none.
-            padding: the token that fills sentences up; None for none.
+            tokens: the tokens of the text. Equally frequent ones are sorted alphabetically.
+            min_frequency: the smallest number of occurrences of a token.
+            max_size: the largest size of the vocabulary, including padding and unknown.
+            unknown: the token that replaces all others; None for none.
+            padding: the token that pads sentences; None for none.
 
         Raises:
-            SettingError: a number is out of range, or padding and unknown are the same.
+            SettingError: a number is out of range, or `padding` and `unknown` are equal.
         """
         integer("min_frequency", min_frequency, 1)
         special = [token for token in (padding, unknown) if token is not None]
@@ -102,25 +103,25 @@ class Vocabulary:
         return cls([*special, *frequent][:max_size], unknown, padding)
 
     def __len__(self) -> int:
-        """Return how many tokens there are."""
+        """Return the number of tokens."""
         return len(self.tokens)
 
     def __contains__(self, token: object) -> bool:
         return token in self._numbers
 
     def __getitem__(self, token: str) -> int:
-        """Return the number of a token, or that of the unknown one.
+        """Return the number of a token, or of `unknown`.
 
         Raises:
-            InputError: it is not in the vocabulary, which has no token for unknown ones.
+            InputError: the token is not in the vocabulary, and `unknown` is None.
         """
         return self.encode([token])[0]
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Return the numbers of tokens; each that is not in the vocabulary gets that of `unknown`.
+        """Return the numbers of tokens; that of `unknown` for tokens outside the vocabulary.
 
         Raises:
-            InputError: one is not in the vocabulary, which has no token for unknown ones.
+            InputError: a token is not in the vocabulary, and `unknown` is None.
         """
         numbers = self._numbers
         if self.unknown is not None:
@@ -130,15 +131,14 @@ class Vocabulary:
             return [numbers[token] for token in tokens]
         except KeyError as error:
             raise InputError(
-                f"token {error.args[0]!r} is not in the vocabulary, which has no token for "
-                "unknown ones."
+                f"token {error.args[0]!r} is not in the vocabulary, which has no unknown token."
             ) from None
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
         """Return the tokens of numbers.
 
         Raises:
-            InputError: there is no token of such a number.
+            InputError: a number is out of range.
         """
         tokens = []
         for number in map(int, numbers):
@@ -153,69 +153,65 @@ class Vocabulary:
         """Write the vocabulary as JSON.
 
         Raises:
-            FileError: it could not be written; an earlier file of that name is untouched.
+            FileError: the file cannot be written; an existing file is unchanged.
         """
         content = {"unknown": self.unknown, "padding": self.padding, "tokens": self.tokens}
         try:
             text = json.dumps(content, ensure_ascii=False, indent=0).encode()
-        except UnicodeEncodeError:  # half a surrogate pair has no UTF-8, but an escape
+        except UnicodeEncodeError:  # lone surrogates can only be escaped
             text = json.dumps(content, indent=0).encode()
         write_atomically(path, text)
 
     @classmethod
     def load(cls, path: PathLike) -> Vocabulary:
-        """Read what `save` has written.
+        """Read a vocabulary written by `save`.
 
         Raises:
-            FileError: the file cannot be read, is no vocabulary, or takes more than `mt_nn.limits`
-                allow.
+            FileError: the file cannot be read, is not a vocabulary, or exceeds `mt_nn.limits`.
         """
         content = read_bytes(path, "json")
         try:
             given = json.loads(content)
             if not isinstance(given["tokens"], list):
-                raise TypeError("tokens are no list")
+                raise TypeError("tokens must be a list")
             return cls(given["tokens"], given["unknown"], given["padding"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise FileError(f"{path} is damaged, or no vocabulary ({error!r}).") from error
+            raise FileError(f"{path} is damaged or not a vocabulary ({error!r}).") from error
 
 
 # --- Windows of a long text -----------------------------------------------------------------------
 
 
 def batchify(tokens: Sequence[int] | Tensor, batch_size: int) -> Tensor:
-    """Return a text cut into equal parts, one a column; what does not fill a row is left out.
+    """Divide a text into parts of equal length, one per column; drop the remainder.
 
         >>> batchify(range(7), 3).tolist()
         [[0, 2, 4], [1, 3, 5]]
 
     Args:
-        tokens: integers in order.
-        batch_size: how many parts.
+        tokens: the integers of the text, 1-D.
+        batch_size: the number of parts.
 
     Returns:
         int64, shape (length of a part, batch_size).
 
     Raises:
-        InputError: the tokens are no row of integers, or too few.
-        SettingError: the batch size is no positive integer.
+        InputError: the tokens are not 1-D integers, or too few.
+        SettingError: `batch_size` is not a positive integer.
     """
     batch_size = integer("batch_size", batch_size, 1)
     row = np.asarray(tokens)
     if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
-        raise InputError(
-            f"batchify() takes a row of integers; {row.ndim} dimension(s) with elements of "
-            f"type {row.dtype} were given."
-        )
+        raise InputError(f"batchify() takes 1-D integers; {row.ndim}-D {row.dtype} was given.")
     length = len(row) // batch_size
     if not length:
-        raise InputError(f"{len(row)} token(s) are too few for {batch_size} parts.")
+        raise InputError(f"batchify(): {len(row)} token(s) are too few for {batch_size} parts.")
     parts = row[: length * batch_size].reshape(batch_size, length)
     return tensor(np.ascontiguousarray(parts.T, np.int64))
 
 
 class BPTTWindows(Dataset):
-    """Consecutive windows of a text, each with what comes one token later.
+    """A data set of consecutive windows of a text, with the next tokens as targets.
 
         >>> for inputs, targets in BPTTWindows(batchify(range(8), 2), bptt=2):
         ...     print(inputs.tolist(), targets.tolist())
@@ -223,35 +219,35 @@ class BPTTWindows(Dataset):
         [[2, 6]] [[3, 7]]
 
     Args:
-        text: shape (length, batch, ...), as `batchify` returns.
-        bptt: how many steps a window has; the last one may be shorter.
+        text: shape (length, batch, ...), such as the result of `batchify`.
+        bptt: the number of steps of a window; the last one may be shorter.
 
     Raises:
-        InputError: the text has no dimension for the batch, or fewer than two steps.
-        SettingError: `bptt` is no positive integer.
+        InputError: the text has no batch dimension, or fewer than two steps.
+        SettingError: `bptt` is not a positive integer.
     """
 
     def __init__(self, text: Tensor, bptt: int) -> None:
         self.bptt = integer("bptt", bptt, 1)
         if text.ndim < 2 or len(text) < 2:
             raise InputError(
-                "a text has shape (length, batch), with at least two steps, so that each window "
-                f"has a next token; {text.shape} was given. batchify() makes one."
+                "BPTTWindows takes a text of shape (length, batch) with at least two steps; "
+                f"shape {text.shape} was given. See batchify()."
             )
         self.text = text
 
     def __len__(self) -> int:
-        """Return how many windows there are."""
+        """Return the number of windows."""
         return math.ceil((len(self.text) - 1) / self.bptt)
 
     def __getitem__(self, index: int) -> Any:
         """Return inputs and targets, both of shape (steps, batch, ...).
 
         Raises:
-            IndexError: there is no window of that number.
+            IndexError: the index is out of range.
         """
         if not -len(self) <= index < len(self):
-            raise IndexError(f"window {index} of {len(self)} was asked for.")
+            raise IndexError(f"index {index} is out of range for {len(self)} windows.")
         start = index % len(self) * self.bptt
         end = min(start + self.bptt, len(self.text) - 1)
         return self.text[start:end], self.text[start + 1 : end + 1]

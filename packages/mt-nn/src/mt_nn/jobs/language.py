@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from mt_nn import optim
 from mt_nn.data import Vocabulary, read_penn_treebank
-from mt_nn.data.formats.texts import find, holds
+from mt_nn.data.formats.texts import find, find_optional
 from mt_nn.jobs.job import Parts, Recipe
 from mt_nn.jobs.text import Text
 from mt_nn.train.networks import LSTMLanguageModel, TransformerLanguageModel
@@ -46,8 +46,9 @@ class Language(Text):
             read_penn_treebank(find(folder, f"ptb.{name}.txt"), self.end)
             for name in ("valid", "test")
         )
-        if holds(folder, "ptb.train.txt"):
-            training = read_penn_treebank(find(folder, "ptb.train.txt"), self.end)
+        path = find_optional(folder, "ptb.train.txt")
+        if path:
+            training = read_penn_treebank(path, self.end)
         else:
             middle = len(validation) * 9 // 10
             training, validation = validation[:middle], validation[middle:]

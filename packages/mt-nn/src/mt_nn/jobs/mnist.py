@@ -11,7 +11,7 @@ from typing import ClassVar
 from mt_nn.core.lenet import LeNet
 from mt_nn.data import Dataset, TransformedDataset
 from mt_nn.data.formats.images import labelled_images
-from mt_nn.data.formats.texts import holds
+from mt_nn.data.formats.texts import find_optional
 from mt_nn.data.transforms import Compose, RandomCrop, RandomHorizontalFlip
 from mt_nn.jobs.classification import divided
 from mt_nn.jobs.images import Images
@@ -51,7 +51,7 @@ class MNIST(Images):
         """
         folder = self.folder(self.published)
         others = self.checked(labelled_images(folder, "t10k"), folder)
-        if not holds(folder, "train-images-idx3-ubyte"):
+        if not find_optional(folder, "train-images-idx3-ubyte"):
             return divided(others)
         return self.checked(labelled_images(folder, "train"), folder), others
 

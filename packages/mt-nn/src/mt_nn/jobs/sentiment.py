@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn import data
-from mt_nn.data.formats.texts import Sentences, holds
+from mt_nn.data.formats.texts import Sentences, find_optional
 from mt_nn.errors import InputError
 from mt_nn.jobs.classification import Answer, Classification, answers, divided
 from mt_nn.jobs.job import Parts, Recipe, Settings
@@ -81,7 +81,7 @@ class Sentiment(Classification):
     def reviews(self) -> tuple[data.Dataset, data.Dataset]:
         """Return sentences with their classes: those to learn from, and those of the test."""
         folder = self.folder("movie-reviews")
-        if holds(folder, "train.tsv"):
+        if find_optional(folder, "train.tsv"):
             rest, test = (data.read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
             return _pairs(rest), _pairs(test)
         reviews = data.read_movie_reviews(folder / "movieReviewSnippets_GroundTruth.txt")

@@ -1,4 +1,4 @@
-"""Optimizers: how parameters follow their gradients."""
+"""Optimizers, learning rate schedulers and weight averaging."""
 
 from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import Optimizer

@@ -1,4 +1,4 @@
-"""Variants of Adam: other weight decay, momentum, or measures of how large gradients are."""
+"""Variants of Adam with other weight decay, momentum or scaling."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import Any
 
 from mt_nn.core.adam import Adam
 from mt_nn.core.optimizer import follow, settings_among
-from mt_nn.optim import formula
-from mt_nn.optim.formula import AdamLike, Group, State, Values, adam_size, move_averages
+from mt_nn.optim.formula import (
+    AdamLike,
+    Group,
+    State,
+    Values,
+    adam_denominator,
+    apply_formula,
+    update_averages,
+    weights,
+)
 from mt_tensor import Tensor, empty_like, maximum, where
 
 
@@ -17,7 +25,7 @@ class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
 
     Parameters are multiplied by `1 - lr * weight_decay` before the step, so that the decay does not
-    depend on the size of gradients. See `Adam` for the rest.
+    depend on the size of gradients. Otherwise like `Adam`.
     """
 
     def __init__(
@@ -46,13 +54,13 @@ class Adamax(AdamLike):
 
     Args:
         params: parameters or groups.
-        lr: the learning rate, not negative.
-        betas: how slowly the average and the maximum forget, from 0 up to, but not, 1.
+        lr: the learning rate, non-negative.
+        betas: the decay rates of the average and of the maximum, in [0, 1).
         eps: added to the denominator, so that it is not 0.
-        weight_decay: the strength of weight decay.
-        foreach: has no effect.
-        maximize: whether to step along the gradient instead.
-        differentiable: must be False, as must `capturable`.
+        weight_decay: the weight decay coefficient.
+        foreach: accepted for compatibility with torch, without effect.
+        maximize: whether to step along the gradient instead of against it.
+        differentiable, capturable: must be False.
     """
 
     stored = ("exp_avg", "exp_inf")
@@ -64,35 +72,36 @@ class Adamax(AdamLike):
     capturable: bool = False
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return the corrected rate, and the weights of the average and the maximum."""
+        """Return the bias-corrected rate, and the weights of the average and the maximum."""
         beta1, beta2 = group["betas"]
         rate = group["lr"] / (1 - beta1 ** state["step"])
-        return {"rate": rate, **formula.weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
+        return {"rate": rate, **weights(beta1), "kept_largest": beta2, "eps": group["eps"]}
 
     @staticmethod
     def formula(v: Values) -> None:
-        """Take a step; see the class."""
+        """Compute a step with the formula of the class."""
         v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
         v.exp_inf = maximum(v.exp_inf * v.kept_largest, v.grad.abs() + v.eps)
         v.x = v.x - v.rate * v.exp_avg / v.exp_inf
 
 
 class NAdam(AdamLike):
-    """Adam with Nesterov's momentum (Dozat 2016).
+    """Adam with Nesterov momentum (Dozat 2016).
 
-    At step t, Adam's first average `m` counts `mu[t+1] / (1 - mu[1] ... mu[t+1])`, and the gradient
-    `(1 - mu[t]) / (1 - mu[1] ... mu[t])`, with `mu[t] = b1 (1 - 0.96^(t momentum_decay) / 2)`.
+    At step t, Adam's first average `m` has the weight `mu[t+1] / (1 - mu[1] ... mu[t+1])`, and the
+    gradient `(1 - mu[t]) / (1 - mu[1] ... mu[t])`, with `mu[t] = b1 (1 - 0.96^(t d) / 2)`, where
+    `d` is `momentum_decay`.
 
     Args:
         params: parameters or groups.
-        lr: the learning rate, not negative.
-        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        lr: the learning rate, non-negative.
+        betas: the decay rates of the two averages, in [0, 1).
         eps: added to the denominator, so that it is not 0.
-        weight_decay: the strength of weight decay.
-        momentum_decay: how fast `mu` grows to the first beta.
-        decoupled_weight_decay: whether parameters decay as in `AdamW`.
-        foreach: has no effect.
-        maximize: whether to step along the gradient instead.
+        weight_decay: the weight decay coefficient.
+        momentum_decay: the speed with which `mu` approaches the first beta.
+        decoupled_weight_decay: whether to decay parameters as in `AdamW`.
+        foreach: accepted for compatibility with torch, without effect.
+        maximize: whether to step along the gradient instead of against it.
         capturable, differentiable: must be False.
     """
 
@@ -106,46 +115,46 @@ class NAdam(AdamLike):
     differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
-        """Return the number of steps, both averages, and the product of all `mu`."""
+        """Return the step count, both averages, and the running product of `mu`."""
         return {**super().initial_state(parameter, group), "mu_product": 1.0}
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return the rates of gradient and average, and store the product of all `mu`."""
+        """Return the rates of gradient and average; update the running product of `mu`."""
         step, lr, (beta1, _) = state["step"], group["lr"], group["betas"]
-        mu, following = (
+        mu, next_mu = (
             beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1)
         )
         state["mu_product"] *= mu
         return {
             "rate_of_grad": lr * (1 - mu) / (1 - state["mu_product"]),
-            "rate_of_mean": lr * following / (1 - state["mu_product"] * following),
+            "rate_of_mean": lr * next_mu / (1 - state["mu_product"] * next_mu),
             **super().numbers(state, group),
         }
 
     @staticmethod
     def formula(v: Values) -> None:
-        """Take a step; see the class."""
-        move_averages(v)
-        ahead = v.grad * v.rate_of_grad + v.exp_avg * v.rate_of_mean
-        v.x = v.x - ahead / adam_size(v)
+        """Compute a step with the formula of the class."""
+        update_averages(v)
+        direction = v.grad * v.rate_of_grad + v.exp_avg * v.rate_of_mean
+        v.x = v.x - direction / adam_denominator(v)
 
 
 class RAdam(AdamLike):
-    """Adam that scales its steps once it has seen enough gradients to (Liu et al. 2020).
+    """Adam that scales steps only when the second average is reliable (Liu et al. 2020).
 
     With `r = 2 / (1 - b2) - 1` and `s = r - 2 t b2^t / (1 - b2^t)`, the length of the average at
     step t, a step is Adam's times `sqrt((s - 4)(s - 2) r / ((r - 4)(r - 2) s))` if `s` is above 5,
-    and `-lr m / (1 - b1^t)` before.
+    and `-lr m / (1 - b1^t)` otherwise.
 
     Args:
         params: parameters or groups.
-        lr: the learning rate, not negative.
-        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        lr: the learning rate, non-negative.
+        betas: the decay rates of the two averages, in [0, 1).
         eps: added to the denominator, so that it is not 0.
-        weight_decay: the strength of weight decay.
-        decoupled_weight_decay: whether parameters decay as in `AdamW`.
-        foreach: has no effect.
-        maximize: whether to step along the gradient instead.
+        weight_decay: the weight decay coefficient.
+        decoupled_weight_decay: whether to decay parameters as in `AdamW`.
+        foreach: accepted for compatibility with torch, without effect.
+        maximize: whether to step along the gradient instead of against it.
         capturable, differentiable: must be False.
     """
 
@@ -157,41 +166,40 @@ class RAdam(AdamLike):
     differentiable: bool = False
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return the rate, and what the averages need."""
+        """Return the rate and the numbers of the averages; no eps for an unscaled step."""
         step, (beta1, beta2) = state["step"], group["betas"]
         rate, correction = group["lr"] / (1 - beta1**step), 1 - beta2**step
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / correction
         numbers = super().numbers(state, group)
         if length > 5:
-            known = (length - 4) * (length - 2) * longest
-            rate *= (known / ((longest - 4) * (longest - 2) * length) * correction) ** 0.5
+            product = (length - 4) * (length - 2) * longest
+            rate *= (product / ((longest - 4) * (longest - 2) * length) * correction) ** 0.5
         else:
             del numbers["eps"]
         return {"rate": rate, **numbers}
 
     @staticmethod
     def formula(v: Values) -> None:
-        """Take a step; see the class."""
-        move_averages(v)
+        """Compute a step with the formula of the class."""
+        update_averages(v)
         step = v.rate * v.exp_avg
         v.x = v.x - (step / (v.exp_avg_sq.sqrt() + v.eps) if hasattr(v, "eps") else step)
 
 
 class LAMB(AdamLike):
-    """LAMB (You et al. 2020, algorithm 2): each tensor's step is in proportion to its length.
+    """LAMB (You et al. 2020, algorithm 2): Adam with steps in proportion to the parameter's norm.
 
-    With Adam's direction `r`, whose averages are corrected, the step of a parameter `x` is
-    `u = r + weight_decay x`, and it moves by `-lr * |x| / |u| * u`; by `-lr * u` if one of the
-    lengths is 0.
+    With Adam's bias-corrected direction `r`, `u = r + weight_decay x`, and the parameter `x` moves
+    by `-lr * |x| / |u| * u`, or by `-lr * u` if one of the norms is 0.
 
     Args:
         params: parameters or groups.
-        lr: the learning rate, not negative.
-        betas: the decay rates of the two averages, from 0 up to, but not, 1.
+        lr: the learning rate, non-negative.
+        betas: the decay rates of the two averages, in [0, 1).
         eps: added to the denominator, so that it is not 0.
-        weight_decay: the strength of weight decay.
-        maximize: whether to step along the gradient instead.
+        weight_decay: the weight decay coefficient.
+        maximize: whether to step along the gradient instead of against it.
     """
 
     eps: float = 1e-6
@@ -200,27 +208,28 @@ class LAMB(AdamLike):
     maximize: bool = False
 
     def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        """Change one parameter; see the class for the formula."""
+        """Update one parameter with the formula of the class."""
         step, averages = empty_like(parameter), {name: state[name] for name in self.stored}
-        given = {"x": parameter, "grad": grad, **self.numbers(state, group)}
-        formula.change(self.formula, {"step": step, **averages}, given)
-        length, stride = parameter.detach().norm(), step.norm()
-        trust = where((length > 0) & (stride > 0), length / stride, 1.0)
-        formula.change(_move, {"x": parameter}, {"step": step, "trust": trust, "rate": group["lr"]})
+        inputs = {"x": parameter, "grad": grad, **self.numbers(state, group)}
+        apply_formula(self.formula, {"step": step, **averages}, inputs)
+        length, step_length = parameter.detach().norm(), step.norm()
+        trust = where((length > 0) & (step_length > 0), length / step_length, 1.0)
+        inputs = {"step": step, "trust": trust, "rate": group["lr"]}
+        apply_formula(_apply_step, {"x": parameter}, inputs)
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return the strength of weight decay, and what the averages need."""
+        """Return the numbers of the averages, the first bias correction, and the weight decay."""
         correction = 1 / (1 - group["betas"][0] ** state["step"])
         numbers = super().numbers(state, group)
         return {"correction": correction, "weight_decay": group["weight_decay"], **numbers}
 
     @staticmethod
     def formula(v: Values) -> None:
-        """Set the step before it is measured, and both averages; see the class."""
-        move_averages(v)
-        v.step = v.correction * v.exp_avg / adam_size(v) + v.weight_decay * v.x
+        """Update both averages, and compute the unscaled step `u`; see the class."""
+        update_averages(v)
+        v.step = v.correction * v.exp_avg / adam_denominator(v) + v.weight_decay * v.x
 
 
-def _move(v: Values) -> None:
-    """Take a step that was measured."""
+def _apply_step(v: Values) -> None:
+    """Subtract the step, scaled with the learning rate and the trust ratio."""
     v.x = v.x - v.rate * v.trust * v.step

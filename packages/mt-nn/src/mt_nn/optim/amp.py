@@ -1,11 +1,10 @@
-"""`GradScaler`: losses scaled up, so that small gradients are no zeros in float16.
+"""`GradScaler`: loss scaling, which keeps small float16 gradients from becoming zero.
 
-Numbers below 6e-8 are zero in float16, and many gradients are smaller. A loss that is multiplied by
-a large factor has gradients that are larger by the same factor; before the optimizer moves anything
-they are divided by it again, in float32. Where one of them is infinite or nan, the factor was too
-large: that step is left out and the factor is halved. After many steps without one it is doubled
-(Micikevicius and others, Mixed precision training, 2018). bfloat16 has the range of float32 and
-needs none of this.
+Numbers below 6e-8 are zero in float16, and many gradients are smaller. Scaling the loss by a large
+factor scales its gradients; before the optimizer's step they are divided by the factor again, in
+float32. If a gradient is infinite or nan, the factor was too large: the step is skipped and the
+factor halved. After many steps without an overflow it is doubled (Micikevicius et al. 2018, "Mixed
+Precision Training"). bfloat16 has the range of float32 and does not need loss scaling.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import NetworkError, SettingError
 from mt_tensor import Tensor, float16
 
-READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
-"""What has been done with an optimizer since the last update."""
-
 _STATE = {
     "scale": "_scale",
     "growth_factor": "_growth_factor",
@@ -27,11 +23,11 @@ _STATE = {
     "growth_interval": "_growth_interval",
     "_growth_tracker": "_growth_tracker",
 }
-"""torch's names of what is saved, and the attributes that hold it."""
+"""torch's keys of the state, and the attributes with the values."""
 
 
 class GradScaler:
-    """Scales losses, and keeps optimizers from steps with infinite gradients; torch's.
+    """Scale losses, and skip optimizer steps whose gradients are not finite, as in torch.
 
         scaler = GradScaler()
         with autocast("cuda"):
@@ -40,17 +36,15 @@ class GradScaler:
         scaler.step(optimizer)
         scaler.update()
 
-    Between the second line from below and the one before, `scaler.unscale_(optimizer)` makes the
-    gradients what they are, so that they can be clipped.
+    To clip gradients, call `scaler.unscale_(optimizer)` before `scaler.step(optimizer)`.
 
     Args:
-        device: "cuda" or "cpu"; torch's, and means nothing here.
-        init_scale: the factor at first.
-        growth_factor: what it is multiplied by after `growth_interval` steps without an infinity.
-        backoff_factor: what it is multiplied by after one.
-        growth_interval: how many steps.
-        enabled: whether anything is done at all; if not, `scale` returns losses as they are, and
-            `step` only steps.
+        device: accepted for compatibility with torch, without effect.
+        init_scale: the initial scale factor.
+        growth_factor: multiplies the scale after `growth_interval` updates without an overflow.
+        backoff_factor: multiplies the scale after an overflow.
+        growth_interval: the number of updates between increases.
+        enabled: if False, `scale` returns losses unchanged, and `step` only calls the optimizer.
 
     Raises:
         SettingError: a factor is invalid.
@@ -69,35 +63,36 @@ class GradScaler:
         self._enabled = bool(enabled)
         if not (init_scale > 0 and growth_factor > 1 and 0 < backoff_factor < 1):
             raise SettingError(
-                "the scale is positive, it grows by a factor above 1, and backs off by one between "
-                f"0 and 1; {init_scale}, {growth_factor} and {backoff_factor} were given."
+                "GradScaler needs init_scale > 0, growth_factor > 1 and 0 < backoff_factor < 1; "
+                f"{init_scale}, {growth_factor} and {backoff_factor} were given."
             )
         self._scale = float(init_scale)
         self._growth_factor = float(growth_factor)
         self._backoff_factor = float(backoff_factor)
         self._growth_interval = integer("growth_interval", growth_interval, least=1)
         self._growth_tracker = 0
-        self._stages: dict[int, str] = {}
-        self._infinite: dict[int, bool] = {}
+        # By the ids of optimizers, since the last update:
+        self._overflowed: dict[int, bool] = {}  # whether a gradient was not finite, once unscaled
+        self._stepped: set[int] = set()
 
     def is_enabled(self) -> bool:
-        """Return whether anything is done."""
+        """Return whether losses are scaled."""
         return self._enabled
 
     def get_scale(self) -> float:
-        """Return the factor; 1 if nothing is done."""
+        """Return the scale factor; 1 if disabled."""
         return self._scale if self._enabled else 1.0
 
     def scale(self, outputs: Any) -> Any:
-        """Return a tensor times the factor, or such a list or tuple of several.
+        """Multiply a tensor, or each tensor of a list or tuple, by the scale factor.
 
         Raises:
-            SettingError: it is neither.
+            SettingError: `outputs` is neither.
         """
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            # Of float16, the product with the factor would often be infinite.
+            # In float16, the product with the factor would often overflow.
             return (outputs.float() if outputs.dtype.is_narrow else outputs) * self._scale
         if isinstance(outputs, Iterable) and not isinstance(outputs, str):
             scaled = [self.scale(each) for each in outputs]
@@ -105,84 +100,82 @@ class GradScaler:
         raise SettingError(f"scale() takes tensors, or lists or tuples of them; got {outputs!r}.")
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of an optimizer's parameters by the factor, and look for infinities.
+        """Divide the gradients of an optimizer's parameters by the factor; check for overflow.
 
         Raises:
-            NetworkError: that has been done since the last update, or the step has been taken.
-            SettingError: parameters are of float16, in which gradients would become zeros.
+            NetworkError: `unscale_` or `step` was called for it since the last update.
+            SettingError: parameters have dtype float16, in which small gradients become zero.
         """
         if not self._enabled:
             return
-        stage = self._stages.get(id(optimizer), READY)
-        if stage != READY:
+        key = id(optimizer)
+        if key in self._overflowed:
+            when = "after step()" if key in self._stepped else "twice"
             raise NetworkError(
-                "unscale_() was called for an optimizer that has "
-                f"{'had it' if stage == UNSCALED else 'taken its step'} since the last update()."
+                f"unscale_() was called {when} for an optimizer since the last update()."
             )
         parameters = (each for group in optimizer.param_groups for each in group["params"])
         gradients = [each.grad for each in parameters if each.grad is not None]
         if any(grad.dtype is float16 for grad in gradients):
             raise SettingError(
-                "gradients of float16 cannot be unscaled, for small ones would become zeros: keep "
-                "parameters in float32, and use autocast()."
+                "float16 gradients cannot be unscaled: small ones would become zero. Keep "
+                "parameters in float32 and use autocast()."
             )
-        infinite = False
+        overflowed = False
         for grad in gradients:
             grad.detach().mul_(1.0 / self._scale)
-            infinite |= not bool(grad.detach().isfinite().all())
-        self._infinite[id(optimizer)] = infinite
-        self._stages[id(optimizer)] = UNSCALED
+            overflowed |= not bool(grad.detach().isfinite().all())
+        self._overflowed[key] = overflowed
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Take the optimizer's step, unless a gradient is infinite or nan.
+        """Call the optimizer's step unless a gradient is infinite or nan.
 
-        Gradients are unscaled before, if they have not been.
+        Unscale the gradients first, unless `unscale_` was called.
 
         Args:
             optimizer: the optimizer.
-            *args: what its `step` takes; no closure.
-            **kwargs: the same by name.
+            *args: positional arguments of its `step`; no closure.
+            **kwargs: keyword arguments of its `step`.
 
         Returns:
-            What its `step` returns; None if it is left out.
+            The result of its `step`; None if it is skipped.
 
         Raises:
-            NetworkError: the step has been taken since the last update, or no parameter has a
-                gradient.
-            SettingError: a closure is given, or parameters are of float16.
+            NetworkError: `step` was called for it since the last update.
+            SettingError: a closure is given, or parameters have dtype float16.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs or any(callable(each) for each in args):
             raise SettingError("step() takes no closure: compute the loss and gradients before it.")
-        stage = self._stages.get(id(optimizer), READY)
-        if stage == STEPPED:
+        key = id(optimizer)
+        if key in self._stepped:
             raise NetworkError("step() was called twice for an optimizer since the last update().")
-        if stage == READY:
+        if key not in self._overflowed:
             self.unscale_(optimizer)
-        self._stages[id(optimizer)] = STEPPED
-        return None if self._infinite[id(optimizer)] else optimizer.step(*args, **kwargs)
+        self._stepped.add(key)
+        return None if self._overflowed[key] else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Change the factor by what the steps since the last update have met.
+        """Reduce the factor if a gradient overflowed since the last update, else let it grow.
 
         Args:
-            new_scale: a factor instead.
+            new_scale: the new factor, instead.
 
         Raises:
-            NetworkError: there was none.
-            SettingError: the factor is not positive.
+            NetworkError: `step` or `unscale_` was not called since the last update.
+            SettingError: `new_scale` is not positive.
         """
         if not self._enabled:
             return
         if new_scale is not None:
             number = float(new_scale)
             if not number > 0:
-                raise SettingError(f"the scale is positive; {number} was given.")
+                raise SettingError(f"new_scale must be positive; {number} was given.")
             self._scale = number
-        elif not self._infinite:
-            raise NetworkError("update() comes after step() or unscale_() of an optimizer.")
-        elif any(self._infinite.values()):
+        elif not self._overflowed:
+            raise NetworkError("update() must be called after step() or unscale_().")
+        elif any(self._overflowed.values()):
             self._scale *= self._backoff_factor
             self._growth_tracker = 0
         else:
@@ -190,52 +183,52 @@ class GradScaler:
             if self._growth_tracker == self._growth_interval:
                 self._scale *= self._growth_factor
                 self._growth_tracker = 0
-        self._stages.clear()
-        self._infinite.clear()
+        self._stepped.clear()
+        self._overflowed.clear()
 
     def get_growth_factor(self) -> float:
-        """Return what the factor is multiplied by when it grows."""
+        """Return the growth factor."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set it."""
+        """Set the growth factor."""
         self._growth_factor = float(new_factor)
 
     def get_backoff_factor(self) -> float:
-        """Return what the factor is multiplied by after an infinity."""
+        """Return the backoff factor."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set it."""
+        """Set the backoff factor."""
         self._backoff_factor = float(new_factor)
 
     def get_growth_interval(self) -> int:
-        """Return after how many steps without an infinity the factor grows."""
+        """Return the number of updates between increases of the factor."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set it."""
+        """Set the number of updates between increases of the factor."""
         self._growth_interval = integer("growth_interval", new_interval, least=1)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the factor and what it becomes, for `load_state_dict`; torch's names."""
+        """Return the state, under torch's keys; empty if disabled."""
         if not self._enabled:
             return {}
         return {key: getattr(self, name) for key, name in _STATE.items()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on as the scaler of which this is the state.
+        """Load the state of another scaler; do nothing if disabled.
 
         Raises:
-            SettingError: it is that of one that does nothing.
+            SettingError: the state lacks keys, as that of a disabled scaler does.
         """
         if not self._enabled:
             return
-        missing = self.state_dict().keys() - state_dict.keys()
+        missing = _STATE.keys() - state_dict.keys()
         if missing:
             raise SettingError(
-                f"the state of a scaler lacks {', '.join(sorted(missing))}; it may be that of one "
-                "which was made with enabled=False."
+                f"the state of a GradScaler lacks {', '.join(sorted(missing))}; it may be from one "
+                "with enabled=False."
             )
         for key, name in _STATE.items():
             setattr(self, name, type(getattr(self, name))(state_dict[key]))

@@ -1,11 +1,11 @@
-"""Optimizers whose step is a formula over the elements of a parameter, computed in one pass.
+"""Optimizers whose step is an elementwise formula, compiled to one pass over the elements.
 
-A formula reads and sets values by name, as in the paper it comes from:
+A formula reads and assigns values by name, as in the paper that defines it:
 
     v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
     v.x = v.x - v.rate * v.exp_avg
 
-`mt_tensor.fuse_in_place` compiles it, once for each set of names.
+`mt_tensor.fuse_in_place` compiles it, once per set of names.
 """
 
 from __future__ import annotations
@@ -25,21 +25,19 @@ State = dict[str, Any]
 """Values stored for a parameter."""
 
 Group = dict[str, Any]
-"""Parameters, and their settings."""
+"""Parameters and their settings."""
 
-
-class Values(SimpleNamespace):
-    """Tensors and numbers by name."""
-
+Values = SimpleNamespace
+"""Tensors and numbers by name."""
 
 Formula = Callable[[Values], None]
 DECAYS: tuple[Literal["coupled", "decoupled"], ...] = ("coupled", "decoupled")
 
 
 class DeclaredOptimizer(Declared, Optimizer):
-    """An optimizer that declares its settings; see `Declared`."""
+    """Base of optimizers that declare their settings as class attributes; see `Declared`."""
 
-    kinds: ClassVar[Mapping[str, str]] = {}  # the usual ones
+    kinds: ClassVar[Mapping[str, str]] = {}  # the default ones
     params: Iterable[Any]
 
     def _configure(self, settings: dict[str, Any]) -> None:
@@ -47,96 +45,91 @@ class DeclaredOptimizer(Declared, Optimizer):
 
 
 class FormulaOptimizer(DeclaredOptimizer):
-    """An optimizer that is given by a formula.
+    """Base of optimizers that are defined by a formula.
 
-    A subclass defines `numbers` and `formula`, and names the tensors that it stores. Whether a name
-    is there may depend on the settings: the formula may test that, since it runs once for each set
-    of names.
+    A subclass defines `numbers` and `formula`, and names the tensors that it stores. The settings
+    may determine which names exist; the formula may test for them, since it is compiled once per
+    set of names.
     """
 
     stored: ClassVar[tuple[str, ...]] = ()
-    """The names of tensors in the state, which the formula changes; at first, they are zeros."""
+    """The names of the tensors in the state, which the formula updates; they start as zeros."""
 
     decays: ClassVar[bool] = True
-    """Whether weight decay is applied before the formula; else the formula applies it."""
+    """Whether weight decay is applied before the formula; otherwise the formula applies it."""
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
-        """Return the number of steps, and zeros for each tensor that is stored."""
+        """Return the step count, and zeros for each stored tensor."""
         return {"step": 0, **{name: zeros_like(parameter) for name in self.stored}}
 
     def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        """Change one parameter, and what is stored for it, by the formula."""
-        changed = {"x": parameter}
-        for name in self.stored:
-            if name in state:
-                changed[name] = state[name]
-        given = {"grad": grad, **self.numbers(state, group)}
+        """Update one parameter and its state with the formula."""
+        updated = {"x": parameter, **{k: state[k] for k in self.stored if k in state}}
+        inputs = {"grad": grad, **self.numbers(state, group)}
         if self.decays and group["weight_decay"]:
             amount, decay = decay_of(group)
-            given[str(decay)] = amount
-        change(self.formula, changed, given)
+            inputs[str(decay)] = amount
+        apply_formula(self.formula, updated, inputs)
 
     @abstractmethod
     def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the numbers that the formula reads, by name, computed in double precision.
 
-        What the state stores for the next step, besides tensors, may be changed here.
+        Numbers in the state may be updated here.
         """
 
     @staticmethod
     @abstractmethod
     def formula(v: Values) -> None:
-        """Set `v.x`, the parameter, and what is stored, from these, `v.grad` and the numbers."""
+        """Assign `v.x`, the parameter, and the stored tensors, from `v.grad` and the numbers."""
 
 
-def change(formula: Formula, changed: Mapping[str, Tensor], given: Mapping[str, Any]) -> None:
-    """Change tensors in place by a formula.
+def apply_formula(
+    formula: Formula, updated: Mapping[str, Tensor], inputs: Mapping[str, Any]
+) -> None:
+    """Update tensors in place with a formula.
 
     Args:
-        formula: reads and sets values, after weight decay if a number is called as one of `DECAYS`.
-        changed: the tensors that it sets, by name.
-        given: the tensors and numbers that it reads beside these.
+        formula: reads and assigns values. Weight decay is applied first if one of the inputs has a
+            name in `DECAYS`.
+        updated: the tensors that the formula assigns, by name.
+        inputs: the other tensors and numbers that it reads, by name.
     """
-    step = _compiled(formula, tuple(changed), tuple(given))
-    step(*changed.values(), *given.values())
+    step = _compiled(formula, tuple(updated), tuple(inputs))
+    step(*updated.values(), *inputs.values())
 
 
 @functools.cache
 def _compiled(
-    formula: Formula, changed: tuple[str, ...], given: tuple[str, ...]
+    formula: Formula, updated: tuple[str, ...], inputs: tuple[str, ...]
 ) -> Callable[..., None]:
-    names = (*changed, *given)
+    names = (*updated, *inputs)
 
     def step(*arguments: Tensor) -> tuple[Tensor, ...]:
         v = Values(**dict(zip(names, arguments, strict=True)))
         for decay in DECAYS:
-            if decay in given:
+            if decay in inputs:
                 v.x, v.grad = decayed(v.x, v.grad, getattr(v, decay), decay)
         formula(v)
-        return tuple(getattr(v, name) for name in changed)
+        return tuple(getattr(v, name) for name in updated)
 
     step.__name__ = step.__qualname__ = formula.__qualname__.replace(".formula", "").lower()
     step.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     )
-    return fuse_in_place(*changed)(step)
+    return fuse_in_place(*updated)(step)
 
 
-def weights(beta: float) -> dict[str, float]:
-    """Return the numbers for `follow`: what is kept of a running average, and what is taken."""
-    return {"kept": beta, "taken": 1 - beta}
+def weights(beta: float, suffix: str = "") -> dict[str, float]:
+    """Return the weights for `follow`; a suffix tells those of a second average apart."""
+    return {f"kept{suffix}": beta, f"taken{suffix}": 1 - beta}
 
 
-def other_weights(beta: float) -> dict[str, float]:
-    """Return the numbers for another average: that of squares, or in the sign of a step."""
-    return {"kept_other": beta, "taken_other": 1 - beta}
-
-
-# --- What relatives of Adam share -----------------------------------------------------------------
+# --- Variants of Adam -----------------------------------------------------------------------------
 
 
 class AdamLike(FormulaOptimizer):
-    """An optimizer with Adam's settings, and its averages of gradients and of their squares."""
+    """Base of optimizers with Adam's settings and its two running averages."""
 
     stored = ("exp_avg", "exp_avg_sq")
     lr: float | Tensor = 1e-3
@@ -145,18 +138,18 @@ class AdamLike(FormulaOptimizer):
     weight_decay: float = 0
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return what the averages need."""
+        """Return the weights of both averages, the bias correction of the second, and eps."""
         beta1, beta2 = group["betas"]
         scale = 1 / (1 - beta2 ** state["step"])
-        return {**weights(beta1), **other_weights(beta2), "scale": scale, "eps": group["eps"]}
+        return {**weights(beta1), **weights(beta2, "_sq"), "scale": scale, "eps": group["eps"]}
 
 
-def move_averages(v: Values) -> None:
-    """Let both averages follow the gradient."""
+def update_averages(v: Values) -> None:
+    """Update the running averages of the gradient and of its square."""
     v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
-    v.exp_avg_sq = follow(v.exp_avg_sq, v.grad.square(), v.kept_other, v.taken_other)
+    v.exp_avg_sq = follow(v.exp_avg_sq, v.grad.square(), v.kept_sq, v.taken_sq)
 
 
-def adam_size(v: Values) -> Any:
-    """Return what Adam divides by: the corrected size of recent gradients."""
+def adam_denominator(v: Values) -> Any:
+    """Return the root of the bias-corrected second average, plus eps."""
     return (v.exp_avg_sq * v.scale).sqrt() + v.eps

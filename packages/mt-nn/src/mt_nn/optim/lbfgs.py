@@ -1,4 +1,4 @@
-"""L-BFGS: steps along directions that know the curvature, as long as the Wolfe conditions ask."""
+"""L-BFGS, a quasi-Newton method, with a line search for the strong Wolfe conditions."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from mt_nn.optim.formula import DeclaredOptimizer
 from mt_nn.utils.clipping import parameters_to_vector, vector_to_parameters
 from mt_tensor import Tensor, enable_grad, no_grad, zeros_like
 
-# --- How far to go along a direction --------------------------------------------------------------
+# --- Line search ----------------------------------------------------------------------------------
 
 
 DECREASE = 1e-4
-"""What share of the decrease that the first slope promises a step must bring."""
+"""Sufficient decrease: the loss must fall by this fraction of what the initial slope predicts."""
 
 CURVATURE = 0.9
-"""To what share of the first slope that at the end must have become."""
+"""Curvature condition: the slope must fall to this fraction of the initial slope."""
 
 
-class Place(NamedTuple):
-    """What is known of a place on the line.
+class Point(NamedTuple):
+    """A point on the search line.
 
     Attributes:
-        length: how far along the direction it is.
-        loss: the loss there.
-        grad: the gradient there.
+        length: the step length, a multiple of the direction.
+        loss: the loss at the point.
+        grad: the gradient at the point.
         slope: the derivative of the loss along the direction.
     """
 
@@ -41,38 +41,38 @@ class Place(NamedTuple):
 
 
 def strong_wolfe(
-    evaluate: Callable[[float], Place],
-    start: Place,
+    evaluate: Callable[[float], Point],
+    start: Point,
     length: float,
-    reach: float,
+    largest: float,
     tolerance: float,
-    most: int,
-) -> Place:
-    """Return a place where the loss has fallen enough, and its slope is nearly flat.
+    max_evaluations: int,
+) -> Point:
+    """Return a point that satisfies the strong Wolfe conditions, or the best one found.
 
-    Nocedal and Wright 2006, algorithms 3.5 and 3.6: steps become longer until such places lie
-    between two of them, and then the interval shrinks. Lengths come from cubic interpolation, with
-    the bounds of Schmidt's minFunc.
+    Nocedal and Wright 2006, algorithms 3.5 and 3.6: lengthen the step until an interval brackets
+    such points, then shrink the interval. Lengths come from cubic interpolation, with the bounds of
+    Schmidt's minFunc.
 
     Args:
-        evaluate: looks at the place at a length.
-        start: the place at length 0.
-        length: where to look first.
-        reach: the largest element of the direction.
-        tolerance: it ends when the interval is no longer than that, measured in parameters.
-        most: how often to look, besides the first time.
+        evaluate: returns the point at a step length.
+        start: the point at length 0.
+        length: the first step length.
+        largest: the largest absolute value in the direction.
+        tolerance: stop when no parameter changes by more than this within the interval.
+        max_evaluations: the largest number of evaluations after the first.
     """
 
-    def is_too_high(place: Place) -> bool:
-        return place.loss > start.loss + DECREASE * place.length * start.slope
+    def is_too_high(point: Point) -> bool:
+        return point.loss > start.loss + DECREASE * point.length * start.slope
 
-    def is_flat(place: Place) -> bool:
-        return abs(place.slope) <= -CURVATURE * start.slope
+    def is_flat(point: Point) -> bool:
+        return abs(point.slope) <= -CURVATURE * start.slope
 
     before, here = start, evaluate(length)
-    looks = 0
-    while looks < most:
-        if is_too_high(here) or (looks > 1 and here.loss >= before.loss):
+    evaluations = 0
+    while evaluations < max_evaluations:
+        if is_too_high(here) or (evaluations > 1 and here.loss >= before.loss):
             break
         if is_flat(here):
             return here
@@ -81,15 +81,15 @@ def strong_wolfe(
         nearest = here.length + 0.01 * (here.length - before.length)
         length = interpolated(before, here, nearest, 10 * here.length)
         before, here = here, evaluate(length)
-        looks += 1
+        evaluations += 1
     else:
         before = start
     ends = [before, here]
     small_change = False
-    while looks < most:
+    while evaluations < max_evaluations:
         low = _lower(ends)
-        shortest, longest = sorted(place.length for place in ends)
-        if (longest - shortest) * reach < tolerance:
+        shortest, longest = sorted(point.length for point in ends)
+        if (longest - shortest) * largest < tolerance:
             break
         length = interpolated(ends[0], ends[1], shortest, longest)
         margin = 0.1 * (longest - shortest)
@@ -100,7 +100,7 @@ def strong_wolfe(
             near_end = False
         small_change = near_end
         here = evaluate(length)
-        looks += 1
+        evaluations += 1
         if is_too_high(here) or here.loss >= ends[low].loss:
             ends[1 - low] = here
             continue
@@ -112,17 +112,17 @@ def strong_wolfe(
     return ends[_lower(ends)]
 
 
-def _lower(ends: list[Place]) -> int:
+def _lower(ends: list[Point]) -> int:
     return 0 if ends[0].loss <= ends[1].loss else 1
 
 
-def interpolated(a: Place, b: Place, low: float, high: float) -> float:
-    """Return where the cubic through two places, with their slopes, has its minimum.
+def interpolated(a: Point, b: Point, low: float, high: float) -> float:
+    """Return the step length that minimizes the cubic through two points with their slopes.
 
-    That is equation 3.59 of Nocedal and Wright, kept between two bounds, and their middle if the
-    cubic has no minimum.
+    It is clamped to the bounds `low` and `high`; their middle if the cubic has no minimum. See
+    Nocedal and Wright, equation 3.59.
     """
-    first, second = sorted((a, b), key=lambda place: place.length)
+    first, second = sorted((a, b), key=lambda point: point.length)
     width = second.length - first.length
     d1 = first.slope + second.slope - 3 * (first.loss - second.loss) / -width if width else 0.0
     square = d1 * d1 - first.slope * second.slope
@@ -130,7 +130,7 @@ def interpolated(a: Place, b: Place, low: float, high: float) -> float:
         return (low + high) / 2
     d2 = math.sqrt(square)
     rise, change = second.slope + d2 - d1, second.slope - first.slope + 2 * d2
-    if not change:  # a line, which falls for ever
+    if not change:  # a straight line, which has no minimum
         return high if rise < 0 else low
     return min(max(second.length - width * rise / change, low), high)
 
@@ -138,30 +138,29 @@ def interpolated(a: Place, b: Place, low: float, high: float) -> float:
 # --- The optimizer --------------------------------------------------------------------------------
 
 
-_ROWS = ("d", "prev_flat_grad")
+_VECTORS = ("d", "prev_flat_grad")
 _LISTS = ("old_dirs", "old_stps")
 _NUMBERS = ("t", "H_diag", "prev_loss")
-"""What the state holds after a step, besides counts: the last direction and gradient; changes of
-the gradient and steps, and in `ro` the inverses of their products; numbers."""
+"""The state after a step, besides counts: the last direction and gradient; the history of gradient
+changes and steps, and in `ro` the inverses of their products; numbers."""
 
 
 class LBFGS(DeclaredOptimizer):
-    """Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4), for gradients of all the data.
+    """Limited-memory BFGS (Nocedal and Wright 2006, algorithm 7.4), for full-batch gradients.
 
-    The direction is minus the product of the gradient with an approximation of the inverse of the
-    second derivatives, which follows from the last steps and the changes of the gradient in them.
-    A step makes several iterations, each of which asks the closure for at least one gradient.
+    The direction is minus an approximation of the inverse Hessian times the gradient. The
+    approximation is computed from the last steps and the changes of the gradient. A call of `step`
+    makes several iterations, each of which calls the closure at least once.
 
     Args:
-        params: parameters; there is one group only.
-        lr: what the direction is multiplied by, not negative.
-        max_iter: how many iterations a step makes at most.
-        max_eval: how often it calls the closure at most; `1.25 * max_iter` times if None.
-        tolerance_grad: it ends when no element of the gradient is larger.
-        tolerance_change: it ends when neither the parameters nor the loss change by more.
-        history_size: how many iterations the approximation remembers.
-        line_search_fn: `"strong_wolfe"` to look for the length of the step along the direction;
-            None for `lr`.
+        params: parameters; only one group is supported.
+        lr: the step length along the direction, non-negative.
+        max_iter: the largest number of iterations per step.
+        max_eval: the largest number of calls of the closure per step; `1.25 * max_iter` if None.
+        tolerance_grad: stop when no element of the gradient is larger.
+        tolerance_change: stop when the parameters or the loss change by no more.
+        history_size: the number of iterations that the approximation is computed from.
+        line_search_fn: `"strong_wolfe"` to search for the step length; None to use `lr`.
     """
 
     lr: float | Tensor = 1
@@ -178,17 +177,17 @@ class LBFGS(DeclaredOptimizer):
         super()._configure(settings)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Take the parameters, once.
+        """Add the only group of parameters.
 
         Raises:
-            SettingError: there are some already; or as for other optimizers.
+            SettingError: there is a group already; or as for other optimizers.
         """
         if self.param_groups:
-            raise SettingError("LBFGS has one group of parameters: their curvature is one.")
+            raise SettingError("LBFGS supports one group of parameters; a second was given.")
         super().add_param_group(param_group)
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for invalid settings."""
+        """Raise SettingError unless the counts are positive integers."""
         for name in ("max_iter", "max_eval", "history_size"):
             integer(name, settings[name], 1)
 
@@ -197,26 +196,29 @@ class LBFGS(DeclaredOptimizer):
 
         Args:
             closure: sets the gradients to zero, computes the loss and its gradients, and returns
-                the loss. Needed here: it is called several times, at different places.
+                the loss. Required: it is called several times, with different parameters.
 
         Returns:
-            What the closure returned first.
+            The result of the first call of the closure.
 
         Raises:
             TypeError: there is no closure.
         """
         if closure is None:
             raise TypeError(
-                "LBFGS asks for the loss at several places: pass a closure that computes it and "
-                "its gradients."
+                "LBFGS evaluates the loss several times per step: pass a closure that computes it "
+                "and its gradients."
             )
         with no_grad():
             return self._iterate(closure)
 
     def _iterate(self, closure: Callable[[], Any]) -> Any:
-        """Do what `step` does, with nothing recorded but by the closure."""
+        """Implement `step`; gradients are recorded only inside the closure."""
         group = with_plain_rate(self.param_groups[0])
-        state = self._curvature()
+        first_parameter = self._parameters()[0]  # holds the state, as in torch
+        if not self.state.get(first_parameter):
+            self.state[first_parameter] = self.initial_state(first_parameter, group)
+        state = self.state[first_parameter]
         calls = 0
 
         def evaluate() -> tuple[Any, Tensor]:
@@ -242,17 +244,17 @@ class LBFGS(DeclaredOptimizer):
                 break
             before = loss
             if group["line_search_fn"]:
-                start = Place(0.0, loss, grad, slope)
-                place = self._search(evaluate, start, state, group["max_eval"] - calls)
-                state["t"], loss, grad, _ = place
+                start = Point(0.0, loss, grad, slope)
+                point = self._search(evaluate, start, state, group["max_eval"] - calls)
+                state["t"], loss, grad, _ = point
             else:
-                places = parameters_to_vector(self._parameters())
-                vector_to_parameters(places.add(direction, alpha=state["t"]), self._parameters())
+                values = parameters_to_vector(self._parameters())
+                vector_to_parameters(values.add(direction, alpha=state["t"]), self._parameters())
             if number == group["max_iter"]:
                 break
             if not group["line_search_fn"]:
-                found, grad = evaluate()
-                loss = float(found)
+                result, grad = evaluate()
+                loss = float(result)
             change = float((direction * state["t"]).abs().max())
             if (
                 calls >= group["max_eval"]
@@ -262,22 +264,15 @@ class LBFGS(DeclaredOptimizer):
                 break
         return first
 
-    def _curvature(self) -> dict[str, Any]:
-        """Return the state, which is that of the first parameter, as in torch."""
-        first = self._parameters()[0]
-        if not self.state.get(first):
-            self.state[first] = self.initial_state(first, self.param_groups[0])
-        return self.state[first]
-
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return how often the closure was called, and how many iterations there were."""
+        """Return the counts of calls of the closure and of iterations."""
         return {"func_evals": 0, "n_iter": 0}
 
     def _direction(self, state: dict[str, Any], grad: Tensor, size: int) -> Tensor:
-        """Remember the last iteration, and return minus the Newton step that follows from all.
+        """Add the last iteration to the history, and return the search direction.
 
-        Nocedal and Wright's two loops, through the remembered changes of the gradient `y` and the
-        steps `s` that led to them, with `rho = 1 / (y s)`.
+        This is Nocedal and Wright's two-loop recursion over the stored changes of the gradient `y`
+        and the steps `s`, with `rho = 1 / (y s)`.
         """
         q: Tensor = -grad
         if "d" not in state:
@@ -285,43 +280,43 @@ class LBFGS(DeclaredOptimizer):
             return q
         y, s = grad - state["prev_flat_grad"], state["d"] * state["t"]
         product = float(y.dot(s))
-        if product > 1e-10:  # or the second derivatives would not be positive
+        if product > 1e-10:  # otherwise the approximation would not be positive definite
             for name, new in (("old_dirs", y), ("old_stps", s), ("ro", 1 / product)):
                 state[name] = [*state[name], new][-size:]
             state["H_diag"] = product / float(y.dot(y))
-        past = [*zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True)]
+        history = [*zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True)]
         weights = []
-        for y, s, rho in reversed(past):
+        for y, s, rho in reversed(history):
             weights.append(float(s.dot(q)) * rho)
             q.sub_(y, alpha=weights[-1])
         q.mul_(state["H_diag"])
-        for (y, s, rho), weight in zip(past, reversed(weights), strict=True):
+        for (y, s, rho), weight in zip(history, reversed(weights), strict=True):
             q.add_(s, alpha=weight - float(y.dot(q)) * rho)
         return q
 
     def _search(
         self,
         evaluate: Callable[[], tuple[Any, Tensor]],
-        start: Place,
+        start: Point,
         state: dict[str, Any],
-        most: int,
-    ) -> Place:
-        """Go along the direction as far as a line search says, and return that place."""
+        max_evaluations: int,
+    ) -> Point:
+        """Move the parameters to the result of a line search, and return that point."""
         direction, parameters = state["d"], self._parameters()
-        places = parameters_to_vector(parameters)
+        values = parameters_to_vector(parameters)
 
-        def look(length: float) -> Place:
-            vector_to_parameters(places.add(direction, alpha=length), parameters)
+        def evaluate_at(length: float) -> Point:
+            vector_to_parameters(values.add(direction, alpha=length), parameters)
             loss, grad = evaluate()
-            return Place(length, float(loss), grad, float(grad.dot(direction)))
+            return Point(length, float(loss), grad, float(grad.dot(direction)))
 
-        reach = float(direction.abs().max())
-        found = strong_wolfe(look, start, state["t"], reach, 1e-9, most)
-        vector_to_parameters(places.add(direction, alpha=found.length), parameters)
+        largest = float(direction.abs().max())
+        found = strong_wolfe(evaluate_at, start, state["t"], largest, 1e-9, max_evaluations)
+        vector_to_parameters(values.add(direction, alpha=found.length), parameters)
         return found
 
     def _gradient(self) -> Tensor:
-        """Return all gradients in a row; zero where there is none."""
+        """Return all gradients as one vector, with zeros for parameters that have none."""
         parameters = self._parameters()
         return parameters_to_vector(zeros_like(p) if p.grad is None else p.grad for p in parameters)
 
@@ -334,23 +329,22 @@ def _loaded_state(
     saved: Mapping[str, Any],
     __: Any,
 ) -> dict[str, Any]:
-    """Return a saved state; torch keeps more numbers as tensors."""
+    """Return a saved state; torch stores some of the numbers as tensors."""
     size = sum(member.numel() for member in optimizer._parameters())
 
-    def row(name: str, value: Any) -> Tensor:
-        loaded = zeros_like(parameter).new_zeros(size)
+    def vector(name: str, value: Any) -> Tensor:
         if tuple(getattr(value, "shape", ())) != (size,):
-            raise misfit(optimizer, f"{name} is not a row of {size} elements")
-        return loaded.copy_(value)
+            raise misfit(optimizer, f"{name} is not a vector of {size} elements")
+        return parameter.detach().new_zeros(size).copy_(value)
 
     state: dict[str, Any] = {name: int(saved[name]) for name in ("func_evals", "n_iter")}
     if "d" not in saved:
         return state
-    missing = [name for name in (*_ROWS, *_LISTS, *_NUMBERS, "ro") if name not in saved]
+    missing = [name for name in (*_VECTORS, *_LISTS, *_NUMBERS, "ro") if name not in saved]
     if missing:
         raise misfit(optimizer, f"its state lacks {', '.join(missing)}")
-    state |= {name: row(name, saved[name]) for name in _ROWS}
-    state |= {name: [row(name, value) for value in saved[name]] for name in _LISTS}
+    state |= {name: vector(name, saved[name]) for name in _VECTORS}
+    state |= {name: [vector(name, value) for value in saved[name]] for name in _LISTS}
     state |= {name: float(saved[name]) for name in _NUMBERS}
     state["ro"] = [float(value) for value in saved["ro"]]
     return state

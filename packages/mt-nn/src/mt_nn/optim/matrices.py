@@ -1,4 +1,4 @@
-"""Optimizers that treat a matrix as one thing, not as elements."""
+"""Optimizers that treat matrices as a whole, not elementwise."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.checks import check_kinds
 from mt_nn.optim.formula import DeclaredOptimizer, Group, State
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, addmm, finfo, fuse_in_place, zeros_like
 
 # --- Averages over rows and columns ---------------------------------------------------------------
 
 
 class Adafactor(DeclaredOptimizer):
-    """Adafactor (Shazeer and Stern 2018, algorithm 4), which remembers little of a matrix.
+    """Adafactor (Shazeer and Stern 2018, algorithm 4), whose state is small for matrices.
 
-    With gradient `g` at step t, averages of `g^2` move by the share `t^beta2_decay`. Of a matrix
-    only those over rows and over columns are kept, `r` and `c`; their product, divided by the mean
-    of `r`, stands for all of them. The step is `u = g / sqrt(v)`, shortened so that its root mean
-    square is at most `d`, and the parameter moves by `-max(eps[1], RMS(x)) min(lr, 1 / sqrt(t)) u`.
+    With gradient `g` at step t, `v` is a running average of `g^2`, in which new values have the
+    weight `t^beta2_decay`. For a matrix, only the averages over rows and columns are stored, `r`
+    and `c`; `v` is approximated by their product, divided by the mean of `r`. The step is
+    `u = g / sqrt(v)`, scaled so that its root mean square is at most `d`, and the parameter moves
+    by `-max(eps[1], RMS(x)) min(lr, 1 / sqrt(t)) u`.
 
     Args:
         params: parameters or groups.
-        lr: the largest relative step, not negative.
-        beta2_decay: the power by which the share falls, at most 0.
-        eps: what keeps the division finite, the precision of the element type if None; and how
-            large a parameter counts at least.
-        d: how long a step may be, at least 1.
-        weight_decay: the strength of weight decay, each by itself.
-        foreach: has no effect.
-        maximize: whether to step along the gradient instead.
+        lr: the largest relative step, non-negative.
+        beta2_decay: the exponent of the weight of new values, at most 0.
+        eps: the lower bounds of the denominators (the eps of the dtype if None), and of the root
+            mean square of the parameter.
+        d: the largest root mean square of `u`, at least 1.
+        weight_decay: the coefficient of decoupled weight decay.
+        foreach: accepted for compatibility with torch, without effect.
+        maximize: whether to step along the gradient instead of against it.
     """
 
     kinds: ClassVar[Mapping[str, str]] = {"eps": "two numbers, of which the first may be None"}
@@ -47,12 +49,12 @@ class Adafactor(DeclaredOptimizer):
     maximize: bool = False
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for invalid settings."""
+        """Raise SettingError unless both numbers of `eps` are non-negative."""
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
         check_kinds(eps, dict.fromkeys(eps, "at least 0"))
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
-        """Return the number of steps and the averages: of rows and columns, or of elements."""
+        """Return the step count, and the averages over rows and columns, or else `v` itself."""
         zeros = zeros_like(parameter)
         if parameter.ndim < 2:
             return {"step": 0, "variance": zeros}
@@ -61,38 +63,38 @@ class Adafactor(DeclaredOptimizer):
         return {"step": 0, "row_var": rows, "col_var": columns}
 
     def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        """Change one parameter; see the class for the formula."""
-        share = state["step"] ** group["beta2_decay"]
-        least, smallest = group["eps"]
-        if least is None:
-            least = finfo(parameter.dtype).eps
+        """Update one parameter with the formula of the class."""
+        weight = state["step"] ** group["beta2_decay"]
+        eps, smallest = group["eps"]
+        if eps is None:
+            eps = finfo(parameter.dtype).eps
         size = _root_mean_square(parameter.detach()).clamp(min=smallest)
         rate = min(group["lr"], 1 / state["step"] ** 0.5)
         if group["weight_decay"]:
             parameter.mul_(1 - group["lr"] * group["weight_decay"])
         square = grad.square()
         if parameter.ndim < 2:
-            approach(state["variance"], square, share)
+            update_average(state["variance"], square, weight)
             variance = state["variance"]
         else:
             rows, columns = state["row_var"], state["col_var"]
-            approach(rows, square.mean(-1, keepdim=True), share)
-            approach(columns, square.mean(-2, keepdim=True), share)
-            variance = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=least)
-        step = grad * variance.clamp(min=least * least).rsqrt()
+            update_average(rows, square.mean(-1, keepdim=True), weight)
+            update_average(columns, square.mean(-2, keepdim=True), weight)
+            variance = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=eps)
+        step = grad * variance.clamp(min=eps * eps).rsqrt()
         length = (_root_mean_square(step) / group["d"]).clamp(min=1.0)
         adafactor_step(parameter, step, size / length, rate)
 
 
 @fuse_in_place("average")
-def approach(average: Tensor, value: Tensor, share: Tensor) -> Tensor:
-    """Return an average that has moved towards a value."""
-    return average + share * (value - average)
+def update_average(average: Tensor, value: Tensor, weight: Tensor) -> Tensor:
+    """Return a running average in which the new value has the given weight."""
+    return average + weight * (value - average)
 
 
 @fuse_in_place("x")
 def adafactor_step(x: Tensor, step: Tensor, scale: Tensor, rate: Tensor) -> Tensor:
-    """Return the parameter after a step that was measured."""
+    """Return the parameter after a scaled step."""
     return x - rate * scale * step
 
 
@@ -103,39 +105,35 @@ def _root_mean_square(x: Tensor) -> Tensor:
 # --- Orthogonal steps -----------------------------------------------------------------------------
 
 
-MOST_STEPS = 99
-"""How many steps of Newton and Schulz may be taken; few are enough, and each is three products."""
-
-
 class Muon(DeclaredOptimizer):
     """Muon (Jordan 2024, https://kellerjordan.github.io/posts/muon), for matrices.
 
     With gradient `g`, the average `m` becomes `momentum * m + (1 - momentum) * g`. The step is `m`,
-    or with Nesterov's momentum `momentum * m + (1 - momentum) * g` of the new `m`, after it has
-    been made nearly orthogonal: its singular values come close to 1. The parameter is shortened by
-    `lr * weight_decay` of itself, and moves by `-lr * a` times the step, where `a` depends on its
-    shape (rows, columns): see `adjust_lr_fn`.
+    or with Nesterov momentum `momentum * m + (1 - momentum) * g` of the new `m`, made nearly
+    orthogonal: its singular values become close to 1. The parameter is multiplied by
+    `1 - lr * weight_decay`, and moves by `-lr * a` times the step, where `a` depends on its shape
+    (rows, columns): see `adjust_lr_fn`.
 
-    Biases, embeddings and what else is no matrix of weights is left to another optimizer, such as
-    AdamW. The steps that make orthogonal are computed in the type of the parameter; torch rounds
-    them to bfloat16, so that its results agree to two digits of each step.
+    Use another optimizer, such as AdamW, for biases, embeddings and other parameters that are not
+    weight matrices. The step is orthogonalized in the dtype of the parameter; torch rounds to
+    bfloat16, so its steps agree to about two digits.
 
     Args:
-        params: parameters of two dimensions, or groups of them.
-        lr: the learning rate, not negative.
-        weight_decay: the strength of weight decay, each by itself.
-        momentum: how much of the average is kept.
-        nesterov: whether to look ahead.
-        ns_coefficients: a, b and c of the polynomial `a s + b s^3 + c s^5` that each step makes of
-            singular values.
-        eps: what keeps the division by the norm finite.
-        ns_steps: how many steps are taken, less than 100.
+        params: 2-D parameters, or groups of them.
+        lr: the learning rate, non-negative.
+        weight_decay: the coefficient of decoupled weight decay.
+        momentum: the decay rate of the average.
+        nesterov: whether to use Nesterov momentum.
+        ns_coefficients: a, b and c of the polynomial `a s + b s^3 + c s^5` that each Newton-Schulz
+            iteration applies to the singular values.
+        eps: the lower bound of the norm that divides the step.
+        ns_steps: the number of Newton-Schulz iterations, less than 100.
         adjust_lr_fn: `sqrt(max(1, rows / columns))` for "original" and None;
             `0.2 sqrt(max(rows, columns))`, the size of AdamW's steps, for "match_rms_adamw" (Liu et
             al. 2025, arXiv:2502.16982).
 
     Raises:
-        SettingError: a parameter is no matrix, or an invalid setting.
+        SettingError: a parameter is not 2-D, or a setting is invalid.
     """
 
     lr: float = 1e-3
@@ -148,25 +146,25 @@ class Muon(DeclaredOptimizer):
     adjust_lr_fn: str | None = None
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for invalid settings."""
-        if integer("ns_steps", settings["ns_steps"], 0) > MOST_STEPS:
-            raise SettingError(f"ns_steps must be less than 100; got {settings['ns_steps']}.")
+        """Raise SettingError for invalid settings, or parameters that are not 2-D."""
+        steps = integer("ns_steps", settings["ns_steps"], 0)
+        check("ns_steps", steps, steps < 100, "less than 100")
         factors = settings["ns_coefficients"]
         named = {f"ns_coefficients[{i}]": factor for i, factor in enumerate(factors)}
         check_kinds(named, dict.fromkeys(named, "a number"))
         for parameter in settings.get("params", ()):
             if parameter.ndim != 2:
                 raise SettingError(
-                    f"Muon takes matrices; a parameter of shape {parameter.shape} was given. "
-                    "Leave it to another optimizer, such as AdamW."
+                    f"Muon takes 2-D parameters; one of shape {parameter.shape} was given. Use "
+                    "another optimizer for it, such as AdamW."
                 )
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
-        """Return room for the average."""
+        """Return the average, initially zero."""
         return {"momentum_buffer": zeros_like(parameter)}
 
     def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        """Change one parameter; see the class for the formula."""
+        """Update one parameter with the formula of the class."""
         rate, momentum = group["lr"], group["momentum"]
         average = state["momentum_buffer"].lerp_(grad, 1 - momentum)
         step = grad.lerp(average, momentum) if group["nesterov"] else average
@@ -181,18 +179,18 @@ class Muon(DeclaredOptimizer):
 
 
 def orthogonalized(matrix: Tensor, factors: tuple[float, ...], steps: int, eps: float) -> Tensor:
-    """Return a matrix with the same singular vectors, whose singular values are close to 1.
+    """Return a matrix with the same singular vectors, and singular values close to 1.
 
-    Each step of Newton and Schulz makes `a X + (b X X^T + c (X X^T)^2) X` of X, which applies the
+    Each Newton-Schulz iteration replaces X by `a X + (b X X^T + c (X X^T)^2) X`, which applies the
     polynomial `a s + b s^3 + c s^5` to the singular values.
     """
     a, b, c = factors
     x = matrix.float() if matrix.dtype.is_narrow else matrix
-    upright = matrix.shape[0] > matrix.shape[1]
-    if upright:
+    tall = matrix.shape[0] > matrix.shape[1]
+    if tall:
         x = x.T
     x = x / x.norm().clamp(min=eps)
     for _ in range(steps):
         square = x @ x.T
         x = addmm(x, addmm(square, square, square, beta=b, alpha=c), x, beta=a)
-    return x.T if upright else x
+    return x.T if tall else x

@@ -1,4 +1,4 @@
-"""Averages of a model's weights over training, which often do better than the last ones."""
+"""Averages of a model's weights over training, which often generalize better than the last."""
 
 from __future__ import annotations
 
@@ -13,20 +13,12 @@ from mt_nn.core.optimizer import Optimizer
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.normalization import BatchNorm
-from mt_nn.optim.lr_scheduler.scheduler import (
-    LRScheduler,
-    check_optimizer,
-    one_for_each,
-)
+from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, check_optimizer, one_per_group
 from mt_nn.utils.settings import check, check_either
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
 
-# fmt: off
-__all__ = [
-    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "update_bn",
-]
-# fmt: on
+__all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "update_bn"]
 
 Average = Callable[[Tensor, Tensor, Any], Any]
 AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
@@ -43,45 +35,46 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
-    """Return the rule of `get_ema_avg_fn` for all tensors at once, in place and so faster.
+    """Return the rule of `get_ema_avg_fn` for lists of tensors; in place, and therefore faster.
 
     Raises:
         SettingError: `decay` is not from 0 to 1.
     """
     check("decay", decay, 0 <= decay <= 1, "from 0 to 1")
 
-    def move(averages: Sequence[Tensor], currents: Sequence[Tensor], _: Any) -> None:
+    def update(averages: Sequence[Tensor], currents: Sequence[Tensor], _: Any) -> None:
         for average, current in zip(averages, currents, strict=True):
             average.lerp_(current, 1 - decay)
 
-    return move
+    return update
 
 
 def _mean(average: Tensor, current: Tensor, count: Any) -> Tensor:
-    """Return the mean of one more: the rule of stochastic weight averaging."""
+    """Return the mean after one more value: the rule of stochastic weight averaging."""
     return average.lerp(current, 1 / (count + 1))
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are averages of the model's.
+    """A copy of a model whose parameters are averages of the model's parameters.
 
     By default they are means (Izmailov et al. 2018, "Averaging Weights Leads to Wider Optima");
     with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` exponential moving averages.
 
     Args:
-        model: what is averaged; it is copied.
-        avg_fn: how one average follows: it takes the average, the current value and how many were
-            averaged, and returns the new average.
-        multi_avg_fn: how all averages follow: it takes lists, and changes the averages in place.
-        use_buffers: whether buffers are averaged, too; else they are those of the model, as those
-            of integers always are.
+        model: the model; it is copied.
+        avg_fn: computes the new value of one average from the average, the current value and the
+            number of updates so far.
+        multi_avg_fn: the same for lists of averages and current values; updates the averages in
+            place.
+        use_buffers: whether to average floating-point buffers, too; other buffers are copied from
+            the model.
 
     Attributes:
         module: the copy.
-        n_averaged: how often it was updated.
+        n_averaged: the number of updates.
 
     Raises:
-        SettingError: both rules are given.
+        SettingError: both functions are given.
     """
 
     def __init__(
@@ -101,29 +94,30 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what the copy makes of the inputs."""
+        """Call the copy."""
         return self.module(*args, **kwargs)
 
     @no_grad()
     def update_parameters(self, model: mt_operators.Module) -> None:
-        """Let the averages follow the model; the first time, they become what it has.
+        """Update the averages with the values of the model; the first update copies them.
 
         Raises:
-            InputError: its parameters or buffers are others than those of the model that was given.
+            InputError: the names or shapes of its parameters or buffers differ from the averages.
         """
         own, given = _tensors(self.module), _tensors(model)
         if [(name, x.shape) for name, x, _ in own] != [(name, x.shape) for name, x, _ in given]:
             raise InputError(
-                "AveragedModel follows the model that it was made of; this is another."
+                "update_parameters() takes a model with the parameters and buffers of the one that "
+                "was given to AveragedModel; another was given."
             )
         count = int(self.n_averaged.item())
         averages, currents = [], []
-        for (_, mine, trained), (_, current, _) in zip(own, given, strict=True):
-            if count and (trained or (self.use_buffers and mine.is_floating_point())):
-                averages.append(mine)
+        for (_, average, is_parameter), (_, current, _) in zip(own, given, strict=True):
+            if count and (is_parameter or (self.use_buffers and average.is_floating_point())):
+                averages.append(average)
                 currents.append(current)
             else:
-                mine.copy_(current)
+                average.copy_(current)
         if self.multi_avg_fn is not None and averages:
             self.multi_avg_fn(averages, currents, count)
         else:
@@ -134,7 +128,7 @@ class AveragedModel(Module):
 
 
 def _tensors(module: mt_operators.Module) -> list[tuple[str, Tensor, bool]]:
-    """Return all parameters and buffers, with their names, and whether it is a parameter."""
+    """Return the name, value and kind (whether a parameter) of all parameters and buffers."""
     parameters = module.named_parameters()
     return [
         *((name, parameter.value.detach(), True) for name, parameter in parameters),
@@ -142,17 +136,17 @@ def _tensors(module: mt_operators.Module) -> list[tuple[str, Tensor, bool]]:
     ]
 
 
-# --- What goes with averages: a rate to end with, and statistics of batches -----------------------
+# --- Learning rates and batch statistics ----------------------------------------------------------
 
 
 class SWALR(LRScheduler):
-    """Rates go to `swa_lr` and stay there, while weights are averaged.
+    """Anneal learning rates to `swa_lr`, and keep them there while weights are averaged.
 
     Args:
-        optimizer: whose rates are set.
-        swa_lr: where rates go, one for all groups or one for each.
-        anneal_epochs: how many epochs that takes.
-        anneal_strategy: whether it follows a cosine, `"cos"`, or a line, `"linear"`.
+        optimizer: the optimizer whose learning rates are set.
+        swa_lr: the final rate, one value for all groups or one per group.
+        anneal_epochs: the number of epochs until then.
+        anneal_strategy: the curve: `"cos"` or `"linear"`.
         last_epoch: see `LRScheduler`.
     """
 
@@ -168,18 +162,18 @@ class SWALR(LRScheduler):
         check_either("anneal_strategy", anneal_strategy, "cos", "linear")
         self._anneal_strategy = anneal_strategy
         self.anneal_epochs = integer("anneal_epochs", anneal_epochs, 0)
-        rates = one_for_each("swa_lr", optimizer, swa_lr)
+        rates = one_per_group("swa_lr", optimizer, swa_lr)
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["swa_lr"] = rate
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        """Return the rate of each group at this step, from that of the step before.
+        """Return the rate of each group, computed from the previous rate.
 
-        The step is counted from when the scheduler was made.
+        Steps are counted from the creation of the scheduler.
         """
         step = max(self._step_count - 1, 0 if self.anneal_epochs else 1)
-        before, now = self._share(step - 1), self._share(step)
+        before, now = self._fraction(step - 1), self._fraction(step)
         rates = []
         for group, rate in zip(self.optimizer.param_groups, self._rates(), strict=True):
             end = group["swa_lr"]
@@ -187,25 +181,25 @@ class SWALR(LRScheduler):
             rates.append(start + now * (end - start))
         return rates
 
-    def _share(self, step: int) -> float:
-        """Return how far a step is on the way, from 0 to 1."""
-        share = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
-        return (1 - math.cos(math.pi * share)) / 2 if self._anneal_strategy == "cos" else share
+    def _fraction(self, step: int) -> float:
+        """Return the fraction of the way from the initial rate to `swa_lr` at a step."""
+        time = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return (1 - math.cos(math.pi * time)) / 2 if self._anneal_strategy == "cos" else time
 
 
 @no_grad()
 def update_bn(
     loader: Iterable[Any], model: Module, device: str | TensorBackend | None = None
 ) -> None:
-    """Let batch normalization measure its statistics anew, as averaged weights need it.
+    """Recompute the running statistics of batch normalization, for averaged weights.
 
     They become the means over all batches.
 
     Args:
-        loader: yields batches: a tensor, or a list or tuple whose first member is what the model
-            takes.
-        model: is called with each batch, in training mode; its mode stays what it is.
-        device: the backend that batches are moved to before; None to leave them.
+        loader: yields batches: a tensor, or a list or tuple whose first member is the model's
+            input.
+        model: the model, called with each batch in training mode; modes are restored afterwards.
+        device: the backend to move batches to; None to leave them.
     """
     norms = [module for module in model.modules() if isinstance(module, BatchNorm)]
     if not norms:

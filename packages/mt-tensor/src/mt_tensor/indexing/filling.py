@@ -1,6 +1,6 @@
-"""Copies in which some places hold something else: slices, masked places, diagonals, any index.
+"""Copies with some elements replaced: slices, masked elements, diagonals, arbitrary indices.
 
-All are composed of `scatter`, so that gradients go to what stays and to what comes.
+All are composed of `scatter`, which is differentiable with respect to both arguments.
 """
 
 from __future__ import annotations
@@ -21,66 +21,66 @@ from mt_tensor.indexing.scattering import (
     checked_slices,
     filled_like,
 )
-from mt_tensor.indexing.slices import along, checked_1d_index, element_numbers
+from mt_tensor.indexing.slices import along, checked_1d_index, flat_indices
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors
 from mt_tensor.movement.turning import select
-from mt_tensor.pointwise.choosing import single
+from mt_tensor.pointwise.choosing import as_scalar
 
 
 @validate_call
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
+    """Return a copy of `input` in which slice `i` of `source` replaces slice `index[i]`.
 
-    Which of several slices for one place remains is open.
+    For repeated indices, it is undefined which slice is stored.
 
     Args:
         input: any tensor with dimensions.
-        dim: the dimension that is indexed.
-        index: 1-D, of integers.
-        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        dim: the dimension to index.
+        index: 1-D, integers.
+        source: a tensor of the dtype and shape of `input`, but as long as `index` along `dim`.
 
     Raises:
-        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
-        ShapeError: `source` has another shape.
-        IndexingError: an index is out of range.
+        DTypeError: `index` is not an integer tensor, or the dtype of `source` differs.
+        IndexingError: an index is out of range, or `source` has another shape.
     """
     dim, index = checked_slices("index_copy", input, dim, index, source)
-    places = along(index, dim, input.shape)
-    return Scatter.apply(input, dim, places, check_source("index_copy", input, places, source))
+    full_index = along(index, dim, input.shape)
+    source = check_source("index_copy", input, full_index, source)
+    return Scatter.apply(input, dim, full_index, source)
 
 
 @validate_call
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -> Tensor:
-    """Return a copy of `input` with a number in the slices that `index` names.
+    """Return a copy of `input` with the indexed slices filled with a number.
 
     Args:
         input: any tensor with dimensions.
-        dim: the dimension that is indexed.
-        index: 1-D, of integers.
-        value: the number, or a 0-D tensor, which then gets a gradient.
+        dim: the dimension to index.
+        index: 1-D, integers.
+        value: a number or a 0-D tensor, which may require grad.
 
     Raises:
-        DTypeError: `index` holds no integers, or the number does not fit the dtype of `input`.
+        DTypeError: `index` is not an integer tensor, or `value` is out of the range of the dtype.
         ShapeError: `value` is a tensor with dimensions.
         IndexingError: an index is out of range.
     """
     dim, index = checked_1d_index("index_fill", input, dim, index)
-    value = single("index_fill", value, input.dtype)
-    nowhere = index.new_zeros(input.shape[dim], dtype=bool_)
-    # A slice is filled once, be it named twice or not.
-    named = Scatter.apply(nowhere, 0, index, filled_like(index, bool_, True))
-    return input.masked_fill(named.reshape(-1, *[1] * (input.ndim - 1 - dim)), value)
+    value = as_scalar("index_fill", value, input.dtype)
+    # A mask, so that `value` gets the gradient of a repeated index only once.
+    mask = index.new_zeros(input.shape[dim], dtype=bool_)
+    mask = Scatter.apply(mask, 0, index, filled_like(index, bool_, True))
+    return input.masked_fill(mask.reshape(-1, *[1] * (input.ndim - 1 - dim)), value)
 
 
 @validate_call
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Return a copy of `input` with the first elements of `source` where the mask holds.
+    """Return a copy of `input` with consecutive elements of `source` where the mask is True.
 
     Args:
-        input: any tensor; it is broadcast together with the mask.
+        input: any tensor; broadcast with the mask.
         mask: bool.
-        source: of the dtype of `input`, with at least as many elements as the mask has True.
+        source: a tensor of the dtype of `input`, with at least one element for each True.
 
     Raises:
         DTypeError: the mask is not bool, or `source` has another dtype than `input`.
@@ -91,57 +91,57 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if mask.dtype is not bool_:
         raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
     input, mask = broadcast_tensors(input, mask)
-    (places,) = nonzero(mask.flatten(), as_tuple=True)
-    if source.numel() < places.numel():
+    (index,) = nonzero(mask.flatten(), as_tuple=True)
+    if source.numel() < index.numel():
         raise ShapeError(
-            f"masked_scatter() needs an element for each of {places.numel()} place(s); the source "
-            f"has {source.numel()}."
+            f"masked_scatter() needs an element for each of {index.numel()} True in the mask; the "
+            f"source has {source.numel()}."
         )
-    values = source.flatten()[: places.numel()]
-    values = check_source("masked_scatter", input, places, values)
-    return Scatter.apply(input.flatten(), 0, places, values).reshape(input.shape)
+    values = check_source("masked_scatter", input, index, source.flatten()[: index.numel()])
+    return Scatter.apply(input.flatten(), 0, index, values).reshape(input.shape)
 
 
 @validate_call
 def index_put(
     input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Return a copy of `input` with `values` at `input[indices]`.
+    """Return a copy of `input` with `values` stored at `input[indices]`.
 
     Args:
         input: any tensor.
-        indices: what `input` is indexed by, such as one tensor of integers for each dimension.
-        values: of the dtype of `input`, broadcast to the shape of `input[indices]`.
-        accumulate: whether to add the values to what is there, every repetition counted; else
-            it is open which of several values for one place remains.
+        indices: the index, such as one tensor of integers for each dimension.
+        values: a tensor of the dtype of `input`, broadcast to the shape of `input[indices]`.
+        accumulate: whether to add the values to the elements, once for every repetition of an
+            index. Otherwise it is undefined which value is stored for a repeated index.
 
     Raises:
-        TypeError: `indices` is no tuple or list.
+        TypeError: `indices` is not a tuple or list.
         DTypeError: `values` has another dtype than `input`.
         IndexingError: an index is out of range.
         ShapeError: `values` does not broadcast.
     """
     if not isinstance(indices, tuple | list):
-        raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
-    places = element_numbers(input)[tuple(indices)]
+        raise TypeError(f"index_put() takes a tuple of indices; {indices!r} was given.")
+    flat_index = flat_indices(input)[tuple(indices)]
     write = ScatterAdd if accumulate else Scatter
-    spread = check_source("index_put", input, places, values.expand(places.shape)).flatten()
-    return write.apply(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
+    source = check_source("index_put", input, flat_index, values.expand(flat_index.shape))
+    out = write.apply(input.flatten(), 0, flat_index.flatten(), source.flatten())
+    return out.reshape(input.shape)
 
 
 @validate_call
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Return a copy of `input` with elements of `source` at places of the flattened tensor.
+    """Return a copy of `input` with elements of `source` stored at flat indices.
 
     Args:
-        input: any tensor, counted row by row.
-        index: int64, of any shape; negative from the end.
-        source: of the dtype of `input`, with as many elements as `index`.
-        accumulate: whether to add to what is there; see `index_put`.
+        input: any tensor, indexed in row-major order.
+        index: int64, of any shape; negative indices count from the end.
+        source: a tensor of the dtype of `input`, with as many elements as `index`.
+        accumulate: whether to add to the elements; see `index_put`.
 
     Raises:
-        DTypeError: `index` is not int64, or `source` has another dtype than `input`.
-        IndexingError: an index is out of range, or there are not as many elements as indices.
+        DTypeError: `index` is not int64, or the dtype of `source` differs.
+        IndexingError: an index is out of range, or the numbers of elements and indices differ.
     """
     if index.dtype is not int64:
         raise DTypeError(f"put() takes an index of int64; {index.dtype.name} was given.")
@@ -150,32 +150,32 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             f"put() takes an element for each index; {source.numel()} were given for "
             f"{index.numel()}."
         )
-    places, values = (index.flatten(),), source.flatten()
-    return index_put(input.flatten(), places, values, accumulate).reshape(input.shape)
+    values = source.flatten()
+    return index_put(input.flatten(), (index.flatten(),), values, accumulate).reshape(input.shape)
 
 
-# --- A view of a copy, replaced -----------------------------------------------------------------
+# --- Copies with a view replaced ----------------------------------------------------------------
 
 
 def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
-    """Return a copy of `input` in which the elements of a view of it are those of `src`."""
-    places = view(element_numbers(input))
-    if src.shape != places.shape:
-        raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
-    source = check_source(name, input, places, src.to(input.dtype)).reshape(-1)
-    flat = Scatter.apply(input.reshape(-1), 0, places.reshape(-1), source)
+    """Return a copy of `input` in which `src` replaces a view."""
+    index = view(flat_indices(input))
+    if src.shape != index.shape:
+        raise ShapeError(f"{name}() takes a src of shape {index.shape}; {src.shape} was given.")
+    source = check_source(name, input, index, src.to(input.dtype)).reshape(-1)
+    flat = Scatter.apply(input.reshape(-1), 0, index.reshape(-1), source)
     return flat.reshape(input.shape)
 
 
 @validate_call
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
+    """Return a copy of `input` in which `src` replaces `input.select(dim, index)`.
 
     `src` is converted to the dtype of `input`.
 
     Raises:
-        ShapeError: `src` has another shape than that slice.
-        IndexingError: there is no such dimension or index.
+        ShapeError: the shape of `src` is not that of the slice.
+        IndexingError: `dim` or `index` is out of range.
     """
     return _with_view("select_scatter", input, lambda x: select(x, dim, index), src)
 
@@ -189,13 +189,13 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Tensor:
-    """Return a copy of `input` with `src` in place of its slice from `start` to `end` along `dim`.
+    """Return a copy of `input` in which `src` replaces the slice `start:end:step` along `dim`.
 
     `src` is converted to the dtype of `input`.
 
     Raises:
-        ShapeError: `src` has another shape than that slice.
-        IndexingError: there is no such dimension.
+        ShapeError: the shape of `src` is not that of the slice.
+        IndexingError: `dim` is out of range.
     """
     before = (slice(None),) * existing_dim("slice_scatter", dim, input.shape)
     return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)
@@ -205,12 +205,12 @@ def slice_scatter(
 def diagonal_scatter(
     input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """Return a copy of `input` with `src` in place of `input.diagonal(offset, dim1, dim2)`.
+    """Return a copy of `input` in which `src` replaces `input.diagonal(offset, dim1, dim2)`.
 
     `src` is converted to the dtype of `input`.
 
     Raises:
-        ShapeError: `src` has another shape than that diagonal.
-        IndexingError: a dimension does not exist, or both are the same.
+        ShapeError: the shape of `src` is not that of the diagonal.
+        IndexingError: a dimension is out of range, or both are the same.
     """
     return _with_view("diagonal_scatter", input, lambda x: diagonal(x, offset, dim1, dim2), src)

@@ -1,7 +1,7 @@
-"""Finding elements, and selecting them by masks and positions.
+"""Find nonzero elements, and select elements by masks and indices.
 
-How many elements are not zero decides the shape of what comes next: a backend with a device waits
-for that number.
+The number of nonzero elements determines the shape of a result, so a backend with a device
+synchronizes to read it.
 """
 
 from __future__ import annotations
@@ -23,19 +23,18 @@ from mt_tensor.errors import DTypeError, ShapeError
 
 
 @fused("nonzero")
-def _coordinates(x: Tensor) -> Tensor:
-    """Return a row for each dimension, one for none, with where elements are that are not zero."""
-    array = x._numbers()
-    return x._uploaded(np.array((array if array.ndim else array.reshape(1)).nonzero()))
+def _nonzero(x: Tensor) -> Tensor:
+    """Return the indices of nonzero elements, one row per dimension; one row for a 0-D tensor."""
+    return x._uploaded(np.array(np.atleast_1d(x._numbers()).nonzero()))
 
 
-def places_of(x: Tensor) -> list[Tensor]:
-    """Return for each dimension where elements are that are not zero; for none as if for one.
+def nonzero_indices(x: Tensor) -> list[Tensor]:
+    """Return the indices of nonzero elements, one tensor per dimension; one for a 0-D tensor.
 
     Args:
-        x: a tensor that requires no gradient.
+        x: a tensor that does not require grad.
     """
-    found = _coordinates(x)
+    found = _nonzero(x)
     data, (dims, count) = found._tensor, found._tensor.layout.shape
     step, stride = data.strides
     return [
@@ -45,22 +44,22 @@ def places_of(x: Tensor) -> list[Tensor]:
 
 @validate_call
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """Return where elements are not zero, in row-major order; nan is not zero.
+    """Return the indices of nonzero elements, in row-major order; nan is nonzero.
 
     Args:
         input: any tensor.
-        as_tuple: whether to return one tensor for each dimension, which together can index.
+        as_tuple: whether to return one tensor per dimension, as a tuple that can be an index.
 
     Returns:
-        int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), of one for a
-        0-dimensional tensor.
+        int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), or of one
+        for a 0-D tensor.
     """
-    return tuple(places_of(input.detach())) if as_tuple else argwhere(input)
+    return tuple(nonzero_indices(input.detach())) if as_tuple else argwhere(input)
 
 
 @validate_call
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """Return the elements under a mask, as a 1-D copy; both are broadcast together.
+    """Return the elements where a mask is True, as a 1-D copy; both are broadcast.
 
     Raises:
         DTypeError: the mask is not bool.
@@ -77,17 +76,17 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 @validate_call
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Return elements at positions along `dim`, as `argmax` or `argsort` give them.
+    """Return elements at indices along `dim`, such as those of `argmax` or `argsort`.
 
     Args:
         input: any tensor.
         indices: int64; broadcast with `input` in all dimensions but `dim`.
-        dim: the dimension; None to count in the flattened tensor.
+        dim: the dimension; None to index the flattened tensor.
 
     Raises:
         DTypeError: `indices` is not int64.
-        ShapeError: `indices` has another number of dimensions than `input`, or that has none.
-        IndexingError: a position is out of range, or the shapes do not broadcast.
+        ShapeError: `input` and `indices` have different numbers of dimensions.
+        IndexingError: an index is out of range, the shapes do not broadcast, or `input` is 0-D.
     """
     common_backend(input, indices)
     if indices.dtype is not int64:
@@ -102,21 +101,19 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"{indices.shape} and {input.shape} were given."
         )
     d = existing_dim("take_along_dim", dim, input.shape)
-    rest = shape_broadcast(
-        (*input.shape[:d], 1, *input.shape[d + 1 :]),
-        (*indices.shape[:d], 1, *indices.shape[d + 1 :]),
-    )
-    source = input.expand(*rest[:d], input.shape[d], *rest[d + 1 :])
-    return gather(source, d, indices.expand(*rest[:d], indices.shape[d], *rest[d + 1 :]))
+    before = shape_broadcast(input.shape[:d], indices.shape[:d])
+    after = shape_broadcast(input.shape[d + 1 :], indices.shape[d + 1 :])
+    source = input.expand(*before, input.shape[d], *after)
+    return gather(source, d, indices.expand(*before, indices.shape[d], *after))
 
 
 @validate_call
 def take(input: Tensor, index: Tensor) -> Tensor:
-    """Return the elements at places of the flattened tensor, with the shape of `index`.
+    """Return elements at flat indices, with the shape of `index`.
 
     Args:
-        input: any tensor, read row by row.
-        index: int64, of any shape; negative from the end.
+        input: any tensor, indexed in row-major order.
+        index: int64, of any shape; negative indices count from the end.
 
     Raises:
         DTypeError: `index` is not int64.
@@ -129,47 +126,45 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 @validate_call
 def argwhere(input: Tensor) -> Tensor:
-    """Return the indices of the elements that are not zero, one a row."""
-    return _coordinates(input.detach())[: input.ndim].T.contiguous()
+    """Return the indices of nonzero elements, one element per row."""
+    return _nonzero(input.detach())[: input.ndim].T.contiguous()
 
 
 @validate_call
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return the index for each dimension of what stands at places of the flattened tensor.
+    """Convert flat indices to one index per dimension.
 
     Args:
-        indices: integers, of any shape, from 0 on.
-        shape: that of the tensor the places are in.
+        indices: non-negative integers, of any shape.
+        shape: the shape of the tensor to index.
 
     Returns:
-        For each dimension an int64 tensor of the shape of `indices`; together they can index.
+        One int64 tensor of the shape of `indices` per dimension, as a tuple that can be an index.
 
     Raises:
-        DTypeError: `indices` holds no integers.
+        DTypeError: `indices` is not an integer tensor.
         ShapeError: a size is negative.
         IndexingError: an index is out of range.
     """
     if indices.dtype.kind != "integer":
-        raise DTypeError(
-            f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
-        )
+        raise DTypeError(f"unravel_index() takes integer indices; {indices.dtype.name} was given.")
     sizes = as_shape((shape,))
     where = ("unravel_index()", f"a tensor of shape {sizes}")
-    places = in_range(indices, size_of(sizes), where)
+    flat = in_range(indices, size_of(sizes), where)
     steps = zip(strides_from_shape(sizes), sizes, strict=True)
-    return tuple(places // max(step, 1) % max(size, 1) for step, size in steps)
+    return tuple(flat // max(step, 1) % max(size, 1) for step, size in steps)
 
 
 @validate_call
 def where(
     condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return `input` where the condition holds, and `other` elsewhere, broadcast together.
+    """Return `input` where the condition is True, and `other` elsewhere; all are broadcast.
 
-    Of a condition alone, return where it holds, as `nonzero(condition, as_tuple=True)` does.
+    With the condition alone, return `nonzero(condition, as_tuple=True)`.
 
     Raises:
-        TypeError: the condition is no tensor.
+        TypeError: the condition is not a tensor.
         DTypeError: it is not bool.
     """
     if input is None and other is None:

@@ -1,6 +1,6 @@
-"""Writing by index along one dimension: scatter, its reductions, and what is composed from them.
+"""Write by index along a dimension: scatter, its reductions, and operations composed from them.
 
-Each returns a copy; where several sources go to one place, the reductions count them all.
+Each returns a copy. If an index is repeated, reductions combine all source elements.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mt_tensor.recording.functions import Function
 
 
 class ScatterAdd(Function):
-    """Elements added to a copy of a tensor along a dimension."""
+    """Add elements to a copy of a tensor at indices along a dimension."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
@@ -39,7 +39,7 @@ class ScatterAdd(Function):
 
 
 class Scatter(Function):
-    """Elements of a copy replaced along a dimension."""
+    """Replace elements of a copy of a tensor at indices along a dimension."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
@@ -56,7 +56,7 @@ class Scatter(Function):
 
 
 class ScatterExtreme(Function):
-    """The largest or smallest of what is there and what comes; equal ones share the gradient."""
+    """Take the maximum or minimum with elements at indices; equal ones share the gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
@@ -69,17 +69,17 @@ class ScatterExtreme(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, index, source, out = ctx.saved_tensors
         dim = ctx.dim
-        stays = (x == out).to(grad.dtype)
-        comes = (source == Gather.apply(out, index, dim)).to(grad.dtype)
-        share = grad / ScatterAdd.apply(stays, dim, index, comes)
-        return stays * share, None, None, comes * Gather.apply(share, index, dim), None
+        from_x = (x == out).to(grad.dtype)
+        from_source = (source == Gather.apply(out, index, dim)).to(grad.dtype)
+        share = grad / ScatterAdd.apply(from_x, dim, index, from_source)
+        return from_x * share, None, None, from_source * Gather.apply(share, index, dim), None
 
 
 class ScatterProduct(Function):
-    """What is there multiplied by all that comes.
+    """Multiply elements of a copy by elements at indices along a dimension.
 
-    The derivative by a factor is the product of the others. It is formed from the product of all
-    factors but the zeros, and the number of zeros.
+    The derivative with respect to a factor is the product of the others. It is computed from the
+    product of all nonzero factors and the number of zeros.
     """
 
     @staticmethod
@@ -96,8 +96,8 @@ class ScatterProduct(Function):
         zeros = ScatterAdd.apply(x_zero.long(), dim, index, source_zero.long())
         if is_grad_enabled() and bool((zeros > 0).any()):
             raise GradientError(
-                "scatter_reduce() by 'prod' has no second derivative here where a factor is zero: "
-                "call backward() without create_graph."
+                "the second derivative of scatter_reduce() with 'prod' is not supported where a "
+                "factor is zero: call backward() without create_graph."
             )
         x, source = x.masked_fill(x_zero, 1), source.masked_fill(source_zero, 1)
         product = grad * ScatterProduct.apply(x, dim, index, source)
@@ -114,7 +114,7 @@ class ScatterProduct(Function):
 def _combined(
     operator: Operator | None, x: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> Tensor:
-    """Return a copy of `x` combined with the source by an operator, or replaced by it."""
+    """Return a copy of `x` with the source combined by an operator, or stored."""
     out = x.clone()
     x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, operator)
     return out
@@ -126,17 +126,18 @@ def filled_like(like: Tensor, dtype: DType, value: Number) -> Tensor:
 
 
 def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
-    """Return the part of a source for scatter that the index uses.
+    """Check the source of a scatter, and return the part of the shape of the index.
 
     Raises:
-        DTypeError: it has another dtype than `input`.
-        ShapeError: it is smaller than the index.
+        DTypeError: the dtype is not that of `input`.
+        ShapeError: the source is smaller than the index.
     """
     if source.backend is not input.backend:
         common_backend(input, source)
     if source.dtype is not input.dtype:
         raise DTypeError(
-            f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."
+            f"{name}() needs a source of dtype {input.dtype.name}, like the tensor; "
+            f"{source.dtype.name} was given."
         )
     if source._tensor.layout.shape == index._tensor.layout.shape:
         return source
@@ -155,7 +156,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
 
     Raises:
-        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        DTypeError: `index` is not int64, or the dtype of `src` differs.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
     """
@@ -175,22 +176,22 @@ def scatter(
 ) -> Tensor:
     """Return a copy of `input` with `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
 
-    Which of several sources for one place remains is open.
+    For repeated indices, it is undefined which source element is stored.
 
     Args:
         input: at least as long as `index` in every dimension but `dim`.
-        dim: the dimension that the indices count in.
-        index: int64, of as many dimensions as `input`.
+        dim: the dimension to index.
+        index: int64, with as many dimensions as `input`.
         src: a tensor of the dtype of `input`, at least as large as `index`; or a number.
-        value: the number, by torch's other name.
-        reduce: "add" or "multiply", if what is there is not to be replaced; then all sources for
-            one place count. `scatter_reduce` has more.
+        value: another name for `src` if it is a number.
+        reduce: "add" or "multiply" to combine all source elements with the elements of `input`;
+            None to replace them. `scatter_reduce` supports more reductions.
 
     Raises:
-        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        DTypeError: `index` is not int64, or the dtype of `src` differs.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
-        DomainError: there is no such reduction.
+        DomainError: `reduce` has another value.
     """
     if reduce is not None:
         check_choice("reduce", reduce, _OLD_NAMES)
@@ -212,30 +213,30 @@ def scatter(
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 _OLD_NAMES = {"add": "sum", "multiply": "prod"}
-"""What `scatter` calls the reductions that it has."""
+"""The names of reductions in `scatter`, mapped to those in `scatter_reduce`."""
 
 
 @validate_call
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Return a copy of `input` in which places along `dim` are reduced with what `src` brings.
+    """Return a copy of `input` with elements of `src` combined at indices along `dim`.
 
     Args:
         input: at least as long as `index` in every dimension but `dim`.
-        dim: the dimension that the indices count in.
-        index: int64, of as many dimensions as `input`.
-        src: of the dtype of `input`, at least as large as `index`.
+        dim: the dimension to index.
+        index: int64, with as many dimensions as `input`.
+        src: a tensor of the dtype of `input`, at least as large as `index`.
         reduce: "sum", "prod", "mean", "amax" or "amin". The mean of integers is rounded down.
-        include_self: whether the elements of `input` take part; else they only remain in the
-            places that `index` does not name.
+        include_self: whether the reductions include the elements of `input`. Elements that are not
+            indexed are kept in either case.
 
     Raises:
-        DTypeError: `index` is not int64, `src` has another dtype than `input`, or a mean of bool
-            is asked for.
+        DTypeError: `index` is not int64, the dtype of `src` differs, or the reduction is the mean
+            of bool tensors.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
-        DomainError: there is no such reduction.
+        DomainError: `reduce` has another value.
     """
     check_choice("reduce", reduce, REDUCTIONS)
     dim, index = checked_index("scatter_reduce", input, dim, index)
@@ -246,10 +247,10 @@ def scatter_reduce(
 def _reduced(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool = True
 ) -> Tensor:
-    """Return what `scatter_reduce` does; all has been checked.
+    """Compute `scatter_reduce` for checked arguments.
 
     Raises:
-        DTypeError: a mean of bool is asked for.
+        DTypeError: the reduction is the mean of bool tensors.
     """
     if input.dtype is bool_:
         return _reduce_bool(input, dim, index, source, reduce, include_self)
@@ -267,17 +268,13 @@ def _reduced(
 
 
 def _identity(dtype: DType, reduce: str) -> Number:
-    """Return what changes no other number when reduced with it."""
-    if reduce in ("sum", "mean"):
-        return 0
-    if reduce == "prod":
-        return 1
-    extreme: Number = dtype.lowest if reduce == "amax" else dtype.highest
-    return extreme
+    """Return the identity element of a reduction."""
+    identities = {"prod": 1, "amax": dtype.lowest, "amin": dtype.highest}
+    return identities.get(reduce, 0)
 
 
 def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
-    """Return sums divided by how many elements were added up; at least one."""
+    """Divide sums by the number of their summands."""
     count = filled_like(total, int64, 1)
     if not include_self:
         count = Scatter.apply(count, dim, index, filled_like(index, int64, 0))
@@ -290,28 +287,30 @@ def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tens
 def _reduce_bool(
     x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
 ) -> Tensor:
-    """Reduce truth values: sum and amax ask for any, prod and amin for all."""
+    """Reduce bools: "sum" and "amax" are `any`, "prod" and "amin" are `all`."""
     if reduce == "mean":
-        raise DTypeError("scatter_reduce() has no mean of bool: convert with x.float().")
+        raise DTypeError(
+            "scatter_reduce() with 'mean' is not defined on bool: convert with x.float()."
+        )
     name = "amax" if reduce in ("sum", "amax") else "amin"
     numbers = _reduced(x.to(uint8), dim, index, source.to(uint8), name, include_self)
     return numbers.to(bool_)
 
 
-# --- Composed -----------------------------------------------------------------------------------
+# --- Slices and one-hot encoding ----------------------------------------------------------------
 
 
 def checked_slices(
     name: str, input: Tensor, dim: int, index: Tensor, source: Tensor
 ) -> tuple[int, Tensor]:
-    """Check a 1-D index and the slices that come there; return `dim` from the front, and int64."""
+    """Check a 1-D index and the slices to store; return the normalized `dim` and index."""
     dim, index = checked_1d_index(name, input, dim, index)
     shape = input._tensor.layout.shape
-    wanted = (*shape[:dim], index.numel(), *shape[dim + 1 :])
-    if source._tensor.layout.shape != wanted:
+    expected = (*shape[:dim], index.numel(), *shape[dim + 1 :])
+    if source._tensor.layout.shape != expected:
         raise IndexingError(
             f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
-            f"index(es) needs a source of shape {wanted}; {source.shape} was given."
+            f"index(es) needs a source of shape {expected}; {source.shape} was given."
         )
     return dim, index
 
@@ -324,14 +323,14 @@ def index_add(
 
     Args:
         input: any tensor with dimensions.
-        dim: the dimension that is indexed.
-        index: 1-D, of integers.
-        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
-        alpha: a factor; an integer for integers.
+        dim: the dimension to index.
+        index: 1-D, integers.
+        source: a tensor of the dtype and shape of `input`, but as long as `index` along `dim`.
+        alpha: a factor; an integer for integer tensors.
 
     Raises:
-        DTypeError: `index` holds no integers, `source` has another dtype than `input`, or `alpha`
-            has a fraction among integers.
+        DTypeError: `index` is not an integer tensor, the dtype of `source` differs, or `alpha` is a
+            float but the tensors are integers.
         IndexingError: an index is out of range, or `source` has another shape.
     """
     return ScatterAdd.apply(input, *_added_slices(input, dim, index, source, alpha))
@@ -345,8 +344,8 @@ def index_add_(
     added = _added_slices(self, dim, index, source, alpha)
     if self._check_in_place(source):
         return self._replace(ScatterAdd.apply(self._before_change(), *added))
-    dim, places, slices = added
-    read = apart(slices, self)._tensor, dim, apart(places, self)._tensor
+    dim, full_index, slices = added
+    read = apart(slices, self)._tensor, dim, apart(full_index, self)._tensor
     self.backend.scatter(*read, self._tensor, ADD)
     self._tensor.bump_version()
     return self
@@ -355,12 +354,12 @@ def index_add_(
 def _added_slices(
     input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Number
 ) -> tuple[int, Tensor, Tensor]:
-    """Return along which dimension slices are added, at which places, and the slices."""
+    """Check the arguments of `index_add`, and return those of a scatter: dim, index and source."""
     dim, index = checked_slices("index_add", input, dim, index, source)
     alpha = checked_factor("alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
-    places = along(index, dim, input._tensor.layout.shape)
-    return dim, places, check_source("index_add", input, places, added)
+    full_index = along(index, dim, input._tensor.layout.shape)
+    return dim, full_index, check_source("index_add", input, full_index, added)
 
 
 @validate_call
@@ -373,54 +372,54 @@ def index_reduce(
     *,
     include_self: bool = True,
 ) -> Tensor:
-    """Return a copy of `input` in which slice `index[i]` is reduced with slice `i` of `source`.
+    """Return a copy of `input` in which slice `i` of `source` is combined with slice `index[i]`.
 
     Args:
         input: any tensor with dimensions.
-        dim: the dimension that is indexed.
-        index: 1-D, of integers.
-        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        dim: the dimension to index.
+        index: 1-D, integers.
+        source: a tensor of the dtype and shape of `input`, but as long as `index` along `dim`.
         reduce: "prod", "mean", "amax" or "amin", as in `scatter_reduce`.
-        include_self: whether the elements of `input` take part, too.
+        include_self: whether the reductions include the elements of `input`.
 
     Raises:
-        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        DTypeError: `index` is not an integer tensor, or the dtype of `source` differs.
         IndexingError: an index is out of range, or `source` has another shape.
-        DomainError: there is no such reduction.
+        DomainError: `reduce` has another value.
     """
-    check_choice("reduce", reduce, REDUCTIONS[1:])  # sums are those of index_add()
+    check_choice("reduce", reduce, REDUCTIONS[1:])  # for sums there is index_add()
     dim, index = checked_slices("index_reduce", input, dim, index, source)
-    places = along(index, dim, input.shape)
-    source = check_source("index_reduce", input, places, source)
-    return _reduced(input, dim, places, source, reduce, include_self)
+    full_index = along(index, dim, input.shape)
+    source = check_source("index_reduce", input, full_index, source)
+    return _reduced(input, dim, full_index, source, reduce, include_self)
 
 
 @validate_call
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
+    """Return the one-hot encoding of classes: int64 of shape (*input.shape, num_classes).
 
     Args:
-        input: int64, classes from 0 on.
-        num_classes: how many classes there are; -1 for one more than the largest in `input`.
+        input: int64, class indices counted from 0.
+        num_classes: the number of classes; -1 for one more than the largest in `input`.
 
     Raises:
         DTypeError: `input` is not int64.
-        DomainError: `num_classes` is negative, but not -1.
-        ShapeError: it cannot be read off an empty tensor.
-        TypeError: it is no integer.
-        IndexingError: a class is negative, or not below `num_classes`.
+        DomainError: `num_classes` is less than -1.
+        ShapeError: `input` is empty and `num_classes` is not positive.
+        TypeError: `num_classes` is not an integer.
+        IndexingError: a class is negative or not less than `num_classes`.
     """
     if input.dtype is not int64:
         raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
     num_classes = as_integer("num_classes", num_classes, least=-1)
     if not input.numel() and num_classes < 1:
-        raise ShapeError("one_hot() of no elements needs num_classes.")
+        raise ShapeError("one_hot() of an empty tensor needs num_classes.")
     low, high = lowest_and_highest(input)
     count = high + 1 if num_classes == -1 else num_classes
     if low < 0 or high >= count:
         raise IndexingError(
-            f"class {low if low < 0 else high} is out of range: classes count from 0, and there "
-            f"are {max(count, 0)}."
+            f"one_hot(): class {low if low < 0 else high} is out of range for {max(count, 0)} "
+            "classes."
         )
-    zeros, places = input._full((*input.shape, count), 0, int64), input.unsqueeze(-1)
-    return Scatter.apply(zeros, input.ndim, places, filled_like(places, int64, 1))
+    zeros, index = input._full((*input.shape, count), 0, int64), input.unsqueeze(-1)
+    return Scatter.apply(zeros, input.ndim, index, filled_like(index, int64, 1))

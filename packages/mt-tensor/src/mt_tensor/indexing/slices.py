@@ -1,4 +1,4 @@
-"""Whole slices along a dimension, by tensors that name them: rows of an embedding, for example."""
+"""Select slices along a dimension by an index tensor, such as rows of an embedding table."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from mt_tensor.movement.joining import stack
 
 
 class GatherSlices(LinearFunction):
-    """Slices along a dimension; the dimensions of the index take its place."""
+    """Select slices along a dimension, which is replaced by the dimensions of the index."""
 
     saves_index = True
 
     @staticmethod
     def forward(x: Tensor, index: Tensor, dim: int) -> TensorData:
         data, shape = x._tensor, x._tensor.layout.shape
-        in_one_row = len(index._tensor.layout.shape) == 1
-        row = index if in_one_row else index.reshape(-1)
-        slices = x.backend.gather(data, dim, _spread(row._tensor, dim, shape))
-        if not in_one_row:
+        is_1d = len(index._tensor.layout.shape) == 1
+        row = index if is_1d else index.reshape(-1)
+        slices = x.backend.gather(data, dim, _expand_index(row._tensor, dim, shape))
+        if not is_1d:
             shape = (*shape[:dim], *index.shape, *shape[dim + 1 :])
             slices = TensorData(slices.storage, shape, dtype=slices.dtype)
         return slices
@@ -46,29 +46,29 @@ class GatherSlices(LinearFunction):
 
 
 def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
-    """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
-    return index._with(_spread(index._tensor, dim, shape))
+    """Expand a 1-D index of slices along `dim` of a tensor of `shape` to an index of elements."""
+    return index._with(_expand_index(index._tensor, dim, shape))
 
 
-def _spread(index: TensorData, dim: int, shape: Shape) -> TensorData:
-    return index.with_layout(_spread_layout(index.layout, dim, shape))
+def _expand_index(index: TensorData, dim: int, shape: Shape) -> TensorData:
+    return index.with_layout(_expanded_layout(index.layout, dim, shape))
 
 
 @functools.lru_cache(CACHE_SIZE)
-def _spread_layout(index: Layout, dim: int, shape: Shape) -> Layout:
+def _expanded_layout(index: Layout, dim: int, shape: Shape) -> Layout:
     before, after = shape[:dim], shape[dim + 1 :]
     strides = (*(0,) * len(before), *index.strides, *(0,) * len(after))
     return layout_of(index.dtype, (*before, *index.shape, *after), strides, index.offset)
 
 
 def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple[int, Tensor]:
-    """Check an index that names whole slices along `dim`.
+    """Check a 1-D index of slices along `dim`.
 
     Returns:
-        `dim`, counted from the front, and the index as int64.
+        The normalized `dim`, and the index as int64.
 
     Raises:
-        DTypeError: it is not an integer tensor.
+        DTypeError: the index is not an integer tensor.
         IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
     """
     if index.backend is not input.backend:
@@ -77,7 +77,7 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
     if index.ndim != 1:
         raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
     if index.dtype.kind != "integer":
-        raise DTypeError(f"{name}() takes an index of integers; {index.dtype.name} was given.")
+        raise DTypeError(f"{name}() takes an integer index; {index.dtype.name} was given.")
     dim = normalize_dim(dim, len(shape))
     if not shape:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
@@ -86,7 +86,7 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
 
 @validate_call
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
+    """Return the slices of `input` along `dim` at the indices of a 1-D tensor.
 
     Raises:
         DTypeError: `index` is not an integer tensor.
@@ -97,21 +97,21 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the elements at valid indices along `dim`, to which the gradient then goes."""
+    """Return the elements at valid indices along `dim`."""
     return Gather.apply(x, index, dim) if x.ndim else x.clone()
 
 
-def element_numbers(x: Tensor) -> Tensor:
-    """Return the elements' numbers, row by row: what an index shows of them tells what it names."""
+def flat_indices(x: Tensor) -> Tensor:
+    """Return the flat index of each element; to index it shows which elements an index selects."""
     return x._uploaded(np.arange(x.numel()).reshape(x.shape))
 
 
 def lowest_and_highest(index: Tensor) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; 0 and -1 of none."""
+    """Return the minimum and the maximum of an integer tensor; 0 and -1 if it is empty."""
     if not index.numel():
         return 0, -1
     if index.backend.device != HOST:
-        low, high = stack([index.amin(), index.amax()]).tolist()  # which are read at one time
+        low, high = stack([index.amin(), index.amax()]).tolist()  # one transfer for both
         return low, high
-    array = index.backend.to_host(index._tensor)  # a look costs less than two reductions
+    array = index.backend.to_host(index._tensor)  # cheaper than two reductions
     return int(array.min()), int(array.max())

@@ -1,8 +1,8 @@
-"""`x[...]` with masks and index tensors among integers, slices and None, and storing into it.
+"""Advanced indexing, `x[...]` with masks and integer tensors, and assignment to `x[...]`.
 
-Integers, slices, None and Ellipsis give a view, as in the lesson. What remains are tensors of
-integers (a mask counts as one tensor of positions for each of its dimensions). They are broadcast
-together, and name one element each of the dimensions they stand for.
+The integers, slices, None and Ellipsis of a key select a view, as in `core/subscripts.py`. The
+integer tensors are then broadcast, and select elements of that view; a mask is equivalent to one
+integer tensor per dimension.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from mt_tensor.core.strides import Shape, shape_broadcast, size_of, strides_from
 from mt_tensor.core.subscripts import EVERYTHING, Select, basic_view, in_full
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.finding import places_of
+from mt_tensor.indexing.finding import nonzero_indices
 from mt_tensor.indexing.scattering import Scatter
-from mt_tensor.indexing.slices import GatherSlices, along, element_numbers
+from mt_tensor.indexing.slices import GatherSlices, along, flat_indices
 from mt_tensor.recording.aliasing import positions
 
 _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
-"""What stands for a tensor in an index."""
+"""The types of index entries that are converted to tensors."""
 
 
 Pick: TypeAlias = tuple[int, Tensor]
-"""A dimension, and the tensor of int64 that names elements of it, counted from the front."""
+"""A dimension, and an int64 tensor of non-negative indices into it."""
 
-# --- Reading the key ----------------------------------------------------------------------------
+# --- Keys ---------------------------------------------------------------------------------------
 
 
-def _normal(x: Tensor, entry: Any) -> Any:
-    """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
+def _normalize_entry(x: Tensor, entry: Any) -> Any:
+    """Convert an entry of a key to an int, a slice, None, Ellipsis or an index tensor."""
     if not isinstance(entry, Tensor):
         if not isinstance(entry, _AS_TENSORS):
             return entry
@@ -48,34 +48,34 @@ def _normal(x: Tensor, entry: Any) -> Any:
     layout = entry._tensor.layout
     if layout.dtype.is_floating_point:
         raise IndexingError(
-            f"a tensor of {layout.dtype.name} cannot index: use integers or a mask of bools."
+            f"a {layout.dtype.name} tensor cannot be an index: use integers or a bool mask."
         )
     if layout.dtype is uint8:
         raise IndexingError(
-            "a tensor of uint8 cannot index, for torch takes it for a mask: convert with x.long() "
-            "if it holds positions, and with x.bool() if it is a mask."
+            "a uint8 tensor cannot be an index, since torch treats it as a mask: convert indices "
+            "with x.long(), and a mask with x.bool()."
         )
     is_number = not layout.shape and layout.dtype is not bool_
     return entry.item() if is_number else entry
 
 
 def _index_tensor(x: Tensor, entry: Any) -> Tensor:
-    """Return truth values or integers, in any nesting, as a tensor."""
+    """Convert nested bools or integers to a tensor."""
     try:
         array = np.asarray(entry)
     except ValueError as error:
-        raise IndexingError(f"{entry!r} cannot index a tensor: {error}.") from None
+        raise IndexingError(f"{entry!r} cannot be an index: {error}.") from None
     if array.size == 0 and not isinstance(entry, np.ndarray):
-        array = array.astype(np.int64)  # NumPy takes an empty list for floats
+        array = array.astype(np.int64)  # NumPy converts an empty list to floats
     if array.dtype.kind not in "biu":
         raise IndexingError(
-            f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
+            f"a {array.dtype} array cannot be an index: use integers or a bool mask."
         )
     return x._uploaded(array if array.dtype in (bool, np.uint64) else array.astype(np.int64))
 
 
 def _dims_used(entry: Any) -> int:
-    """Return how many dimensions of the tensor an entry stands for."""
+    """Return the number of dimensions that an entry indexes."""
     if entry is None or entry is Ellipsis:
         return 0
     return len(entry._tensor.layout.shape) if _is_mask(entry) else 1
@@ -86,67 +86,57 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
-    """Return the view that a key gives of `x`, and what tensors pick out of this view."""
+    """Return the view of `x` for the basic entries of a key, and the picks from this view."""
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
     if _is_mask(key) and key.ndim > 1 and key.shape == x.shape[: key.ndim] and x.is_contiguous():
         x, entries = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
     shape = x._tensor.layout.shape
-    entries = [_normal(x, entry) for entry in entries]
-    named = sum(map(_dims_used, entries))
-    if named != len(shape) or EllipsisType in map(type, entries):
-        entries = in_full(entries, named, len(shape))
-    plain: list[Any] = []
+    entries = [_normalize_entry(x, entry) for entry in entries]
+    used = sum(map(_dims_used, entries))
+    if used != len(shape) or EllipsisType in map(type, entries):
+        entries = in_full(entries, used, len(shape))
+    basic: list[Any] = []
     picks: list[Pick] = []
-    dim, seen = 0, 0  # of the tensor, and of the view
+    dim, view_dim = 0, 0  # dimensions of the tensor and of the view
     for entry in entries:
         if isinstance(entry, Tensor):
             if _is_mask(entry):
                 used = len(entry._tensor.layout.shape)
-                indices = _mask_positions(entry, shape[dim : dim + used], dim)
+                indices = _mask_indices(entry, shape[dim : dim + used], dim)
             else:
-                used, indices = 1, [_from_the_front(entry, shape[dim], dim)]
-            for index in indices:
-                picks.append((seen, index))
-                seen += 1
-            # A mask without dimensions picks from a new one.
-            plain += [EVERYTHING] * used if used else [None]
+                where = ("x[...]", f"dimension {dim}")
+                used, indices = 1, [in_range(entry, shape[dim], where, negative=True)]
+            picks += enumerate(indices, view_dim)
+            view_dim += len(indices)
+            # A 0-D mask picks from a new dimension.
+            basic += [EVERYTHING] * used if used else [None]
             dim += used
         else:
-            plain.append(entry)
-            seen += entry is None or isinstance(entry, slice)
+            basic.append(entry)
+            view_dim += entry is None or isinstance(entry, slice)
             dim += entry is not None
-    if picks and plain == [EVERYTHING] * len(shape):
+    if picks and basic == [EVERYTHING] * len(shape):
         return x, picks
-    return Select.apply(x, plain), picks
+    return Select.apply(x, basic), picks
 
 
-def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
-    """Return where a mask is True: one tensor of positions for each of its dimensions."""
+def _mask_indices(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
+    """Return the indices where a mask is True, one tensor per dimension."""
     if mask._tensor.layout.shape != shape:
         raise IndexingError(
-            f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
-            f"shape {mask.shape} was given."
+            f"a mask at dimension {dim} must have shape {shape}; shape {mask.shape} was given."
         )
-    return places_of(mask)
+    return nonzero_indices(mask)
 
 
-def _from_the_front(index: Tensor, length: int, dim: int) -> Tensor:
-    """Return indices as int64, the negative ones counted from the front.
-
-    Raises:
-        IndexingError: one is out of range.
-    """
-    return in_range(index, length, ("x[...]", f"dimension {dim}"), negative=True)
+# --- Picks --------------------------------------------------------------------------------------
 
 
-# --- Picking ------------------------------------------------------------------------------------
+def _make_adjacent(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
+    """Return `x` with the picked dimensions next to each other, and the first of them.
 
-
-def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
-    """Return `x` with the picked dimensions next to each other, and where the first of them is.
-
-    They stay where they are if they are neighbours already, and otherwise come to the front; the
-    dimensions of the indices take their place in the result. This is NumPy's rule, and torch's.
+    As in NumPy and torch, they are moved to the front unless they are adjacent. The dimensions of
+    the indices replace them in the result.
     """
     dims = [dim for dim, _ in picks]
     first = dims[0]
@@ -156,27 +146,27 @@ def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
 
 
 def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
-    """Return, broadcast together, each index times the stride of its dimension, added up."""
+    """Return the sum of the indices multiplied by the strides of their dimensions, broadcast."""
     terms = [
-        indices if stride == 1 else indices * stride
-        for (_, indices), stride in zip(picks, strides, strict=True)
+        index if stride == 1 else index * stride
+        for (_, index), stride in zip(picks, strides, strict=True)
     ]
     return sum(terms[1:], terms[0])
 
 
 def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
-    """Return a copy of the elements that indices name."""
+    """Return a copy of the indexed elements."""
     if len(picks) == 1:
         ((dim, index),) = picks
         return GatherSlices.apply(x, index, dim)
-    x, first = _neighbours(x, picks)
+    x, first = _make_adjacent(x, picks)
     last = first + len(picks) - 1
     offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
     return GatherSlices.apply(x.flatten(first, last), offsets, first)
 
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
-    """Store into the elements that indices name, through the row of memory that `x` lies in."""
+    """Store into the indexed elements, with offsets into the memory range that `x` spans."""
     if x._check_in_place(value):
         x._replace(_put(x, picks, value))
         return
@@ -184,43 +174,41 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
         _store_slices(x.detach(), *picks[0], value)
         return
     indexed = functools.reduce(shape_broadcast, [index.shape for _, index in picks])
-    x, first = _neighbours(x.detach(), picks)
+    x, first = _make_adjacent(x.detach(), picks)
     end = first + len(picks)
     before, after = x.shape[:first], x.shape[end:]
     source = _source(x, (*before, *indexed, *after), value)
     if not source.numel():
         return
     ones = (1,) * len(indexed)
-    rest = positions(
-        (*before, *ones, *after), (*x.stride()[:first], *ones, *x.stride()[end:])
-    )  # of the first element that the indices may name, over all other dimensions
+    # The offsets of the elements at index 0 of the picked dimensions, over the other dimensions.
+    rest = positions((*before, *ones, *after), (*x.stride()[:first], *ones, *x.stride()[end:]))
     offsets = _offsets(picks, x.stride()[first:end])
     offsets = offsets.view(*offsets.shape, *(1,) * len(after))
     data = x._tensor
-    reach = [stride * (length - 1) for stride, length in zip(x.stride(), x.shape, strict=True)]
-    start = sum(min(each, 0) for each in reach)
-    row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
-    places = offsets + x._uploaded(rest - start)
-    x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
+    spans = [stride * (size - 1) for stride, size in zip(x.stride(), x.shape, strict=True)]
+    start = sum(min(span, 0) for span in spans)
+    row = data.like((1 + sum(map(abs, spans)),), (1,), data.offset + start)
+    index = offsets + x._uploaded(rest - start)
+    x.backend.scatter(source.reshape(-1)._tensor, 0, index.reshape(-1)._tensor, row)
     data.bump_version()
 
 
 def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
-    """Store into the slices along a dimension that one tensor of indices names."""
+    """Store into the slices along a dimension at the indices of a single tensor."""
     before, after = x.shape[:dim], x.shape[dim + 1 :]
     source = _source(x, (*before, *index.shape, *after), value)
     if index.dtype is x.dtype:
-        index = index.clone()  # for it may lie in the memory that is written to
+        index = index.clone()  # it may share memory with `x`
     if index.ndim != 1:
         source, index = source.reshape(*before, index.numel(), *after), index.reshape(-1)
-    places = along(index, dim, x.shape)
-    x.backend.scatter(source._tensor, dim, places._tensor, x._tensor)
+    x.backend.scatter(source._tensor, dim, along(index, dim, x.shape)._tensor, x._tensor)
     x._tensor.bump_version()
 
 
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
-    """Return a copy of `x` with other elements where indices point; gradients flow into both."""
-    index = _pick(element_numbers(x), picks)
+    """Return a copy of `x` with `value` at the indexed elements; it is differentiable in both."""
+    index = _pick(flat_indices(x), picks)
     source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
     source = source.expand(index.shape).reshape(-1)
     flat = x._before_change().reshape(-1)
@@ -228,7 +216,7 @@ def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
 
 
 def _as_tensor(x: Tensor, value: Any) -> Tensor:
-    """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
+    """Convert a value to store to a tensor; numbers and nested lists use the backend of `x`."""
     if isinstance(value, Tensor):
         return value
     value = plain(value)
@@ -243,7 +231,7 @@ def _as_tensor(x: Tensor, value: Any) -> Tensor:
 
 
 def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
-    """Return the elements to store: of the dtype of `x`, broadcast to `shape`, in other memory."""
+    """Convert a value to the dtype of `x` and to `shape`, in memory that `x` does not share."""
     source = value.detach().to(x.backend).to(x.dtype)
     if x.backend.same_memory(source._tensor.storage, x._tensor.storage):
         source = source.clone()
@@ -251,20 +239,24 @@ def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
 
 
 def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
-    """Return a value that fits `shape`: like torch, drop leading lengths of 1 that it lacks."""
+    """Drop leading sizes of 1 of a value that has more dimensions than `shape`, as in torch.
+
+    Raises:
+        ShapeError: the value does not broadcast to `shape`.
+    """
     if value.shape in ((), shape):
         return value
     extra = max(value.ndim - len(shape), 0)
     if size_of(value.shape[:extra]) == 1:
         value = value.reshape(value.shape[extra:])
     fits = value.ndim <= len(shape) and all(
-        length in (1, wanted)
-        for length, wanted in zip(value.shape[::-1], shape[::-1], strict=False)
+        size in (1, expected)
+        for size, expected in zip(value.shape[::-1], shape[::-1], strict=False)
     )
     if not fits:
         raise ShapeError(
             f"a value of shape {value.shape} does not broadcast to {shape}, the shape of the "
-            "elements that the index names."
+            "indexed elements."
         )
     return value
 
@@ -273,20 +265,20 @@ def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
 
 
 def _advanced_index(self: Tensor, key: Any) -> Tensor:
-    """Return the elements that a key names which holds more than integers, slices and None."""
+    """Return the elements for a key with masks or index tensors."""
     view, picks = _resolve(self, key)
     return _pick(view, picks) if picks else view
 
 
 def __setitem__(self: Tensor, key: Any, value: Any) -> None:
-    """Store `value`, broadcast and converted, into the elements that a key names.
+    """Store `value`, broadcast and converted, into the elements selected by a key.
 
-    Where indices name an element several times, which of the values remains is open.
+    If an element is selected several times, it is undefined which value is stored.
 
     Raises:
         IndexingError: as for `x[key]`.
         ShapeError: `value` does not broadcast to the shape of `x[key]`.
-        InPlaceError: the tensor is a leaf that requires grad, or repeats elements.
+        InPlaceError: the tensor is a leaf that requires grad, or some of its elements share memory.
         DTypeError: `value` is a number out of the range of the dtype.
     """
     source = _as_tensor(self, value)

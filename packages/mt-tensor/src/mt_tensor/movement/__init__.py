@@ -1,1 +1,1 @@
-"""Operations that move elements: views, and copies in another order."""
+"""Operations that rearrange elements: views, joins, and copies in another order."""

@@ -1,8 +1,8 @@
-"""Results in memory of their own, where an operation finds nothing to do and could give its input.
+"""Copy a result that would otherwise share memory with the argument.
 
-Which results are views of their arguments is part of what an operation promises, as in torch:
-whoever changes a result in place must know what else changes. So it never depends on settings
-whether there is memory to share.
+As in torch, the contract of an operation says whether its result is a view, because an in-place
+change of a view changes the argument too. This must not depend on settings for which the operation
+has nothing to do, such as a rotation by 0.
 """
 
 from __future__ import annotations
@@ -11,6 +11,6 @@ from mt_tensor.core.tensor import Tensor
 
 
 def apart(result: Tensor, source: Tensor) -> Tensor:
-    """Return a result, or a copy of it if it lies in the memory of what it was made from."""
+    """Return `result`, or a copy if it shares memory with `source`."""
     shares = source.backend.same_memory(result._tensor.storage, source._tensor.storage)
     return result.clone() if shares else result

@@ -1,7 +1,8 @@
-"""The same memory as elements of another type: `x.view(dtype)`.
+"""View memory as another dtype: `x.view(dtype)`.
 
-Where storages are arrays of NumPy, it is what NumPy does. A backend that has others may have a
-method `reinterpreted(storage, dtype)`, which returns the whole elements that the bytes make.
+This works if storages are NumPy arrays. A backend with other storages may implement a method
+`reinterpreted(storage, dtype)`, which returns the same bytes as a storage of another dtype, without
+the bytes at the end that do not fill an element.
 """
 
 from __future__ import annotations
@@ -18,61 +19,63 @@ from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 
 
 def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """Return a view of the same memory as elements of another type, without history.
+    """Return a view of the same memory as another dtype, detached from the graph.
 
-    The last size becomes as many times larger, or smaller, as the elements become smaller, or
-    larger; its elements must then follow each other in memory, and fill whole new ones.
+    If the item sizes differ, the last dimension must be contiguous, and its size is multiplied by
+    their quotient.
 
     Raises:
-        ShapeError: they do not.
-        DTypeError: truth values, which are the bytes 0 and 1, are to be made of other elements.
-        ExchangeError: the backend cannot.
-        TypeError: a shape is given, too.
+        ShapeError: the last dimension is not contiguous, or its bytes do not fill an integral
+            number of elements.
+        DTypeError: the target is bool, whose bytes can only be 0 and 1.
+        ExchangeError: the backend does not support it.
+        TypeError: a shape was given too.
     """
     named = [each for each in (*shape, size, dtype) if each is not None]
     if len(named) > 1:
-        raise TypeError("view() takes sizes or an element type; both were given.")
+        raise TypeError("view() takes sizes or a dtype; both were given.")
     wanted, data, backend = as_dtype(named[0]), self._tensor, self.backend
     if wanted is data.dtype:
         return self.detach()
     if wanted is bool_:
         raise DTypeError(
-            f"the bytes of {data.dtype.name} are no truth values: compare them, as in x != 0."
+            f"{data.dtype.name} cannot be viewed as bool, whose bytes are 0 or 1: compare, as in "
+            "x != 0."
         )
-    view = data.with_layout(_other_layout(data.layout, wanted))
-    view._storage = _as_elements(backend, data.storage, wanted)
+    view = data.with_layout(_reinterpreted_layout(data.layout, wanted))
+    view._storage = _reinterpreted_storage(backend, data.storage, wanted)
     return Tensor._make(view, backend)
 
 
-def _as_elements(backend: TensorBackend, storage: Any, dtype: DType) -> Any:
-    """Return the bytes of a storage as elements of another type, in the same memory."""
+def _reinterpreted_storage(backend: TensorBackend, storage: Any, dtype: DType) -> Any:
+    """Return the bytes of a storage as another dtype, in the same memory."""
     own = getattr(backend, "reinterpreted", None)
     if own is not None:
         return own(storage, dtype)
     if not isinstance(storage, np.ndarray):
         raise ExchangeError(
-            f"backend {backend.name!r} cannot show the same memory as another element type: do it "
-            "on another, as in x.to('numpy').view(dtype)."
+            f"backend {backend.name!r} cannot view memory as another dtype: use another backend, "
+            "as in x.to('numpy').view(dtype)."
         )
     whole = storage.nbytes // dtype.itemsize * dtype.itemsize
     return storage.view(np.uint8)[:whole].view(dtype.numpy)
 
 
-def _other_layout(layout: Layout, dtype: DType) -> Layout:
+def _reinterpreted_layout(layout: Layout, dtype: DType) -> Layout:
     old, new = layout.dtype.itemsize, dtype.itemsize
     shape, strides, offset = layout.shape, layout.strides, layout.offset
     if old == new:
         return layout_of(dtype, shape, strides, offset)
-    what = f"to be viewed as {dtype.name}, elements of {layout.dtype.name}"
+    what = f"to view {layout.dtype.name} as {dtype.name}"
     if not shape or strides[-1] != 1:
         raise ShapeError(
-            f"{what} must follow each other along a last dimension; shape {shape} and strides "
-            f"{strides} were given. Copy them in order first, as in x.contiguous()."
+            f"{what}, the last dimension must be contiguous; shape {shape} and strides {strides} "
+            "were given. Copy first, as in x.contiguous()."
         )
     if any(number * old % new for number in (shape[-1], offset, *strides[:-1])):
         raise ShapeError(
-            f"{what} must come in groups of {new // old}; shape {shape}, strides {strides} and "
-            f"offset {offset} were given."
+            f"{what}, the last size, the offset and the other strides must be multiples of "
+            f"{new // old}; shape {shape}, strides {strides} and offset {offset} were given."
         )
     steps = tuple([stride * old // new for stride in strides[:-1]])
     return layout_of(dtype, (*shape[:-1], shape[-1] * old // new), (*steps, 1), offset * old // new)

@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices, and of stacks of them."""
+"""Diagonals and triangles of matrices and batches of matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mt_tensor.tape import cached_constants
 
 
 class Diagonal(ViewFunction):
-    """The elements along the diagonal of two dimensions, as a new last one."""
+    """View the diagonal of two dimensions as a new last dimension."""
 
     @staticmethod
     def layout(layout: Layout, offset: int, dim1: int, dim2: int) -> Layout:
@@ -42,7 +42,7 @@ class Diagonal(ViewFunction):
 
 
 class OnDiagonal(Function):
-    """Zeros of a shape with the elements along a diagonal; undoes `Diagonal`."""
+    """Store elements along a diagonal of a zero tensor; the adjoint of `Diagonal`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
@@ -58,16 +58,16 @@ class OnDiagonal(Function):
 
 @validate_call
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Return a view of a diagonal of two dimensions, as a new last dimension in their place.
+    """Return a view of a diagonal: two dimensions are replaced by a new last one.
 
     Args:
         input: at least two dimensions.
-        offset: how far to the right of the main diagonal; negative below it.
-        dim1: counts the rows.
-        dim2: counts the columns.
+        offset: the diagonal: 0 for the main one, positive above it, negative below.
+        dim1: the dimension of rows.
+        dim2: the dimension of columns.
 
     Raises:
-        IndexingError: a dimension does not exist, or both are the same.
+        IndexingError: a dimension is out of range, or both are the same.
     """
     offset = as_integer("offset", offset)
     first, second = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
@@ -78,7 +78,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 @validate_call
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """Return the matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
+    """Return a matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
 
     Raises:
         ShapeError: `input` is neither 1-D nor 2-D.
@@ -98,12 +98,12 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
 
     Args:
         input: at least two dimensions.
-        diagonal: how far to the right of the main diagonal; negative below it.
+        diagonal: 0 for the main diagonal, positive above it, negative below.
 
     Raises:
-        ShapeError: `input` has fewer dimensions.
+        ShapeError: `input` has fewer than two dimensions.
     """
-    return _masked("tril", input, diagonal, above=True)
+    return _zeroed_triangle("tril", input, diagonal, above=True)
 
 
 @validate_call
@@ -112,29 +112,29 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 
     Args:
         input: at least two dimensions.
-        diagonal: how far to the right of the main diagonal; negative below it.
+        diagonal: 0 for the main diagonal, positive above it, negative below.
 
     Raises:
-        ShapeError: `input` has fewer dimensions.
+        ShapeError: `input` has fewer than two dimensions.
     """
-    return _masked("triu", input, diagonal, above=False)
+    return _zeroed_triangle("triu", input, diagonal, above=False)
 
 
-def _masked(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
-    """Return a copy with zeros above a diagonal, or below it."""
+def _zeroed_triangle(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
+    """Return a copy with zeros above or below a diagonal."""
     offset = as_integer("diagonal", diagonal)
     if input.ndim < 2:
         raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
-    offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # further out, nothing changes
-    mask = _beside(*input.shape[-2:], offset, above, input.backend)
+    offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # equivalent beyond these
+    mask = _triangle(*input.shape[-2:], offset, above, input.backend)
     return input.masked_fill(mask, 0)
 
 
 @cached_constants(8)
-def _beside(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
-    """Return bools, True above a diagonal, or below it, which are sent to a device once.
+def _triangle(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
+    """Return a mask of the elements above or below a diagonal.
 
-    It is the same tensor for the same arguments, which must not be changed.
+    The mask is cached, so that it is copied to a device once, and must not be changed.
     """
     rows, columns = np.ogrid[:height, :width]
     mask = columns > rows + offset if above else columns < rows + offset

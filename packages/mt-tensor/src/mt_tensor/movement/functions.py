@@ -1,4 +1,4 @@
-"""Free functions for the methods that move elements, with torch's names: `mt.flip(x, (0,))`."""
+"""Free functions for the methods that rearrange elements, as in torch: `mt.flip(x, (0,))`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mt_tensor.core.tensor import Tensor
 
 @validate_call
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return the same elements in another shape, copying only if it must be."""
+    """Return the same elements in another shape, copying only if necessary."""
     return input.reshape(shape)
 
 
 @validate_call
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Return a view with one dimension spread over several; one of the sizes may be -1."""
+    """Return a view with one dimension split into several; one of the sizes may be -1."""
     return input.unflatten(dim, sizes)
 
 
@@ -29,19 +29,19 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 @validate_call
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return a view with two dimensions exchanged."""
+    """Return a view with two dimensions swapped."""
     return input.transpose(dim0, dim1)
 
 
 @validate_call
 def broadcast_to(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return a view of another shape in which sizes of 1 are repeated."""
+    """Return a view in which sizes of 1 are expanded to another shape."""
     return input.broadcast_to(size=shape)
 
 
 @validate_call
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Drop dimensions of size 1: all of them, or those named that are."""
+    """Drop dimensions of size 1: all of them, or those among `dim`."""
     return input.squeeze(dim)
 
 
@@ -53,17 +53,17 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 @validate_call
 def flip(input: Tensor, dims: Any) -> Tensor:
-    """Return a copy with the order of elements reversed in some dimensions."""
+    """Return a copy with the order of elements reversed along dimensions."""
     return input.flip(dims=dims)
 
 
 @validate_call
 def clone(input: Tensor) -> Tensor:
-    """Return a copy, to which gradients flow."""
+    """Return a differentiable copy."""
     return input.clone()
 
 
 @validate_call
 def detach(input: Tensor) -> Tensor:
-    """Return a view of the same elements that is not part of the graph."""
+    """Return a view that is not part of the graph."""
     return input.detach()

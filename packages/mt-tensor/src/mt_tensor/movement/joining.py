@@ -1,4 +1,4 @@
-"""Joining tensors along a dimension, old or new."""
+"""Join tensors along an existing or a new dimension."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import ShapeError
 
 NOTHING = (0,)
-"""The shape that is passed over among others."""
+"""The shape that `cat` ignores next to other shapes."""
 
 
 class Cat:
-    """Tensors joined along a dimension."""
+    """The gradient of `cat`."""
 
     @staticmethod
     def vjp(_: Node, __: Any, ctx: Any, grad: Tensor, ___: Any) -> list[Tensor]:
-        """Return the part of the gradient that belongs to each tensor; see `Rule`."""
-        dim, layouts, places = ctx
+        """Return the gradients of the tensors that require grad; see `Rule`."""
+        dim, layouts, requires_grad = ctx
         before, grads, start = (slice(None),) * dim, [], 0
-        for layout, wanted in zip(layouts, places, strict=True):
+        for layout, needed in zip(layouts, requires_grad, strict=True):
             shape = layout.shape
             end = start + (0 if shape == NOTHING else shape[dim])
-            if wanted:
+            if needed:
                 part = Select.apply(grad, (*before, slice(start, end)))
                 grads.append(part if part._tensor.layout.shape == shape else part.reshape(shape))
             start = end
@@ -41,38 +41,40 @@ class Cat:
 
 
 class Stack:
-    """Tensors of one shape joined along a new dimension."""
+    """The gradient of `stack`."""
 
     @staticmethod
     def vjp(_: Node, __: Any, ctx: Any, grad: Tensor, ___: Any) -> list[Tensor]:
-        """Return the part of the gradient that belongs to each tensor; see `Rule`."""
-        dim, places = ctx
+        """Return the gradients of the tensors that require grad; see `Rule`."""
+        dim, requires_grad = ctx
         before = (slice(None),) * dim
-        return [Select.apply(grad, (*before, i)) for i, wanted in enumerate(places) if wanted]
+        return [
+            Select.apply(grad, (*before, i)) for i, needed in enumerate(requires_grad) if needed
+        ]
 
 
 def _recorded(
     data: TensorData, rule: type[Cat] | type[Stack], parts: Sequence[Tensor], *settings: Any
 ) -> Tensor:
-    """Return what was joined as a tensor, recorded if a gradient of one of the parts is wanted."""
+    """Return the joined data as a tensor, recorded if one of the parts requires grad."""
     result = parts[0]._with(data)
     if recording.get():
-        places = [part._requires_grad and part.requires_grad for part in parts]
-        if True in places:
-            inputs = [part.variable for part, wanted in zip(parts, places, strict=True) if wanted]
-            record(result, rule, rule.__name__, inputs, (*settings, places))
+        requires_grad = [part._requires_grad and part.requires_grad for part in parts]
+        if True in requires_grad:
+            inputs = [parts[i].variable for i, needed in enumerate(requires_grad) if needed]
+            record(result, rule, rule.__name__, inputs, (*settings, requires_grad))
     return result
 
 
 def check_list(name: str, tensors: Any) -> list[Layout]:
-    """Check the tensors that are to be joined, and return their layouts.
+    """Check a list of tensors to join, and return their layouts.
 
     Raises:
-        TypeError: this is no list or tuple of tensors.
+        TypeError: it is not a sequence of tensors.
         ShapeError: it is empty.
         BackendMismatchError: the tensors belong to different backends.
     """
-    if not isinstance(tensors, (list, tuple, Sequence)):  # in this order: the last takes longer
+    if not isinstance(tensors, (list, tuple, Sequence)):  # the check of the last is slower
         raise TypeError(
             f"{name}() takes a list or tuple of tensors; one {type(tensors).__name__} was given."
         )
@@ -87,8 +89,8 @@ def check_list(name: str, tensors: Any) -> list[Layout]:
     return layouts
 
 
-def _of_one_type(tensors: Sequence[Tensor], layouts: set[Layout]) -> Sequence[Tensor]:
-    """Return tensors of some layouts in the dtype that they are promoted to together."""
+def _promoted(tensors: Sequence[Tensor], layouts: set[Layout]) -> Sequence[Tensor]:
+    """Convert tensors with these layouts to their promoted dtype."""
     if len(layouts) == 1 or len({layout.dtype for layout in layouts}) == 1:
         return tensors
     dtype = result_type(*tensors)
@@ -100,15 +102,15 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension.
 
     Args:
-        tensors: at least one; equal shapes except in `dim`, beside which empty ones of shape (0,)
-            only take part in the promotion of the dtype.
-        dim: the dimension along which they follow each other.
+        tensors: at least one. The shapes are equal except in `dim`; tensors of shape (0,) are
+            ignored, except for the promotion of the dtype.
+        dim: the dimension.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension.
     """
     layouts = check_list("cat", tensors)
-    different = dict.fromkeys(layouts)  # most are one object
+    different = dict.fromkeys(layouts)  # equal layouts are usually the same object
     joined = [layout.shape for layout in different if layout.shape != NOTHING] or [NOTHING]
     dim = normalize_dim(dim, len(joined[0]))
     rests = {(len(shape), shape[:dim], shape[dim + 1 :]) for shape in joined}
@@ -116,9 +118,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         given = ", ".join(str(each.shape) for each in layouts if each.shape != NOTHING)
         raise ShapeError(
             f"cat() along dimension {dim} was given shapes {given}: they must have at least one "
-            f"dimension and be equal in all others than {dim}."
+            f"dimension, and must be equal except in dimension {dim}."
         )
-    parts = _of_one_type(tensors, set(different))
+    parts = _promoted(tensors, set(different))
     views = [part._tensor for part in parts]
     if NOTHING in [layout.shape for layout in different]:
         views = [data for data in views if data.layout.shape != NOTHING] or views
@@ -139,11 +141,11 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
             "they must all be equal."
         )
-    dim, parts = normalize_dim(dim, len(shape) + 1), _of_one_type(tensors, layouts)
+    dim, parts = normalize_dim(dim, len(shape) + 1), _promoted(tensors, layouts)
     views = [part._tensor for part in parts]
     if dim == len(shape):
         views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
-    # In memory, those joined along the dimension behind the new one are stacked already.
+    # Concatenating along the dimension after the new one arranges the elements as stacking does.
     joined = parts[0].backend.concatenate(views, dim)
     stacked = row_major((*shape[:dim], len(parts), *shape[dim:]), joined.layout.dtype)
     return _recorded(TensorData.in_rows(joined.storage, stacked), Stack, parts, dim)
@@ -153,11 +155,11 @@ concat = concatenate = cat
 
 
 def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
-    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
+    """Shift the elements of a non-empty tensor by one along `dim`, with `first` in front."""
     return preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
 
 
 def preceded(x: Tensor, dim: int, first: float) -> Tensor:
-    """Return a tensor with `first` in front along `dim`."""
+    """Prepend `first` along `dim`."""
     shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
     return cat([x._full(shape, first), x], dim)

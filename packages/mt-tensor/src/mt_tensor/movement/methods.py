@@ -1,7 +1,8 @@
-"""Movements that are methods only, or take their sizes one by one: `x.repeat(2, 1)`."""
+"""Methods without a free function, or that accept sizes as separate arguments: `x.repeat(2, 1)`."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,14 +17,14 @@ from mt_tensor.movement import rearranging, splitting, turning
 
 
 def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
-    """The transpose of a matrix: its adjoint, as its elements are real."""
+    """The view with both dimensions of a matrix swapped: its adjoint, since elements are real."""
     if self.ndim != 2:
-        raise ShapeError(f"H is for matrices; this tensor has shape {self.shape}. Use mH.")
+        raise ShapeError(f"H needs a matrix; this tensor has shape {self.shape}. Use mH.")
     return self.mT
 
 
 def mH(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
-    """The view with the last two dimensions exchanged."""
+    """The view with the last two dimensions swapped."""
     return turning.adjoint(self)
 
 
@@ -33,7 +34,7 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
 
 
 def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
-    """Return copies laid beside each other, `times[d]` of them along dimension `d`.
+    """Repeat the tensor `times[d]` times along each dimension `d`.
 
     Raises:
         ShapeError: there are fewer numbers than dimensions, or one is negative.
@@ -42,32 +43,34 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     new = len(counts) - self.ndim
     if new < 0 or any(count < 0 for count in counts):
         raise ShapeError(
-            f"repeat() takes a non-negative number for each of the {self.ndim} dimension(s), "
-            f"and may take more in front; {counts} was given."
+            f"repeat() takes a non-negative integer for each of the {self.ndim} dimension(s), and "
+            f"any number of them in front for new dimensions; {counts} was given."
         )
     shape = (1,) * new + self.shape
-    spread = self.reshape(*(e for length in shape for e in (1, length)))
-    pairs = [e for pair in zip(counts, shape, strict=True) for e in pair]
-    total = [count * length for count, length in zip(counts, shape, strict=True)]
-    return spread.expand(*pairs).clone().reshape(*total)
+    spread = self.reshape(*(each for size in shape for each in (1, size)))
+    pairs = list(zip(counts, shape, strict=True))
+    repeated = spread.expand(*itertools.chain(*pairs)).clone()
+    return repeated.reshape(*(count * size for count, size in pairs))
 
 
 def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
-    """Return copies laid beside each other; missing numbers are 1, in front."""
+    """Repeat the tensor along each dimension; missing counts in front are 1."""
     return rearranging.tile(self, as_integers(times, dims))
 
 
 def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view of another shape in which lengths of 1 are repeated."""
+    """Return a view in which sizes of 1 are expanded to another shape."""
     return self.expand(*shape, size=size)
 
 
 @validate_call
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim` into one; return `input` if it is one."""
+    """Merge the dimensions from `start_dim` to `end_dim`, inclusive, into one."""
     start, end = normalize_dim(start_dim, input.ndim), normalize_dim(end_dim, input.ndim)
     if start > end:
-        raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+        raise ShapeError(
+            f"flatten() needs start_dim <= end_dim; {start_dim} and {end_dim} were given."
+        )
     if start == end and input.ndim:
         return input
     merged = size_of(input.shape[start : end + 1])

@@ -1,4 +1,4 @@
-"""Cutting out of a tensor, and surrounding it: each undoes the other."""
+"""Strided slices, and padding, which is their adjoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mt_tensor.errors import ShapeError
 
 
 class Slice(ViewFunction):
-    """Every n-th element of a range, in each dimension."""
+    """Slice each dimension with a start, a step and a length."""
 
     @staticmethod
     def layout(layout: Layout, starts: Shape, steps: Shape, lengths: Shape) -> Layout:
@@ -29,7 +29,7 @@ class Slice(ViewFunction):
 
 
 class Embed(LinearFunction):
-    """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
+    """Store elements where `Slice` reads them, in a tensor filled with `value`; its adjoint."""
 
     @staticmethod
     def forward(
@@ -50,26 +50,26 @@ class Embed(LinearFunction):
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """Surround a tensor with a constant.
+    """Pad a tensor with a constant.
 
     Args:
         input: any tensor.
-        pad: how many elements to add before and after, in torch's order: the last dimension
-            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
-        mode: "constant", the only one here.
+        pad: the numbers of elements to add before and after each dimension, starting with the
+            last, `(left, right, top, bottom, ...)`. Negative numbers crop.
+        mode: "constant", the only supported mode.
         value: the constant; 0 for None.
 
     Raises:
-        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
-        DomainError: there is no such mode.
+        ShapeError: `pad` has an odd length or too many numbers, or crops too much.
+        DomainError: `mode` has another value.
         DTypeError: `value` is out of the range of the dtype.
     """
     check_choice("mode", mode, ["constant"])
     padding = as_integers((pad,))
     if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
-            f"padding {padding} must be pairs of numbers, at most one for each of the "
-            f"{input.ndim} dimension(s)."
+            f"pad() takes pairs of integers, at most one for each of the {input.ndim} "
+            f"dimension(s); {padding} was given."
         )
     before, after = [0] * input.ndim, [0] * input.ndim
     for pair in range(len(padding) // 2):
@@ -78,7 +78,7 @@ def pad(
     crop = tuple(max(-b, 0) for b in before)
     kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
     if any(size < 0 for size in kept):
-        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
+        raise ShapeError(f"pad() cannot crop shape {input.shape} by {padding}: a size is negative.")
     ones = (1,) * input.ndim
     inside = Slice.apply(input, crop, ones, kept) if kept != input.shape else input
     if shape == kept:

@@ -1,7 +1,8 @@
-"""Rolling, repeating and exchanging dimensions."""
+"""Roll, repeat, move and broadcast dimensions."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,55 +19,52 @@ from mt_tensor.movement.joining import cat
 Ints = int | Sequence[int]
 
 
-def _several(values: Ints) -> tuple[int, ...]:
-    """Return one integer, or several, as a tuple."""
-    return as_integers((values,))
-
-
 @validate_call
 def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
-    """Return a copy with elements moved along dimensions; what leaves at the end enters in front.
+    """Return a copy with elements shifted cyclically along dimensions.
 
     Args:
         input: any tensor.
-        shifts: by how much, for each of `dims`; negative towards the front.
-        dims: the dimensions; None to move along the flattened tensor.
+        shifts: the shift along each of `dims`; negative towards the front.
+        dims: the dimensions; None to shift along the flattened tensor.
 
     Raises:
         ShapeError: the numbers of shifts and dimensions differ.
     """
-    distances = _several(shifts)
+    offsets = as_integers((shifts,))
     if dims is None:
-        if len(distances) != 1:
-            raise ShapeError(f"roll() without dims takes one shift; {distances} was given.")
-        return _rolled(input.reshape(-1), distances[0], 0).reshape(input.shape)
-    directions = _several(dims)
-    if len(directions) != len(distances) or not directions:
-        raise ShapeError(f"roll() takes a shift for each of dims {directions}; got {distances}.")
+        if len(offsets) != 1:
+            raise ShapeError(f"roll() without dims takes one shift; {offsets} was given.")
+        return _rolled(input.reshape(-1), offsets[0], 0).reshape(input.shape)
+    named = as_integers((dims,))
+    if len(named) != len(offsets) or not named:
+        raise ShapeError(
+            f"roll() takes a shift for each of dims={named}; shifts={offsets} was given."
+        )
     out = input
-    for distance, dim in zip(distances, directions, strict=True):
-        out = _rolled(out, distance, existing_dim("roll", dim, input.shape))
+    for offset, dim in zip(offsets, named, strict=True):
+        out = _rolled(out, offset, existing_dim("roll", dim, input.shape))
     return out
 
 
-def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
-    length = x.shape[dim]
-    if length == 0:
+def _rolled(x: Tensor, offset: int, dim: int) -> Tensor:
+    size = x.shape[dim]
+    if size == 0:
         return x.clone()
-    kept = length - distance % length
-    return cat([x.narrow(dim, kept, length - kept), x.narrow(dim, 0, kept)], dim)
+    kept = size - offset % size
+    return cat([x.narrow(dim, kept, size - kept), x.narrow(dim, 0, kept)], dim)
 
 
 @validate_call
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
+    """Repeat the tensor `dims[d]` times along each dimension `d`.
 
-    Missing numbers are 1, in front; missing dimensions too.
+    The shorter of `dims` and the shape is extended by ones in front.
 
     Raises:
         ShapeError: a number is negative.
     """
-    counts = _several(dims)
+    counts = as_integers((dims,))
     missing = max(input.ndim - len(counts), 0)
     return input.repeat(*(1,) * missing, *counts)
 
@@ -75,18 +73,19 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: int | Tensor, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Return a copy in which each slice along a dimension is repeated, next to itself.
+    """Repeat each slice along a dimension, next to itself.
 
     Args:
         input: any tensor.
-        repeats: how often; or int32 or int64 of shape () or (1,), or with one number per slice.
+        repeats: the number of repetitions; or a tensor of int32 or int64 with one number for all
+            slices, shape () or (1,), or one per slice.
         dim: the dimension; None to repeat the elements of the flattened tensor.
-        output_size: the length that results, which is checked.
+        output_size: the size of the dimension of the result, to check.
 
     Raises:
-        DTypeError: `repeats` is no tensor of int32 or int64.
-        ShapeError: `repeats` has another length or a negative number, there would be too many
-            slices, or `output_size` is wrong.
+        DTypeError: `repeats` is a tensor of another dtype than int32 and int64.
+        ShapeError: `repeats` has another shape or a negative number, the result would be too
+            large, or its size is not `output_size`.
     """
     if dim is None:
         input, dim = input.reshape(-1), 0
@@ -95,24 +94,25 @@ def repeat_interleave(
     positions = np.repeat(np.arange(input.shape[d]), counts)
     if output_size is not None and output_size != positions.size:
         raise ShapeError(
-            f"repeat_interleave() gives {positions.size} slices; output_size is {output_size}."
+            f"repeat_interleave() returns {positions.size} slices; output_size={output_size} was "
+            "given."
         )
     return input.index_select(d, input._uploaded(positions))
 
 
 def _counts(input: Tensor, repeats: int | Tensor, length: int) -> Any:
-    """Return how often each of `length` slices is repeated, as an array."""
+    """Return the number of repetitions of each of `length` slices, as an array."""
     if isinstance(repeats, Tensor):
         common_backend(input, repeats)
         if repeats.dtype.name not in ("int32", "int64"):
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(_several(repeats), object)  # may be beyond all integer types
+        counts = np.array(as_integers((repeats,)), object)  # may exceed int64
     if counts.ndim > 1 or counts.size not in (1, length):
         raise ShapeError(
-            f"repeats must be one number, or 1-D with one for each of {length} slice(s); shape "
-            f"{counts.shape} was given."
+            f"repeats must be a single number or a 1-D tensor, one for each of {length} slice(s); "
+            f"shape {counts.shape} was given."
         )
     counts = counts.reshape(-1)
     if counts.size and counts.min() < 0:
@@ -123,14 +123,18 @@ def _counts(input: Tensor, repeats: int | Tensor, length: int) -> Any:
 
 @validate_call
 def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
-    """Return a view with dimensions moved to other places; the rest keep their order.
+    """Return a view with dimensions moved to other positions; the others keep their order.
 
     Raises:
-        IndexingError: a dimension does not exist or is named twice, or the numbers differ.
+        IndexingError: a dimension is out of range or repeated, or `source` and `destination` have
+            different lengths.
     """
-    given = _several(source), _several(destination)
+    given = as_integers((source,)), as_integers((destination,))
     if len(given[0]) != len(given[1]):
-        raise IndexingError(f"movedim() from {given[0]} to {given[1]}: the numbers differ.")
+        raise IndexingError(
+            f"movedim() takes as many destinations as sources; {given[0]} and {given[1]} were "
+            "given."
+        )
     sources, targets = (normalize_dims(dims, input.ndim) for dims in given)
     order = [d for d in range(input.ndim) if d not in sources]
     for target, moved in sorted(zip(targets, sources, strict=True)):
@@ -143,64 +147,59 @@ moveaxis = movedim
 
 @validate_call
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return a view with two dimensions exchanged, like `transpose`."""
+    """Return a view with two dimensions swapped, like `transpose`."""
     return input.transpose(dim0, dim1)
 
 
 @validate_call
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return a view with two dimensions exchanged, like `transpose`."""
+    """Return a view with two dimensions swapped, like `transpose`."""
     return input.transpose(axis0, axis1)
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return all tensors expanded to the shape they broadcast to; one that has it as it is.
+    """Expand tensors to their broadcast shape; tensors of this shape are returned unchanged.
 
     Raises:
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("broadcast_tensors", *tensors)
-    shape: tuple[int, ...] = ()
-    for tensor in tensors:
-        shape = shape_broadcast(shape, tensor.shape)
+    shape = broadcast_shapes(*(tensor.shape for tensor in tensors))
     return tuple(x if x.shape == shape else x.expand(shape) for x in tensors)
 
 
 def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
-    """Return the shape that tensors of some shapes broadcast to.
+    """Return the broadcast shape of several shapes.
 
     Args:
-        *shapes: tuples of lengths; a number stands for a vector's.
+        *shapes: tuples of sizes; an integer n is the shape (n,).
 
     Raises:
         IndexingError: the shapes do not broadcast.
-        ShapeError: a length is negative.
+        ShapeError: a size is negative.
     """
-    common: tuple[int, ...] = ()
-    for given in shapes:
-        common = shape_broadcast(common, as_shape((given,)))
-    return common
+    return functools.reduce(shape_broadcast, [as_shape((given,)) for given in shapes], ())
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid: for each 1-D tensor a view of the grid's shape.
+    """Return the coordinates of a grid, as one view of the grid's shape per 1-D tensor.
 
     Args:
-        *tensors: 1-D or 0-D, of one dtype; or one list of them.
-        indexing: "ij", so that the grid's shape is that of the tensors' lengths; or "xy", which
-            exchanges the first two dimensions.
+        *tensors: 1-D or 0-D tensors of one dtype; or one list of them.
+        indexing: "ij" for a grid whose dimension `d` has the size of tensor `d`; "xy" to swap the
+            first two dimensions.
 
     Raises:
-        ShapeError: a tensor has more dimensions, or none was given.
+        ShapeError: a tensor has more than one dimension, or none was given.
         DTypeError: the dtypes differ.
-        DomainError: `indexing` is neither.
+        DomainError: `indexing` has another value.
     """
     lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
     require_tensors("meshgrid", *lines)
     check_choice("indexing", indexing, ("ij", "xy"))
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)
-        raise ShapeError(f"meshgrid() takes 1-D tensors, at least one; given: {shapes or 'none'}.")
+        raise ShapeError(f"meshgrid() takes one or more 1-D tensors; {shapes or 'none'} was given.")
     check_same_dtype("meshgrid", *lines)
     if indexing == "xy" and len(lines) > 1:
         first, second, *rest = meshgrid(lines[1], lines[0], *lines[2:])

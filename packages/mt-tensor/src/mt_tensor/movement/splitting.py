@@ -1,4 +1,4 @@
-"""Taking tensors apart along a dimension, in views, and the inverse of merging dimensions."""
+"""Split tensors into views along a dimension, and split a dimension into several."""
 
 from __future__ import annotations
 
@@ -18,46 +18,47 @@ from mt_tensor.movement.turning import check_dimensions
 def split(
     tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Return views of pieces that follow each other along a dimension.
+    """Split a tensor into consecutive views along a dimension.
 
     Args:
         tensor: at least one dimension.
-        split_size_or_sections: the length of the pieces, of which the last may be shorter; or the
-            length of each piece.
+        split_size_or_sections: the length of all pieces, of which the last may be shorter; or a
+            list of the length of each piece.
         dim: the dimension.
 
     Raises:
-        ShapeError: a length is negative or zero, or the lengths do not add up to the size.
+        ShapeError: the length is not positive, or one in a list is negative, or they do not add up
+            to the size of the dimension.
         TypeError: `split_size_or_sections` is neither an integer nor a sequence.
     """
     require_tensors("split", tensor)
     d = existing_dim("split", dim, tensor.shape)
-    whole = tensor.shape[d]
+    size = tensor.shape[d]
     if isinstance(split_size_or_sections, Sequence):
         lengths = as_integers((split_size_or_sections,))
-        if sum(lengths) != whole or any(length < 0 for length in lengths):
+        if sum(lengths) != size or any(length < 0 for length in lengths):
             raise ShapeError(
-                f"split() into {lengths}: the lengths must add up to {whole}, the size of "
-                f"dimension {dim}, and none be negative."
+                f"split() into {lengths}: the lengths must not be negative, and must add up to "
+                f"{size}, the size of dimension {dim}."
             )
         return _pieces(tensor, d, lengths)
-    size = as_integer("split_size_or_sections", split_size_or_sections)
-    if size < 0 or (size == 0 and whole):
-        raise ShapeError(f"split() takes pieces of at least one element; {size} was given.")
-    if not whole:
+    length = as_integer("split_size_or_sections", split_size_or_sections)
+    if length < 0 or (length == 0 and size):
+        raise ShapeError(f"split() takes a positive length of the pieces; {length} was given.")
+    if not size:
         return _pieces(tensor, d, (0,))
-    return _pieces(tensor, d, [min(size, whole - start) for start in range(0, whole, size)])
+    return _pieces(tensor, d, [min(length, size - start) for start in range(0, size, length)])
 
 
 MOST_EMPTY = 2**20
-"""Into more pieces only what has as many elements is taken apart: the rest would be empty."""
+"""The largest number of pieces of a dimension that has fewer elements: most would be empty."""
 
 
-def _check_count(name: str, count: int, whole: int) -> None:
-    """Raise ShapeError if a dimension is to be taken apart into far more pieces than elements."""
-    if count > max(whole, MOST_EMPTY):
+def _check_count(name: str, count: int, size: int) -> None:
+    """Raise ShapeError for far more pieces than elements."""
+    if count > max(size, MOST_EMPTY):
         raise ShapeError(
-            f"{name}() of {whole} element(s) into {count} pieces: nearly all would be empty."
+            f"{name}() of {size} element(s) into {count} pieces: nearly all would be empty."
         )
 
 
@@ -71,19 +72,19 @@ def _pieces(tensor: Tensor, dim: int, lengths: Sequence[int]) -> tuple[Tensor, .
 
 @validate_call
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most `chunks` views of equal length along a dimension; the last may be shorter.
+    """Split into at most `chunks` views of equal length along a dimension; the last may be shorter.
 
     Raises:
         DomainError: `chunks` is not positive.
-        ShapeError: it is beyond `MOST_EMPTY` where there is nothing.
-        TypeError: it is no integer.
+        ShapeError: it is greater than `MOST_EMPTY` for a dimension of size 0.
+        TypeError: it is not an integer.
     """
     d = existing_dim("chunk", dim, input.shape)
     count = as_integer("chunks", chunks, least=1)
-    whole = input.shape[d]
-    if whole:
-        return split(input, -(-whole // count), d)
-    _check_count("chunk", count, whole)
+    size = input.shape[d]
+    if size:
+        return split(input, -(-size // count), d)
+    _check_count("chunk", count, size)
     return _pieces(input, d, [0] * count)
 
 
@@ -91,97 +92,97 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Return views along a dimension, cut before each index or into a number of even sections.
+    """Split into views along a dimension, before each index or into a number of sections.
 
     Args:
         input: at least one dimension.
-        indices_or_sections: where to cut, as slices count; or the number of sections, whose
+        indices_or_sections: the indices to split at, as in slices; or the number of sections, whose
             lengths differ by at most one, longer ones first. Either may be a tensor.
         dim: the dimension.
 
     Raises:
         DomainError: the number of sections is not positive.
-        ShapeError: it is beyond both the size and `MOST_EMPTY`.
-        TypeError: it is no integer.
+        ShapeError: it is greater than both the size and `MOST_EMPTY`.
+        TypeError: it is not an integer.
     """
     d = existing_dim("tensor_split", dim, input.shape)
-    whole = input.shape[d]
+    size = input.shape[d]
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
-        _check_count("tensor_split", count, whole)
-        return _pieces(input, d, [whole // count + (i < whole % count) for i in range(count)])
+        _check_count("tensor_split", count, size)
+        return _pieces(input, d, [size // count + (i < size % count) for i in range(count)])
     cuts = [None, *as_integers((indices_or_sections,)), None]
     return tuple(input[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts))
 
 
 @validate_call
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return views side by side: of vectors along their dimension, of others along the second.
+    """Split into views along dimension 1, or dimension 0 of a 1-D tensor.
 
     Args:
         input: at least one dimension.
-        indices_or_sections: where to cut, or into how many sections of equal length.
+        indices_or_sections: the indices to split at, or the number of sections of equal length.
 
     Raises:
-        ShapeError: there are no dimensions, or no sections of equal length.
+        ShapeError: `input` is 0-D, or the size is not a multiple of the number of sections.
     """
     return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), least=1)
 
 
 @validate_call
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return views below each other, along the first of two dimensions or more; see `hsplit`."""
+    """Split a tensor of at least two dimensions into views along dimension 0; see `hsplit`."""
     return _even_split("vsplit", input, indices_or_sections, 0, least=2)
 
 
 @validate_call
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return views in depth, along the third of three dimensions or more; see `hsplit`."""
+    """Split a tensor of at least three dimensions into views along dimension 2; see `hsplit`."""
     return _even_split("dsplit", input, indices_or_sections, 2, least=3)
 
 
 def _even_split(
     name: str, input: Tensor, indices_or_sections: int | Sequence[int], dim: int, least: int
 ) -> tuple[Tensor, ...]:
-    """Split a tensor of so many dimensions at least; into sections only if they are even."""
+    """Split a tensor of at least `least` dimensions at indices or into sections of equal length."""
     check_dimensions(name, least, input)
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
         if input.shape[dim] % count:
             raise ShapeError(
-                f"{name}() makes sections of equal length, which {count} of {input.shape[dim]} "
-                "element(s) are not: use tensor_split()."
+                f"{name}() cannot split {input.shape[dim]} element(s) into {count} sections of "
+                "equal length: use tensor_split()."
             )
     return tensor_split(input, indices_or_sections, dim)
 
 
 @validate_call
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of pieces of the given lengths along a dimension; see `split`."""
+    """Split into views of the given lengths along a dimension; see `split`."""
     return split(input, tuple(as_integers((split_sizes,))), dim)
 
 
 @validate_call
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a copy of `length` elements from `start` on along `dim`: what `narrow` views."""
+    """Return a copy of `length` slices along `dim`, starting at `start`; see `narrow`."""
     return input.narrow(dim, start, length).clone()
 
 
 @validate_call
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of all slices along a dimension, which they no longer have."""
+    """Return views of all slices along a dimension, which is dropped."""
     d = existing_dim("unbind", dim, input.shape)
     before = (slice(None),) * d
     return tuple([Select.apply(input, (*before, i)) for i in range(input.shape[d])])
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Return a view with one dimension spread over several; one of the sizes may be -1.
+    """Return a view with one dimension split into several; one of the sizes may be -1.
 
     Raises:
-        ShapeError: the sizes do not multiply to the size of the dimension.
+        ShapeError: the product of the sizes is not the size of the dimension.
     """
     d = existing_dim("unflatten", dim, input.shape)
     given = as_integers((sizes,))

@@ -1,4 +1,4 @@
-"""Joining tensors in torch's other ways: side by side, in depth, as blocks, in combinations."""
+"""Join tensors as rows, columns, in depth or as blocks, and list combinations of elements."""
 
 from __future__ import annotations
 
@@ -18,63 +18,63 @@ from mt_tensor.movement.joining import cat, check_list, stack
 from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import meshgrid
 
-# --- With more dimensions -----------------------------------------------------------------------
+# --- Leading dimensions -------------------------------------------------------------------------
 
 
-def _each(view: Callable[[Any], Tensor], tensors: tuple[Any, ...]) -> Any:
-    """Return the view of one tensor, or those of several, or of a list of them, as a tuple."""
+def _map_tensors(view: Callable[[Any], Tensor], tensors: tuple[Any, ...]) -> Any:
+    """Apply a function to one tensor, or to several or a list of them, which gives a tuple."""
     if len(tensors) == 1 and isinstance(tensors[0], Sequence):
         return tuple(map(view, tensors[0]))
     views = tuple(map(view, tensors))
     return views[0] if len(views) == 1 else views
 
 
-def _widened(name: str, ndim: int, tensor: Tensor) -> Tensor:
-    """Return a view with new dimensions in front until there are `ndim`."""
+def _with_leading_ones(name: str, ndim: int, tensor: Tensor) -> Tensor:
+    """Return a view of at least `ndim` dimensions, with sizes of 1 in front."""
     require_tensors(name, tensor)
     missing = max(ndim - tensor.ndim, 0)
     return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """Return tensors with dimensions, 0-D ones as views of shape (1,).
+    """View 0-D tensors as shape (1,); return other tensors unchanged.
 
     Args:
-        *tensors: one, several, or a list of them.
+        *tensors: one tensor, several, or a list of them.
 
     Returns:
-        One tensor for one, else a tuple of them.
+        A tensor for one tensor, else a tuple.
     """
-    return _each(lambda x: _widened("atleast_1d", 1, x), tensors)
+    return _map_tensors(lambda x: _with_leading_ones("atleast_1d", 1, x), tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Return tensors of two dimensions or more, others as views with sizes of 1 in front.
+    """View tensors with fewer than two dimensions as matrices, with sizes of 1 in front.
 
     Args:
-        *tensors: one, several, or a list of them.
+        *tensors: one tensor, several, or a list of them.
 
     Returns:
-        One tensor for one, else a tuple of them.
+        A tensor for one tensor, else a tuple.
     """
-    return _each(lambda x: _widened("atleast_2d", 2, x), tensors)
+    return _map_tensors(lambda x: _with_leading_ones("atleast_2d", 2, x), tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Return tensors of three dimensions or more, others as views with sizes of 1.
+    """View tensors with fewer than three dimensions as 3-D tensors.
 
-    A matrix gets its new dimension at the end, a vector one on either side.
+    A matrix gets a new dimension at the end, a vector one on either side.
 
     Args:
-        *tensors: one, several, or a list of them.
+        *tensors: one tensor, several, or a list of them.
 
     Returns:
-        One tensor for one, else a tuple of them.
+        A tensor for one tensor, else a tuple.
     """
-    return _each(_deep, tensors)
+    return _map_tensors(_atleast_3d, tensors)
 
 
-def _deep(tensor: Tensor) -> Tensor:
+def _atleast_3d(tensor: Tensor) -> Tensor:
     require_tensors("atleast_3d", tensor)
     if tensor.ndim >= 3:
         return tensor
@@ -82,11 +82,11 @@ def _deep(tensor: Tensor) -> Tensor:
     return tensor.view(*shape)
 
 
-# --- Beside, below and behind each other --------------------------------------------------------
+# --- Stacks -------------------------------------------------------------------------------------
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join tensors side by side: along the second dimension, or the only one.
+    """Join tensors horizontally: along dimension 1, or dimension 0 if the first is 1-D.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension.
@@ -97,7 +97,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join tensors below each other, 1-D ones as rows.
+    """Join tensors vertically, along dimension 0; 1-D tensors become rows.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension than the first.
@@ -110,7 +110,7 @@ row_stack = vstack
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join tensors in depth: along the third dimension, which matrices and vectors get.
+    """Join tensors in depth, along dimension 2, after `atleast_3d`.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension.
@@ -120,7 +120,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join tensors side by side, 0-D and 1-D ones as columns.
+    """Join tensors along dimension 1; 0-D and 1-D tensors become columns.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension than the second.
@@ -133,19 +133,21 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
-    """Return the matrix with the given ones along its diagonal, and zeros elsewhere.
+    """Return a matrix with the given matrices along its diagonal, and zeros elsewhere.
 
     Args:
-        *tensors: matrices; a vector counts as a row, a 0-D tensor as one element. They are promoted
-            as operands are.
+        *tensors: matrices; a vector becomes a row, a 0-D tensor a single element. The dtypes are
+            promoted.
 
     Raises:
-        ShapeError: none was given, or one has more than two dimensions.
+        ShapeError: no tensor was given, or one has more than two dimensions.
     """
     check_list("block_diag", tensors)
     if any(x.ndim > 2 for x in tensors):
         shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"block_diag() takes tensors of up to two dimensions; given: {shapes}.")
+        raise ShapeError(
+            f"block_diag() takes tensors of at most two dimensions; {shapes} were given."
+        )
     dtype = result_type(*tensors)
     blocks = [(x.reshape(1, -1) if x.ndim < 2 else x).to(dtype) for x in tensors]
     width, left, rows = sum(block.shape[1] for block in blocks), 0, []
@@ -157,19 +159,19 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Return all ways to take an element of each vector, one a row, the last varying fastest.
+    """Return the Cartesian product of vectors, one tuple per row; the last varies fastest.
 
     Args:
-        *tensors: 1-D, of one dtype; a single one is returned as it is.
+        *tensors: 1-D, of one dtype; a single one is returned unchanged.
 
     Raises:
-        ShapeError: none was given, or one is not 1-D.
+        ShapeError: no tensor was given, or one is not 1-D.
         DTypeError: the dtypes differ.
     """
     check_list("cartesian_prod", tensors)
     if any(x.ndim != 1 for x in tensors):
         shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"cartesian_prod() takes 1-D tensors; given: {shapes}.")
+        raise ShapeError(f"cartesian_prod() takes 1-D tensors; {shapes} were given.")
     if len(tensors) == 1:
         return tensors[0]
     return stack([grid.flatten() for grid in meshgrid(*tensors)], 1)
@@ -177,23 +179,22 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 @validate_call
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """Return all ways to choose `r` elements of a vector in their order, one a row.
+    """Return all combinations of `r` elements of a vector, one per row.
 
     Args:
         input: 1-D.
-        r: how many are chosen; of none there is the one empty choice, which torch returns as an
-            empty vector.
-        with_replacement: whether an element may be chosen again.
+        r: the number of elements; for 0 the result has shape (0,), as in torch.
+        with_replacement: whether elements may be repeated.
 
     Raises:
         ShapeError: `input` is not 1-D.
         DomainError: `r` is negative.
-        TypeError: `r` is no integer.
+        TypeError: `r` is not an integer.
     """
     if input.ndim != 1:
         raise ShapeError(f"combinations() takes a 1-D tensor; shape {input.shape} was given.")
     r = as_integer("r", r, least=0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = list(choose(range(input.shape[0]), r)) if r else []
-    places = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))
-    return input[input._uploaded(places)]
+    positions = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))
+    return input[input._uploaded(positions)]

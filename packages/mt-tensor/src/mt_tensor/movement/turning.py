@@ -1,4 +1,4 @@
-"""Transposes, mirrors and quarter turns, slices, and diagonals made of rows."""
+"""Transposes, flips, rotations, slices, and matrices with given diagonals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mt_tensor.movement.diagonals import OnDiagonal, diag
 
 
 def check_dimensions(name: str, ndim: int, input: Tensor) -> None:
-    """Raise unless something is a tensor of at least so many dimensions."""
+    """Raise ShapeError if a tensor has fewer than `ndim` dimensions."""
     if input.ndim < ndim:
         raise ShapeError(
             f"{name}() needs at least {ndim} dimension(s); shape {input.shape} was given."
@@ -23,22 +23,22 @@ def check_dimensions(name: str, ndim: int, input: Tensor) -> None:
 
 @validate_call
 def t(input: Tensor) -> Tensor:
-    """Return the transpose of a matrix as a view; what has fewer dimensions as it is.
+    """Return a view of the transpose of a matrix; tensors with fewer dimensions are unchanged.
 
     Raises:
         ShapeError: there are more than two dimensions.
     """
     if input.ndim > 2:
         raise ShapeError(
-            f"t() takes tensors of up to two dimensions; shape {input.shape} was given. Exchange "
-            "two of them with transpose(), or the last two with mT."
+            f"t() takes tensors of at most two dimensions; shape {input.shape} was given. Swap "
+            "two dimensions with transpose(), or the last two with mT."
         )
     return input.T
 
 
 @validate_call
 def adjoint(input: Tensor) -> Tensor:
-    """Return the view with the last two dimensions exchanged: of real numbers, the adjoint.
+    """Return a view with the last two dimensions swapped: the adjoint, since elements are real.
 
     Raises:
         ShapeError: there are fewer than two dimensions.
@@ -49,10 +49,10 @@ def adjoint(input: Tensor) -> Tensor:
 
 @validate_call
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a view of `length` elements along `dim`; `start` may count from the end.
+    """Return a view of `length` slices along `dim`; a negative `start` counts from the end.
 
     Raises:
-        IndexingError: it would reach beyond the tensor.
+        IndexingError: the range is not inside the dimension.
     """
     d = existing_dim("narrow", dim, input.shape)
     start, length = as_integer("start", start), as_integer("length", length)
@@ -60,19 +60,19 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
         start += input.shape[d]
     if start < 0 or length < 0 or start + length > input.shape[d]:
         raise IndexingError(
-            f"narrow() of {length} element(s) from {start} on does not lie in dimension "
-            f"{dim} with {input.shape[d]}."
+            f"narrow() with start={start} and length={length} is out of range for dimension {dim} "
+            f"of size {input.shape[d]}."
         )
     return input[(slice(None),) * d + (slice(start, start + length),)]
 
 
 @validate_call
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """Return the slice at one index along a dimension, which is dropped, as a view.
+    """Return a view of the slice at an index along a dimension, which is dropped.
 
     Raises:
-        IndexingError: there is no such dimension or index.
-        TypeError: `index` is no integer.
+        IndexingError: the dimension or index is out of range.
+        TypeError: `index` is not an integer.
     """
     dim = existing_dim("select", dim, input.shape)
     return input[(slice(None),) * dim + (as_integer("index", index),)]
@@ -80,12 +80,12 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 @validate_call
 def ravel(input: Tensor) -> Tensor:
-    """Return all elements in one dimension, copying only if it must be."""
+    """Flatten to one dimension, copying only if necessary."""
     return input.reshape(-1).contiguous()
 
 
 def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the order of elements reversed in some dimensions."""
+    """Return a copy with the order of elements reversed along dimensions."""
     reverse = normalize_dims(as_integers(axes, dims), self.ndim)
     steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
     return self[steps].clone()
@@ -115,42 +115,42 @@ def flipud(input: Tensor) -> Tensor:
 
 @validate_call
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Return a copy turned by quarter turns, from the first of two dimensions to the second.
+    """Return a copy rotated by `k` times 90 degrees, from the first of `dims` to the second.
 
     Args:
         input: at least two dimensions.
-        k: how many quarter turns; negative the other way round.
-        dims: the plane: two dimensions.
+        k: the number of rotations; negative in the other direction.
+        dims: the two dimensions of the plane.
 
     Raises:
         ShapeError: there are fewer than two dimensions, or `dims` does not name two.
-        IndexingError: a dimension does not exist, or is named twice.
+        IndexingError: a dimension is out of range or repeated.
     """
     check_dimensions("rot90", 2, input)
     k, named = as_integer("k", k), as_integers((dims,))
     if len(named) != 2:
-        raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
+        raise ShapeError(f"rot90() needs two dimensions; dims={named} was given.")
     first, second = normalize_dims(named, input.ndim)
-    turned = input
+    rotated = input
     if k % 4 in (1, 2):
-        turned = turned.flip(second)
+        rotated = rotated.flip(second)
     if k % 4 in (2, 3):
-        turned = turned.flip(first)
-    return apart(turned.transpose(first, second) if k % 2 else turned, input)
+        rotated = rotated.flip(first)
+    return apart(rotated.transpose(first, second) if k % 2 else rotated, input)
 
 
 @validate_call
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Return matrices whose diagonals are the rows, along the last dimension, of `input`.
+    """Return matrices with the vectors along the last dimension of `input` on their diagonals.
 
     Args:
         input: at least one dimension.
-        offset: how far to the right of the main diagonal they stand; negative below it.
-        dim1: the dimension of the result that counts rows.
-        dim2: the one that counts columns.
+        offset: the diagonal: 0 for the main one, positive above it, negative below.
+        dim1: the dimension of rows in the result.
+        dim2: the dimension of columns in the result.
 
     Raises:
-        IndexingError: a dimension does not exist, or both are the same.
+        IndexingError: a dimension is out of range, or both are the same.
     """
     existing_dim("diag_embed", -1, input.shape)
     offset = as_integer("offset", offset)
@@ -165,5 +165,5 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 @validate_call
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """Return the matrix with all elements of `input` on a diagonal."""
+    """Return a matrix with all elements of `input` on a diagonal."""
     return diag(input.reshape(-1), offset)

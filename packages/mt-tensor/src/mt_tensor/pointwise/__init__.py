@@ -1,1 +1,1 @@
-"""Operations element by element: the operator table lifted, and what is made of it."""
+"""Elementwise operations: the operator table with torch's arguments, in-place forms and fusion."""

@@ -1,9 +1,9 @@
-"""Activation functions, element by element, with torch's settings.
+"""Activation functions that take settings, as in torch.
 
-Those without settings are rows of the operator table and need no code here: `relu`, `sigmoid`,
-`silu`, `mish`, `selu`, `hardswish`, ... (see `mt_tensor`). What is put together of several
-is fused into one pass. All take a tensor of any shape and return one of that shape; integers become
-float32 unless something else is said.
+Activations without settings (`relu`, `sigmoid`, `silu`, `mish`, `selu`, `hardswish`, ...) are rows
+of the operator table and need no code here. Compositions of several operators are fused into one
+pass. All take a tensor of any shape and return one of that shape; integers become float32 unless
+the docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from mt_tensor.pointwise.fusing import fuse
 
 @validate_call
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Return `input` times the share of the normal distribution below it.
+    """Return `input` times the cumulative distribution function of the standard normal at it.
 
     Args:
         input: any shape.
-        approximate: "none", or "tanh" for the approximation by tanh.
+        approximate: "none", or "tanh" for an approximation in terms of tanh.
 
     Raises:
-        DomainError: `approximate` is neither.
+        DomainError: `approximate` has another value.
     """
     check_choice("approximate", approximate, ("none", "tanh"))
     return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
@@ -40,13 +40,13 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 @validate_call
 def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Tensor:
-    """Return `log(1 + exp(beta input)) / beta`, and `input` itself where it hardly differs.
+    """Return `log(1 + exp(beta * input)) / beta`, or `input` where the two are nearly equal.
 
     Args:
         input: any shape.
-        beta: how sharp the bend is.
-        threshold: the `beta input` above which the function is `input`. With infinity the row
-            `softplus` of the operator table decides everywhere.
+        beta: the sharpness of the bend.
+        threshold: return `input` where `beta * input` is greater. With infinity, the formula
+            is used everywhere.
     """
     return _softplus(input, as_number("beta", beta), as_number("threshold", threshold))
 
@@ -59,28 +59,28 @@ def _softplus(x: Tensor, beta: Number, threshold: Number) -> Tensor:
 
 @validate_call
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
-    """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
+    """Return `input` where it is positive, and `negative_slope * input` elsewhere."""
     return FUNCTIONS["leaky_relu"](input, negative_slope)
 
 
 @validate_call
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """Return `input` where it is positive, and its channel's `weight` times it elsewhere.
+    """Return `input` where it is positive, and `weight * input` elsewhere.
 
     Args:
-        input: shape (batch, channels, *rest), or any other for a single weight.
-        weight: shape (channels,), (1,) or ().
+        input: shape (batch, channels, *rest), or any shape for a single weight.
+        weight: one weight per channel, shape (channels,); or a single one, shape (1,) or ().
 
     Raises:
-        ShapeError: there is neither one weight nor one for each channel.
+        ShapeError: `weight` has another shape.
         DTypeError: the dtypes differ.
     """
     check_same_dtype("prelu", input, weight)
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or weight.numel() not in (1, channels):
         raise ShapeError(
-            f"prelu() takes one weight, or one for each of {channels} channel(s), in a row; shape "
-            f"{weight.shape} was given."
+            f"prelu() takes a single weight, or a 1-D tensor of one weight for each of {channels} "
+            f"channel(s); shape {weight.shape} was given."
         )
     return elementwise(
         "leaky_relu",
@@ -91,41 +91,42 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @validate_call
 def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
-    """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
+    """Return `input` where it is positive, and `alpha * (exp(input) - 1)` elsewhere."""
     return FUNCTIONS["elu"](input, alpha)
 
 
 @validate_call
 def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
-    """Return `input` where it is positive, and `alpha (exp(input / alpha) - 1)` elsewhere.
+    """Return `input` where it is positive, and `alpha * (exp(input / alpha) - 1)` elsewhere.
 
     Raises:
         DomainError: `alpha` is 0.
     """
     alpha = as_number("alpha", alpha)
     if alpha == 0:
-        raise DomainError("the alpha of celu() must not be 0, which its argument is divided by.")
+        raise DomainError("the alpha of celu() must not be 0: celu() divides by it.")
     return elementwise("celu", input, alpha)
 
 
 @validate_call
 def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
-    """Return `input` between two bounds, at which its derivative is 0; see also `clamp`.
+    """Return `input` clamped to two bounds; unlike that of `clamp`, the gradient at them is 0.
 
     Args:
-        input: any shape. Integers stay integers, and the bounds lose their fractions.
+        input: any shape. Integers keep their dtype, and the bounds are truncated to integers.
         min_val: the lower bound.
         max_val: the upper bound.
 
     Raises:
-        DomainError: the bounds are in the wrong order.
-        DTypeError: `input` is bool, or cannot hold the bounds.
+        DomainError: `min_val` is greater than `max_val`.
+        DTypeError: `input` is bool, or a bound is out of the range of its dtype.
     """
     check_on_bool(OPERATORS["hardtanh"], input.dtype)
     min_val, max_val = as_number("min_val", min_val), as_number("max_val", max_val)
     if min_val > max_val:
         raise DomainError(
-            f"min_val is at most max_val; {min_val!r} and {max_val!r} were given to hardtanh()."
+            f"the min_val of hardtanh() must be at most max_val; {min_val!r} and {max_val!r} were "
+            "given."
         )
     if input.dtype.kind == "integer":
         min_val, max_val = (
@@ -137,9 +138,9 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
 
 @validate_call
 def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
-    """Return `input` where it is above the threshold, and `value` elsewhere; nan stays.
+    """Return `input` where it is above the threshold or nan, and `value` elsewhere.
 
-    The dtype stays too.
+    The result has the dtype of `input`.
     """
     threshold = as_number("threshold", threshold)
     return input.masked_fill(input <= threshold, value)
@@ -147,21 +148,21 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 
 @validate_call
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
-    """Return `input`, and 0 where it lies between `-lambd` and `lambd`; nan stays."""
+    """Return `input`, but 0 between `-lambd` and `lambd`; nan is kept."""
     lambd = as_number("lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
 @validate_call
 def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
-    """Return `input` moved towards 0 by `lambd`, and 0 where it is nearer.
+    """Return `input` moved towards 0 by `lambd`, but 0 between `-lambd` and `lambd`.
 
     Raises:
         DomainError: `lambd` is negative.
     """
     lambd = as_number("lambd", lambd)
     if not lambd >= 0:
-        raise DomainError(f"the lambd of softshrink() is at least 0; {lambd!r} was given.")
+        raise DomainError(f"the lambd of softshrink() must not be negative; {lambd!r} was given.")
     return _softshrink(input, lambd)
 
 
@@ -186,29 +187,27 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
     Args:
         input: any shape in which `dim` has an even size.
-        dim: the dimension, which has half the size in the result.
+        dim: the dimension, whose size is halved in the result.
 
     Raises:
         ShapeError: the size is odd, or `input` is 0-D.
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     require_tensors("glu", input)
-    place = normalize_dim(dim, input.ndim) if input.ndim else 0
-    size = input.shape[place] if input.ndim else 1
-    if size % 2:
+    axis = normalize_dim(dim, input.ndim) if input.ndim else 0
+    if not input.ndim or input.shape[axis] % 2:
         raise ShapeError(
-            f"glu() halves a dimension of even size; dimension {dim} of a tensor of shape "
+            f"glu() needs a dimension of even size; dimension {dim} of a tensor of shape "
             f"{input.shape} was given."
         )
-    return _glu(input, place)
+    return _glu(input, axis)
 
 
 @fused("glu")
 def _glu(input: Tensor, dim: int) -> Tensor:
-    first, second = input.tensor_split(2, dim)
-    return _gated(first, second)
+    return _times_sigmoid(*input.tensor_split(2, dim))
 
 
 @fuse
-def _gated(x: Tensor, gate: Tensor) -> Tensor:
+def _times_sigmoid(x: Tensor, gate: Tensor) -> Tensor:
     return x * elementwise("sigmoid", gate)

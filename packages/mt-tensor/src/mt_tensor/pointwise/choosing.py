@@ -1,4 +1,4 @@
-"""Elements of two tensors, as a condition says: the methods around the row `where`."""
+"""Select between elements with a condition or mask: operations based on the row `where`."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from mt_tensor.errors import ShapeError
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
+    """Return this tensor where `condition` is True, and `other` elsewhere."""
     require_tensors("where", condition)
     return elementwise("where", condition, self, other)
 
 
 @validate_call
 def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
-    """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
+    """Return a copy with `value`, a number or a 0-D tensor, where the mask is True.
 
     Raises:
-        DTypeError: the number is out of the range of the dtype.
+        DTypeError: `value` is out of the range of the dtype.
         ShapeError: `value` is a tensor with dimensions.
-        TypeError: the mask is no tensor, or `value` no number.
+        TypeError: the mask is not a tensor, or `value` is neither a number nor a tensor.
     """
-    filling = single("masked_fill", value, input.dtype)
+    filling = as_scalar("masked_fill", value, input.dtype)
     return elementwise("where", mask, filling, input).to(input.dtype)
 
 
-def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
-    """Return a number, or a tensor of no dimensions, as an element of a dtype.
+def as_scalar(name: str, value: Any, dtype: DType) -> Number | Tensor:
+    """Convert a number or a 0-D tensor to a dtype.
 
     Raises:
-        DTypeError: the number, or that of the tensor, is out of the range of the dtype.
-        ShapeError: the tensor has dimensions.
-        TypeError: it is something else.
+        DTypeError: the value is out of the range of the dtype.
+        ShapeError: it is a tensor with dimensions.
+        TypeError: it is neither a number nor a tensor.
     """
     if not isinstance(value, Tensor):
         return dtype.checked(value)

@@ -1,4 +1,4 @@
-"""Comparing tensors: how close elements are, whether whole tensors are equal."""
+"""Compare tensors: within tolerances, for equality, and with the infinities."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mt_tensor.errors import DomainError
 def isclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
-    """Return whether `|input - other| <= atol + rtol |other|`, or the two are equal, as bool.
+    """Return whether `|input - other| <= atol + rtol * |other|` or the two are equal, as bool.
 
     Args:
         input: any shape.
-        other: a tensor of the same dtype that broadcasts.
-        rtol: the error allowed relative to `other`.
-        atol: the error that is always allowed.
+        other: a tensor of the same dtype that broadcasts with `input`.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
         equal_nan: whether nan is close to nan.
 
     Raises:
@@ -34,7 +34,7 @@ def isclose(
     rtol, atol = as_number("rtol", rtol), as_number("atol", atol)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
-            raise DomainError(f"{name} is at least 0; {tolerance!r} was given.")
+            raise DomainError(f"{name} must not be negative or nan; {tolerance!r} was given.")
     x, y = input.detach(), other.detach()
     close = x == y
     if equal_nan:
@@ -49,7 +49,7 @@ def isclose(
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Return whether all elements are close; arguments and errors are those of `isclose`."""
+    """Return whether all elements are close; arguments and errors as for `isclose`."""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
@@ -63,22 +63,22 @@ def assert_close(
     check_dtype: bool = True,
     msg: str | None = None,
 ) -> None:
-    """Raise AssertionError unless two tensors, numbers or arrays are close; `torch.testing`'s.
+    """Raise AssertionError unless two tensors, numbers or arrays are close.
 
     Args:
-        actual: what a test has got.
-        expected: what it is compared with, of the same shape.
-        rtol: the error allowed relative to `expected`; if both are None those of the dtype,
-            1e-3 and 1e-5 of float16, 1.6e-2 and 1e-5 of bfloat16, 1.3e-6 and 1e-5 of float32,
-            1e-7 twice of float64, else 0.
-        atol: the error that is always allowed.
+        actual: the result to check.
+        expected: the expected value, of the same shape.
+        rtol: the relative tolerance. By default both depend on the dtype, as in torch: `rtol` and
+            `atol` are 1e-3 and 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16, 1.3e-6 and 1e-5 for
+            float32, 1e-7 and 1e-7 for float64, and 0 for other dtypes.
+        atol: the absolute tolerance.
         equal_nan: whether nan is close to nan.
-        check_dtype: whether the dtypes must be the same, too.
-        msg: what the error says instead.
+        check_dtype: whether the dtypes must be the same too.
+        msg: a message that replaces that of the error.
 
     Raises:
-        AssertionError: they differ; says in how many elements, and by how much.
-        TypeError: only one tolerance was given.
+        AssertionError: they differ; the message gives the number of elements and the largest error.
+        TypeError: only one of the tolerances was given.
     """
     from mt_tensor.exchange.conversion import as_tensor
 
@@ -98,7 +98,7 @@ def assert_close(
         raise AssertionError(
             msg
             or f"{far.numel()} of {x.numel()} elements differ, by up to {far.max().item():.6g} "
-            f"(allowed: {atol:.6g}, and {rtol:.6g} of what is expected)."
+            f"(allowed: {atol:.6g}, and {rtol:.6g} of the expected value)."
         )
 
 
@@ -108,12 +108,12 @@ _TOLERANCES = {
     "float32": (1.3e-6, 1e-5),
     "float64": (1e-7, 1e-7),
 }
-"""How far results may be, relative and absolute, unless a test says otherwise: torch's."""
+"""The default relative and absolute tolerances by dtype, as in torch."""
 
 
 @validate_call
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have one shape and equal elements; nan equals nothing."""
+    """Return whether two tensors have the same shape and equal elements; nan equals nothing."""
     return input.shape == other.shape and bool((input == other).all())
 
 

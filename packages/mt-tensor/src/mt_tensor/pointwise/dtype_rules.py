@@ -1,4 +1,4 @@
-"""The dtype rules of the rows of the operator table beside the core; see `core/dtype_rules.py`."""
+"""Dtype rules for the rows of the operator table outside the core; see `core/dtype_rules.py`."""
 
 from __future__ import annotations
 

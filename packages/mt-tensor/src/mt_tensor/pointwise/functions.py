@@ -1,4 +1,4 @@
-"""Arithmetic on each element, with torch's settings: beyond the rows of the operator table."""
+"""Elementwise arithmetic with torch's arguments that the rows of the operator table lack."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ LN_2 = math.log(2.0)
 
 
 def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
-    """Return `input + alpha other`.
+    """Return `input + alpha * other`.
 
     Raises:
-        DTypeError: `alpha` has a fraction, or is a truth value, among integers.
+        DTypeError: `alpha` is a float or bool, but the operands are integers.
         IndexingError: the shapes do not broadcast.
     """
     return sum_with("add", input, other, "alpha", alpha)
 
 
 def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
-    """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
+    """Return `input - alpha * other`; errors as for `add`. It is not defined on bool."""
     return sum_with("sub", input, other, "alpha", alpha)
 
 
@@ -46,15 +46,13 @@ subtract = sub
 
 
 def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any) -> Tensor:
-    """Return the sum or difference of `input` and a factor times `other`.
-
-    The dtype of the result is that of `input` and `other`, and the product is computed in it.
+    """Return `input + factor * other` or `input - factor * other`, in their promoted dtype.
 
     Args:
         name: "add" or "sub".
         input: the first operand.
-        other: the second.
-        label: what the caller calls the factor.
+        other: the second operand.
+        label: the caller's name of the factor, for error messages.
         factor: a number.
     """
     if type(factor) is int and factor == 1:
@@ -62,8 +60,7 @@ def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any)
     dtype = result_type(input, other)
     if dtype.is_narrow:
         factor = checked_factor(label, factor, dtype)
-        summed: Tensor = _plus_scaled(input, other, factor if name == "add" else -factor)
-        return summed
+        return _plus_scaled(input, other, factor if name == "add" else -factor)  # type: ignore[no-any-return]
     return FUNCTIONS[name](input, scaled(name, other, label, factor, dtype))
 
 
@@ -73,7 +70,7 @@ def _plus_scaled(x: Any, y: Any, factor: Number) -> Any:
 
 
 def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> Operand:
-    """Return what an operator adds or subtracts: `other` times a factor, in the promoted dtype."""
+    """Return `other * factor` in a dtype, for the operator `name`."""
     if isinstance(plain(factor), bool) and dtype.kind != "bool":
         raise DTypeError(f"{label}={factor!r} does not fit operands of kind {dtype.kind}.")
     factor = checked_factor(label, factor, dtype)
@@ -82,16 +79,15 @@ def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> 
         other = other.to(dtype)
     if dtype.kind == "bool":
         return elementwise("logical_and", other, factor)
-    product: Operand = other * factor
-    return product
+    return other * factor  # type: ignore[no-any-return]
 
 
 def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
     """Return a number as a factor of elements of a dtype.
 
     Raises:
-        DTypeError: it is a float, but the elements are not.
-        TypeError: it is no number.
+        DTypeError: it is a float, but the dtype is not floating-point.
+        TypeError: it is not a number.
     """
     number = as_number(label, factor)
     if isinstance(number, float) and not dtype.is_floating_point:
@@ -105,7 +101,7 @@ def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
 
 
 def pow(input: Operand, exponent: Operand) -> Tensor:
-    """Return `input` to the power `exponent`: nan below 0 unless the exponent is whole.
+    """Return `input ** exponent`; nan for a negative base and a fractional exponent.
 
     Raises:
         DTypeError: an integer is raised to a negative integer, or the operands are bool.
@@ -115,12 +111,12 @@ def pow(input: Operand, exponent: Operand) -> Tensor:
 
 @validate_call
 def square(input: Tensor) -> Tensor:
-    """Return `input` times itself; of truth values as int64."""
+    """Return `input * input`; int64 for bool."""
     return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
 
 
 def float_power(input: Operand, exponent: Operand) -> Tensor:
-    """Return `input` to the power `exponent`, computed in float64."""
+    """Return `input ** exponent`, computed in float64."""
     given = {"input": input, "exponent": exponent}
     if not any(isinstance(value, Tensor) for value in given.values()):
         require_tensors("float_power", input)
@@ -133,37 +129,38 @@ def float_power(input: Operand, exponent: Operand) -> Tensor:
 
 @validate_call
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` times 2 to the power `other`."""
+    """Return `input * 2 ** other`."""
     x, y = _promoted(input, other)
     return x * elementwise("exp2", y)
 
 
 @validate_call
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
-    """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
+    """Return `log2(2 ** input + 2 ** other)`."""
     x, y = _promoted(input, other)
     return elementwise("logaddexp", x * LN_2, y * LN_2) / LN_2
 
 
 def _promoted(*tensors: Tensor) -> list[Tensor]:
-    """Return tensors in the dtype in which they are computed with together."""
+    """Convert tensors to their promoted dtype."""
     dtype = result_type(*tensors)
     return [tensor.to(dtype) for tensor in tensors]
 
 
 @validate_call
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    """Return `input + value tensor1 tensor2`.
+    """Return `input + value * tensor1 * tensor2`.
 
     Raises:
-        DTypeError: `value` has a fraction among integers, or all are bool.
+        DTypeError: `value` is a float, but the tensors are integers; or all tensors are bool.
         IndexingError: the shapes do not broadcast.
     """
     check_not_bool("addcmul", result_type(input, tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
+    factor = checked_factor("value", value, x.dtype)
     if not x.is_floating_point():
-        return sum_with("add", x, y * z, "value", checked_factor("value", value, x.dtype))
-    return _plus_scaled_product(x, y, z, checked_factor("value", value, x.dtype))
+        return sum_with("add", x, y * z, "value", factor)
+    return _plus_scaled_product(x, y, z, factor)
 
 
 @fuse
@@ -173,10 +170,10 @@ def _plus_scaled_product(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Ten
 
 @validate_call
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    """Return `input + value tensor1 / tensor2`.
+    """Return `input + value * tensor1 / tensor2`.
 
     Raises:
-        DTypeError: `tensor1` and `tensor2` are integers, which torch would not divide either.
+        DTypeError: `tensor1` and `tensor2` are both integers or bool, as in torch.
         IndexingError: the shapes do not broadcast.
     """
     check_floating("addcdiv", result_type(tensor1, tensor2))
@@ -191,10 +188,10 @@ def _plus_scaled_quotient(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Te
 
 @validate_call
 def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
-    """Return the way from `input` to `end`, of which it goes the share `weight`.
+    """Return the linear interpolation `input + weight * (end - input)`.
 
     Raises:
-        DTypeError: the tensors are integers, or of several dtypes.
+        DTypeError: the tensors are integers, or their dtypes differ.
         IndexingError: the shapes do not broadcast.
     """
     weights = [weight] if isinstance(weight, Tensor) and weight.ndim else []
@@ -205,17 +202,16 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
 
 @validate_call
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """Return the nearest number of so many decimals, of two the even one; gradient 0.
+    """Round to a number of decimals, half to even; the gradient is 0.
 
     Args:
         input: any shape.
-        decimals: how many digits stay after the point; of those before it, if negative, that many
-            become zeros.
+        decimals: the number of decimals; negative to round to tens, hundreds, and so on.
 
     Raises:
-        TypeError: `decimals` is no integer.
-        DomainError: ten to that power is beyond all numbers.
-        DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
+        TypeError: `decimals` is not an integer.
+        DomainError: `10.0 ** decimals` overflows.
+        DTypeError: `input` is not floating-point and `decimals` is not 0, or `input` is bool.
     """
     decimals = as_integer("decimals", decimals)
     if decimals == 0:
@@ -225,19 +221,19 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
             f"round() of {input.dtype.name} takes decimals=0; convert first, as in x.float()."
         )
     if abs(decimals) > sys.float_info.max_10_exp:
-        raise DomainError(f"round() takes up to 308 decimals or digits; {decimals} were asked for.")
-    unit = 10.0 ** abs(decimals)
-    return _multiples_of(input, unit) if decimals < 0 else _parts_of(input, unit)
+        raise DomainError(f"round() takes decimals from -308 to 308; {decimals} was given.")
+    power = 10.0 ** abs(decimals)
+    return _round_to_multiple(input, power) if decimals < 0 else _round_to_part(input, power)
 
 
 @fuse
-def _multiples_of(x: Tensor, unit: Number) -> Tensor:
-    return elementwise("round", x / unit) * unit
+def _round_to_multiple(x: Tensor, power: Number) -> Tensor:
+    return elementwise("round", x / power) * power
 
 
 @fuse
-def _parts_of(x: Tensor, unit: Number) -> Tensor:
-    return elementwise("round", x * unit) / unit
+def _round_to_part(x: Tensor, power: Number) -> Tensor:
+    return elementwise("round", x * power) / power
 
 
 # --- Bounds -------------------------------------------------------------------------------------
@@ -245,7 +241,7 @@ def _parts_of(x: Tensor, unit: Number) -> Tensor:
 
 @validate_call
 def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
-    """Return `input`, but at least `min` and at most `max`, which wins over `min`.
+    """Clamp `input` between two bounds; `max` where `min` is greater than `max`.
 
     Args:
         input: any shape.
@@ -253,16 +249,16 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
         max: the same.
 
     Returns:
-        The shape to which all broadcast. The derivative by `input` is 1 at the bounds too.
+        The broadcast shape. The gradient with respect to `input` is 1 at the bounds too.
 
     Raises:
         DomainError: both bounds are None.
-        DTypeError: an integer bound leaves no value of the dtype; or all are bool, unless a tensor
-            is the only bound.
+        DTypeError: an integer bound excludes all values of the dtype; or all arguments are bool,
+            unless a tensor is the only bound.
         IndexingError: the shapes do not broadcast.
     """
     if min is None and max is None:
-        raise DomainError("clamp() needs min, max or both; None was given for each.")
+        raise DomainError("clamp() needs min, max or both; neither was given.")
     low, high = _bound(input, min, lower=True), _bound(input, max, lower=False)
     if high is None:
         return FUNCTIONS["clamp_min"](input, low)
@@ -276,18 +272,18 @@ clip = clamp
 
 @validate_call
 def clamp_min(input: Tensor, min: Operand) -> Tensor:
-    """Return `input`, but at least `min`; see `clamp`."""
+    """Return the elementwise maximum of `input` and a bound; see `clamp`."""
     return clamp(input, min)
 
 
 @validate_call
 def clamp_max(input: Tensor, max: Operand) -> Tensor:
-    """Return `input`, but at most `max`; see `clamp`."""
+    """Return the elementwise minimum of `input` and a bound; see `clamp`."""
     return clamp(input, None, max)
 
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
-    """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    """Return a bound for the elements of `x`; for integers, moved into the range of their dtype."""
     bound, dtype = plain(bound), x.dtype
     if isinstance(bound, bool):
         check_not_bool("clamp", x)
@@ -299,13 +295,13 @@ def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
 
 @validate_call
 def fmax(input: Tensor, other: Tensor) -> Tensor:
-    """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
+    """Return the elementwise maximum, ignoring nan; where equal, `input` gets the gradient."""
     return elementwise("where", (input >= other) | other.isnan(), input, other)
 
 
 @validate_call
 def fmin(input: Tensor, other: Tensor) -> Tensor:
-    """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
+    """Return the elementwise minimum, ignoring nan; where equal, `input` gets the gradient."""
     return elementwise("where", (input <= other) | other.isnan(), input, other)
 
 
@@ -316,13 +312,13 @@ def nan_to_num(
     posinf: Number | None = None,
     neginf: Number | None = None,
 ) -> Tensor:
-    """Return `input` with numbers for nan and the infinities; of integers, a copy.
+    """Replace nan and the infinities by numbers; integers are copied.
 
     Args:
         input: any shape.
-        nan: what stands for nan; 0 if None.
-        posinf: what stands for infinity; the largest number of the dtype if None.
-        neginf: what stands for -infinity; the lowest number of the dtype if None.
+        nan: the replacement for nan; 0 if None.
+        posinf: the replacement for infinity; the largest number of the dtype if None.
+        neginf: the replacement for -infinity; the lowest number of the dtype if None.
     """
     if not input.is_floating_point():
         return input.clone()
@@ -332,12 +328,12 @@ def nan_to_num(
     return replaced.masked_fill(input == -math.inf, limits.min if neginf is None else neginf)
 
 
-# --- Parts, steps and units ---------------------------------------------------------------------
+# --- Fractions, signs, angles and log-odds ------------------------------------------------------
 
 
 @validate_call
 def frac(input: Tensor) -> Tensor:
-    """Return what `input` has after the point, with its sign.
+    """Return the fractional part, `input - trunc(input)`.
 
     Raises:
         DTypeError: the elements are integers.
@@ -348,10 +344,10 @@ def frac(input: Tensor) -> Tensor:
 
 @validate_call
 def positive(input: Tensor) -> Tensor:
-    """Return `input`.
+    """Return `input` itself.
 
     Raises:
-        DTypeError: the elements are bool.
+        DTypeError: `input` is bool.
     """
     check_not_bool("positive", input)
     return input
@@ -359,7 +355,7 @@ def positive(input: Tensor) -> Tensor:
 
 @validate_call
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """Return 0 below zero, 1 above, and `values` at zero; 0 for nan.
+    """Return 0 for negative elements and nan, 1 for positive ones, and `values` for zero.
 
     Raises:
         DTypeError: the dtypes differ.
@@ -386,9 +382,8 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Return `log(input / (1 - input))`, the inverse of `sigmoid`.
 
     Args:
-        input: any shape; nan below 0 and above 1.
-        eps: if given, `input` is taken between `eps` and `1 - eps`; of two bounds that cross, as
-            these do from 0.5 on, the lower is met first.
+        input: any shape. The result is nan below 0 and above 1.
+        eps: if given, clamp `input` to [eps, 1 - eps] first; `eps` wins where the bounds cross.
     """
     x = input
     if eps is not None:
@@ -402,7 +397,7 @@ _LOG_ODDS = ElementwiseOperation(
     Operator(
         "logit",
         lambda x: log(x) - log1p(-x),
-        # The formula goes on where there is no value, but a gradient from there would mislead.
+        # The formula has finite values outside (0, 1), where the function is nan.
         (lambda x, out: where(out == out, quotient(1.0, x * (1.0 - x)), math.nan),),
         result="real",
     )

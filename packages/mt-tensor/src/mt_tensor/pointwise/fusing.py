@@ -1,13 +1,14 @@
-"""`fuse`: a function of tensors, element by element, as one pass over memory and one back.
+"""`fuse`: compile an elementwise function of tensors to one pass over memory, and one backward.
 
     @mt.fuse
     def scaled_tanh(x, scale):
         return mt.tanh(x) * scale + x
 
-Called on tensors, each operation of such a function writes a result that the next one reads again.
-`fuse` runs the function once on a backend whose elements are symbols: instead of numbers, it leaves
-the graph of what it computes. The graph is a new operator, whose partial derivatives follow from it
-(`mt_operators.core.differentiation`), and every backend runs it like those of the table.
+Run eagerly, each operation of such a function writes an intermediate result to memory, and the next
+one reads it. `fuse` runs the function once on a backend whose elements are symbols, which yields
+the graph of the computation. The graph becomes a new operator, whose partial derivatives are
+derived from it (`mt_operators.core.differentiation`), and which every backend runs like a row of
+the operator table.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def fuse(function: F) -> F:
-    """Return a function of tensors as a single operation, element by element.
+    """Compile an elementwise function of tensors to a single operation.
 
-    Its derivatives, of all orders, are worked out. Arguments are promoted to one element type and
-    broadcast before, integers become floating point, and numbers may stand for tensors.
+    It is differentiable to any order. Arguments are promoted to a common floating-point dtype and
+    broadcast first; numbers are accepted in place of tensors.
 
     >>> import mt_tensor as mt
     >>> @fuse
@@ -53,17 +54,17 @@ def fuse(function: F) -> F:
     tensor([1.0000, 0.6065], grad_fn=<bump>)
 
     Args:
-        function: takes positional arguments and returns a tensor computed from them by operations
-            on elements only. It is run once, when it is first called, on symbols of shape ().
+        function: takes positional arguments and returns a tensor computed from them by elementwise
+            operations. It is traced at the first call, with symbols of shape ().
 
     Raises:
-        FusionError: on the first call, if the function looks at an element, changes one in place,
-            or uses an operation that is not one on elements.
+        FusionError: on the first call, if the function reads an element, changes a tensor in place,
+            or uses an operation that is not elementwise.
     """
     parameters = inspect.signature(function).parameters
     if any(each.kind > each.POSITIONAL_OR_KEYWORD for each in parameters.values()):
         raise FusionError(
-            f"fuse() takes a function of positional arguments alone, not {function!r}."
+            f"fuse() takes a function of positional arguments only; {function!r} was given."
         )
 
     @functools.cache
@@ -73,7 +74,7 @@ def fuse(function: F) -> F:
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
         for arg in args:
-            if isinstance(arg, Tensor) and arg.backend is SCRIBE:  # within another one
+            if isinstance(arg, Tensor) and arg.backend is SYMBOLIC:  # called by another one
                 return function(*args)  # type: ignore[no-any-return]
         return operation()(*args)
 
@@ -82,32 +83,32 @@ def fuse(function: F) -> F:
 
 
 def operator_of(fused: Callable[..., Any]) -> Operator:
-    """Return the operator that `fuse` has made of a function.
+    """Return the operator of a function that `fuse` has compiled.
 
     Raises:
-        FusionError: it was not made by `fuse`, or cannot be fused.
+        FusionError: the function was not returned by `fuse`, or cannot be fused.
     """
     if fused not in _OPERATIONS:
-        raise FusionError(f"{fused!r} was not made by fuse().")
+        raise FusionError(f"{fused!r} was not returned by fuse().")
     return _OPERATIONS[fused]().operator
 
 
 _OPERATIONS: WeakKeyDictionary[Callable[..., Any], Callable[[], ElementwiseOperation]] = (
     WeakKeyDictionary()
 )
-"""For each fused function, what returns its operation."""
+"""For each fused function, a function that returns its operation."""
 
 
-# --- Running a function on symbols ----------------------------------------------------------------
+# --- Tracing a function with symbols --------------------------------------------------------------
 
 
-class Scribe(TensorBackend):
+class SymbolicBackend(TensorBackend):
     """A backend on which every tensor has shape (), and its storage is a symbol or a number."""
 
     name = "fuse"
 
     def elementwise(self, formula: Formula) -> Callable[..., TensorData]:
-        """Return what a formula makes of symbols; a row of the table stays one operation."""
+        """Apply a formula to symbols; a row of the operator table remains a single operation."""
         name = formula.name
         is_row = is_value(formula) and OPERATORS[name].result in ("number", "real")
 
@@ -115,7 +116,7 @@ class Scribe(TensorBackend):
             if not isinstance(out, Layout):
                 _refuse("changes a tensor in place")
             if out.shape:
-                _refuse(f"makes a view of shape {out.shape}")
+                _refuse(f"creates a view of shape {out.shape}")
             values = [x.storage if isinstance(x, TensorData) else x for x in inputs]
             value = apply(name, *values) if is_row else formula.function(*values)
             return TensorData(value, (), dtype=out.dtype)
@@ -127,7 +128,7 @@ class Scribe(TensorBackend):
         return TensorData(value, (), dtype=dtype)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
-        """Return a value of another type: all compute in that of the arguments in the end."""
+        """Convert to another floating-point dtype, which has no effect on a symbol."""
         if isinstance(out, TensorData):
             _refuse("changes a tensor in place")
         dtype = out.dtype
@@ -139,69 +140,65 @@ class Scribe(TensorBackend):
         return TensorData(value, (), dtype=dtype)
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
-        """Refuse to hold elements."""
-        _refuse("makes a tensor of its own")
+        """Raise FusionError: symbols need no memory."""
+        _refuse("creates a tensor")
 
     def from_host(self, array: Array) -> TensorData:
-        """Refuse to hold elements."""
-        _refuse("makes a tensor of its own")
+        """Raise FusionError: an array cannot be a symbol."""
+        _refuse("creates a tensor")
 
     def to_host(self, data: TensorData) -> Array:
-        """Refuse to show elements: there are none."""
-        _refuse("looks at an element, as in `if x > 0` or x.item()")
+        """Raise FusionError: a symbol has no elements."""
+        _refuse("reads an element, as in `if x > 0` or x.item()")
 
-    def _no_operation_on_elements(self, *_: Any) -> NoReturn:
-        _refuse("uses an operation that folds, moves or multiplies whole tensors")
+    def _not_elementwise(self, *_: Any) -> NoReturn:
+        _refuse("uses an operation that reduces, moves or multiplies whole tensors")
 
-    reduce = matmul = gather = scatter = concatenate = _no_operation_on_elements  # type: ignore[assignment]
+    reduce = matmul = gather = scatter = concatenate = _not_elementwise  # type: ignore[assignment]
 
 
-SCRIBE = Scribe()
-"""The one backend whose elements are symbols; it serves all functions."""
+SYMBOLIC = SymbolicBackend()
+"""The only instance."""
 
 
 def _refuse(what: str) -> NoReturn:
     raise FusionError(
-        f"a fused function computes each element by itself, but this one {what}: leave that to "
-        "the caller; choose between elements with where()."
+        f"a fused function must be elementwise, but this one {what}: leave that to the caller; "
+        "choose between elements with where()."
     )
 
 
-def on_symbols(symbol: Symbol) -> Tensor:
-    """Return the tensor that stands for an argument while a function is run on symbols."""
-    return Tensor._make(TensorData(symbol, (), dtype=float32), SCRIBE)
+def symbolic_tensor(symbol: Symbol) -> Tensor:
+    """Return the tensor that represents an argument while a function is traced."""
+    return Tensor._make(TensorData(symbol, (), dtype=float32), SYMBOLIC)
 
 
 def value_of(result: Any) -> Symbol | Number:
-    """Return the value that a function has returned.
+    """Return the symbol or number of a tensor that a traced function has returned.
 
     Raises:
-        FusionError: it is no floating-point tensor that was computed from elements alone.
+        FusionError: it is not a floating-point tensor computed from the arguments.
     """
-    if not isinstance(result, Tensor) or result.backend is not SCRIBE:
-        _refuse(f"returns {result!r} instead of a tensor made from its arguments")
+    if not isinstance(result, Tensor) or result.backend is not SYMBOLIC:
+        _refuse(f"returns {result!r} instead of a tensor computed from its arguments")
     if not result.is_floating_point():
         _refuse(f"returns {result.dtype.name}")
     if result.shape:
-        _refuse(f"makes a view of shape {result.shape}")
-    value: Symbol | Number = result._tensor.storage
-    return value
+        _refuse(f"creates a view of shape {result.shape}")
+    return result._tensor.storage  # type: ignore[no-any-return]
 
 
 def fused_operator(function: Callable[..., Any], parameters: Sequence[str]) -> Operator:
-    """Return a function of tensors as an operator, with its partial derivatives."""
+    """Trace a function of tensors, and return an operator with its partial derivatives."""
     name = name_of(function)
     recorder = Recorder(name, len(parameters))
     with unseen():
-        result = function(*map(on_symbols, recorder.arguments))
+        result = function(*map(symbolic_tensor, recorder.arguments))
     return derived(name, parameters, recorder.graph([value_of(result)]))
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return what a function is called, if the code of a formula can be called that.
-
-    What it calls keeps its name: a function of the name of an operator gets another.
-    """
+    """Return a valid name for the formula of a function, different from those of operators."""
     name: str = function.__name__
     if not name.isidentifier() or keyword.iskeyword(name):
         return "fused"

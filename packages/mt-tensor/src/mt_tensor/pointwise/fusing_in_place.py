@@ -1,13 +1,13 @@
-"""The function of `fuse_in_place` as a formula: tensors changed together, in one pass over memory.
+"""`fuse_in_place`: compile a function that updates several tensors to one pass over memory.
 
-    @mt.fuse_in_place("place", "velocity")
-    def roll(place, velocity, slope, rate):
+    @mt.fuse_in_place("position", "velocity")
+    def step(position, velocity, slope, rate):
         velocity = 0.9 * velocity + slope
-        return place - rate * velocity, velocity
+        return position - rate * velocity, velocity
 
-Run operation by operation, such a step of an iteration reads and writes memory some twenty times,
-which is all that it costs. As in `fuse`, the function is run once, on symbols, and the operations
-become a formula. It has several results, which replace the arguments that are named.
+Run operation by operation, such an update reads and writes memory some twenty times, which
+dominates its cost. As in `fuse`, the function is traced with symbols, and its operations become a
+formula. The formula has several results, which overwrite the named arguments.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
-from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
+from mt_tensor.pointwise.fusing import name_of, symbolic_tensor, value_of
 from mt_tensor.pointwise.memory import are_apart
 
 
 @extends("fuse in place")
 def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[..., None]:
-    """Return a function of `fuse_in_place` as a formula that a backend runs in one pass.
+    """Compile a function decorated with `fuse_in_place` to a formula that runs in one pass.
 
-    It is run once, on symbols, for each combination of settings and arguments that are None.
+    It is traced once per combination of settings and of arguments that are None.
 
     Args:
         function: the function.
-        changed: the names of the arguments that its results replace.
+        changed: the names of the arguments that its results overwrite.
 
     Raises:
-        FusionError: an argument has not such a name; or on a call, if the function does not return
-            a tensor for each that is changed, None for None, or does what `fuse` refuses.
-        InPlaceError: on a call, if the change would have to be recorded, or tensors that are to
-            be changed share memory.
-        ShapeError: on a call, if tensors that are to be changed differ in shape or type, or another
-            does not broadcast to them.
-        DTypeError: on a call, if they are not floating-point.
+        FusionError: a name is not that of a positional argument; or on a call, if the function does
+            not return one tensor per argument to overwrite (None for None), or is not elementwise.
+        InPlaceError: on a call, if gradients would have to be recorded, or the tensors to overwrite
+            share memory.
+        ShapeError: on a call, if the tensors to overwrite differ in shape or dtype, or another
+            argument does not broadcast to them.
+        DTypeError: on a call, if the tensors to overwrite are not floating-point.
     """
     names = _positional(function)
     if not changed or not {*changed} <= {*names}:
@@ -63,11 +63,11 @@ def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[...
             f"fuse_in_place() takes names of positional arguments of {function!r}, which are "
             f"{', '.join(names)}; {', '.join(map(repr, changed)) or 'none'} was given."
         )
-    places = tuple(names.index(name) for name in changed)
+    positions = tuple(names.index(name) for name in changed)
 
     @functools.cache
-    def operation(absent: tuple[bool, ...], **settings: Any) -> Change:
-        return Change(function, names, absent, places, settings)
+    def operation(absent: tuple[bool, ...], **settings: Any) -> InPlaceFormula:
+        return InPlaceFormula(function, names, absent, positions, settings)
 
     @functools.wraps(function)
     def change(*args: Any, **settings: Any) -> None:
@@ -87,14 +87,14 @@ def _positional(function: Function) -> list[str]:
     return [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
 
 
-class Change:
-    """A function with its settings, as a formula over the arguments that it reads or changes.
+class InPlaceFormula:
+    """A function with settings, compiled to a formula of the arguments that it reads or overwrites.
 
     Attributes:
         formula: computes the results.
-        plans: how each backend computes them.
-        reads: which of the function's arguments the formula takes.
-        changed: which of these the results replace.
+        plans: the plans of the formula for each backend and signature.
+        reads: the positions of the formula's arguments among those of the function.
+        changed: the positions of the arguments to overwrite among those of the formula.
     """
 
     def __init__(
@@ -102,37 +102,37 @@ class Change:
         function: Function,
         names: Sequence[str],
         absent: Sequence[bool],
-        places: Sequence[int],
+        positions: Sequence[int],
         settings: dict[str, Any],
     ) -> None:
         name = name_of(function)
-        present = [place for place, missing in enumerate(absent) if not missing]
+        present = [i for i, missing in enumerate(absent) if not missing]
         recorder = Recorder(name, len(present))
-        arguments = dict(zip(present, map(on_symbols, recorder.arguments), strict=True))
+        arguments = dict(zip(present, map(symbolic_tensor, recorder.arguments), strict=True))
         returned = function(*map(arguments.get, range(len(names))), **settings)
         results = returned if isinstance(returned, tuple) else (returned,)
-        if [result is None for result in results] != [absent[place] for place in places]:
+        if [result is None for result in results] != [absent[i] for i in positions]:
             raise FusionError(
-                f"{name} must return {len(places)} tensors, one for each argument that it changes, "
-                f"and None for what is None; it returned {returned!r}."
+                f"{name} must return {len(positions)} tensors, one for each argument that it "
+                f"changes, and None for one that is None; it returned {returned!r}."
             )
         graph = recorder.graph([value_of(result) for result in results if result is not None])
-        changed = [place for place in places if not absent[place]]
-        computed = Evaluation(name, [names[place] for place in present], graph)
-        whole = Formula(name, graph.arity, len(graph.outputs), computed)
-        self.formula, reads = narrowed(whole, [present.index(place) for place in changed])
+        changed = [i for i in positions if not absent[i]]
+        computed = Evaluation(name, [names[i] for i in present], graph)
+        full = Formula(name, graph.arity, len(graph.outputs), computed)
+        self.formula, reads = narrowed(full, [present.index(i) for i in changed])
         self.reads = [present[i] for i in reads]
-        self.changed = tuple([self.reads.index(place) for place in changed])
+        self.changed = tuple([self.reads.index(i) for i in changed])
         self.plans = Plans(self.formula)
 
     def __call__(self, args: Sequence[Any]) -> None:
-        """Change tensors."""
+        """Overwrite the arguments to change."""
         given = list(map(args.__getitem__, self.reads))
         targets = list(map(given.__getitem__, self.changed))
         layout, backend = self._checked(targets, given)
         dtype, shape = layout.dtype, layout.shape
         inputs: list[Any] = []
-        views: list[TensorData] = []  # those of the inputs that are no numbers
+        views: list[TensorData] = []  # the inputs that are not numbers
         for arg in given:
             if arg.__class__ is float:
                 inputs.append(arg)
@@ -143,23 +143,25 @@ class Change:
                 if own.shape != shape and own.shape and shape_broadcast(own.shape, shape) != shape:
                     raise ShapeError(
                         f"{self.formula.name} changes tensors of shape {shape} in place, to which "
-                        f"{own.shape} does not broadcast."
+                        f"shape {own.shape} does not broadcast."
                     )
                 views.append((arg if own.dtype is dtype else arg.detach().to(dtype))._tensor)
                 inputs.append(views[-1])
             else:
                 inputs.append(as_number("an argument", arg))
         if not are_apart(views):
-            self._set_apart(inputs, backend)
+            self._copy_aliases(inputs, backend)
         self.plans.change(backend, [*map(inputs.__getitem__, self.changed)], *inputs)
         for tensor in targets:
             tensor._tensor.bump_version()
 
     def _checked(self, targets: list[Any], given: list[Any]) -> tuple[Layout, TensorBackend]:
-        """Return layout and backend of the first of the tensors that are to be changed.
+        """Return the layout and backend of the tensors to change.
 
         Raises:
-            DTypeError, ShapeError, InPlaceError: these cannot be changed together, unrecorded.
+            DTypeError: one is not floating-point.
+            ShapeError: they differ in shape or dtype.
+            InPlaceError: a gradient would have to be recorded.
         """
         name, unrecorded = self.formula.name, not recording.get()
         layout: Layout | None = None
@@ -171,32 +173,32 @@ class Change:
                 raise DTypeError(
                     f"{name} changes floating-point tensors in place, not {own.dtype.name}."
                 )
-            whole = own.row_major and unrecorded  # as almost always
-            if not whole and tensor._check_in_place(*given):
+            usual = own.row_major and unrecorded
+            if not usual and tensor._check_in_place(*given):
                 raise InPlaceError(
-                    f"{name} is not recorded, but a gradient is wanted of one of its arguments: "
-                    "call it under no_grad()."
+                    f"{name} is not recorded, but one of its arguments requires grad: call it "
+                    "under no_grad()."
                 )
             layout = layout or own
             if own is not layout and (own.dtype, own.shape) != (layout.dtype, layout.shape):
                 raise ShapeError(
-                    f"{name} changes tensors of one shape and type together; {layout.dtype.name} "
+                    f"{name} changes tensors of one shape and dtype together; {layout.dtype.name} "
                     f"of shape {layout.shape} and {own.dtype.name} of shape {own.shape} were given."
                 )
         return layout, targets[0].backend  # type: ignore[return-value]  # there is one
 
-    def _set_apart(self, inputs: list[Any], backend: TensorBackend) -> None:
-        """Replace inputs that share memory with a tensor that is changed by copies.
+    def _copy_aliases(self, inputs: list[Any], backend: TensorBackend) -> None:
+        """Copy inputs that share memory with a tensor to overwrite.
 
         Raises:
-            InPlaceError: they are to be changed as well.
+            InPlaceError: two tensors to overwrite share memory.
         """
-        for count, place in enumerate(self.changed):
+        for count, target in enumerate(self.changed):
             for other, data in enumerate(inputs):
-                is_same = other == place or other in self.changed[:count]
+                is_same = other == target or other in self.changed[:count]
                 if is_same or not isinstance(data, TensorData):
                     continue
-                if backend.same_memory(data.storage, inputs[place].storage):
+                if backend.same_memory(data.storage, inputs[target].storage):
                     if other in self.changed:
                         raise InPlaceError(
                             f"{self.formula.name} changes two tensors that share memory: clone() "

@@ -1,7 +1,7 @@
-"""Changing tensors in place: what is allowed, and how memory that overlaps is handled.
+"""In-place operations: checks, overlapping memory, and recording.
 
-Most in-place forms are the operation itself, whose result replaces the elements. A few that
-training needs often compute in the tensor's own memory.
+Most in-place operations run the out-of-place operation and copy the result. A few that training
+uses often compute directly in the memory of the tensor.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.emulation.exactness import is_exact
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
-from mt_tensor.pointwise.choosing import single
+from mt_tensor.pointwise.choosing import as_scalar
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.pointwise.memory import are_apart
@@ -38,24 +38,28 @@ def _same_view(a: TensorData, b: TensorData) -> bool:
 
 
 def _check_in_place(self: Tensor, *others: Any) -> bool:
-    """Return whether a change in place of this tensor, with others, is to be recorded.
+    """Check an in-place change of this tensor, and return whether it must be recorded.
+
+    Args:
+        self: the tensor to change.
+        *others: the operands.
 
     Raises:
-        InPlaceError: a change of one element would change several, or gradients cannot follow.
+        InPlaceError: elements of the tensor share memory, or gradients cannot be recorded.
     """
     in_rows = self._tensor.layout.row_major or self.is_contiguous()
     if not in_rows and overlaps(self.shape, self.stride()):
         raise InPlaceError(
-            f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
-            "so that changing one changes several: clone() it first."
+            f"a tensor of shape {self.shape} and strides {self.stride()} cannot be changed in "
+            "place: some of its elements share memory. clone() it first."
         )
     return self._change_is_recorded(*others)
 
 
 def _replace(self: TensorT, value: Tensor) -> TensorT:
-    """Store the elements of a tensor of any dtype that broadcasts here, and record that.
+    """Overwrite with a tensor of any dtype that broadcasts to this shape, and record the change.
 
-    Every change in place that is recorded comes down to this.
+    All recorded in-place changes use this function.
     """
     recorded = self._check_in_place(value)
     if recorded:
@@ -63,7 +67,7 @@ def _replace(self: TensorT, value: Tensor) -> TensorT:
     own, data = self._tensor, value._tensor
     apart = are_apart((own, data))
     if not apart:
-        data = self._aliasing_resolved(value)._tensor
+        data = _without_aliasing(self, value)._tensor
     if data.layout.shape != own.layout.shape:
         data = data.expand(own.shape)
     if apart or not _same_view(data, own):
@@ -75,11 +79,11 @@ def _replace(self: TensorT, value: Tensor) -> TensorT:
 
 
 def _computed(self: TensorT, name: str, *args: Any, **options: Any) -> TensorT:
-    """Replace this tensor's elements by what an operation makes of it, in the promoted dtype.
+    """Call the method `name`, and overwrite this tensor with the result.
 
     Raises:
-        DTypeError: this tensor's elements cannot hold what the result has: a fraction among
-            integers, a number among truth values.
+        DTypeError: the result cannot be stored in this dtype: a float as an integer, or a number
+            as a bool.
         ShapeError: the result has another shape.
     """
     recorded = self._check_in_place(*args, *options.values())
@@ -92,14 +96,14 @@ def _computed(self: TensorT, name: str, *args: Any, **options: Any) -> TensorT:
         )
     if result.shape != self.shape:
         raise ShapeError(
-            f"a result of shape {result.shape} cannot be stored in a tensor of shape "
-            f"{self.shape}, which is changed in place: write x = ... instead."
+            f"a result of shape {result.shape} cannot be stored in place in a tensor of shape "
+            f"{self.shape}: write x = ... instead."
         )
     return self._replace(result)
 
 
 def copy_(self: TensorT, source: Any) -> TensorT:
-    """Store the elements of `source`, broadcast and converted, and return self."""
+    """Copy the elements of `source`, broadcast and converted, and return self."""
     if not isinstance(source, Tensor):
         source = self._uploaded(np.array(source))
     if source.backend is not self.backend:
@@ -110,11 +114,11 @@ def copy_(self: TensorT, source: Any) -> TensorT:
 
 
 def fill_(self: TensorT, value: Number | Tensor) -> TensorT:
-    """Store a number, or that of a 0-D tensor, in every element, and return self."""
-    filling = single("fill_", value, self.dtype)
+    """Set every element to a number or the value of a 0-D tensor, and return self."""
+    filling = as_scalar("fill_", value, self.dtype)
     if isinstance(filling, Tensor):
         return self.copy_(filling)
-    repeated = self._directly_with(filling)
+    repeated = _direct_operand(self, filling)
     if repeated is None:
         return self.copy_(self._full((), filling))
     self.backend.copy(repeated.expand(self.shape), self._tensor)
@@ -123,15 +127,15 @@ def fill_(self: TensorT, value: Number | Tensor) -> TensorT:
 
 
 def zero_(self: TensorT) -> TensorT:
-    """Store zero in every element, and return self."""
+    """Set every element to zero, and return self."""
     return self.fill_(0)
 
 
-def _in_place(self: TensorT, name: str, other: Any) -> TensorT:
-    """Replace this tensor's elements by `operator(self, other)`."""
+def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
+    """Apply a binary operator of the table to this tensor and `other`, in place."""
     if isinstance(other, NumberLike):
         other = other.beside(self)
-    second = self._directly_with(other)
+    second = _direct_operand(self, other)
     if second is not None:
         data = self._tensor
         OPERATIONS[name].plans.change(self.backend, (data,), data, second)
@@ -147,16 +151,16 @@ def _in_place(self: TensorT, name: str, other: Any) -> TensorT:
     dtype = result_type(self, other)
     check_on_bool(OPERATORS[name], dtype)
     if dtype.is_floating_point and self.is_floating_point():
-        finer = isinstance(other, Number) and dtype.is_narrow and not is_exact(other, dtype)
-        if finer or dtype is not self.dtype:
-            return self._computed(name, other)  # in the finer type
+        inexact = isinstance(other, Number) and dtype.is_narrow and not is_exact(other, dtype)
+        if inexact or dtype is not self.dtype:
+            return self._computed(name, other)  # in the wider dtype
     if dtype.kind != self.dtype.kind or (
         OPERATORS[name].result == "real" and not self.dtype.is_floating_point
     ):
         floating = dtype if dtype.is_floating_point else get_default_dtype()
         raise DTypeError(
-            f"the result of {name} is {floating.name} "
-            f"and cannot be stored in place in {self.dtype.name}: convert first."
+            f"the result of {name} is {floating.name} and cannot be stored in place in "
+            f"{self.dtype.name}: convert first."
         )
     if not isinstance(other, Tensor):
         other = self._full((), other)
@@ -164,22 +168,22 @@ def _in_place(self: TensorT, name: str, other: Any) -> TensorT:
     if shape_broadcast(self.shape, other.shape) != self.shape:
         raise ShapeError(
             f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
-            "tensor that is changed in place."
+            "tensor to change in place."
         )
     if recorded:
         return self._replace(elementwise(name, self._before_change(), other))
-    data, second = self._tensor, self._aliasing_resolved(other.detach().to(self.dtype))._tensor
+    data, second = self._tensor, _without_aliasing(self, other.detach().to(self.dtype))._tensor
     OPERATIONS[name].plans.change(self.backend, (data,), data, second)
     data.bump_version()
     return self
 
 
-def _directly_with(self: Tensor, other: Any) -> TensorData | None:
-    """Return the other operand, if nothing stands in the way of computing in this memory.
+def _direct_operand(self: Tensor, other: Any) -> TensorData | None:
+    """Return the other operand if the result can be computed directly in this memory, else None.
 
-    This is a contiguous floating-point tensor and nothing is to be recorded. The other is a
-    number, or a tensor of the same type and backend in memory of its own, of one shape with this
-    one or without dimensions.
+    This requires that this tensor is contiguous and floating-point, that nothing is recorded, and
+    that `other` is a number, or a tensor of the same dtype and backend that has this shape or
+    shape () and shares no memory with this one.
     """
     data, backend = self._tensor, self.backend
     if (
@@ -203,42 +207,42 @@ def _directly_with(self: Tensor, other: Any) -> TensorData | None:
     return None if shares else second
 
 
-def _aliasing_resolved(self: Tensor, other: Tensor) -> Tensor:
-    """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
-    shares = self.backend.same_memory(other._tensor.storage, self._tensor.storage)
-    return (
-        other.detach().clone() if shares and not _same_view(other._tensor, self._tensor) else other
-    )
+def _without_aliasing(self: Tensor, other: Tensor) -> Tensor:
+    """Return `other`, or a copy if it shares memory with this tensor but is not the same view."""
+    own, data = self._tensor, other._tensor
+    if _same_view(data, own) or not self.backend.same_memory(data.storage, own.storage):
+        return other
+    return other.detach().clone()
 
 
 def add_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
     """Add `alpha * other` in place, and return self."""
-    return self._summed_in_place("add", other, alpha)
+    return _add_scaled_in_place(self, "add", other, alpha)
 
 
 def sub_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
     """Subtract `alpha * other` in place, and return self."""
-    return self._summed_in_place("sub", other, alpha)
+    return _add_scaled_in_place(self, "sub", other, alpha)
 
 
-def _summed_in_place(self: TensorT, name: str, other: Any, alpha: Number) -> TensorT:
+def _add_scaled_in_place(self: TensorT, name: str, other: Any, alpha: Number) -> TensorT:
     if type(alpha) is int and alpha == 1:
-        return self._in_place(name, other)
+        return _apply_in_place(self, name, other)
     dtype = result_type(self, other)
     if dtype.is_narrow or dtype is not self.dtype:
         return self._computed(name, other, alpha=alpha)
-    return self._in_place(name, scaled(name, other, "alpha", alpha, dtype))
+    return _apply_in_place(self, name, scaled(name, other, "alpha", alpha, dtype))
 
 
 def mul_(self: TensorT, other: Any) -> TensorT:
     """Multiply in place, and return self."""
-    return self._in_place("mul", other)
+    return _apply_in_place(self, "mul", other)
 
 
 def div_(self: TensorT, other: Any, *, rounding_mode: RoundingMode = None) -> TensorT:
-    """Divide in place, rounded if asked for, and return self."""
+    """Divide in place, with rounding as in `mt_tensor.div`, and return self."""
     if rounding_mode is None:
-        return self._in_place("div", other)
+        return _apply_in_place(self, "div", other)
     return self._computed("div", other, rounding_mode=rounding_mode)
 
 
@@ -246,7 +250,7 @@ def float_power_(self: TensorT, exponent: Any) -> TensorT:
     """Raise to a power in place, and return self.
 
     Raises:
-        DTypeError: the elements are not of float64, as the result is.
+        DTypeError: this tensor is not float64, the dtype of the result.
     """
     if self.dtype is not float64:
         raise DTypeError(
@@ -257,21 +261,20 @@ def float_power_(self: TensorT, exponent: Any) -> TensorT:
 
 
 def fill_diagonal_(self: TensorT, fill_value: Number, wrap: bool = False) -> TensorT:
-    """Store a number where all indices are equal, and return self.
+    """Set the elements whose indices are all equal to a number, and return self.
 
     Args:
         self: the tensor.
         fill_value: the number.
-        wrap: whether the diagonal of a matrix with more rows than columns begins anew below
-            its end, one row further down.
+        wrap: whether to repeat the diagonal of a tall matrix, leaving out a row in between.
 
     Raises:
-        ShapeError: there are fewer than two dimensions, or more but of different sizes.
+        ShapeError: there are fewer than two dimensions, or more than two of different sizes.
     """
     check_flags(wrap=wrap)
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
         raise ShapeError(
-            "fill_diagonal_() needs a matrix, or dimensions that are all equal; shape "
+            "fill_diagonal_() needs a matrix, or dimensions of equal size; shape "
             f"{self.shape} was given."
         )
     diagonal = np.zeros(self.shape, np.bool_)
@@ -283,10 +286,10 @@ def fill_diagonal_(self: TensorT, fill_value: Number, wrap: bool = False) -> Ten
 # --- In-place forms of other operations ---------------------------------------------------------
 
 
-def changing(
+def in_place_of(
     operation: Callable[Concatenate[Any, Arguments], Tensor],
 ) -> Callable[Concatenate[TensorT, Arguments], TensorT]:
-    """Return the in-place form of an operation: it stores the result in the tensor itself."""
+    """Return the in-place form of an operation, which overwrites the tensor with the result."""
     name = operation.__name__
 
     def method(self: TensorT, /, *args: Arguments.args, **options: Arguments.kwargs) -> TensorT:
@@ -296,14 +299,14 @@ def changing(
     return _named(method, f"{name}_", f"Store the result of `{name}` in place, and return self.")
 
 
-def moving(
+def in_place_view_of(
     view: Callable[Concatenate[Any, Arguments], Tensor],
 ) -> Callable[Concatenate[TensorT, Arguments], TensorT]:
-    """Return the in-place form of an operation that returns a view: the tensor becomes this view.
+    """Return the in-place form of an operation that returns a view: the tensor becomes the view.
 
     Raises:
-        InPlaceError: (the method returned) the tensor has a history, gradients are not recorded,
-            and the view has another shape.
+        InPlaceError: (the returned method) the tensor is not a leaf, gradients are not recorded,
+            and the view has another shape or other strides.
     """
     name = view.__name__
 
@@ -313,8 +316,8 @@ def moving(
         same = moved.shape == self.shape and moved.stride() == self.stride()
         if not (same or recorded or self.is_leaf):
             raise InPlaceError(
-                f"{name}_(): the shape of a tensor with a history changes where gradients are "
-                f"recorded only; detach() it first, or use {name}()."
+                f"{name}_() cannot change the shape of a tensor that is not a leaf while gradients "
+                f"are not recorded: detach() it first, or use {name}()."
             )
         self._tensor = moved._tensor
         self._tensor.bump_version()
@@ -325,10 +328,10 @@ def moving(
     return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")
 
 
-def changing_by_operator(
+def in_place_operator(
     method_name: str, operation: Callable[..., Tensor]
 ) -> Callable[[TensorT, Any], TensorT]:
-    """Return the method that Python calls for an operator such as `//=`."""
+    """Return the method that Python calls for an augmented assignment such as `//=`."""
     name = operation.__name__
 
     def method(self: TensorT, other: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Division that is rounded, and common divisors and multiples.
+"""Division with rounding, and greatest common divisors and least common multiples.
 
-On integers all of it is exact. Division of an integer by zero is an error, since no integer could
-be the result; among floats it follows IEEE 754.
+They are exact on integers. Division of an integer by zero is an error, since no integer can be the
+result; on floats it follows IEEE 754.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from mt_tensor.core.tensor import Tensor
 RoundingMode = Literal["trunc", "floor"] | None
 
 
-# --- What has no integer as result ---------------------------------------------------------------
+# --- Checks of integer operands -------------------------------------------------------------------
 
 
 @extends("check of integers")
 def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
-    """Raise if the operator `name` of integers would have no integer as result.
+    """Check integers for which the result of the operator `name` would not be an integer.
 
     Args:
         x: the first argument.
-        name: of an operator that is not `closed`.
-        given: the second argument as it was given.
-        other: the same as a tensor like the first.
+        name: an operator that is not `closed` on integers.
+        given: the second argument as given by the caller.
+        other: the second argument as a tensor of the dtype of `x`.
 
     Raises:
-        DTypeError: an exponent is negative or does not fit.
+        DTypeError: an exponent is negative or out of range.
         DivisionByZeroError: a divisor is zero.
     """
     number = isinstance(given, Number)
@@ -61,30 +61,30 @@ def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
 
 
 def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
-    """Return `input / other`, element by element.
+    """Return `input / other`.
 
     Args:
         input: a tensor.
         other: a tensor or a number; both are broadcast and promoted.
-        rounding_mode: None for the true quotient, which is floating-point; "trunc" to drop its
-            fraction, "floor" to round it down, which keep integers integers. A rounded quotient
-            has gradient 0.
+        rounding_mode: None for the true quotient, which is floating-point; "trunc" to round it
+            towards zero, "floor" to round it down. Rounded quotients of integers are integers.
+            The gradient of a rounded quotient is 0.
 
     Raises:
-        DivisionByZeroError: integers are to be rounded, and a divisor is zero.
-        DTypeError: truth values are to be rounded.
-        DomainError: there is no such rounding mode.
+        DivisionByZeroError: the operands are integers, the quotient is rounded and a divisor is
+            zero.
+        DTypeError: the operands are bool and the quotient is rounded.
+        DomainError: `rounding_mode` has another value.
     """
     if rounding_mode is None:
         return FUNCTIONS["div"](input, other)
     if rounding_mode == "floor":
         return FUNCTIONS["floor_divide"](input, other)
     check_choice("rounding_mode", rounding_mode, (None, "trunc", "floor"))
-    rest = FUNCTIONS["fmod"](input, other)  # checks the arguments, too
-    if rest.is_floating_point():
+    remainder = FUNCTIONS["fmod"](input, other)  # checks the arguments too
+    if remainder.is_floating_point():
         return _TRUNCATED(input, other)
-    multiple = elementwise("sub", input, rest)  # of other, and nearer to zero
-    return elementwise("floor_divide", multiple, other)
+    return elementwise("floor_divide", elementwise("sub", input, remainder), other)
 
 
 divide = div
@@ -98,7 +98,7 @@ _TRUNCATED = ElementwiseOperation(
 
 
 def true_divide(input: Any, other: Any) -> Tensor:
-    """Return `input / other`, by torch's older name."""
+    """Return `input / other`, as `div` does without rounding."""
     return div(input, other)
 
 
@@ -107,7 +107,7 @@ def true_divide(input: Any, other: Any) -> Tensor:
 
 @validate_call
 def gcd(input: Tensor, other: Tensor) -> Tensor:
-    """Return the greatest common divisor of integers, not negative.
+    """Return the greatest common divisor of integers, which is not negative.
 
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
@@ -117,7 +117,7 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
 
 @validate_call
 def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """Return the least common multiple of integers, not negative; 0 if either is 0.
+    """Return the least common multiple of integers, which is not negative; 0 if either is 0.
 
     Raises:
         DTypeError: an argument is floating-point, or both are bool.

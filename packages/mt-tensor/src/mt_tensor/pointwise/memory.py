@@ -1,4 +1,4 @@
-"""Whether views share memory: what changes in place must know."""
+"""A fast check for views that share no memory, for in-place operations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def are_apart(views: Iterable[TensorData]) -> bool:
-    """Whether each view is of a NumPy array with memory of its own.
+    """Return True if the views are certain to share no memory, each of another NumPy array.
 
-    If not, they may share memory: see `TensorBackend.same_memory`.
+    If False, they may share memory: see `TensorBackend.same_memory`.
     """
     owners = set()
     for view in views:

@@ -1,4 +1,4 @@
-"""Python's operators for rows beside the core, `x // y` and `x & y`; see `core/rows.py`."""
+"""Python operators for rows outside the core, such as `x // y` and `x & y`; see `core/rows.py`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Files from their publishers, checked."""
+"""Downloads of published data sets, with checksums."""

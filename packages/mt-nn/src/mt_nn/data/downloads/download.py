@@ -1,7 +1,7 @@
-"""Fetch a file once: over HTTP, checked, and there whole or not at all.
+"""Download a file over HTTP, verify it, and replace the target atomically.
 
-What has arrived lies beside the target, under a name of its own that nobody can know beforehand,
-and is moved over it in one step when it is complete.
+Data is written to a temporary file with an unpredictable name in the same folder, which is renamed
+to the target when it is complete.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from mt_nn.errors import DownloadError, SettingError
 from mt_nn.files.reading import PathLike
 from mt_nn.files.writing import replacing
+from mt_nn.utils.settings import check
 
 SCHEMES = ("http", "https")
 
@@ -26,27 +27,26 @@ def download(
     progress: bool = True,
     timeout: float = 30.0,
 ) -> Path:
-    """Fetch a file, unless it is there, and return its path.
+    """Download a file unless it exists, and return its path.
 
-    A file of that name is taken to be the one wanted if it has the checksum, or if none is given.
-    Without a checksum it is known to be whole only if the server says how long it is; a warning
-    then names the checksum of what has come.
+    An existing file is kept if it has the checksum, or if no checksum is given. Without a checksum,
+    a truncated file is detected only if the server sends the length; a warning states the checksum
+    of the received file.
 
     Args:
-        url: begins with `http://` or `https://`. A redirection may lead to either, but from
-            `https` not to `http`.
-        path: the file's name here; its folder must exist.
-        sha256: its checksum, 64 hexadecimal digits. Without one, the file is what the server says,
-            or over `http://` whoever is on the way.
+        url: an `http://` or `https://` URL. Redirections are followed, except from `https` to
+            `http`.
+        path: the path of the file; its folder must exist.
+        sha256: the checksum, 64 hexadecimal digits. Without one, the content is not verified.
         progress: whether to show a progress bar, if rich is installed.
-        timeout: how many seconds to wait for the server each time. How long all may take, and how
-            many bytes may come, is in `mt_nn.limits`.
+        timeout: how many seconds to wait for each response of the server. `mt_nn.limits` bound the
+            total time and size.
 
     Raises:
-        DownloadError: there is no connection, the server has no such file or breaks off, a limit is
-            reached, or the file has another checksum, and is then deleted; or it cannot be written.
-            An earlier file of that name is untouched.
-        SettingError: an invalid setting.
+        DownloadError: the connection or the request fails, the transfer is incomplete, a limit is
+            exceeded, the checksum differs, or the file cannot be written. An existing file is
+            unchanged.
+        SettingError: a setting is invalid.
     """
     target = Path(path)
     _check_settings(url, target, sha256, timeout)
@@ -59,13 +59,18 @@ def download(
     except OSError as error:
         raise DownloadError(str(error)) from error
     if sha256 is None:
-        warnings.warn(_unchecked(url, digest), RuntimeWarning, stacklevel=2)
+        insecure = " over HTTP, which can be modified in transit" if url[:5] == "http:" else ""
+        message = (
+            f"{url} was downloaded without a checksum{insecure}: its content was not verified. Its "
+            f"checksum is sha256={digest!r}: compare it with the publisher's, and pass it."
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return target
 
 
 def _fetched(url: str, target: Path, sha256: str | None, progress: bool, timeout: float) -> str:
-    """Fetch a file, and return its checksum."""
-    # This imports urllib.request, which takes long.
+    """Download a file, and return its checksum."""
+    # Imported here because it imports urllib.request, which is slow.
     from mt_nn.data.downloads.fetching import fetch_into
 
     with replacing(target) as file:
@@ -75,38 +80,27 @@ def _fetched(url: str, target: Path, sha256: str | None, progress: bool, timeout
         if sha256 is not None and digest != sha256.lower():
             raise DownloadError(
                 f"{url}: the checksum is {digest}, not {sha256.lower()}. Call download() again; if "
-                "that does not help, the file there is another one."
+                "that does not help, the published file has changed."
             )
     return digest
-
-
-def _unchecked(url: str, digest: str) -> str:
-    """Return what is to be said of a file that was not checked."""
-    over = ", over HTTP, where anybody on the way can change it" if url[:5] == "http:" else ""
-    return (
-        f"{url} was fetched without a checksum{over}: nothing shows that it is the file that was "
-        f"published. This one has sha256={digest!r}: compare it with the publisher's, and pass it "
-        "from now on."
-    )
 
 
 def _check_settings(url: str, target: Path, sha256: str | None, timeout: float) -> None:
     try:
         parts = urllib.parse.urlsplit(url)
-        fine = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
+        valid = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
     except (ValueError, AttributeError):
-        fine = False
-    if not fine or re.search(r"[\x00-\x20\x7f-\U0010ffff]", url):
+        valid = False
+    if not valid or re.search(r"[\x00-\x20\x7f-\U0010ffff]", url):
         raise SettingError(
-            "url must begin with http:// or https:// and the name of a server, and hold no spaces "
-            f"or letters beyond ASCII, which urllib.parse.quote() replaces; got {url!r}."
+            "url must begin with http:// or https:// and a host name, and contain no spaces or "
+            f"non-ASCII characters (see urllib.parse.quote()); got {url!r}."
         )
-    if not target.name or "\0" in target.name:
-        raise SettingError(f"path must be the name of a file; got {str(target)!r}.")
-    if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
-        raise SettingError(f"sha256 is 64 hexadecimal digits; got {sha256!r}.")
-    if not 0 < timeout < float("inf"):
-        raise SettingError(f"timeout is a positive number of seconds; got {timeout!r}.")
+    named = target.name and "\0" not in target.name
+    check("path", str(target), bool(named), "the name of a file")
+    hexadecimal = sha256 is None or re.fullmatch(r"[0-9a-fA-F]{64}", sha256)
+    check("sha256", sha256, bool(hexadecimal), "64 hexadecimal digits")
+    check("timeout", timeout, 0 < timeout < float("inf"), "a positive number of seconds")
 
 
 def _digest_of(path: Path) -> str:

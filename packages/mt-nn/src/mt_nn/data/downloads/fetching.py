@@ -1,4 +1,4 @@
-"""The part of a download that speaks HTTP."""
+"""HTTP transfers of downloads."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from mt_nn.files.reading import CHUNK
 
 
 def fetch_into(file: BinaryIO, url: str, timeout: float, progress: bool) -> None:
-    """Write what a server sends into a file.
+    """Write the content of a URL to a file.
 
     Raises:
-        DownloadError: there is no connection, the server has no such file or breaks off, or a limit
-            is reached.
-        OSError: what comes cannot be written.
+        DownloadError: the connection or the request fails, the transfer is incomplete, or a limit
+            is exceeded.
+        OSError: the file cannot be written.
     """
     allowance = Allowance(url, DownloadError)
     handler = _Handler()
@@ -36,9 +36,9 @@ def fetch_into(file: BinaryIO, url: str, timeout: float, progress: bool) -> None
         with _guarded(url, allowance):
             response = opener.open(request, timeout=timeout)
         with response:
-            total = _total(response)
+            total = _content_length(response)
             allowance.check("download", total or 0)
-            with _bar(progress, url.rsplit("/", 1)[-1], total) as report:
+            with _progress_bar(progress, url.rsplit("/", 1)[-1], total) as report:
                 while chunk := _read(url, response, allowance):
                     file.write(chunk)
                     report(len(chunk))
@@ -50,7 +50,7 @@ def fetch_into(file: BinaryIO, url: str, timeout: float, progress: bool) -> None
 
 
 def _read(url: str, response: Any, allowance: Allowance) -> bytes:
-    """Return the next bytes; none at the end, and where the connection breaks off."""
+    """Return the next bytes; none at the end or if the connection was closed."""
     with _guarded(url, allowance):
         chunk: bytes = response.read1(CHUNK)
     allowance.take("download", len(chunk))
@@ -59,25 +59,25 @@ def _read(url: str, response: Any, allowance: Allowance) -> bytes:
 
 @contextmanager
 def _guarded(url: str, allowance: Allowance) -> Iterator[None]:
-    """Raise DownloadError for what goes wrong between here and the server."""
+    """Convert errors of the connection and the server to DownloadError."""
     try:
         yield
     except DownloadError:
         raise
     except urllib.error.HTTPError as error:
         error.close()
-        raise DownloadError(f"{url}: the server answers {error.code}, {error.reason}.") from error
+        raise DownloadError(f"{url}: HTTP error {error.code}, {error.reason}.") from error
     except (OSError, http.client.HTTPException) as error:
         allowance.take("download", 0)  # the connection may have been closed at the deadline
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-        raise DownloadError(f"could not fetch {url} ({reason}).") from error
+        raise DownloadError(f"could not download {url} ({reason}).") from error
 
 
 class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    """Speak HTTP over connections that can be closed while a thread waits for them.
+    """Open HTTP connections that can be closed while a thread waits for them.
 
-    A server may send a byte now and then for ever, also in headers, which Python's client reads
-    without end. No single wait is too long then.
+    Timeouts do not help against a server that sends a byte from time to time, without end; Python's
+    client even reads endless headers.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
         self._sockets: list[socket.socket] = []
 
     def do_open(self, http_class: Any, req: Any, **settings: Any) -> Any:
-        """Open a connection, and remember its socket."""
+        """Open a connection, and store its socket."""
 
         class Connection(http_class):  # type: ignore[misc]
             def connect(connection) -> None:  # noqa: N805 - `self` is the handler
@@ -96,9 +96,9 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
     @contextmanager
     def closed_at(self, deadline: float) -> Iterator[None]:
-        """Close the connections when the time is over, unless the block has ended."""
-        left = min(max(deadline - time.monotonic(), 0.0), threading.TIMEOUT_MAX)
-        timer = threading.Timer(left, self._close)
+        """Close the connections at the deadline, unless the block has ended."""
+        remaining = min(max(deadline - time.monotonic(), 0.0), threading.TIMEOUT_MAX)
+        timer = threading.Timer(remaining, self._close)
         timer.daemon = True
         timer.start()
         try:
@@ -108,12 +108,12 @@ class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 
     def _close(self) -> None:
         for each in self._sockets:
-            with suppress(OSError):  # it is closed already
+            with suppress(OSError):  # already closed
                 each.shutdown(socket.SHUT_RDWR)
 
 
 class _Redirections(urllib.request.HTTPRedirectHandler):
-    """Follow redirections over HTTP, but not from an encrypted connection to an open one."""
+    """Follow redirections to HTTP and HTTPS, but not from HTTPS to HTTP."""
 
     def redirect_request(
         self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -121,22 +121,20 @@ class _Redirections(urllib.request.HTTPRedirectHandler):
         """Return the next request."""
         old, new = (urllib.parse.urlsplit(url).scheme for url in (req.full_url, newurl))
         if new not in ("http", "https") or (old == "https" and new == "http"):
-            raise DownloadError(
-                f"{req.full_url} leads to {newurl}, where it is not safe to follow."
-            )
-        fp.close()  # or all that the server says beside it would be read into memory
+            raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not safe.")
+        fp.close()  # otherwise the body of any size would be read into memory
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _total(response: Any) -> int | None:
-    """Return how long the file is, or None if the server does not say."""
+def _content_length(response: Any) -> int | None:
+    """Return the length of the file; None if the server does not send it."""
     length = response.headers.get("Content-Length", "")
     return int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
 
 
 @contextmanager
-def _bar(shown: bool, name: str, total: int | None) -> Iterator[Callable[[int], object]]:
-    """Yield a function to be told how many bytes have come, which moves a bar if there is one."""
+def _progress_bar(shown: bool, name: str, total: int | None) -> Iterator[Callable[[int], object]]:
+    """Yield a function that advances a progress bar by a number of bytes."""
     try:
         from rich.markup import escape
         from rich.progress import Progress

@@ -1,8 +1,8 @@
-"""Where data sets are published, and fetching one by its name.
+"""URLs of published data sets, and their download by name.
 
-A checksum stands here only if somebody has held the publisher's file beside it. A file without one
-is checked by its length, where the server says that, and by the reader of its format; and a warning
-says so, with the checksum of what has come. All addresses are encrypted.
+A checksum is listed only if it was compared with the publisher's file. Files without one are
+checked only by length, if the server sends it, and by the reader of their format; `download` warns
+about them, and states the checksum. All URLs use HTTPS.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from mt_nn.utils.settings import choice
 
 
 class Published(NamedTuple):
-    """A data set that can be fetched.
+    """A data set that can be downloaded.
 
     Attributes:
-        address: the folder of its files, at its publisher.
-        files: their names, each with its SHA-256 if that is known.
-        licence: under which terms it is published.
+        address: the URL of the publisher's folder.
+        files: the names of the files, and their SHA-256 checksums, or None if unknown.
+        licence: the terms of use.
     """
 
     address: str
@@ -51,7 +51,7 @@ PUBLISHED = {
         },
         "MIT, Zalando Research",
     ),
-    # The authors' own server no longer gives the files out; this is the copy that PyTorch uses.
+    # The authors' server no longer provides the files; PyTorch uses this copy, too.
     "mnist": Published(
         "https://ossci-datasets.s3.amazonaws.com/mnist/",
         {
@@ -75,20 +75,20 @@ PUBLISHED = {
 
 
 def fetch(name: str, folder: PathLike = "data", progress: bool = True) -> Path:
-    """Fetch a data set from its publisher, unless it is there, and return the folder of its files.
+    """Download a data set from its publisher unless it exists, and return its folder.
 
         train, test = mnist(fetch("fashion-mnist"))
         train, test = cifar10(fetch("cifar10"))
 
     Args:
-        name: one of `PUBLISHED`, which also says under which terms it may be used.
-        folder: the files come into a folder in it, which has the name of the data set.
+        name: a key of `PUBLISHED`, which also lists the terms of use.
+        folder: the parent folder; files are stored in a subfolder with the name of the data set.
         progress: whether to show a progress bar for each file, if rich is installed.
 
     Raises:
-        DownloadError: as `download` raises it.
-        FileError: the folder cannot be made.
-        SettingError: there is no such data set.
+        DownloadError: as for `download`.
+        FileError: the folder cannot be created.
+        SettingError: the name is unknown.
     """
     data = PUBLISHED[choice("name", name, PUBLISHED)]
     target = Path(folder, name)

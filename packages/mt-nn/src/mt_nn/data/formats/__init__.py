@@ -1,1 +1,1 @@
-"""Readers of published formats. What a file says of its own size is not believed."""
+"""Readers of common file formats. Sizes in headers are not trusted."""

@@ -1,7 +1,7 @@
-"""Read files inside a tar archive, without unpacking it to the disk.
+"""Read files inside a tar archive without extracting it to disk.
 
-Only plain files that were asked for are read, by the last part of their names; where an archive
-says that they should lie makes no difference, and links are not followed.
+Only regular files with requested base names are read; their folders are ignored, and links are not
+followed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from mt_nn.files.reading import PathLike, Source, opened
 
 
 def read_members(path: PathLike, names: Collection[str]) -> dict[str, bytes]:
-    """Return what files in an archive hold, by name.
+    """Return the contents of files in an archive, by name.
 
     Args:
-        path: where the archive is, plain or packed with gzip.
-        names: the last parts of the files' names; of several with one name the first is read.
+        path: the path of the archive, which may be compressed with gzip.
+        names: the base names of the files; if a name occurs several times, the first is read.
 
     Raises:
-        FileError: the archive is missing, damaged, holds sparse files, lacks a file, or takes more
-            than `mt_nn.limits` allow.
+        FileError: the archive is missing or damaged, contains sparse files, lacks a file, or
+            exceeds `mt_nn.limits`.
     """
     found: dict[str, bytes] = {}
     with opened(path) as source:
@@ -32,24 +32,24 @@ def read_members(path: PathLike, names: Collection[str]) -> dict[str, bytes]:
             _find(path, source, names, found)
         except (tarfile.TarError, EOFError, RecursionError, ValueError) as error:
             raise FileError(
-                f"{path} is damaged, or no tar archive ({error}). Fetch the file again."
+                f"{path} is damaged or not a tar archive ({error}). Download the file again."
             ) from error
     missing = [name for name in names if name not in found]
     if missing:
-        raise FileError(f"{path} holds no {', '.join(missing)}.")
+        raise FileError(f"{path} does not contain {', '.join(missing)}.")
     return found
 
 
 def _find(path: PathLike, source: Source, names: Collection[str], found: dict[str, bytes]) -> None:
-    """Read the files until all are found; `source` counts what Python's reader takes."""
+    """Read files until all are found; `source` counts the bytes that `tarfile` reads."""
     stream: Any = source
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             source.allowance.take("members")
             if member.issparse():
                 raise FileError(
-                    f"{path} holds a sparse file, whose holes might be of any size: pack it again "
-                    "without --sparse."
+                    f"{path} contains a sparse file, which may expand to any size: create the "
+                    "archive without --sparse."
                 )
             name = PurePosixPath(member.name).name
             content = archive.extractfile(member) if member.isreg() and name in names else None

@@ -1,7 +1,7 @@
-"""Readers of texts, and of sentences with classes.
+"""Readers of texts and of labelled sentences.
 
-A file of sentences, SST-2's or one of rated reviews, has lines of fields between tabs, without
-quoting. In the Penn Treebank's usual preprocessing rare words are `<unk>` and numbers `N` already.
+Files of sentences (SST-2, movie reviews) have tab-separated fields without quoting. In the usual
+version of the Penn Treebank, rare words have been replaced by `<unk>` and numbers by `N`.
 """
 
 from __future__ import annotations
@@ -23,90 +23,86 @@ from mt_tensor import Tensor, tensor
 
 
 def read_text(path: PathLike) -> str:
-    """Return the text in a file, which is UTF-8; as it is, with its ends of lines.
+    """Return the text in a UTF-8 file, with its line ends.
 
-    With `Vocabulary(sorted(set(text)))` its characters become numbers.
+    `Vocabulary(sorted(set(text)))` is a vocabulary of its characters.
 
     Args:
-        path: where the file is, plain or packed with gzip.
+        path: the path of the file, which may be compressed with gzip.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow.
+        FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`.
     """
     with opened(path) as source:
         content = source.read_all()
-        # One letter beyond the Basic Multilingual Plane makes all of a string's letters as wide.
+        # A character outside the Basic Multilingual Plane makes Python store 4 bytes for each.
         source.allowance.take("memory", len(content) * (1 if content.isascii() else 4))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise FileError(f"{path}, line {line}: this is no UTF-8 ({error.reason}).") from error
+        raise FileError(f"{path}, line {line}: not UTF-8 ({error.reason}).") from error
 
 
 def lines_of(path: PathLike, source: Source) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text in UTF-8, without their ends, each with its number from 1.
+    """Yield the lines of a UTF-8 text, without line ends, with their numbers from 1.
 
     Raises:
-        FileError: a line is no UTF-8, or a limit is reached.
+        FileError: a line is not UTF-8, or a limit is exceeded.
     """
     for number, line in source.lines():
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise FileError(f"{path}, line {number}: this is no UTF-8 ({error.reason}).") from error
+            raise FileError(f"{path}, line {number}: not UTF-8 ({error.reason}).") from error
         yield number, text.rstrip("\r\n")
 
 
 def find(folder: Path, name: str) -> Path:
-    """Return the path of a file in a folder, or of its packed form, whose name ends in `.gz`.
+    """Return the path of a file in a folder, which may be compressed, with the suffix `.gz`.
 
     Raises:
-        FileError: neither is there, or it cannot be known.
+        FileError: there is no such file, or the folder cannot be read.
     """
-    for candidate in _forms(folder, name):
-        if _exists(candidate):
-            return candidate
-    raise FileError(
-        f"{folder} holds no {name} or {name}.gz: name the folder where it lies, or put it there."
-    )
+    path = find_optional(folder, name)
+    if path is None:
+        raise FileError(
+            f"{folder} does not contain {name} or {name}.gz: pass the folder that does, or copy "
+            "the file there."
+        )
+    return path
 
 
-def holds(folder: Path, name: str) -> bool:
-    """Return whether a folder has a file, or its packed form.
+def find_optional(folder: Path, name: str) -> Path | None:
+    """Return the path of a file like `find`; None if there is none.
 
     Raises:
-        FileError: it cannot be known.
+        FileError: the folder cannot be read.
     """
-    return any(map(_exists, _forms(folder, name)))
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:  # it may not be read, or the name is too long
-        raise unreadable(path, error) from error
-
-
-def _forms(folder: Path, name: str) -> tuple[Path, Path]:
-    return folder / name, folder / f"{name}.gz"
+    for path in (folder / name, folder / f"{name}.gz"):
+        try:
+            if path.exists():
+                return path
+        except OSError as error:  # no permission, or the name is too long
+            raise unreadable(path, error) from error
+    return None
 
 
 # --- The Penn Treebank ----------------------------------------------------------------------------
 
 
 def read_penn_treebank(path: PathLike, end: str = "<eos>") -> list[str]:
-    """Return the words of a text in order, and after each line the token of its end.
+    """Return the words of a text, with an additional token after each line.
 
     Args:
-        path: where the file is, plain or packed with gzip.
+        path: the path of the file, which may be compressed with gzip.
         end: the token after each line.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow.
+        FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`.
     """
     words: list[str] = []
-    known: dict[str, str] = {}  # so that each word is in memory once
+    known: dict[str, str] = {}  # equal words share one string
     with opened(path) as source:
         for _, line in lines_of(path, source):
             for word in line.split():
@@ -118,18 +114,18 @@ def read_penn_treebank(path: PathLike, end: str = "<eos>") -> list[str]:
     return words
 
 
-# --- Sentences with classes -----------------------------------------------------------------------
+# --- Labelled sentences ---------------------------------------------------------------------------
 
 
 SST2_HEADER = "sentence\tlabel"
 
 
 class Sentences(NamedTuple):
-    """What a file of sentences holds.
+    """Labelled sentences.
 
     Attributes:
         texts: the sentences.
-        labels: their classes, int64 of shape (count,): 0 for negative, 1 for positive.
+        labels: their labels, int64 of shape (count,): 0 for negative, 1 for positive.
     """
 
     texts: list[str]
@@ -137,14 +133,14 @@ class Sentences(NamedTuple):
 
 
 def read_sst2(path: PathLike) -> Sentences:
-    """Return the sentences of SST-2's `train.tsv` or `dev.tsv`: a header, then text and class.
+    """Return the sentences of SST-2's `train.tsv` or `dev.tsv`: a header, then text and label.
 
     Args:
-        path: where the file is, plain or packed with gzip.
+        path: the path of the file, which may be compressed with gzip.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
-            it lacks the header, or a line is no sentence and 0 or 1, a tab between them.
+        FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`; the
+            header is missing, or a line is not a sentence, a tab, and 0 or 1.
     """
     texts, labels = [], []
     with opened(path) as source:
@@ -152,13 +148,15 @@ def read_sst2(path: PathLike) -> Sentences:
         header = next(lines, (1, ""))[1]
         if header != SST2_HEADER:
             raise FileError(
-                f"{path} is no file of SST-2 with classes: its first line is {header[:80]!r}, not "
-                f"{SST2_HEADER!r}. (The classes of test.tsv were never published.)"
+                f"{path} is not an SST-2 file with labels: its first line is {header[:80]!r}, not "
+                f"{SST2_HEADER!r}. (The labels of test.tsv were never published.)"
             )
         for number, line in lines:
             text, label = _fields(path, number, line, 2)
             if label not in ("0", "1"):
-                raise FileError(f"{path}, line {number}: a class is 0 or 1, not {label[:80]!r}.")
+                raise FileError(
+                    f"{path}, line {number}: a label must be 0 or 1; got {label[:80]!r}."
+                )
             texts.append(text.strip())
             labels.append(int(label))
             source.keep(texts[-1])
@@ -168,15 +166,15 @@ def read_sst2(path: PathLike) -> Sentences:
 def read_movie_reviews(path: PathLike) -> Sentences:
     """Return the sentences of `movieReviewSnippets_GroundTruth.txt` by Hutto and Gilbert (2014).
 
-    Each line has a number, the mean of human ratings from -4 to 4, and the sentence, which is
-    positive where the rating is above 0.
+    Each line consists of a number, the mean of human ratings from -4 to 4, and the sentence, which
+    is labelled positive if the rating is above 0.
 
     Args:
-        path: where the file is, plain or packed with gzip.
+        path: the path of the file, which may be compressed with gzip.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
-            or a line is no number, rating and sentence, tabs between them.
+        FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`; or a
+            line is not a number, a rating and a sentence, separated by tabs.
     """
     texts, labels = [], []
     with opened(path) as source:
@@ -192,8 +190,7 @@ def _fields(path: PathLike, number: int, line: str, count: int) -> list[str]:
     fields = line.split("\t")
     if len(fields) != count:
         raise FileError(
-            f"{path}, line {number}: {count} fields with tabs between them are wanted, "
-            f"{len(fields)} found."
+            f"{path}, line {number}: {count} tab-separated fields expected, {len(fields)} found."
         )
     return fields
 
@@ -205,25 +202,25 @@ def _rating(path: PathLike, number: int, text: str) -> float:
         rating = math.nan
     if not -4 <= rating <= 4:
         raise FileError(
-            f"{path}, line {number}: a rating is a number from -4 to 4, not {text[:80]!r}."
+            f"{path}, line {number}: a rating must be a number from -4 to 4; got {text[:80]!r}."
         )
     return rating
 
 
 class SentenceDataset(Dataset):
-    """Sentences as numbers of words, each with its class; `pad_collate` makes batches of them.
+    """A data set of sentences, as numbers of words, with labels; see `pad_collate` for batches.
 
     Args:
         texts: the sentences.
-        labels: their classes.
-        vocabulary: gives words their numbers.
-        tokenizer: cuts a sentence into words.
-        max_length: how many words are kept of a longer sentence; all with None.
+        labels: their labels.
+        vocabulary: maps words to numbers.
+        tokenizer: splits a sentence into words.
+        max_length: the number of words after which sentences are truncated; None for no limit.
 
     Raises:
-        SettingError: sentences and classes differ in number, or `max_length` is no positive
+        SettingError: the numbers of sentences and labels differ, or `max_length` is not a positive
             integer.
-        InputError: a word is unknown, and the vocabulary has no token for that.
+        InputError: a word is unknown, and the vocabulary has no unknown token.
     """
 
     def __init__(
@@ -236,7 +233,8 @@ class SentenceDataset(Dataset):
     ) -> None:
         if len(texts) != len(labels):
             raise SettingError(
-                f"each sentence has one class; {len(texts)} and {len(labels)} were given."
+                f"SentenceDataset takes one label per sentence; {len(texts)} sentences and "
+                f"{len(labels)} labels were given."
             )
         if max_length is not None:
             integer("max_length", max_length, 1)
@@ -246,9 +244,9 @@ class SentenceDataset(Dataset):
         self.labels = np.asarray(labels)
 
     def __len__(self) -> int:
-        """Return how many sentences there are."""
+        """Return the number of sentences."""
         return len(self.sentences)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Any]:
-        """Return a sentence, int64 of shape (length,), and its class."""
+        """Return a sentence, int64 of shape (length,), and its label."""
         return tensor(self.sentences[index]), self.labels[index].item()

@@ -1,8 +1,8 @@
-"""Transforms of images, with torchvision's names: calls that are put in a row by `Compose`.
+"""Image transforms, with the names and settings of torchvision; chain them with `Compose`.
 
-Images are tensors of shape (..., channels, height, width). One call treats all of them alike, also
-where it draws random numbers. Those come from the current default generator, which in a loader
-belongs to the batch, and which `use_generator` sets elsewhere.
+Images are tensors of shape (..., channels, height, width). One call transforms all images in the
+same way, with the same random numbers. These come from the current generator, which in a loader
+belongs to the batch; see `use_generator`.
 """
 
 from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale

@@ -1,4 +1,4 @@
-"""Changes of color. Pixels are numbers from 0 to 1; three channels are red, green and blue."""
+"""Color transforms. Pixels are numbers from 0 to 1; three channels are red, green and blue."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from mt_tensor import Tensor, stack, tensor
 from mt_tensor.extending import generator
 
 LUMINANCE = (0.2989, 0.587, 0.114)
-"""How much red, green and blue are in a grey (ITU-R BT.601)."""
+"""The weights of red, green and blue in a gray value (ITU-R BT.601)."""
 
 
 class Grayscale(ImageTransform):
-    """Colors as greys, by `LUMINANCE`; one channel stays as it is.
+    """Convert images to grayscale with the weights `LUMINANCE`.
 
     Args:
-        num_output_channels: 1, or 3 for three times the same.
+        num_output_channels: 1, or 3 for three equal channels.
 
     Raises:
-        SettingError: it is another number.
+        SettingError: the number of channels is invalid.
     """
 
     least = 3
 
     def __init__(self, num_output_channels: int = 1) -> None:
         if num_output_channels not in (1, 3):
-            raise SettingError(f"num_output_channels is 1 or 3; got {num_output_channels!r}.")
+            raise SettingError(f"num_output_channels must be 1 or 3; got {num_output_channels!r}.")
         self.num_output_channels = num_output_channels
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image in grey.
+        """Return the grayscale image.
 
         Raises:
-            InputError: they are not of floating-point numbers, or of other than 1 or 3 channels.
+            InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
         """
         _check_colors("Grayscale", img)
         return _repeated(_gray(img), self.num_output_channels)
 
 
 class RandomGrayscale(ImageTransform):
-    """Colors as greys, with probability `p`, in as many channels as before.
+    """Convert images to grayscale with probability `p`, with the same number of channels.
 
     Raises:
-        SettingError: `p` is no probability.
+        SettingError: `p` is not in [0, 1].
     """
 
     least = 3
@@ -55,10 +55,10 @@ class RandomGrayscale(ImageTransform):
         self.p = transform.probability(p)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image, perhaps in grey.
+        """Return the image, or the grayscale image.
 
         Raises:
-            InputError: they are not of floating-point numbers, or of other than 1 or 3 channels.
+            InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
         """
         _check_colors("RandomGrayscale", img)
         if generator().random() >= self.p:
@@ -67,11 +67,11 @@ class RandomGrayscale(ImageTransform):
 
 
 class ColorJitter(ImageTransform):
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+    """Change brightness, contrast, saturation and hue at random, in random order.
 
-    Each of the first three is a factor, 1 for no change, between two bounds; x stands for
-    (max(0, 1 - x), 1 + x). Hue is turned by a share of the circle of colors between two bounds from
-    -0.5 to 0.5; x stands for (-x, x).
+    The first three are factors, drawn from an interval; a number x is short for the interval
+    (max(0, 1 - x), 1 + x). Hue is rotated by a fraction of the color circle, drawn from an interval
+    within (-0.5, 0.5); a number x is short for (-x, x).
 
     Raises:
         SettingError: bounds are out of range.
@@ -92,13 +92,13 @@ class ColorJitter(ImageTransform):
         bounds = (-hue, hue) if isinstance(hue, int | float) else hue
         self.hue = transform.interval("hue", bounds, -0.5)
         if self.hue[1] > 0.5:
-            raise SettingError(f"hue has bounds from -0.5 to 0.5; got {hue!r}.")
+            raise SettingError(f"the bounds of hue must be from -0.5 to 0.5; got {hue!r}.")
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image in other colors.
+        """Return the image with changed colors.
 
         Raises:
-            InputError: they are not of floating-point numbers, or of other than 1 or 3 channels.
+            InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
         """
         _check_colors("ColorJitter", img)
         steps: list[tuple[Callable[[Tensor, float], Tensor], tuple[float, float], int]] = [
@@ -154,10 +154,10 @@ def _with_saturation(imgs: Tensor, factor: float) -> Tensor:
 
 
 def _with_hue(imgs: Tensor, turn: float) -> Tensor:
-    """Turn the hue, which is an angle where the largest and the smallest channel stay as they are.
+    """Rotate the hue, an angle, by `turn` revolutions; keep the largest and smallest channel value.
 
-    From red, green and blue to hue and back as in Smith 1978, Color Gamut Transform Pairs; the hue
-    goes from 0 to 6.
+    The conversion between RGB and hue is that of Smith 1978, "Color Gamut Transform Pairs"; hue
+    ranges from 0 to 6.
     """
     if imgs.shape[-3] == 1:
         return imgs
@@ -172,6 +172,6 @@ def _with_hue(imgs: Tensor, turn: float) -> Tensor:
     hue = hue + 6 * turn
     channels = []
     for start in (5, 3, 1):
-        place = (hue + start).remainder(6)
-        channels.append(largest - span * place.minimum(4 - place).clamp(0, 1))
+        angle = (hue + start).remainder(6)
+        channels.append(largest - span * angle.minimum(4 - angle).clamp(0, 1))
     return stack(channels, -3)

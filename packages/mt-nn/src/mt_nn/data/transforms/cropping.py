@@ -1,4 +1,4 @@
-"""Parts of images, borders around them, mirror images, and rectangles erased."""
+"""Cropping, padding, flipping and erasing."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 
 
 class Pad(ImageTransform):
-    """Surround images.
+    """Pad images.
 
     Args:
         padding: one number for all sides; two, for left and right, and for top and bottom; or four,
             for left, top, right and bottom.
-        fill: what the border holds in mode "constant".
-        padding_mode: "constant"; "edge", which repeats the pixels there; "reflect" and "symmetric",
-            which go back from there, without and with repeating them.
+        fill: the value of the border in mode "constant".
+        padding_mode: "constant"; "edge", which repeats edge pixels; "reflect" and "symmetric",
+            which mirror the image without and with repeating edge pixels.
 
     Raises:
-        SettingError: the padding is negative or not of 1, 2 or 4 numbers, or there is no such mode.
+        SettingError: the padding is negative or not 1, 2 or 4 numbers, or the mode is unknown.
     """
 
     def __init__(
@@ -40,29 +40,29 @@ class Pad(ImageTransform):
         self.fill, self.padding_mode = fill, choice("padding_mode", padding_mode, PADDING_MODES)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image with its border.
+        """Return the padded image.
 
         Raises:
-            InputError: they are too small to be reflected so far.
+            InputError: the image is too small for the padding mode.
         """
         return _padded(img, self.padding, self.fill, self.padding_mode)
 
 
 class CenterCrop(ImageTransform):
-    """The middle of images; what lies outside a smaller one is 0.
+    """Crop the center of images; smaller images are padded with 0.
 
     Args:
         size: height and width, or one number for both.
 
     Raises:
-        SettingError: a size is no positive integer.
+        SettingError: a size is not a positive integer.
     """
 
     def __init__(self, size: Sizes) -> None:
         self.size = integers("size", size, 2, 1)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the middle of the image."""
+        """Return the center of the image."""
         height, width = self.size
         down, across = max(height - img.shape[-2], 0), max(width - img.shape[-1], 0)
         sides = (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2)
@@ -72,17 +72,17 @@ class CenterCrop(ImageTransform):
 
 
 class RandomCrop(ImageTransform):
-    """A part of images, drawn anew for each call.
+    """Crop images at a random position.
 
     Args:
         size: height and width, or one number for both.
-        padding: added first, as `Pad` does; None for none.
-        pad_if_needed: whether to surround an image that is smaller than the crop, on both sides.
-        fill: as of `Pad`.
-        padding_mode: as of `Pad`.
+        padding: padding to add first; see `Pad`. None for none.
+        pad_if_needed: whether to pad images that are smaller than the crop, on both sides.
+        fill: see `Pad`.
+        padding_mode: see `Pad`.
 
     Raises:
-        SettingError: as `Pad`, or a size is no positive integer.
+        SettingError: as for `Pad`, or a size is not a positive integer.
     """
 
     def __init__(
@@ -99,10 +99,10 @@ class RandomCrop(ImageTransform):
         self.padding_mode = choice("padding_mode", padding_mode, PADDING_MODES)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return a part of the image.
+        """Return a crop of the image.
 
         Raises:
-            InputError: it is smaller than the crop.
+            InputError: the image is smaller than the crop.
         """
         height, width = self.size
         if self.padding is not None:
@@ -113,18 +113,18 @@ class RandomCrop(ImageTransform):
         tops, lefts = img.shape[-2] - height + 1, img.shape[-1] - width + 1
         if tops < 1 or lefts < 1:
             raise InputError(
-                f"a crop of {self.size} does not fit into {tuple(img.shape[-2:])}: give padding, "
-                "or pad_if_needed=True."
+                f"RandomCrop: a crop of {self.size} does not fit an image of "
+                f"{tuple(img.shape[-2:])}: set padding, or pad_if_needed=True."
             )
         top, left = generator().integers((tops, lefts)).tolist()
         return _cropped(img, top, left, self.size)
 
 
 class _RandomFlip(ImageTransform):
-    """What flips share.
+    """Base of flips.
 
     Attributes:
-        dim: the dimension that is turned around.
+        dim: the dimension to flip.
     """
 
     dim: ClassVar[int]
@@ -133,54 +133,52 @@ class _RandomFlip(ImageTransform):
         self.p = transform.probability(p)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image, or its mirror image."""
+        """Return the image, or the flipped image."""
         return img.flip(self.dim) if generator().random() < self.p else img
 
 
 class RandomHorizontalFlip(_RandomFlip):
-    """Left and right exchanged, with probability `p`.
+    """Flip images left to right with probability `p`.
 
     Raises:
-        SettingError: `p` is no probability.
+        SettingError: `p` is not in [0, 1].
     """
 
     dim = -1
 
 
 class RandomVerticalFlip(_RandomFlip):
-    """Top and bottom exchanged, with probability `p`.
+    """Flip images upside down with probability `p`.
 
     Raises:
-        SettingError: `p` is no probability.
+        SettingError: `p` is not in [0, 1].
     """
 
     dim = -2
 
 
-# --- What they share ------------------------------------------------------------------------------
+# --- Helper functions -----------------------------------------------------------------------------
 
 
 def _cropped(img: Tensor, top: int, left: int, size: tuple[int, ...]) -> Tensor:
-    """Return a part of images."""
     return img[..., top : top + size[0], left : left + size[1]]
 
 
 def _padded(img: Tensor, sides: tuple[int, int, int, int], fill: float, mode: str) -> Tensor:
-    """Surround an image on its left, top, right and bottom."""
+    """Pad an image on the left, top, right and bottom."""
     left, top, right, bottom = sides
     if not any(sides):
         return img
     if mode == "constant":
         return pad(img, (left, right, top, bottom), value=fill)
     height, width = img.shape[-2:]
-    inner = 0 if mode == "symmetric" else 1  # what a reflection leaves out at the edge
-    far = max(top, bottom) > height - inner or max(left, right) > width - inner
-    if not img.numel() or (mode != "edge" and far):
+    skipped = 0 if mode == "symmetric" else 1  # edge pixels that a reflection does not repeat
+    too_large = max(top, bottom) > height - skipped or max(left, right) > width - skipped
+    if not img.numel() or (mode != "edge" and too_large):
         raise InputError(
-            f"padding {sides} of mode {mode!r} does not fit an image of {height} x {width}: it is "
-            "too small."
+            f"an image of {height} x {width} is too small for padding {sides} of mode {mode!r}."
         )
-    # The border repeats rows and columns, so NumPy's padding of their numbers says which.
+    # The border repeats rows and columns, so pad their indices with NumPy, and look them up.
     rows = np.pad(np.arange(height), (top, bottom), mode)  # type: ignore[call-overload]
     columns = np.pad(np.arange(width), (left, right), mode)  # type: ignore[call-overload]
     backend = img.backend
@@ -189,11 +187,11 @@ def _padded(img: Tensor, sides: tuple[int, int, int, int], fill: float, mode: st
 
 
 def _sides(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
-    """Return the padding on the left, at the top, on the right and at the bottom."""
+    """Return the padding on the left, top, right and bottom."""
     given = list(padding) if isinstance(padding, tuple | list) else [padding]
     numbers = [integer("padding", each, 0) for each in given]
     if len(numbers) not in (1, 2, 4):
-        raise SettingError(f"padding is one, two or four integers; got {padding!r}.")
+        raise SettingError(f"padding must be one, two or four integers; got {padding!r}.")
     left, top, right, bottom = (numbers * 4)[:4]
     return left, top, right, bottom
 
@@ -202,18 +200,18 @@ def _sides(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
 
 
 class RandomErasing(ImageTransform):
-    """A random box of images painted over (Zhong et al. 2017, Random Erasing Data Augmentation).
+    """Erase a random box of images (Zhong et al. 2017, "Random Erasing Data Augmentation").
 
-    An image in which no box fits stays as it is.
+    If no box fits, the image is unchanged.
 
     Args:
-        p: the probability that a box is painted.
-        scale: between which shares of the image's area that of the box lies.
-        ratio: between which bounds its height divided by its width lies; its logarithm is uniform.
-        value: what the box holds: a number, one for each channel, or "random" for normal noise.
+        p: the probability of erasing a box.
+        scale: the bounds of the box's area, as fractions of the image's area.
+        ratio: the bounds of the box's height divided by its width, drawn log-uniformly.
+        value: the new value: a number, one per channel, or "random" for normal noise.
 
     Raises:
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     def __init__(
@@ -228,29 +226,31 @@ class RandomErasing(ImageTransform):
         self.ratio = transform.interval("ratio", ratio, 0)
         if not self.scale[1] <= 1 or not self.ratio[0]:
             raise SettingError(
-                f"a box has two sides and lies in the image; got scale={scale!r}, ratio={ratio!r}."
+                "the bounds of scale must be at most 1, and those of ratio above 0; got "
+                f"scale={scale!r}, ratio={ratio!r}."
             )
         self.value = value if value == "random" else transform.row("value", value)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image, perhaps with a box painted over.
+        """Return the image, or the image with a box erased.
 
         Raises:
-            InputError: it has another number of channels than `value`.
+            InputError: the number of channels is not that of `value`.
         """
         height, width = img.shape[-2:]
         low, high = self.ratio
         is_chosen = generator().random() < self.p
         box = draw_box(height, width, self.scale, (1 / high, 1 / low)) if is_chosen else None
-        paint = self._paint(img)
+        values = self._values(img)
         if box is None:
             return img
         top, left, rows, columns = box
-        painted = np.zeros((height, width), bool)
-        painted[top : top + rows, left : left + columns] = True
-        return paint.where(tensor(painted, backend=img.backend), img)
+        mask = np.zeros((height, width), bool)
+        mask[top : top + rows, left : left + columns] = True
+        return values.where(tensor(mask, backend=img.backend), img)
 
-    def _paint(self, img: Tensor) -> Tensor:
+    def _values(self, img: Tensor) -> Tensor:
+        """Return the new values, which broadcast to the image."""
         if self.value == "random":
             transform.check_real("RandomErasing", img)
             return randn(img.shape, dtype=img.dtype, backend=img.backend)

@@ -1,7 +1,7 @@
-"""Images made larger or smaller, whole or in part.
+"""Resizing of images and of crops.
 
-Each new row is a weighted mean of old ones, and so is each new column: resizing is a product with
-a matrix from the left, and with another from the right.
+New rows are weighted means of old rows, and so are columns: resizing is a matrix product from the
+left and one from the right.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from mt_tensor.extending import check_flags, generator
 
 INTERPOLATIONS = ("nearest", "bilinear")
 ATTEMPTS = 10
-"""How often a box is drawn before one that surely fits is taken."""
+"""The number of boxes to draw until one fits."""
 
 Box = tuple[int, int, int, int]
 """Top, left, height and width of a part of an image."""
 
 
 class _Resizing(ImageTransform):
-    """What resizing has in common: how new pixels come from old ones."""
+    """Base of transforms that resize."""
 
     def __init__(self, interpolation: str, antialias: bool) -> None:
         check_flags(antialias=antialias)
@@ -35,15 +35,15 @@ class _Resizing(ImageTransform):
         self.antialias = antialias
 
     def resized(self, img: Tensor, box: Box, size: Sequence[int]) -> Tensor:
-        """Return a box of an image in another size.
+        """Return a part of an image, resized.
 
         Args:
             img: shape (..., height, width).
-            box: which part.
+            box: the part.
             size: the new height and width.
 
         Raises:
-            InputError: the image has no pixels, or not of floating-point numbers.
+            InputError: the image has no pixels, or its dtype is not floating-point.
         """
         check_real(type(self).__name__, img)
         if 0 in img.shape[-2:]:
@@ -53,52 +53,52 @@ class _Resizing(ImageTransform):
         top, left, height, width = box
         rows = self._weights(top, height, img.shape[-2], size[0])
         columns = self._weights(left, width, img.shape[-1], size[1])
-        before, behind = (
+        left_matrix, right_matrix = (
             tensor(weights, dtype=img.dtype, backend=img.backend) for weights in (rows, columns)
         )
-        return before @ img @ behind.T
+        return left_matrix @ img @ right_matrix.T
 
     def _weights(self, start: int, length: int, old: int, new: int) -> Numbers:
-        """Return how much of each old pixel is in each new one, along one side of an image.
+        """Return the weights of old pixels in new pixels, along one dimension of an image.
 
-        Pixel i lies at i + 1/2. A new one that covers `scale` old ones weighs those around its
-        middle by a triangle, which reaches as far as the next new pixel, or the next old one if
-        that is farther or nothing is to be smoothed.
+        Pixel i has its center at i + 1/2. The weights around the center of a new pixel form a
+        triangle. Its half-width is the distance of new pixels, or that of old ones if it is larger
+        or without antialiasing.
 
         Args:
-            start: where the box begins.
-            length: how many old pixels it has.
-            old: how many there are in all.
-            new: how many new pixels there are.
+            start: the start of the box.
+            length: the number of old pixels in the box.
+            old: the number of old pixels.
+            new: the number of new pixels.
 
         Returns:
             Shape (new, old); the weights of a new pixel add up to 1.
         """
         scale = length / new
-        places = np.arange(old) - start  # of the old pixels in the box
+        positions = np.arange(old) - start  # relative to the box
         if self.interpolation == "nearest":
-            found: Numbers = places == np.arange(new)[:, None] * length // new
-            return found.astype(np.float64)
-        reach = max(scale, 1.0) if self.antialias else 1.0
-        distances = places + 0.5 - (np.arange(new)[:, None] + 0.5) * scale
-        weights = np.maximum(1 - np.abs(distances) / reach, 0)
-        weights *= (places >= 0) & (places < length)
+            nearest: Numbers = positions == np.arange(new)[:, None] * length // new
+            return nearest.astype(np.float64)
+        half_width = max(scale, 1.0) if self.antialias else 1.0
+        distances = positions + 0.5 - (np.arange(new)[:, None] + 0.5) * scale
+        weights = np.maximum(1 - np.abs(distances) / half_width, 0)
+        weights *= (positions >= 0) & (positions < length)
         normalized: Numbers = weights / weights.sum(axis=-1, keepdims=True)
         return normalized
 
 
 class Resize(_Resizing):
-    """Images of another size, as `torch.nn.functional.interpolate` makes them.
+    """Resize images like `torch.nn.functional.interpolate`.
 
     Args:
-        size: height and width; or one number for the shorter side, and the other in proportion.
+        size: height and width; or one number for the shorter side, which keeps the aspect ratio.
         interpolation: "bilinear" or "nearest".
-        max_size: the most that the longer side may have; only where `size` is one number.
-        antialias: whether smaller images are smoothed ("bilinear" only): whether all old pixels are
-            in the new ones, and not only the nearest to each.
+        max_size: the upper bound of the longer side, if `size` is one number.
+        antialias: whether to average over all old pixels when shrinking ("bilinear" only), instead
+            of the nearest ones.
 
     Raises:
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     def __init__(
@@ -118,15 +118,15 @@ class Resize(_Resizing):
             len(self.size) == 2 or integer("max_size", max_size, 1) <= self.size[0]
         ):
             raise SettingError(
-                "max_size bounds the longer side where size is one number, which it exceeds; got "
+                "max_size must be greater than size, which must be one number; got "
                 f"size={size!r}, max_size={max_size!r}."
             )
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image resized.
+        """Return the resized image.
 
         Raises:
-            InputError: it has no pixels, or not of floating-point numbers.
+            InputError: the image has no pixels, or its dtype is not floating-point.
         """
         height, width = img.shape[-2:]
         return self.resized(img, (0, 0, height, width), self._new_size(height, width))
@@ -142,17 +142,17 @@ class Resize(_Resizing):
 
 
 class RandomResizedCrop(_Resizing):
-    """A part of images, of random place, size and proportion, resized.
+    """Crop a box of random position, size and aspect ratio, and resize it.
 
     Args:
         size: height and width, or one number for both.
-        scale: between which shares of the image's area that of the part lies.
-        ratio: between which bounds its width divided by its height lies; its logarithm is uniform.
-        interpolation: as of `Resize`.
-        antialias: as of `Resize`.
+        scale: the bounds of the box's area, as fractions of the image's area.
+        ratio: the bounds of the box's width divided by its height, drawn log-uniformly.
+        interpolation: see `Resize`.
+        antialias: see `Resize`.
 
     Raises:
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     def __init__(
@@ -168,22 +168,23 @@ class RandomResizedCrop(_Resizing):
         self.scale, self.ratio = interval("scale", scale, 0), interval("ratio", ratio, 0)
         if not self.scale[1] or not self.ratio[0]:
             raise SettingError(
-                f"a part has an area and two sides; got scale={scale!r}, ratio={ratio!r}."
+                "the upper bound of scale, and the bounds of ratio, must be above 0; got "
+                f"scale={scale!r}, ratio={ratio!r}."
             )
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return a part of the image, resized.
+        """Return a resized crop of the image.
 
         Raises:
-            InputError: it has no pixels, or not of floating-point numbers.
+            InputError: the image has no pixels, or its dtype is not floating-point.
         """
         return self.resized(img, self._box(*img.shape[-2:]), self.size)
 
     def _box(self, height: int, width: int) -> Box:
-        """Draw a box; if none fits, return the largest in the middle that has the proportion."""
-        found = draw_box(height, width, self.scale, self.ratio)
-        if found is not None:
-            return found
+        """Draw a box; if none fits, return the largest central one within the ratio's bounds."""
+        box = draw_box(height, width, self.scale, self.ratio)
+        if box is not None:
+            return box
         low, high = self.ratio
         rows, columns = min(height, round(width / low)), min(width, round(height * high))
         return (height - rows) // 2, (width - columns) // 2, rows, columns
@@ -192,22 +193,22 @@ class RandomResizedCrop(_Resizing):
 def draw_box(
     height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float]
 ) -> Box | None:
-    """Draw a box in an image.
+    """Draw a random box in an image.
 
     Args:
-        height: that of the image.
-        width: likewise.
-        scale: between which shares of the image's area that of the box lies.
-        ratio: between which bounds its width divided by its height lies.
+        height: the height of the image.
+        width: the width of the image.
+        scale: the bounds of the box's area, as fractions of the image's area.
+        ratio: the bounds of the box's width divided by its height.
 
     Returns:
-        Top, left, height and width, each at least 1; None if none that was drawn fits.
+        Top, left, height and width; None if no box fitted in `ATTEMPTS` attempts.
     """
     numbers = generator()
     for _ in range(ATTEMPTS):
         area = height * width * numbers.uniform(*scale)
-        proportion = math.exp(numbers.uniform(math.log(ratio[0]), math.log(ratio[1])))
-        columns, rows = round(math.sqrt(area * proportion)), round(math.sqrt(area / proportion))
+        aspect = math.exp(numbers.uniform(math.log(ratio[0]), math.log(ratio[1])))
+        columns, rows = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
         if 0 < rows <= height and 0 < columns <= width:
             top, left = numbers.integers((height - rows + 1, width - columns + 1)).tolist()
             return top, left, rows, columns

@@ -1,4 +1,4 @@
-"""What transforms have in common; transforms made of others; arrays as tensors of pixels."""
+"""The base class of image transforms, compositions, and conversion of arrays to tensors."""
 
 from __future__ import annotations
 
@@ -17,25 +17,30 @@ Numbers = npt.NDArray[np.float64]
 
 
 class ImageTransform:
-    """A transform of images; a subclass defines `transformed`.
+    """Base class of image transforms; a subclass defines `transformed`.
 
     Attributes:
-        least: the least number of dimensions of an image: 3 if its channels matter.
+        least: the smallest number of dimensions of an image; 3 if channels are needed.
     """
 
     least: ClassVar[int] = 2
 
     def __call__(self, img: Tensor) -> Tensor:
-        """Return the image, or images of shape (..., channels, height, width), transformed alike.
+        """Transform images, shape (..., channels, height, width), all in the same way.
 
         Raises:
-            InputError: it is no such tensor, or not what this transform takes.
+            InputError: `img` is not a tensor, or its shape or dtype is not supported.
         """
-        check_image(type(self).__name__, img, self.least)
+        if not isinstance(img, Tensor) or img.ndim < self.least:
+            raise InputError(
+                f"{type(self).__name__} takes a tensor of shape (..., channels, height, width), "
+                f"with at least {self.least} dimensions; {type(img).__name__} of shape "
+                f"{getattr(img, 'shape', 'unknown')} was given. Convert arrays with ToTensor."
+            )
         return self.transformed(img)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image transformed; see `__call__`."""
+        """Return the transformed image; see `__call__`."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -44,7 +49,7 @@ class ImageTransform:
 
 
 def column(name: str, numbers: Any, img: Tensor) -> Tensor:
-    """Return one number for each channel, or one for all, for arithmetic with an image.
+    """Return numbers, one per channel or one for all, as a tensor that broadcasts to an image.
 
     Raises:
         InputError: the image has another number of channels.
@@ -52,65 +57,50 @@ def column(name: str, numbers: Any, img: Tensor) -> Tensor:
     channels = img.shape[-3] if img.ndim > 2 else 1
     if len(numbers) not in (1, channels):
         raise InputError(
-            f"the image has {channels} channel(s), but {name} is given for {len(numbers)}."
+            f"the image has {channels} channel(s), but {name} has {len(numbers)} numbers."
         )
-    found = tensor(numbers, dtype=img.dtype, backend=img.backend)
-    return found.view(-1, 1, 1) if img.ndim > 2 else found
-
-
-def check_image(name: str, img: Any, least: int) -> None:
-    """Raise InputError unless it is a tensor with enough dimensions."""
-    if not isinstance(img, Tensor) or img.ndim < least:
-        raise InputError(
-            f"{name} takes a tensor of shape (..., channels, height, width), here of {least} "
-            f"dimensions or more; {type(img).__name__} of shape {getattr(img, 'shape', 'unknown')} "
-            "was given. ToTensor makes one of an array."
-        )
+    values = tensor(numbers, dtype=img.dtype, backend=img.backend)
+    return values.view(-1, 1, 1) if img.ndim > 2 else values
 
 
 def check_real(name: str, img: Tensor) -> None:
-    """Raise InputError unless an image holds floating-point numbers."""
+    """Raise InputError unless the dtype of an image is floating-point."""
     if not img.dtype.is_floating_point:
         raise InputError(
-            f"{name} takes floating-point numbers; {img.dtype.name} was given. ToTensor or "
-            ".float() makes them."
+            f"{name} takes floating-point images; {img.dtype.name} was given. Convert with "
+            "ToTensor or .float()."
         )
 
 
 def check_callable(transform: Any) -> None:
-    """Raise SettingError unless a transform can be called."""
+    """Raise SettingError unless a transform is callable."""
     if not callable(transform):
-        raise SettingError(f"a transform is called; {transform!r} cannot be.")
+        raise SettingError(f"a transform must be callable; {transform!r} was given.")
 
 
 def probability(p: float) -> float:
-    """Return a probability.
-
-    Raises:
-        SettingError: it is none.
-    """
+    """Return a probability; raise SettingError unless it is in [0, 1]."""
     check("the probability p", p, 0.0 <= p <= 1.0, "between 0 and 1")
     return p
 
 
-def row(name: str, numbers: Any, counts: Sequence[int] = ()) -> list[float]:
-    """Return a setting that is one or more finite numbers.
+def row(name: str, numbers: Any, count: int | None = None) -> list[float]:
+    """Return a setting that consists of finite numbers, as a list.
 
     Args:
-        name: what it is called.
+        name: the name of the setting.
         numbers: the setting.
-        counts: how many there may be; any with none.
+        count: the number of numbers; None for one or more.
 
     Raises:
-        SettingError: it is something else.
+        SettingError: the setting is invalid.
     """
     try:
         found = np.asarray(numbers, np.float64).reshape(-1)
     except (TypeError, ValueError):
         found = np.array([])
-    if not (found.size and np.isfinite(found).all()) or (counts and found.size not in counts):
-        many = " or ".join(map(str, counts)) or "one or more"
-        raise SettingError(f"{name} is {many} finite numbers; got {numbers!r}.")
+    valid = found.size and np.isfinite(found).all() and count in (None, found.size)
+    check(name, numbers, bool(valid), f"{count or 'one or more'} finite numbers")
     return [float(number) for number in found]
 
 
@@ -118,40 +108,37 @@ def interval(name: str, numbers: Any, least: float = -np.inf) -> tuple[float, fl
     """Return a setting that is an interval.
 
     Raises:
-        SettingError: it is no pair of finite numbers from `least` on, in order.
+        SettingError: it is not a pair of finite numbers, at least `least`, in ascending order.
     """
-    low, high = row(name, numbers, (2,))
-    if not least <= low <= high:
-        above = f" from {least} on" if least > -np.inf else ""
-        raise SettingError(f"{name} is a pair (low, high) of numbers{above}; got {numbers!r}.")
+    low, high = row(name, numbers, 2)
+    bound = f" of at least {least}" if least > -np.inf else ""
+    check(name, numbers, least <= low <= high, f"a pair (low, high) of numbers{bound}")
     return low, high
 
 
 def angles(name: str, degrees: Any) -> tuple[float, float]:
-    """Return an interval given as a pair, or as d for (-d, d).
+    """Return an interval, given as a pair, or as a number d for (-d, d).
 
     Raises:
         SettingError: it is neither.
     """
-    if isinstance(degrees, int | float):
-        return interval(name, (-degrees, degrees))
-    return interval(name, degrees)
+    return interval(name, (-degrees, degrees) if isinstance(degrees, int | float) else degrees)
 
 
-# --- Transforms made of others, or of any function ------------------------------------------------
+# --- Compositions and functions -------------------------------------------------------------------
 
 
 class Compose:
-    """Transforms one after another.
+    """Apply transforms one after the other.
 
         >>> Compose([abs, float])(-3)
         3.0
 
     Args:
-        transforms: each is called with what the one before returned.
+        transforms: callables; each is applied to the result of the previous one.
 
     Raises:
-        SettingError: one cannot be called.
+        SettingError: a transform is not callable.
     """
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
@@ -160,7 +147,7 @@ class Compose:
             check_callable(each)
 
     def __call__(self, img: Any) -> Any:
-        """Return what the last transform returns."""
+        """Return the result of the last transform."""
         for transform in self.transforms:
             img = transform(img)
         return img
@@ -170,14 +157,14 @@ class Compose:
 
 
 class RandomApply(Compose):
-    """Transforms one after another, or none of them.
+    """Apply transforms one after the other with a probability, or else none of them.
 
     Args:
-        transforms: as of `Compose`.
-        p: the probability that they are applied.
+        transforms: see `Compose`.
+        p: the probability.
 
     Raises:
-        SettingError: one cannot be called, or `p` is no probability.
+        SettingError: a transform is not callable, or `p` is not in [0, 1].
     """
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5) -> None:
@@ -185,20 +172,20 @@ class RandomApply(Compose):
         self.p = probability(p)
 
     def __call__(self, img: Any) -> Any:
-        """Return what the last transform returns, or what was given."""
+        """Return the result of the last transform, or the image itself."""
         return super().__call__(img) if generator().random() < self.p else img
 
 
 class RandomChoice(Compose):
-    """One of several transforms, drawn anew for each call.
+    """Apply one of several transforms, drawn at random for each call.
 
     Args:
-        transforms: what is chosen from.
-        p: for each a weight, as of `WeightedRandomSampler`; None if all are equally likely.
+        transforms: the transforms to choose from.
+        p: weights, one per transform, which need not sum to 1; None for equal weights.
 
     Raises:
-        SettingError: there is none or one cannot be called, or the weights are not as many, or
-            negative, or all 0.
+        SettingError: there is no transform, one is not callable, or the weights do not match, are
+            negative or all 0.
     """
 
     def __init__(
@@ -208,21 +195,21 @@ class RandomChoice(Compose):
         weights = np.array(row("p", [1.0] * len(self.transforms) if p is None else p))
         if len(weights) != len(self.transforms) or weights.min() < 0 or not weights.sum():
             raise SettingError(
-                f"p has a weight from 0 on for each of {len(self.transforms)} transforms, not all "
-                f"of them 0; got {p!r}."
+                f"p must be {len(self.transforms)} non-negative weights, one per transform, and "
+                f"not all 0; got {p!r}."
             )
         self.p = weights / weights.sum()
 
     def __call__(self, img: Any) -> Any:
-        """Return what the chosen transform returns."""
+        """Return the result of the chosen transform."""
         return self.transforms[int(generator().choice(len(self.p), p=self.p))](img)
 
 
 class Lambda:
-    """A transform made of any function of one argument.
+    """Apply a function of one argument.
 
     Raises:
-        SettingError: it cannot be called.
+        SettingError: it is not callable.
     """
 
     def __init__(self, lambd: Callable[[Any], Any]) -> None:
@@ -230,28 +217,27 @@ class Lambda:
         self.lambd = lambd
 
     def __call__(self, img: Any) -> Any:
-        """Return what the function returns."""
+        """Return the result of the function."""
         return self.lambd(img)
 
     def __repr__(self) -> str:
         return "Lambda()"
 
 
-# --- From arrays to tensors, and from pixels to numbers a network likes ---------------------------
+# --- Conversion and normalization -----------------------------------------------------------------
 
 
 class ToTensor:
-    """An array of shape (height, width) or (height, width, channels) as a tensor, channels first.
+    """Convert an array of shape (height, width[, channels]) to a tensor with channels first.
 
-    Bytes become float32 from 0 to 1; numbers of other types are kept as they are. An image of
-    Pillow is an array, too.
+    Bytes become float32 from 0 to 1; other dtypes are kept. Pillow images are supported, too.
     """
 
     def __call__(self, pic: Any) -> Tensor:
         """Return a tensor of shape (channels, height, width).
 
         Raises:
-            InputError: it is no array of two or three dimensions.
+            InputError: `pic` is not an array of two or three dimensions.
         """
         is_array = hasattr(pic, "__array_interface__") and not isinstance(pic, Tensor)
         array = np.asarray(pic) if is_array else np.empty(0)
@@ -271,15 +257,15 @@ class ToTensor:
 
 
 class Normalize(ImageTransform):
-    """Each channel c becomes `(x - mean[c]) / std[c]`.
+    """Replace each channel c by `(x - mean[c]) / std[c]`.
 
     Args:
-        mean: one number for each channel, or one for all.
-        std: likewise.
+        mean: one number per channel, or one for all.
+        std: the standard deviations, one per channel or one for all.
 
     Raises:
-        SettingError: a number is not finite, a deviation is 0, or there are several of one but
-            another number of the other.
+        SettingError: a number is not finite, a deviation is 0, or the numbers of means and
+            deviations do not match.
     """
 
     least = 3
@@ -287,18 +273,18 @@ class Normalize(ImageTransform):
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         self.mean, self.std = row("mean", mean), row("std", std)
         if 0 in self.std:
-            raise SettingError("std divides, so that none may be 0.")
+            raise SettingError(f"std must not contain 0; got {std!r}.")
         if len({len(self.mean), len(self.std)} - {1}) > 1:
             raise SettingError(
-                f"mean and std have one number for each channel; {len(self.mean)} and "
+                f"mean and std must have one number per channel; {len(self.mean)} and "
                 f"{len(self.std)} were given."
             )
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the image normalised.
+        """Return the normalized image.
 
         Raises:
-            InputError: they are not of floating-point numbers, or of another number of channels.
+            InputError: the dtype is not floating-point, or the number of channels does not match.
         """
         check_real("Normalize", img)
         return (img - column("mean", self.mean, img)) / column("std", self.std, img)

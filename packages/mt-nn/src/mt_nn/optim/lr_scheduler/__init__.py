@@ -1,7 +1,7 @@
-"""Schedulers: how learning rates change from epoch to epoch, or from step to step.
+"""Learning rate schedulers.
 
-One is made after the optimizer and stepped after it. Each changes the rate that it finds, so that
-several can work on one optimizer.
+Call `scheduler.step()` after the optimizer's steps of an epoch. Most schedulers compute the next
+rate from the current one, so that several can act on one optimizer.
 """
 
 from mt_nn.optim.lr_scheduler.combined import ChainedScheduler, ReduceLROnPlateau, SequentialLR

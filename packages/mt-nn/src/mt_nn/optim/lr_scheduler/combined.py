@@ -1,4 +1,4 @@
-"""A schedule that waits for a measure to stand still; and schedules made of others."""
+"""`ReduceLROnPlateau`, and schedulers that combine others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mt_nn.optim.lr_scheduler.scheduler import (
     LRScheduler,
     Schedule,
     check_optimizer,
-    one_for_each,
+    one_per_group,
     rate_of,
     set_rate,
 )
@@ -25,25 +25,25 @@ from mt_nn.utils.settings import check, check_either
 
 
 class ReduceLROnPlateau(Declared, Schedule):
-    """Rates are multiplied by `factor` when a measure has not become better for some epochs.
+    """Reduce learning rates when a metric has stopped improving.
 
     Args:
-        optimizer: whose rates are set.
-        mode: whether smaller is better (`"min"`, as for losses) or larger (`"max"`).
-        factor: what rates are multiplied by, below 1.
-        patience: after how many epochs that are not better it happens with the next one.
-        threshold: by how much a measure must be better to count.
-        threshold_mode: whether that is a share of the best so far, `"rel"`, or not, `"abs"`.
-        cooldown: how many epochs do not count after a reduction.
-        min_lr: below what rates do not fall, one for all groups or one for each.
-        eps: reductions by no more than that are left out.
+        optimizer: the optimizer whose learning rates are set.
+        mode: `"min"` if smaller is better, as for losses; `"max"` if larger is.
+        factor: the factor that reduces rates, below 1.
+        patience: the number of epochs without improvement that are tolerated.
+        threshold: the smallest improvement that counts.
+        threshold_mode: `"rel"` for a threshold relative to the best metric, or `"abs"`.
+        cooldown: the number of epochs after a reduction that do not count.
+        min_lr: the lower bound of rates, one value for all groups or one per group.
+        eps: skip reductions that are not larger.
 
     Attributes:
-        best: the best measure so far.
-        num_bad_epochs: for how many epochs there was no better one.
+        best: the best metric so far.
+        num_bad_epochs: the number of epochs without improvement.
 
     Raises:
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     optimizer: Optimizer
@@ -61,10 +61,10 @@ class ReduceLROnPlateau(Declared, Schedule):
         check_either("mode", self.mode, "min", "max")
         check_either("threshold_mode", self.threshold_mode, "rel", "abs")
         check("factor", self.factor, self.factor < 1, "below 1")
-        min_lr = vars(self).pop("min_lr")  # no part of the state
+        min_lr = vars(self).pop("min_lr")  # not part of the state
         self.patience = integer("patience", self.patience, 0)
         self.cooldown = integer("cooldown", self.cooldown, 0)
-        self.min_lrs: list[float] = one_for_each("min_lr", self.optimizer, min_lr)
+        self.min_lrs: list[float] = one_per_group("min_lr", self.optimizer, min_lr)
         self.default_min_lr = None if isinstance(min_lr, list | tuple) else min_lr
         self.mode_worse = math.inf if self.mode == "min" else -math.inf
         self.best = self.mode_worse
@@ -72,10 +72,10 @@ class ReduceLROnPlateau(Declared, Schedule):
         self._last_lr = self._rates()
 
     def step(self, metrics: SupportsFloat) -> None:
-        """Go on to the next epoch.
+        """Reduce the rates if the metric of the last epoch calls for it.
 
         Args:
-            metrics: the measure of the epoch before, a number or a tensor of one.
+            metrics: the metric, a number or a tensor of one element.
         """
         current: Any = float(metrics)
         self.last_epoch += 1
@@ -101,7 +101,7 @@ class ReduceLROnPlateau(Declared, Schedule):
 
     def _reduce(self) -> None:
         groups = self.optimizer.param_groups
-        if self.default_min_lr is not None:  # groups may have been added
+        if self.default_min_lr is not None:  # groups may have been added since
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs, strict=True):
             rate = rate_of(group)
@@ -110,27 +110,27 @@ class ReduceLROnPlateau(Declared, Schedule):
                 set_rate(group, reduced)
 
 
-# --- One after the other, or all at once ----------------------------------------------------------
+# --- Combinations ---------------------------------------------------------------------------------
 
 
 Member = Any
-"""A scheduler that is stepped without a measure: an `LRScheduler`, or a combination of them."""
+"""A scheduler that is stepped without a metric: an `LRScheduler`, or a combination of them."""
 
 
 class _Combined(Schedule):
-    """What combinations share: their members."""
+    """Base of schedulers that combine others."""
 
     _schedulers: list[Member]
 
-    def _take(self, schedulers: Sequence[Member], optimizer: Optimizer | None) -> None:
-        """Note the members, which must be of one optimizer."""
+    def _set_members(self, schedulers: Sequence[Member], optimizer: Optimizer | None) -> None:
+        """Store the members; raise SettingError unless all belong to one optimizer."""
         name = type(self).__name__
         if not schedulers:
             raise SettingError(f"{name} was given no schedulers.")
         for scheduler in schedulers:
             if not isinstance(scheduler, Schedule) or isinstance(scheduler, ReduceLROnPlateau):
                 raise SettingError(
-                    f"{name} takes schedulers that are stepped without a measure; "
+                    f"{name} takes schedulers that are stepped without a metric; "
                     f"{type(scheduler).__name__} was given."
                 )
         self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
@@ -140,21 +140,21 @@ class _Combined(Schedule):
         self._schedulers = list(schedulers)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the counts, and the states of all members."""
+        """Return the counts and the states of all members."""
         members = [scheduler.state_dict() for scheduler in self._schedulers]
         return {**super().state_dict(), "_schedulers": members}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue, with all members.
+        """Load the state of another combination, and of its members.
 
         Raises:
-            StateDictError: it is of another kind of scheduler, or of other members.
+            StateDictError: the state belongs to another class of scheduler, or to other members.
         """
         members = self._schedulers
         self._check_state(self.state_dict(), state_dict)
         states = state_dict["_schedulers"]
         if len(states) != len(members):
-            raise self._unfit(f"it has {len(states)} members, and the scheduler {len(members)}")
+            raise self._unfit(f"it has {len(states)} members, the scheduler {len(members)}")
         for member, state in zip(members, states, strict=True):
             member.load_state_dict(state)
         super().load_state_dict(state_dict)
@@ -162,17 +162,17 @@ class _Combined(Schedule):
 
 
 class SequentialLR(_Combined):
-    """Schedulers one after the other: each is stepped from a milestone to the next.
+    """Run schedulers one after the other, each from one milestone to the next.
 
     Args:
-        optimizer: whose rates are set.
-        schedulers: in order.
-        milestones: the epochs at which the second and all later ones begin.
-        last_epoch: -1; to continue, load a state.
+        optimizer: the optimizer whose learning rates are set.
+        schedulers: the schedulers, in order.
+        milestones: the epochs at which the second and later schedulers start.
+        last_epoch: must be -1; to resume training, load a state.
 
     Raises:
-        SettingError: there are no schedulers, or not one more than milestones; or one is of another
-            optimizer, takes a measure, or is a combination.
+        SettingError: the number of schedulers is not one more than that of milestones; or one
+            belongs to another optimizer, takes a metric, or is a combination.
     """
 
     def __init__(
@@ -183,11 +183,11 @@ class SequentialLR(_Combined):
         last_epoch: int = -1,
     ) -> None:
         check_optimizer(optimizer)
-        self._take(schedulers, optimizer)
+        self._set_members(schedulers, optimizer)
         if last_epoch != -1:
             raise SettingError(
-                f"SequentialLR begins with epoch 0; last_epoch={last_epoch} was given. To "
-                "continue, load a state."
+                f"SequentialLR must start at epoch 0; last_epoch={last_epoch} was given. To "
+                "resume training, load a state."
             )
         for scheduler in schedulers:
             if not isinstance(scheduler, LRScheduler):
@@ -201,12 +201,12 @@ class SequentialLR(_Combined):
             )
         self._milestones = [integer("a milestone", epoch, 0) for epoch in milestones]
         if self._milestones != sorted(self._milestones):
-            raise SettingError(f"milestones are in order; {self._milestones} were given.")
+            raise SettingError(f"milestones must be in order; {self._milestones} was given.")
         self.last_epoch = 0
         for group in optimizer.param_groups:
             set_rate(group, group["initial_lr"])
         for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1  # its first epoch comes when it is its turn
+            scheduler.last_epoch -= 1  # epoch 0 of each starts at its milestone
         first = self._current()
         first._begin()
         self._last_lr = first.get_last_lr()
@@ -215,7 +215,7 @@ class SequentialLR(_Combined):
         return self._schedulers[bisect_right(self._milestones, self.last_epoch)]
 
     def step(self) -> None:
-        """Go on to the next epoch, and perhaps to the next scheduler."""
+        """Step the current scheduler, or start the next one at its milestone."""
         self.last_epoch += 1
         current = self._current()
         if self.last_epoch in self._milestones:
@@ -226,22 +226,23 @@ class SequentialLR(_Combined):
 
 
 class ChainedScheduler(_Combined):
-    """Schedulers that are all stepped, each changing what the one before has made of the rates.
+    """Step all schedulers in order; each modifies the rates set by the previous one.
 
     Args:
-        schedulers: in order.
-        optimizer: whose rates are set; the first scheduler's if None.
+        schedulers: the schedulers, in order.
+        optimizer: the optimizer whose rates are set; that of the first scheduler if None.
 
     Raises:
-        SettingError: there are no schedulers, or one is of another optimizer, or takes a measure.
+        SettingError: there are no schedulers, or one belongs to another optimizer or takes a
+            metric.
     """
 
     def __init__(self, schedulers: Sequence[Member], optimizer: Optimizer | None = None) -> None:
-        self._take(schedulers, optimizer)
+        self._set_members(schedulers, optimizer)
         self._last_lr = self._rates()
 
     def step(self) -> None:
-        """Go on to the next epoch."""
+        """Step all schedulers."""
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._rates()

@@ -1,4 +1,4 @@
-"""What all schedulers share: epochs counted, rates set, and states."""
+"""Base classes of learning rate schedulers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Optimizer
+from mt_nn.core.optimizer import Optimizer, with_plain_rate
 from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.utils.declared import Declared
 from mt_nn.utils.settings import check
@@ -15,32 +15,32 @@ from mt_tensor import Tensor
 
 
 def check_optimizer(optimizer: object) -> None:
-    """Raise SettingError unless it is an optimizer."""
+    """Raise SettingTypeError unless the argument is an optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise SettingTypeError(f"a scheduler takes an optimizer; {optimizer!r} was given.")
 
 
-def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """Return a setting for each group of an optimizer, of which one was given, or one for each.
+def one_per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """Return one value of a setting per group of an optimizer, given one for all or one per group.
 
     Raises:
-        SettingError: there is another number of them.
+        SettingError: the number of values is not the number of groups.
     """
     groups = len(optimizer.param_groups)
     if not isinstance(value, list | tuple):
         return [value] * groups
-    check(name, value, len(value) == groups, f"one for all, or {groups}, one for each group")
+    check(name, value, len(value) == groups, f"one value, or {groups}, one per group")
     return list(value)
 
 
-def rate_of(group: Mapping[str, Any]) -> float:
-    """Return the rate of a group as a number; it may be in a tensor."""
-    rate: float = group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"]
+def rate_of(group: dict[str, Any]) -> float:
+    """Return the rate of a group as a Python number."""
+    rate: float = with_plain_rate(group)["lr"]
     return rate
 
 
 def set_rate(group: dict[str, Any], rate: float) -> None:
-    """Set the rate of a group: that in its tensor, if it has one."""
+    """Set the rate of a group; in place if it is a tensor."""
     if isinstance(group["lr"], Tensor):
         group["lr"].detach().fill_(rate)
     else:
@@ -48,21 +48,21 @@ def set_rate(group: dict[str, Any], rate: float) -> None:
 
 
 class Schedule(ABC):
-    """What has a state, and sets the rates of an optimizer.
+    """Base of all schedulers: they set the rates of an optimizer, and have a state.
 
     Attributes:
-        optimizer: whose rates are set.
-        last_epoch: how often it was stepped.
+        optimizer: the optimizer whose learning rates are set.
+        last_epoch: the number of steps so far.
     """
 
     optimizer: Optimizer
     last_epoch: int
     _last_lr: list[float]
     _functions: ClassVar[tuple[str, ...]] = ()
-    """Attributes with functions, which are no part of a state: it has None for each."""
+    """Names of attributes with functions, which are not saved: the state has None instead."""
 
     def get_last_lr(self) -> list[float]:
-        """Return the rates of all groups, as they were set last."""
+        """Return the last rates that were set, one per group."""
         return self._last_lr
 
     def _rates(self) -> list[float]:
@@ -74,7 +74,7 @@ class Schedule(ABC):
         self._last_lr = self._rates()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all settings and counts but for functions, under torch's names."""
+        """Return all settings and counts except functions, under torch's names."""
         state = {
             name: value
             for name, value in vars(self).items()
@@ -86,12 +86,13 @@ class Schedule(ABC):
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue where another scheduler stopped; torch's of the same name may be one.
+        """Load the state of a scheduler of the same class, here or in torch.
 
-        The rates are the optimizer's, and loaded with it.
+        The rates belong to the optimizer's state, which is loaded separately.
 
         Raises:
-            StateDictError: it is of another kind of scheduler, or for another number of groups.
+            StateDictError: the state belongs to another class of scheduler, or to another number
+                of groups.
         """
         own = self.state_dict()
         self._check_state(own, state_dict)
@@ -99,7 +100,7 @@ class Schedule(ABC):
 
     def _check_state(self, own: Mapping[str, Any], given: object) -> None:
         if not isinstance(given, Mapping):
-            raise self._unfit(f"it is no dictionary, but {type(given).__name__}")
+            raise self._unfit(f"it is a {type(given).__name__}, not a dictionary")
         missing = sorted(own.keys() - given.keys())
         unknown = sorted(name for name in given.keys() - own.keys() if name[:1] != "_")
         if missing or unknown:
@@ -110,24 +111,25 @@ class Schedule(ABC):
 
     def _unfit(self, why: str) -> StateDictError:
         return StateDictError(
-            f"the state dictionary does not fit {type(self).__name__}: {why}. Pass what "
-            "state_dict() of a scheduler of the same kind returned."
+            f"the state dictionary does not fit {type(self).__name__}: {why}. Pass the result of "
+            "state_dict() of a scheduler of the same class."
         )
 
 
 class LRScheduler(Schedule):
-    """A scheduler that says by `get_lr` which rate each group has at an epoch.
+    """Base of schedulers whose `get_lr` computes the rates of an epoch.
 
     Args:
-        optimizer: whose rates are set.
-        last_epoch: the number of the epoch before; -1 to begin. To continue, load the optimizer's
-            state first: it holds the rates, and those that training began with.
+        optimizer: the optimizer whose learning rates are set.
+        last_epoch: the index of the last epoch; -1 to start. To resume training, load the
+            optimizer's state first: it contains the current and the initial rates.
 
     Attributes:
-        base_lrs: the rate of each group that training began with.
+        base_lrs: the initial rates, one per group.
 
     Raises:
-        SettingError: there is no optimizer, or nothing to continue.
+        SettingError: `last_epoch` is not -1, and the optimizer has no initial rates.
+        SettingTypeError: `optimizer` is not an optimizer.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -139,9 +141,8 @@ class LRScheduler(Schedule):
                 group.setdefault("initial_lr", rate_of(group))
             elif "initial_lr" not in group:
                 raise SettingError(
-                    f"last_epoch={last_epoch} continues a training, but the optimizer does not "
-                    "know the rates that it began with: load its state first, or leave last_epoch "
-                    "out."
+                    f"last_epoch={last_epoch} resumes training, but the optimizer has no initial "
+                    "rates: load its state first, or remove last_epoch."
                 )
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self._begin()
@@ -151,14 +152,14 @@ class LRScheduler(Schedule):
         """Return the rate of each group at `last_epoch`."""
 
     def step(self) -> None:
-        """Go on to the next epoch, and set its rates."""
+        """Advance to the next epoch, and set its rates."""
         self._step_count += 1
         self.last_epoch += 1
         self._set_rates(self.get_lr())
 
     @property
     def _beginning(self) -> bool:
-        """Return whether these are the rates of the first epoch, which no step has led to."""
+        """Return whether `get_lr` is called by the constructor, before the first step."""
         return self._step_count == 1
 
     def _begin(self) -> None:
@@ -167,17 +168,14 @@ class LRScheduler(Schedule):
         LRScheduler.step(self)
 
     def _restart(self) -> None:
-        """Go to epoch 0, as if nothing had changed the rates since training began."""
+        """Return to epoch 0 and the initial rates."""
         self.last_epoch = 0
         self._set_rates(self.base_lrs)
         self._set_rates(self.get_lr())
 
 
 class FactorLR(LRScheduler):
-    """A scheduler that says by which factor a rate differs from that of the epoch before.
-
-    It so works on what others have made of the rate.
-    """
+    """Base of schedulers that multiply the current rates, which others may have changed."""
 
     def start(self) -> float:
         """Return the factor at epoch 0."""
@@ -185,10 +183,10 @@ class FactorLR(LRScheduler):
 
     @abstractmethod
     def ratio(self, group: int) -> float:
-        """Return the factor from the epoch before to `last_epoch`, of a group."""
+        """Return the rate of a group at `last_epoch`, divided by that of the previous epoch."""
 
     def get_lr(self) -> list[float]:
-        """Return the rate of each group at `last_epoch`; what training continues with is kept."""
+        """Return the rates of `last_epoch`; resumed training starts with the current rates."""
         rates = self._rates()
         if self.last_epoch == 0:
             return [rate * self.start() for rate in rates]
@@ -198,12 +196,12 @@ class FactorLR(LRScheduler):
 
 
 class DeclaredLR(Declared):
-    """A base, before that of the scheduler, of schedulers that declare their settings."""
+    """Mixin for schedulers that declare their settings; the first base class."""
 
     optimizer: Optimizer
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        given = settings.pop("optimizer"), settings.pop("last_epoch")
+        arguments = settings.pop("optimizer"), settings.pop("last_epoch")
         vars(self).update(settings)
         self._check()
-        super(Declared, self).__init__(*given)  # type: ignore[call-arg] # of the scheduler
+        super(Declared, self).__init__(*arguments)  # type: ignore[call-arg] # the scheduler's

@@ -1,4 +1,4 @@
-"""Schedules by the number of the epoch: decays, cosines and triangles."""
+"""Schedulers whose rates depend on the epoch only: decays, cosines and cycles."""
 
 from __future__ import annotations
 
@@ -21,29 +21,23 @@ Rule = Callable[[int], float]
 
 
 class _ByRules(LRScheduler):
-    """A scheduler that is given by functions, which are no part of its state.
-
-    Args:
-        optimizer: whose rates are set.
-        lr_lambda: a function of the number of the epoch, or a list with one for each group.
-        last_epoch: see `LRScheduler`.
-    """
+    """Base of schedulers that are defined by functions of the epoch."""
 
     _functions = ("lr_lambdas",)
 
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
     ) -> None:
-        self.lr_lambdas: list[Rule] = scheduler.one_for_each("lr_lambda", optimizer, lr_lambda)
+        self.lr_lambdas: list[Rule] = scheduler.one_per_group("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
 
 class LambdaLR(_ByRules):
-    """Rates are those of the beginning times a function of the epoch.
+    """Multiply the initial rates by a function of the epoch.
 
     Args:
-        optimizer: whose rates are set.
-        lr_lambda: a function of the number of the epoch, or a list with one for each group.
+        optimizer: the optimizer whose learning rates are set.
+        lr_lambda: a function of the epoch, or a list with one function per group.
         last_epoch: see `LRScheduler`.
     """
 
@@ -54,21 +48,21 @@ class LambdaLR(_ByRules):
 
 
 class MultiplicativeLR(_ByRules, FactorLR):
-    """Rates are multiplied by a function of the epoch at each one.
+    """Multiply the current rates by a function of the epoch, at each epoch.
 
     Args:
-        optimizer: whose rates are set.
-        lr_lambda: a function of the number of the epoch, or a list with one for each group.
+        optimizer: the optimizer whose learning rates are set.
+        lr_lambda: a function of the epoch, or a list with one function per group.
         last_epoch: see `LRScheduler`.
     """
 
     def ratio(self, group: int) -> float:
-        """Return what the function says."""
+        """Return the value of the function."""
         return self.lr_lambdas[group](self.last_epoch)
 
 
 class StepLR(DeclaredLR, FactorLR):
-    """Rates are multiplied by `gamma` every `step_size` epochs."""
+    """Multiply rates by `gamma` every `step_size` epochs."""
 
     step_size: int
     gamma: float = 0.1
@@ -78,12 +72,12 @@ class StepLR(DeclaredLR, FactorLR):
         self.step_size = integer("step_size", self.step_size, 1)
 
     def ratio(self, group: int) -> float:
-        """Return `gamma` where a step ends."""
+        """Return `gamma` at the end of a step, otherwise 1."""
         return 1.0 if self.last_epoch % self.step_size else self.gamma
 
 
 class MultiStepLR(DeclaredLR, FactorLR):
-    """Rates are multiplied by `gamma` at each of the epochs in `milestones`."""
+    """Multiply rates by `gamma` at each epoch in `milestones`, once per occurrence."""
 
     milestones: Any
     gamma: float = 0.1
@@ -93,21 +87,21 @@ class MultiStepLR(DeclaredLR, FactorLR):
         self.milestones = Counter(integer("a milestone", epoch, 0) for epoch in self.milestones)
 
     def start(self) -> float:
-        """Return `gamma` if epoch 0 is a milestone, too."""
+        """Return `gamma` if epoch 0 is a milestone, otherwise 1."""
         return float(self.gamma ** self.milestones[0])
 
     def ratio(self, group: int) -> float:
-        """Return `gamma` at a milestone, as often as it is given."""
+        """Return `gamma` to the power of the number of milestones at this epoch."""
         return float(self.gamma ** self.milestones[self.last_epoch])
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue; JSON makes strings of the milestones."""
+        """Load a state; in JSON, milestones are strings."""
         super().load_state_dict(state_dict)
         self.milestones = Counter({int(k): count for k, count in self.milestones.items()})
 
 
 class ExponentialLR(DeclaredLR, FactorLR):
-    """Rates are multiplied by `gamma` at each epoch."""
+    """Multiply rates by `gamma` at each epoch."""
 
     gamma: float
     last_epoch: int = -1
@@ -118,7 +112,7 @@ class ExponentialLR(DeclaredLR, FactorLR):
 
 
 class ConstantLR(DeclaredLR, FactorLR):
-    """Rates are multiplied by `factor`, above 0 and up to 1, for the first `total_iters` epochs."""
+    """Multiply rates by `factor`, in (0, 1], for the first `total_iters` epochs."""
 
     factor: float = 1 / 3
     total_iters: int = 5
@@ -129,22 +123,22 @@ class ConstantLR(DeclaredLR, FactorLR):
         self.total_iters = integer("total_iters", self.total_iters, 0)
 
     def start(self) -> float:
-        """Return the setting."""
+        """Return the factor."""
         return self.factor
 
     def ratio(self, group: int) -> float:
-        """Return the inverse of the setting where it ends."""
+        """Return the inverse of the factor at epoch `total_iters`, otherwise 1."""
         return 1 / self.factor if self.last_epoch == self.total_iters else 1.0
 
 
 class LinearLR(DeclaredLR, FactorLR):
-    """Rates are multiplied by numbers on a line, as for a warm-up.
+    """Multiply rates by a factor that changes linearly, for example for a warm-up.
 
     Args:
-        optimizer: whose rates are set.
-        start_factor: what rates are multiplied by at first, above 0 and up to 1.
-        end_factor: what they are multiplied by from epoch `total_iters` on, from 0 to 1.
-        total_iters: how many epochs lie between.
+        optimizer: the optimizer whose learning rates are set.
+        start_factor: the factor at epoch 0, in (0, 1].
+        end_factor: the factor from epoch `total_iters` on, in [0, 1].
+        total_iters: the number of epochs in between.
         last_epoch: see `LRScheduler`.
     """
 
@@ -160,11 +154,11 @@ class LinearLR(DeclaredLR, FactorLR):
         self.total_iters = integer("total_iters", self.total_iters, 1)
 
     def start(self) -> float:
-        """Return the beginning of the line."""
+        """Return the factor at epoch 0."""
         return self.start_factor
 
     def ratio(self, group: int) -> float:
-        """Return the quotient of neighbours on the line."""
+        """Return the quotient of the factors of this epoch and the previous one."""
         if self.last_epoch > self.total_iters:
             return 1.0
         rise = self.end_factor - self.start_factor
@@ -172,7 +166,7 @@ class LinearLR(DeclaredLR, FactorLR):
 
 
 class PolynomialLR(DeclaredLR, FactorLR):
-    """Rates are multiplied by `(1 - epoch / total_iters)^power`, and stay 0 in the end."""
+    """Multiply rates by `(1 - epoch / total_iters)^power`, and by 0 from `total_iters` on."""
 
     total_iters: int = 5
     power: float = 1.0
@@ -182,27 +176,27 @@ class PolynomialLR(DeclaredLR, FactorLR):
         self.total_iters = integer("total_iters", self.total_iters, 1)
 
     def ratio(self, group: int) -> float:
-        """Return the quotient of neighbours on the curve."""
+        """Return the quotient of the factors of this epoch and the previous one."""
         left = self.total_iters - self.last_epoch
         return 1.0 if left < 0 else (left / (left + 1)) ** self.power
 
 
-# --- Cosines and triangles ------------------------------------------------------------------------
+# --- Cosines and cycles ---------------------------------------------------------------------------
 
 
-def _cosine(start: float, end: float, share: float) -> float:
-    """Return a number on half a wave of the cosine from `start` to `end`."""
-    return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
+def _cosine(start: float, end: float, fraction: float) -> float:
+    """Interpolate between `start` and `end` along half a period of the cosine."""
+    return end + (start - end) * (1 + math.cos(math.pi * fraction)) / 2
 
 
-def _line(start: float, end: float, share: float) -> float:
-    return start + (end - start) * share
+def _line(start: float, end: float, fraction: float) -> float:
+    return start + (end - start) * fraction
 
 
 class CosineAnnealingLR(DeclaredLR, LRScheduler):
-    """Rates fall to `eta_min` on half a wave of the cosine, `T_max` epochs long, and rise again.
+    """Let rates fall to `eta_min` along half a period of the cosine, `T_max` epochs long.
 
-    Loshchilov and Hutter 2017, "SGDR", without restarts.
+    They rise again afterwards. Loshchilov and Hutter 2017, "SGDR", without restarts.
     """
 
     T_max: int
@@ -213,11 +207,11 @@ class CosineAnnealingLR(DeclaredLR, LRScheduler):
         self.T_max = integer("T_max", self.T_max, 1)
 
     def get_lr(self) -> list[float]:
-        """Return the rate of each group at `last_epoch`, from that of the epoch before."""
+        """Return the rate of each group at `last_epoch`, computed from the previous rate."""
         rates = self._rates()
         if self._beginning or self.last_epoch == 0:
             return rates
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the epoch before had 0
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # `before` would be 0
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             pairs = zip(rates, self.base_lrs, strict=True)
             return [rate + (base - self.eta_min) * rise for rate, base in pairs]
@@ -228,40 +222,38 @@ class CosineAnnealingLR(DeclaredLR, LRScheduler):
         return [now / before * (rate - self.eta_min) + self.eta_min for rate in rates]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
-    """Rates fall on half a wave of the cosine, and then begin anew (Loshchilov and Hutter 2017).
+class CosineAnnealingWarmRestarts(DeclaredLR, LRScheduler):
+    """Let rates fall along half a period of the cosine, and restart (Loshchilov and Hutter 2017).
 
     Args:
-        optimizer: whose rates are set.
-        T_0: how many epochs the first fall takes.
-        T_mult: how many times longer each fall is than the one before.
-        eta_min: where rates fall to.
+        optimizer: the optimizer whose learning rates are set.
+        T_0: the number of epochs until the first restart.
+        T_mult: the factor by which each period is longer than the previous one.
+        eta_min: the smallest rate.
         last_epoch: see `LRScheduler`.
     """
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        T_0: int,  # noqa: N803 - torch's name
-        T_mult: int = 1,  # noqa: N803
-        eta_min: float = 0.0,
-        last_epoch: int = -1,
-    ) -> None:
-        self.T_0 = self.T_i = integer("T_0", T_0, 1)
-        self.T_mult = integer("T_mult", T_mult, 1)
-        self.eta_min = eta_min
-        self.T_cur: float = 0
-        super().__init__(optimizer, last_epoch)
-        if last_epoch >= 0:
-            self._go_to(self.last_epoch)
-            self._set_rates(self.get_lr())
+    T_0: int
+    T_mult: int = 1
+    eta_min: float = 0.0
+    last_epoch: int = -1
+
+    def _check(self) -> None:
+        self.T_0 = self.T_i = integer("T_0", self.T_0, 1)
+        self.T_mult = integer("T_mult", self.T_mult, 1)
+        self.T_cur = 0.0
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._go_to(self.last_epoch)
+        self._set_rates(self.get_lr())
 
     def get_lr(self) -> list[float]:
         """Return the rate of each group, `T_cur` epochs after the last restart."""
         return [_cosine(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go on to the next epoch, or to any, such as `epoch + batch / batches`.
+        """Advance to the next epoch, or to `epoch`, such as `epoch + batch / batches`.
 
         Raises:
             SettingError: the epoch is negative.
@@ -279,7 +271,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set_rates(self.get_lr())
 
     def _go_to(self, epoch: float) -> None:
-        """Find the restart before an epoch, and how far behind it lies."""
+        """Set the period that contains an epoch, and the position in it."""
         self.last_epoch = math.floor(epoch)
         self.T_cur, self.T_i = epoch, self.T_0
         while self.T_mult > 1 and self.T_cur >= self.T_i:
@@ -289,25 +281,25 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class _MomentumCycle(LRScheduler):
-    """A scheduler that moves momentum, or Adam's first beta, against the rates."""
+    """Base of schedulers that cycle momentum, or Adam's first beta, inversely to the rates."""
 
     cycle_momentum: bool
     use_beta1: bool
 
     def _prepare_momentum(self, optimizer: Optimizer, base: Any, largest: Any, begin: bool) -> None:
-        """Note the ends of the momentum of each group, and let it begin with the largest."""
+        """Store the bounds of each group's momentum; if `begin`, set it to the largest."""
         if not {"momentum", "betas"} & set(optimizer.defaults):
             raise SettingError(
                 f"{type(optimizer).__name__} has no momentum to cycle: pass cycle_momentum=False."
             )
         self.use_beta1 = "betas" in optimizer.defaults
-        ends = zip(
+        bounds = zip(
             optimizer.param_groups,
-            scheduler.one_for_each("base_momentum", optimizer, base),
-            scheduler.one_for_each("max_momentum", optimizer, largest),
+            scheduler.one_per_group("base_momentum", optimizer, base),
+            scheduler.one_per_group("max_momentum", optimizer, largest),
             strict=True,
         )
-        for group, low, high in ends if begin else ():
+        for group, low, high in bounds if begin else ():
             group["base_momentum"], group["max_momentum"] = low, high
             self._set_momentum(group, high)
 
@@ -319,28 +311,28 @@ class _MomentumCycle(LRScheduler):
 
 
 class OneCycleLR(_MomentumCycle):
-    """Rates rise once and fall to almost nothing, and momentum the other way.
+    """Raise rates once, then lower them to almost 0; cycle momentum inversely.
 
-    It is stepped after each batch (Smith and Topin 2018, "Super-Convergence").
+    Call `step` after each batch (Smith and Topin 2018, "Super-Convergence").
 
     Args:
-        optimizer: whose rates are set.
-        max_lr: the highest rate, one for all groups or one for each.
-        total_steps: how many steps the cycle takes; or else `epochs` and `steps_per_epoch`.
-        epochs: how many epochs it takes.
-        steps_per_epoch: how many steps an epoch has.
-        pct_start: the share of the steps in which the rate rises.
-        anneal_strategy: whether it follows a cosine, `"cos"`, or a line, `"linear"`.
-        cycle_momentum: whether momentum, or Adam's first beta, moves as well.
-        base_momentum: the lowest momentum, one for all groups or one for each.
-        max_momentum: the highest, which it begins and ends with.
-        div_factor: by how much the first rate is below the highest.
-        final_div_factor: by how much the last rate is below the first.
-        three_phase: whether the rate falls to the first one as fast as it has risen, and then on.
+        optimizer: the optimizer whose learning rates are set.
+        max_lr: the highest rate, one value for all groups or one per group.
+        total_steps: the number of steps; or else give `epochs` and `steps_per_epoch`.
+        epochs: the number of epochs.
+        steps_per_epoch: the number of steps per epoch.
+        pct_start: the fraction of the steps in which the rate rises.
+        anneal_strategy: the curve: `"cos"` or `"linear"`.
+        cycle_momentum: whether to cycle the momentum, or Adam's first beta, too.
+        base_momentum: the lowest momentum, one value for all groups or one per group.
+        max_momentum: the highest momentum, at the start and at the end.
+        div_factor: the highest rate divided by the initial rate.
+        final_div_factor: the initial rate divided by the last rate.
+        three_phase: whether the rate first falls to the initial rate, as fast as it rose.
         last_epoch: see `LRScheduler`.
 
     Raises:
-        SettingError: an invalid setting; also by `step` after the last one.
+        SettingError: a setting is invalid; also raised by `step` after the last step.
     """
 
     def __init__(
@@ -373,7 +365,7 @@ class OneCycleLR(_MomentumCycle):
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
-            highest = scheduler.one_for_each("max_lr", optimizer, max_lr)
+            highest = scheduler.one_per_group("max_lr", optimizer, max_lr)
             for group, rate in zip(optimizer.param_groups, highest, strict=True):
                 group["initial_lr"], group["max_lr"] = rate / div_factor, rate
                 group["min_lr"] = group["initial_lr"] / final_div_factor
@@ -386,8 +378,8 @@ class OneCycleLR(_MomentumCycle):
         """Return the rate of each group at step `last_epoch`, and set its momentum."""
         if self.last_epoch > self.total_steps:
             raise SettingError(
-                f"the cycle of {self.total_steps} steps is over; step {self.last_epoch} was asked "
-                "for. Make total_steps larger."
+                f"OneCycleLR: step {self.last_epoch} exceeds total_steps={self.total_steps}. "
+                "Increase total_steps."
             )
         start = 0.0
         for phase in self._schedule_phases:
@@ -396,19 +388,19 @@ class OneCycleLR(_MomentumCycle):
             if phase is not self._schedule_phases[-1]:
                 start = phase["end_step"]
         length = phase["end_step"] - start
-        share = (self.last_epoch - start) / length if length else 1.0
+        fraction = (self.last_epoch - start) / length if length else 1.0
         anneal = _cosine if self._anneal_func_type == "cos" else _line
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], share))
+            rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], fraction))
             if self.cycle_momentum:
                 ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
-                self._set_momentum(group, anneal(*ends, share))
+                self._set_momentum(group, anneal(*ends, fraction))
         return rates
 
 
 def _phases(steps: int, rising: float, three: bool) -> list[dict[str, Any]]:
-    """Return the parts of a cycle: where each ends, and the settings it leads from and to."""
+    """Return the phases of a cycle: the last step, and the settings at the start and the end."""
 
     def phase(end: float, *names: str) -> dict[str, Any]:
         keys = ("start_lr", "end_lr", "start_momentum", "end_momentum")
@@ -433,23 +425,23 @@ _SCALES: dict[str, tuple[Literal["cycle", "iterations"], Callable[[float, float]
 
 
 class CyclicLR(_MomentumCycle):
-    """Rates rise and fall between two ends, again and again (Smith 2017). Stepped after each batch.
+    """Cycle rates between two bounds (Smith 2017). Call `step` after each batch.
 
     Args:
-        optimizer: whose rates are set.
-        base_lr: the lowest rate, one for all groups or one for each.
-        max_lr: the highest rate.
-        step_size_up: how many steps a rise takes.
-        step_size_down: how many a fall takes; as many if None.
-        mode: whether peaks stay (`"triangular"`), are halved each time (`"triangular2"`), or shrink
-            by `gamma` at each step (`"exp_range"`).
+        optimizer: the optimizer whose learning rates are set.
+        base_lr: the lowest rate, one value for all groups or one per group.
+        max_lr: the highest rate, one value for all groups or one per group.
+        step_size_up: the number of steps in which rates rise.
+        step_size_down: the number of steps in which rates fall; `step_size_up` if None.
+        mode: whether peaks are constant (`"triangular"`), are halved after each cycle
+            (`"triangular2"`), or shrink by the factor `gamma` at each step (`"exp_range"`).
         gamma: see `mode`.
-        scale_fn: what peaks are multiplied by instead, from 0 to 1.
-        scale_mode: whether that is a function of the number of the cycle, which begins with 1, or
-            of the `"iterations"`.
-        cycle_momentum: whether momentum, or Adam's first beta, moves as well.
-        base_momentum: the lowest momentum, one for all groups or one for each.
-        max_momentum: the highest, which it begins with.
+        scale_fn: a function that returns the factor of the peaks, from 0 to 1, instead of `mode`.
+        scale_mode: whether the argument of `scale_fn` is the number of the `"cycle"`, which starts
+            at 1, or the step (`"iterations"`).
+        cycle_momentum: whether to cycle the momentum, or Adam's first beta, too.
+        base_momentum: the lowest momentum, one value for all groups or one per group.
+        max_momentum: the highest momentum, at the start.
         last_epoch: see `LRScheduler`.
     """
 
@@ -472,8 +464,8 @@ class CyclicLR(_MomentumCycle):
         last_epoch: int = -1,
     ) -> None:
         scheduler.check_optimizer(optimizer)
-        lowest = scheduler.one_for_each("base_lr", optimizer, base_lr)
-        self.max_lrs = scheduler.one_for_each("max_lr", optimizer, max_lr)
+        lowest = scheduler.one_per_group("base_lr", optimizer, base_lr)
+        self.max_lrs = scheduler.one_per_group("max_lr", optimizer, max_lr)
         up = integer("step_size_up", step_size_up, 1)
         down = up if step_size_down is None else integer("step_size_down", step_size_down, 1)
         self.total_size = float(up + down)
@@ -485,22 +477,22 @@ class CyclicLR(_MomentumCycle):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._prepare_momentum(optimizer, base_momentum, max_momentum, last_epoch == -1)
-            self.base_momentums = scheduler.one_for_each("base_momentum", optimizer, base_momentum)
-            self.max_momentums = scheduler.one_for_each("max_momentum", optimizer, max_momentum)
+            self.base_momentums = scheduler.one_per_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = scheduler.one_per_group("max_momentum", optimizer, max_momentum)
         for group, rate in zip(optimizer.param_groups, lowest, strict=True):
             if last_epoch == -1:
                 scheduler.set_rate(group, rate)
                 group.setdefault("initial_lr", rate)
         super().__init__(optimizer, last_epoch)
-        self.base_lrs = lowest  # whatever rates training began with
+        self.base_lrs = lowest  # not the initial rates in the groups
         self._set_rates(self.get_lr())
 
     def get_lr(self) -> list[float]:
         """Return the rate of each group at step `last_epoch`, and set its momentum."""
         cycle = math.floor(1 + self.last_epoch / self.total_size)
-        place = 1.0 + self.last_epoch / self.total_size - cycle
-        up = place <= self.step_ratio
-        height = place / self.step_ratio if up else (place - 1) / (self.step_ratio - 1)
+        position = 1.0 + self.last_epoch / self.total_size - cycle
+        rising = position <= self.step_ratio
+        height = position / self.step_ratio if rising else (position - 1) / (self.step_ratio - 1)
         height *= self._scale(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             ends = zip(self.base_momentums, self.max_momentums, strict=True)
@@ -511,7 +503,7 @@ class CyclicLR(_MomentumCycle):
         ]
 
     def _scale(self, x: float) -> float:
-        """Return what a peak is multiplied by, at a cycle or a step."""
+        """Return the factor of the peak, at a cycle or a step."""
         if self._scale_fn_custom:
             return self._scale_fn_custom(x)
         return _SCALES[self.mode][1](self.gamma, x)
