@@ -38,7 +38,7 @@ def test_a_table_that_is_given(kind: type[nn.Embedding]) -> None:
     assert str(mt.get_rng_state()) == str(before)
     with pytest.raises(nn.InputError, match=r"takes a table of shape .* \(2,\) was given"):
         kind.from_pretrained(table[0])
-    with pytest.raises(nn.InputError, match=r"shape \(3, 2\) was asked for, and \(4, 2\)"):
+    with pytest.raises(nn.InputError, match=r"shape \(3, 2\); shape \(4, 2\) was given"):
         kind(3, 2, _weight=table)
 
 
@@ -85,9 +85,9 @@ def test_what_is_not_there_is_refused() -> None:
         lambda: nn.Embedding(3, 2, sparse=True),
         lambda: nn.EmbeddingBag(3, 2, sparse=True),
     ):
-        with pytest.raises(nn.SettingError, match="never sparse here"):
+        with pytest.raises(nn.SettingError, match="sparse gradients are not supported"):
             call()
-    with pytest.raises(nn.InputError, match="exactly there with include_last_offset"):
+    with pytest.raises(nn.InputError, match="end with the number of indices"):
         F.embedding_bag(numbers, table, mt.tensor([0, 1]), include_last_offset=True)
-    with pytest.raises(nn.InputError, match=r"the input's shape, \(1, 2\)"):
+    with pytest.raises(nn.InputError, match=r"the shape of the input, \(1, 2\)"):
         F.embedding_bag(numbers.view(1, 2), table, mode="sum", per_sample_weights=mt.ones(2))

@@ -325,7 +325,7 @@ def test_images_of_bytes_are_rounded_along_rows_and_then_along_columns() -> None
     assert resized.tolist() == [[[[0, 63, 138, 200], [25, 121, 150, 102], [50, 178, 161, 3]]]]
     curved = F.interpolate(image, size=(3, 4), mode="bicubic")
     assert (curved.tolist()[0][0][2][3], curved.dtype) == (0, mt.uint8)  # below 0 on the curve
-    with pytest.raises(InputError, match=r"not int64: convert them with x.float\(\)"):
+    with pytest.raises(InputError, match=r"int64 was given. Convert with x.float\(\)"):
         F.interpolate(image.long(), size=(3, 4), mode="bilinear")
 
 

@@ -89,7 +89,7 @@ def test_dropout_follows_the_mode() -> None:
     [
         (lambda: nn.Linear(0, 2), "in_features must be a positive integer; 0 was given"),
         (lambda: nn.Linear(2, 1.5), r"out_features must be an integer; 1\.5"),
-        (lambda: nn.Conv2d(3, 4, 3, groups=2), "both multiples of groups"),
+        (lambda: nn.Conv2d(3, 4, 3, groups=2), "to be multiples of groups"),
         (lambda: nn.Conv2d(1, 1, 0), "kernel_size must be one or two positive integers; got 0"),
         (lambda: nn.Conv2d(1, 2, 3.0), r"one or two positive integers; got 3\.0"),
         (lambda: nn.Conv2d(1, 2, None), "one or two positive integers; got None"),

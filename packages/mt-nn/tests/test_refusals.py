@@ -232,7 +232,7 @@ CONVOLUTION = [
         convolution.W2,
         padding="same",
         stride=2,
-        says="for a stride of 1",
+        says="needs a stride of 1",
     ),
     refused(
         "functional.conv2d",
@@ -276,7 +276,7 @@ CONVOLUTION = [
         kernel_size=1,
         padding="same",
         stride=2,
-        says="for a stride of 1",
+        says="needs a stride of 1",
     ),
     refused(
         "Conv2d",
@@ -302,7 +302,7 @@ CONVOLUTION = [
         out_channels=2,
         kernel_size=1,
         padding_mode="reflect",
-        says="'zeros' alone",
+        says="only padding_mode='zeros'",
     ),
     refused(
         "functional.conv_transpose2d",
@@ -373,7 +373,7 @@ EMBEDDING = [
     refused("functional.embedding", embedding.NUMBERS, draw(4, 3), says="out of range"),
     refused("functional.embedding", -embedding.NUMBERS, draw(5, 3), says="out of range"),
     refused(
-        "functional.embedding", embedding.NUMBERS, draw(5, 3), padding_idx=5, says="one of 5 rows"
+        "functional.embedding", embedding.NUMBERS, draw(5, 3), padding_idx=5, says="less than the 5 rows"
     ),
     refused("functional.embedding", draw(3), draw(5, 3), says="takes integers"),
     refused("Embedding", padding_idx=-6, says="at least -5", **embedding.TABLE),
@@ -383,7 +383,7 @@ EMBEDDING = [
         embedding.NUMBERS,
         mode="max",
         scale_grad_by_freq=True,
-        says="does",
+        says="not supported",
         **embedding.TABLE,
     ),
     refused("functional.embedding_bag", embedding.FLAT, draw(5, 3), says="no offsets were given"),
@@ -399,7 +399,7 @@ EMBEDDING = [
         embedding.FLAT,
         draw(5, 3),
         embedding.OFFSETS + 1,
-        says="begin with 0",
+        says="start with 0",
     ),
     refused(
         "functional.embedding_bag",
@@ -664,22 +664,22 @@ POOLING = [
         padding=1,
         dilation=4,
         stride=1,
-        says="nothing but padding around 3",
+        says="only padding around 3",
     ),
     refused(
-        "functional.avg_pool2d", pooling.X2, kernel_size=2, divisor_override=0, says="other than 0"
+        "functional.avg_pool2d", pooling.X2, kernel_size=2, divisor_override=0, says="a nonzero"
     ),
     refused("functional.avg_pool2d", pooling.X2, kernel_size=2, padding=2, says="at most half"),
     refused("functional.avg_pool3d", pooling.X2[0], kernel_size=2, says="volumes of shape"),
     refused("AvgPool1d", pooling.X2, kernel_size=2, says="signals of shape"),
-    refused("functional.lp_pool2d", pooling.X2, norm_type=0, kernel_size=2, says="other than 0"),
+    refused("functional.lp_pool2d", pooling.X2, norm_type=0, kernel_size=2, says="a nonzero"),
     refused("LPPool1d", pooling.X2, norm_type=2, kernel_size=2, says="signals of shape"),
     refused("functional.adaptive_avg_pool2d", pooling.X2, output_size=(3,), says="or 2; got"),
     refused(
         "functional.adaptive_avg_pool2d", pooling.X2, output_size=-1, says="output_size must be"
     ),
     refused("functional.adaptive_max_pool1d", pooling.X2, output_size=2, says="signals of shape"),
-    refused("AdaptiveMaxPool2d", pooling.X2[:, :, :0], output_size=2, says="something in them"),
+    refused("AdaptiveMaxPool2d", pooling.X2[:, :, :0], output_size=2, says="not empty"),
     refused(
         "functional.max_unpool2d", pooling.X2, np.zeros(pooling.X2.shape, np.int32), 2, says="int32"
     ),
@@ -716,7 +716,13 @@ POOLING = [
     refused("functional.lp_pool2d", draw(1, 2, 4, 4), norm_type="2", kernel_size=2, says="number"),
     refused("FractionalMaxPool2d", kernel_size=2, says="either an output_size or an output_ratio"),
     refused("FractionalMaxPool2d", kernel_size=2, output_ratio=1.5, says="below 1"),
-    refused("FractionalMaxPool3d", draw(1, 2, 3, 3, 3), kernel_size=2, output_size=3, says="no "),
+    refused(
+        "FractionalMaxPool3d",
+        draw(1, 2, 3, 3, 3),
+        kernel_size=2,
+        output_size=3,
+        says="different starts",
+    ),
     refused("FractionalMaxPool2d", draw(3, 3), kernel_size=2, output_size=2, says="takes"),
     refused(
         "functional.fractional_max_pool2d",
@@ -786,7 +792,7 @@ RESAMPLING = [
         says="than this machine can address",
     ),
     refused("functional.interpolate", resampling.X2, scale_factor=(2.0,), says="one number or 2"),
-    refused("functional.interpolate", resampling.X2, scale_factor=0.1, says="leaves nothing"),
+    refused("functional.interpolate", resampling.X2, scale_factor=0.1, says="reduces a size"),
     refused(
         "functional.interpolate", resampling.X2, scale_factor=-1.0, says="scale_factor must be"
     ),
@@ -815,7 +821,9 @@ RESAMPLING = [
         recompute_scale_factor=True,
         says="a size was",
     ),
-    refused("functional.interpolate", np.zeros((1, 1, 2), np.int64), size=3, says="not int64"),
+    refused(
+        "functional.interpolate", np.zeros((1, 1, 2), np.int64), size=3, says="int64 was given"
+    ),
     refused("Upsample", resampling.X2, says="either size or scale_factor"),
     refused("functional.pixel_shuffle", resampling.X2, 2, says="multiple of 4 channels"),
     refused("functional.pixel_shuffle", resampling.X2[0, 0], 1, says="takes images"),
@@ -885,7 +893,7 @@ REFUSED = [
 
 ACCEPTED_BY_TORCH: dict[str, str] = {
     "no features": "its cluster then has a probability that no input changes",
-    "nothing but padding around 3": "it returns -inf, and an index that does not exist",
+    "only padding around 3": "it returns -inf, and an index that does not exist",
 }
 """Refusals that torch does not share, by the expression for their message, with the reason."""
 

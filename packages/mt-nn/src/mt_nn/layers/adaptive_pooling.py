@@ -1,4 +1,4 @@
-"""Pooling to outputs of a given size, in even parts or in windows that are drawn at random."""
+"""Pooling to a given output size: adaptive pooling and fractional max pooling."""
 
 from __future__ import annotations
 
@@ -12,71 +12,69 @@ from mt_nn.core.windows import as_batch
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.dimensions import check_not_empty, over_dimensions
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.layers.pooling import avg_pool, flattened, largest, max_pool
-from mt_nn.layers.resampling import means_of_parts, part_taps
+from mt_nn.layers.pooling import avg_pool, flat_taps, max_of_taps, max_pool
+from mt_nn.layers.resampling import adaptive_mean, adaptive_taps
 from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor, no_grad, rand, tensor
 from mt_tensor.extending import Array
 
 OutputSize = int | None | Sequence[int | None]
-"""One size for all dimensions, or one for each; None for that of the input."""
+"""One size for all dimensions, or one for each; None for the size of the input."""
 
 
 def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
-    """Return the mean of each of so many parts; of a single one, it is global pooling.
+    """Divide the input into as many windows as the output has elements; return their means.
 
-    Part i of n goes from `floor(i size / n)` to before `ceil((i + 1) size / n)`, so that parts
-    overlap where n does not divide the size.
+    With an output size of 1 this is global average pooling. Window i of n consists of the elements
+    from `floor(i size / n)` up to, but without, `ceil((i + 1) size / n)`; windows overlap if n does
+    not divide the size.
 
     Args:
-        dims: 1 in `adaptive_avg_pool1d`, 2 in `adaptive_avg_pool2d`, 3 in `adaptive_avg_pool3d`:
-            how many sizes there are.
+        dims: number of sizes; fixed by the public functions.
         input: shape (batch, channels, *sizes), or without the batch.
-        output_size: the sizes of the output, None for that of the input; or one number for all.
+        output_size: the sizes of the output, or one for all; None for the size of the input.
 
     Returns:
         Shape (batch, channels, *output_size).
 
     Raises:
-        InputError: the input holds no such images, or empty ones.
-        SettingError: the output's size is invalid.
+        InputError: the shape or dtype of the input is invalid, or it is empty.
+        SettingError: `output_size` is invalid.
     """
     name = f"adaptive_avg_pool{dims}d"
     batch = as_batch(name, input, dims)
-    changes = _changes(name, batch.shape, output_size)
-    if all(length % target == 0 for length, target in changes):
-        return avg_pool(dims, input, tuple(length // target for length, target in changes))
-    for dim, (length, target) in enumerate(changes, 2):
+    resizes = _resizes(name, batch.shape, output_size)
+    if all(length % target == 0 for length, target in resizes):
+        return avg_pool(dims, input, tuple(length // target for length, target in resizes))
+    for dim, (length, target) in enumerate(resizes, 2):
         if target != length:
-            batch = means_of_parts(batch, dim, target)
+            batch = adaptive_mean(batch, dim, target)
     return batch.squeeze(0) if input.ndim == dims + 1 else batch
 
 
 def adaptive_max_pool(
     dims: int, input: Tensor, output_size: OutputSize, return_indices: bool = False
 ) -> Any:
-    """Return the largest element of each of so many parts.
-
-    The parts are those of `adaptive_avg_pool2d`, as are all arguments but the last, and errors.
+    """Return the largest element of each window of `adaptive_avg_pool2d`.
 
     Args:
-        dims: 1 in `adaptive_max_pool1d`, 2 in `adaptive_max_pool2d`, 3 in `adaptive_max_pool3d`.
-        input: see there.
-        output_size: see there.
-        return_indices: whether to return as well where the elements are.
+        dims: number of sizes; fixed by the public functions.
+        input: shape (batch, channels, *sizes), or without the batch.
+        output_size: see `adaptive_avg_pool2d`, which raises the same errors.
+        return_indices: whether to return the positions of the elements, too.
 
     Returns:
-        Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the places
-        of the elements in the flattened image, of int64.
+        Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the int64
+        positions in the flattened image.
     """
     name = f"adaptive_max_pool{dims}d"
     batch = as_batch(name, input, dims)
-    changes = _changes(name, batch.shape, output_size)
+    resizes = _resizes(name, batch.shape, output_size)
     check_not_empty(batch.shape)
-    if all(length % target == 0 for length, target in changes):
-        parts = tuple(length // target for length, target in changes)
-        return max_pool(dims, input, parts, return_indices=return_indices)
-    values, indices = largest(batch, [part_taps(*change) for change in changes])
+    if all(length % target == 0 for length, target in resizes):
+        kernel = tuple(length // target for length, target in resizes)
+        return max_pool(dims, input, kernel, return_indices=return_indices)
+    values, indices = max_of_taps(batch, [adaptive_taps(*resize) for resize in resizes])
     if input.ndim == dims + 1:
         values, indices = values.squeeze(0), indices.squeeze(0)
     return (values, indices) if return_indices else values
@@ -86,72 +84,71 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = over_dimensions(
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = over_dimensions(adaptive_max_pool)
 
 
-def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list[tuple[int, int]]:
-    """Check the size of an output; return each size before and after."""
+def _resizes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list[tuple[int, int]]:
+    """Check `output_size`; return pairs of input and output size."""
     lengths = shape[2:]
     if 0 in lengths:
-        raise InputError(f"{name}() takes inputs with something in them; got shape {shape}.")
+        raise InputError(f"{name}() takes inputs that are not empty; shape {shape} was given.")
     dims = len(lengths)
     given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * dims
     check("output_size", output_size, len(given) == dims, f"one size or {dims}")
-    every = zip(lengths, given, strict=True)
-    wanted = tuple(length if target is None else target for length, target in every)
-    return list(zip(lengths, integers("output_size", wanted, dims, 1), strict=True))
+    sizes = tuple(old if new is None else new for old, new in zip(lengths, given, strict=True))
+    return list(zip(lengths, integers("output_size", sizes, dims, 1), strict=True))
 
 
 # --- Layers ---------------------------------------------------------------------------------------
 
 
 class _AdaptivePool(FunctionLayer):
-    """What the means share: the size of the output; None, in it or for it, for the input's."""
+    """Base class of adaptive pooling layers; see `adaptive_avg_pool2d` for `output_size`."""
 
     shown = ("output_size",)
     output_size: OutputSize
 
 
 class AdaptiveAvgPool1d(_AdaptivePool):
-    """The mean of each of so many parts of signals; see `AdaptiveAvgPool2d`."""
+    """Adaptive average pooling of signals; see `AdaptiveAvgPool2d`."""
 
     function = staticmethod(adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptivePool):
-    """The mean of each of so many parts; see `mt_nn.functional.adaptive_avg_pool2d`."""
+    """Adaptive average pooling of images; see `mt_nn.functional.adaptive_avg_pool2d`."""
 
     function = staticmethod(adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptivePool):
-    """The mean of each of so many parts of volumes; see `AdaptiveAvgPool2d`."""
+    """Adaptive average pooling of volumes; see `AdaptiveAvgPool2d`."""
 
     function = staticmethod(adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(_AdaptivePool):
-    """What the largest elements share beside: whether places are wanted."""
+    """Base class of adaptive max pooling layers; see `adaptive_max_pool2d`."""
 
     return_indices: bool = False
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """The largest element of each of so many parts of signals; see `AdaptiveMaxPool2d`."""
+    """Adaptive max pooling of signals; see `AdaptiveMaxPool2d`."""
 
     function = staticmethod(adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest element of each of so many parts; see `mt_nn.functional.adaptive_max_pool2d`."""
+    """Adaptive max pooling of images; see `mt_nn.functional.adaptive_max_pool2d`."""
 
     function = staticmethod(adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """The largest element of each of so many parts of volumes; see `AdaptiveMaxPool2d`."""
+    """Adaptive max pooling of volumes; see `AdaptiveMaxPool2d`."""
 
     function = staticmethod(adaptive_max_pool3d)
 
 
-# --- In windows that are drawn at random ----------------------------------------------------------
+# --- Fractional max pooling -----------------------------------------------------------------------
 
 
 Ratios = float | tuple[float, ...]
@@ -167,30 +164,29 @@ def fractional_max_pool(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the largest element of each of so many windows, which are about evenly apart.
+    """Return the largest element of each of pseudo-random, roughly equidistant windows.
 
-    After Graham, Fractional Max-Pooling, 2014: with `a = (size - kernel) / (outputs - 1)` and a
-    random number u from 0 to 1, window i begins at `floor((i + u) a) - floor(u a)`, and the last
-    one ends where the input does.
+    With `a = (size - kernel) / (outputs - 1)` and a random number u from 0 to 1, window i starts at
+    `floor((i + u) a) - floor(u a)`; the last window ends with the input (Graham, Fractional
+    Max-Pooling, 2014).
 
     Args:
-        dims: 2 in `fractional_max_pool2d`, 3 in `fractional_max_pool3d`: how many sizes there
-            are.
+        dims: number of sizes; fixed by the public functions.
         input: shape (batch, channels, *sizes), or without the batch.
-        kernel_size: the sizes of the windows.
-        output_size: the sizes of the output; or else
-        output_ratio: these as parts of the input's, above 0 and below 1.
-        return_indices: whether to return where the elements were in the flattened image, too.
-        _random_samples: the random numbers of each channel, shape (batch, channels, dims); of
-            images that of the width first. Drawn if None.
+        kernel_size: the sizes of a window.
+        output_size: the sizes of the output; or None if `output_ratio` is given.
+        output_ratio: the ratios of output and input sizes, between 0 and 1; or None.
+        return_indices: whether to return the positions in the flattened image, too.
+        _random_samples: the numbers u for each channel, shape (batch, channels, dims), for images
+            in the order (width, height); random if None.
 
     Returns:
-        Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the places,
-        of int64.
+        Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the int64
+        positions.
 
     Raises:
-        InputError: the input holds no such images, or windows do not fit.
-        SettingError: an invalid setting, or neither or both of size and ratio are given.
+        InputError: the shape or dtype of the input is invalid, or it is too small.
+        SettingError: a setting is invalid, or neither or both of size and ratio are given.
     """
     name, samples = f"fractional_max_pool{dims}d", _random_samples
     batch = as_batch(name, input, dims)
@@ -198,28 +194,28 @@ def fractional_max_pool(
     n, channels, *lengths = batch.shape
     kernel = integers("kernel_size", kernel_size, dims, 1)
     size = output_sizes(name, lengths, output_size, output_ratio)
-    every = list(zip(lengths, kernel, size, strict=True))
-    if any(outputs + window - 1 > length for length, window, outputs in every):
+    each_dim = list(zip(lengths, kernel, size, strict=True))
+    if any(outputs + window - 1 > length for length, window, outputs in each_dim):
         raise InputError(
-            f"{name}() finds no {size} windows of size {kernel} in an input of shape "
-            f"{input.shape}, each of which begins further on than the one before."
+            f"{name}() has no {size} windows of size {kernel} with different starts in an input "
+            f"of shape {input.shape}."
         )
     if samples is None:
         samples = rand(n, channels, dims, dtype=batch.dtype)
-    fits = samples.ndim == 3 and samples.shape[1:] == (channels, dims) and len(samples) >= n
-    if not fits or samples.dtype is not batch.dtype:
+    is_valid = samples.ndim == 3 and samples.shape[1:] == (channels, dims) and len(samples) >= n
+    if not is_valid or samples.dtype is not batch.dtype:
         raise InputError(
             f"{name}() takes random samples of shape {(n, channels, dims)}, or of a larger batch, "
             f"and the input's dtype; {samples.shape} and {samples.dtype.name} were given."
         )
     drawn = samples.detach()._numbers()[:n]
-    drawn = drawn[..., ::-1] if dims == 2 else drawn  # of images, torch's first is the width's
-    rows = flattened(lengths, [_taps(drawn[..., i], *setting) for i, setting in enumerate(every)])
+    drawn = drawn[..., ::-1] if dims == 2 else drawn  # torch takes that of the width first
+    taps = flat_taps(lengths, [_taps(drawn[..., i], *each) for i, each in enumerate(each_dim)])
     flat = batch.flatten(2)
     with no_grad():
-        table = tensor(rows, backend=batch.backend)
-        seen = flat.gather(2, table.flatten(2)).view(*rows.shape)
-        indices = table.gather(3, seen.argmax(3, keepdim=True)).squeeze(3)
+        table = tensor(taps, backend=batch.backend)
+        values = flat.gather(2, table.flatten(2)).view(*taps.shape)
+        indices = table.gather(3, values.argmax(3, keepdim=True)).squeeze(3)
     results = [each.unflatten(2, size) for each in (flat.gather(2, indices), indices)]
     if input.ndim == dims + 1:
         results = [each.squeeze(0) for each in results]
@@ -232,31 +228,34 @@ _, fractional_max_pool2d, fractional_max_pool3d = over_dimensions(fractional_max
 def output_sizes(
     name: str, lengths: list[int], output_size: Sizes | None, output_ratio: Ratios | None
 ) -> tuple[int, ...]:
-    """Return the sizes of an output, which are given themselves or as parts of the input's."""
+    """Return the output sizes, given themselves or as ratios."""
     check_ratio(name, len(lengths), output_size, output_ratio)
     if output_ratio is None:
         return integers("output_size", output_size, len(lengths), 1)
     given = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,)
     ratios = given * len(lengths) if len(given) == 1 else given
-    size = tuple(int(length * ratio) for length, ratio in zip(lengths, ratios, strict=True))
-    return integers("output_size", size, len(lengths), 1)
+    sizes = tuple(int(length * ratio) for length, ratio in zip(lengths, ratios, strict=True))
+    return integers("output_size", sizes, len(lengths), 1)
 
 
 def check_ratio(name: str, dims: int, output_size: Any, output_ratio: Any) -> None:
-    """Raise SettingError unless the size of outputs is given once, and a ratio is one."""
+    """Raise SettingError unless either a size or a valid ratio is given."""
     if (output_size is None) == (output_ratio is None):
         raise SettingError(f"{name}() takes either an output_size or an output_ratio.")
     if output_ratio is not None:
         ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,)
-        fits = len(ratios) in (1, dims) and all(0 < number("a ratio", r) < 1 for r in ratios)
-        what = f"one number or {dims}, above 0 and below 1"
-        check("output_ratio", output_ratio, fits, what)
+        is_valid = len(ratios) in (1, dims) and all(0 < number("a ratio", r) < 1 for r in ratios)
+        expected = f"one number or {dims}, above 0 and below 1"
+        check("output_ratio", output_ratio, is_valid, expected)
 
 
 def _taps(drawn: Array, length: int, window: int, outputs: int) -> Array:
-    """Return which elements windows see along one dimension, shape (*drawn.shape, outputs, window).
+    """Return the indices of the elements of windows along one dimension.
 
-    Computed in the type of the random numbers, as in torch.
+    They are computed in the dtype of the random numbers, as in torch.
+
+    Returns:
+        Shape (*drawn.shape, outputs, window).
     """
     starts = np.full((*drawn.shape, outputs), length - window)
     if outputs > 1:
@@ -271,15 +270,7 @@ def _taps(drawn: Array, length: int, window: int, outputs: int) -> Array:
 
 
 class _FractionalMaxPool(FunctionLayer):
-    """What both share: their settings.
-
-    Args:
-        kernel_size: the sizes of the windows.
-        output_size: the sizes of the output; or else
-        output_ratio: these as parts of the input's, above 0 and below 1.
-        return_indices: whether to return where the elements were, too.
-        _random_samples: the random numbers to use; drawn at each call if None.
-    """
+    """Base class of fractional max pooling layers; see `fractional_max_pool2d` for arguments."""
 
     dims: ClassVar[int]
     kernel_size: Sizes
@@ -295,7 +286,7 @@ class _FractionalMaxPool(FunctionLayer):
             self.output_size = integers("output_size", self.output_size, self.dims, 1)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         size = f"output_size={self.output_size}"
         if self.output_size is None:
             size = f"output_ratio={self.output_ratio}"
@@ -303,14 +294,14 @@ class _FractionalMaxPool(FunctionLayer):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """The largest elements of windows of images; see `mt_nn.functional.fractional_max_pool2d`."""
+    """Fractional max pooling of images; see `mt_nn.functional.fractional_max_pool2d`."""
 
     dims = 2
     function = staticmethod(fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """The largest elements of windows of volumes; see `mt_nn.functional.fractional_max_pool3d`."""
+    """Fractional max pooling of volumes; see `mt_nn.functional.fractional_max_pool3d`."""
 
     dims = 3
     function = staticmethod(fractional_max_pool3d)

@@ -1,7 +1,8 @@
-"""A softmax over very many classes, of which a few are frequent."""
+"""Adaptive softmax: efficient log-probabilities for many classes, a few of which are frequent."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,11 +19,11 @@ from mt_tensor.extending import require_tensors
 
 
 class ASMoutput(NamedTuple):
-    """What `AdaptiveLogSoftmaxWithLoss` returns.
+    """The result of `AdaptiveLogSoftmaxWithLoss`.
 
     Attributes:
-        output: the log-probability of the target of each sample.
-        loss: minus their mean.
+        output: log-probability of the target of each sample.
+        loss: the negative mean of `output`.
     """
 
     output: Tensor
@@ -30,17 +31,17 @@ class ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Log-probabilities of classes in clusters, the rarer ones with fewer weights.
+    """Compute log-probabilities of classes in clusters, with fewer weights for rare classes.
 
-    A head scores the frequent classes and one entry for each cluster of the others; the
-    log-probability of a class in a cluster is that of the cluster plus that within it (Grave et
-    al., Efficient softmax approximation for GPUs, 2017).
+    The head scores the frequent classes, and clusters of the others. The log-probability of a class
+    in a cluster is that of the cluster plus that within the cluster (Grave et al., Efficient
+    softmax approximation for GPUs, 2017).
 
     Args:
-        in_features: features of the input.
-        n_classes: how many classes there are, the frequent ones first.
-        cutoffs: where the clusters begin: classes up to the first are the head's.
-        div_value: by how much each cluster has fewer features than the one before.
+        in_features: number of features of the input.
+        n_classes: number of classes, in order of descending frequency.
+        cutoffs: the first class of each cluster; classes before belong to the head.
+        div_value: factor by which the number of features decreases from cluster to cluster.
         head_bias: whether the head has a bias.
 
     Attributes:
@@ -59,11 +60,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         super().__init__()
         self.in_features = in_features = integer("in_features", in_features, 1)
         self.n_classes = integer("n_classes", n_classes, 2)
-        found = cutoffs if isinstance(cutoffs, tuple | list) else ()
-        given = [integer("a cutoff", cut, 1) for cut in found]
-        fits = bool(given) and given[-1] < n_classes and sorted(set(given)) == given
-        what = f"integers from 1 to {n_classes - 1}, each larger than the one before"
-        settings.check("cutoffs", cutoffs, fits, what)
+        sequence = cutoffs if isinstance(cutoffs, tuple | list) else ()
+        given = [integer("a cutoff", cutoff, 1) for cutoff in sequence]
+        is_valid = bool(given) and given[-1] < n_classes and sorted(set(given)) == given
+        expected = f"ascending integers from 1 to {n_classes - 1}"
+        settings.check("cutoffs", cutoffs, is_valid, expected)
         positive = settings.number("div_value", div_value) > 0
         settings.check("div_value", div_value, positive, "positive")
         self.cutoffs = [*given, n_classes]
@@ -73,45 +74,43 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.head_size = self.shortlist_size + self.n_clusters
         self.head = Linear(in_features, self.head_size, bias=head_bias)
         self.tail = ModuleList()
-        for number, (first, end) in enumerate(zip(given, self.cutoffs[1:], strict=True), start=1):
+        for number, (first, end) in enumerate(itertools.pairwise(self.cutoffs), start=1):
             width = int(in_features // div_value**number)
             if not width:
                 raise SettingError(
-                    f"cluster {number} would have no features, of {in_features}, with a div_value "
-                    f"of {div_value}: use a smaller one, or fewer cutoffs."
+                    f"cluster {number} would have no features with in_features={in_features} and "
+                    f"div_value={div_value}: use a smaller div_value, or fewer cutoffs."
                 )
             projection = Linear(in_features, width, bias=False)
             self.tail.append(Sequential(projection, Linear(width, end - first, bias=False)))
 
     def forward(self, input: Tensor, target: Tensor) -> ASMoutput:
-        """Return the log-probability of each sample's class, and minus their mean.
+        """Return the log-probability of the target of each sample, and their negative mean.
 
         Args:
             input: shape (batch, in_features), or (in_features,).
-            target: numbers of classes, integers of shape (batch,), or ().
+            target: class indices, integers of shape (batch,), or ().
 
         Raises:
-            InputError: the shapes do not fit, or the target holds no integers.
-            IndexingError: there is no such class.
+            InputError: a shape is invalid, or the target is not an integer tensor.
+            IndexingError: a class is out of range.
         """
         self._check(input)
         require_tensors("AdaptiveLogSoftmaxWithLoss", target)
         if target.shape != input.shape[:-1] or target.dtype.kind != "integer":
             raise InputError(
-                f"targets for an input of shape {input.shape} are integers of shape "
+                f"targets for an input of shape {input.shape} must be integers of shape "
                 f"{input.shape[:-1]}; {target.shape} and {target.dtype.name} were given."
             )
         if target.numel() and not ((target >= 0) & (target < self.n_classes)).all():
-            raise IndexingError(f"targets are numbers of classes from 0 to {self.n_classes - 1}.")
+            raise IndexingError(f"targets must be classes from 0 to {self.n_classes - 1}.")
         rows, classes = input.reshape(-1, self.in_features), target.reshape(-1).long()
         head = self.head(rows).log_softmax(1)
         in_head = classes
         for number, first in enumerate(self.cutoffs[:-1]):
             in_head = in_head.masked_fill(classes >= first, self.shortlist_size + number)
         output = head.gather(1, in_head.unsqueeze(1)).squeeze(1)
-        for number, (first, end) in enumerate(
-            zip(self.cutoffs[:-1], self.cutoffs[1:], strict=True)
-        ):
+        for number, (first, end) in enumerate(itertools.pairwise(self.cutoffs)):
             members = ((classes >= first) & (classes < end)).argwhere().squeeze(1)
             if members.numel():
                 scores = self.tail[number](rows.index_select(0, members)).log_softmax(1)
@@ -126,8 +125,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head = self.head(input).log_softmax(-1)
         parts = [head[..., : self.shortlist_size]]
         for number, cluster in enumerate(self.tail):
-            of_cluster = head[..., self.shortlist_size + number].unsqueeze(-1)
-            parts.append(cluster(input).log_softmax(-1) + of_cluster)
+            log_cluster = head[..., self.shortlist_size + number].unsqueeze(-1)
+            parts.append(cluster(input).log_softmax(-1) + log_cluster)
         return cat(parts, -1)
 
     def predict(self, input: Tensor) -> Tensor:

@@ -2,8 +2,8 @@
 
 Attention kernels implement causal masking with a flag, and need no mask. The transformers of torch,
 however, take the mask as a tensor. To find out whether a tensor is causal means to read its
-elements, and so to wait for the device in every layer. Instead, the masks that `causal_mask` returns
-are registered while they exist, and recognized as long as they are not modified.
+elements, and so to wait for the device in every layer. Instead, the masks that `causal_mask`
+returns are registered while they exist, and recognized as long as they are not modified.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _causal_masks: dict[int, weakref.ReferenceType[Tensor]] = {}
 def causal_mask(
     steps: int, dtype: Any = None, *, backend: Backend = None, device: Device = None
 ) -> Tensor:
-    """Return a mask to add to scores, shape (steps, steps): -infinity above the diagonal, else 0."""
+    """Return a mask to add to scores, shape (steps, steps): -infinity above the diagonal."""
     scores = full((steps, steps), -math.inf, dtype=dtype, backend=backend, device=device)
     mask: Tensor = scores.triu(1)
     key = id(mask)

@@ -1,8 +1,8 @@
-"""Convolution of signals and volumes, and the padding that convolutions take by name.
+"""Convolution of signals and volumes, transposed convolution, and padding by name or mode.
 
-A transposed convolution is what the gradient of a convolution does to its output: a convolution
-itself, of inputs with zeros between their elements, by kernels that are turned around (Dumoulin and
-Visin, A guide to convolution arithmetic for deep learning, 2016, section 4).
+A transposed convolution is the gradient of a convolution with respect to its input. It is computed
+as a convolution with flipped kernels, of inputs with zeros inserted between their elements
+(Dumoulin and Visin, A guide to convolution arithmetic for deep learning, 2016, section 4).
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ def conv(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels over signals, or over volumes: `conv2d` for other numbers of sizes.
+    """Convolve signals or volumes; see `conv2d` for the settings and errors.
 
     Args:
-        dims: 1 in `conv1d`, 3 in `conv3d`: how many sizes there are.
+        dims: number of sizes; fixed by the public functions.
         input: shape (batch, in channels, *sizes), or without the batch.
         weight: shape (out channels, in channels / groups, *kernel sizes).
-        bias: as for `conv2d`; so for all others.
-        stride: see there.
-        padding: see there.
-        dilation: see there.
-        groups: see there.
+        bias: shape (out channels,), or None.
+        stride: see `conv2d`.
+        padding: see `conv2d`.
+        dilation: see `conv2d`.
+        groups: see `conv2d`.
 
     Returns:
         Shape (batch, out channels, *out sizes).
@@ -66,7 +66,7 @@ def _conv1d(
     dilation: tuple[int],
     groups: int,
 ) -> Tensor:
-    """Compute `conv1d`: signals are images of height 1."""
+    """Compute `conv1d` as a convolution of images of height 1."""
     settings = ((1, *stride), (0, *padding), (1, *dilation))
     return _conv2d(input.unsqueeze(2), weight.unsqueeze(2), bias, *settings, groups).squeeze(2)
 
@@ -83,51 +83,50 @@ def _conv3d(
 ) -> Tensor:
     """Compute `conv3d` as a convolution of images, one for each output depth.
 
-    The planes that a kernel sees of a volume become channels of such an image.
+    The planes of a volume that a kernel covers become channels of such an image.
     """
-    seen = weight.shape[2]
-    margin, spread = (padding[0], 0), (dilation[0], 1)
-    taps = windows(input.flatten(3), (seen, 1), (stride[0], 1), margin, spread)
+    planes = weight.shape[2]
+    settings = ((stride[0], 1), (padding[0], 0), (dilation[0], 1))
+    taps = windows(input.flatten(3), (planes, 1), *settings)
     n, channels, depth = taps.shape[:3]
     images = taps.squeeze(5).permute(0, 2, 1, 4, 3)
-    images = images.reshape(n * depth, channels * seen, *input.shape[3:])
+    images = images.reshape(n * depth, channels * planes, *input.shape[3:])
     kernels = weight.flatten(1, 2)
     out = _conv2d(images, kernels, bias, stride[1:], padding[1:], dilation[1:], groups)
     return out.view(n, depth, *out.shape[1:]).permute(0, 2, 1, 3, 4)
 
 
 CONVOLVE: dict[int, Callable[..., Tensor]] = {1: _conv1d, 2: _conv2d, 3: _conv3d}
-"""Convolutions over one, two and three dimensions, of checked arguments in the order of `conv2d`'s,
-of tensors of one dtype."""
+"""Convolutions by number of sizes; they take checked arguments in the order of `conv2d`."""
 
 
-# --- Settings of layers, and padding by name and by mode ------------------------------------------
+# --- Checks of settings, and padding by name and by mode ------------------------------------------
 
 
 @extends("settings of a convolution")
 def check_layer(layer: Kernels) -> None:
-    """Raise SettingError unless groups divide the channels, and the padding mode exists."""
+    """Raise SettingError unless `groups` divides the numbers of channels and the mode exists."""
     if layer.in_channels % layer.groups or layer.out_channels % layer.groups:
         raise SettingError(
-            f"{type(layer).__name__} takes numbers of channels that are both multiples of "
-            f"groups; got {layer.in_channels}, {layer.out_channels} and groups={layer.groups}."
+            f"{type(layer).__name__} needs in_channels and out_channels to be multiples of groups; "
+            f"got {layer.in_channels}, {layer.out_channels} and groups={layer.groups}."
         )
     choice("padding_mode", layer.padding_mode, ("zeros", "reflect", "replicate", "circular"))
 
 
 @extends("check of padding by name")
 def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:
-    """Raise SettingError unless a padding that is given by name fits the stride."""
+    """Raise SettingError unless the name is valid, and the stride is 1 for "same"."""
     if choice("padding", padding, ("same", "valid")) == "same" and stride != (1,) * len(stride):
         raise SettingError(
-            f"padding='same' is for a stride of 1, with which an output can be as large as its "
-            f"input; got stride {stride}."
+            f"padding='same' needs a stride of 1, so that the output can be as large as the input; "
+            f"got stride {stride}."
         )
 
 
 def _same_padding(kernel: Shape, dilation: tuple[int, ...]) -> tuple[Shape, Shape]:
     """Return the padding before and after for an output as large as the input."""
-    totals = [spread * (size - 1) for size, spread in zip(kernel, dilation, strict=False)]
+    totals = [spacing * (size - 1) for size, spacing in zip(kernel, dilation, strict=False)]
     return tuple(t // 2 for t in totals), tuple(t - t // 2 for t in totals)
 
 
@@ -135,7 +134,7 @@ def _same_padding(kernel: Shape, dilation: tuple[int, ...]) -> tuple[Shape, Shap
 def padded_by_name(
     input: Tensor, padding: str, kernel: Shape, stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[Tensor, tuple[int, ...]]:
-    """Return the input, padded where the two sides differ, and the padding of both sides."""
+    """Pad the end by the odd zero of "same"; return the input and the padding of both sides."""
     check_padding_name(padding, stride)
     if padding == "valid":
         return input, (0,) * len(stride)
@@ -148,7 +147,7 @@ def padded_by_name(
 
 @extends("padding by mode")
 def padded_by_mode(layer: Convolution, input: Tensor) -> Tensor:
-    """Return the input of a layer of convolution, padded with its own elements."""
+    """Pad the input of a convolution layer according to its `padding_mode`."""
     if layer.padding == "same":
         amounts = pairs(*_same_padding(layer.kernel_size, layer.dilation))
     elif layer.padding == "valid":
@@ -162,14 +161,14 @@ def padded_by_mode(layer: Convolution, input: Tensor) -> Tensor:
 
 
 class Conv1d(Convolution):
-    """Convolution of signals: `Conv2d` with one size instead of two."""
+    """Convolve signals; the arguments are those of `Conv2d`, with one size instead of two."""
 
     dims = 1
     function = staticmethod(conv1d)
 
 
 class Conv3d(Convolution):
-    """Convolution of volumes: `Conv2d` with three sizes instead of two."""
+    """Convolve volumes; the arguments are those of `Conv2d`, with three sizes instead of two."""
 
     dims = 3
     function = staticmethod(conv3d)
@@ -192,28 +191,27 @@ def conv_transpose(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Lay down a kernel for each element of the input, times that element, and add up.
+    """Add up the kernels, shifted to the positions of the elements of the input and scaled by them.
 
     Args:
-        dims: 1 in `conv_transpose1d`, 2 in `conv_transpose2d`, 3 in `conv_transpose3d`: how many
-            sizes there are.
+        dims: number of sizes; fixed by the public functions.
         input: shape (batch, in channels, *sizes), or without the batch.
         weight: shape (in channels, out channels / groups, *kernel sizes).
         bias: shape (out channels,), or None.
         stride: distance between the positions of kernels.
-        padding: how much of the result is cut off on each side.
-        output_padding: how much is added to the end, less than the stride or the dilation; of the
-            sizes that a convolution of this stride makes equal, it chooses one.
-        groups: into how many independent parts the channels are split.
-        dilation: how far apart the elements of a kernel are.
+        padding: number of elements to remove from each side of the result.
+        output_padding: number of elements to add at the end, less than stride or dilation. It
+            selects one of the input sizes for which a convolution has the same output size.
+        groups: number of independent groups of channels.
+        dilation: distance between the elements of a kernel.
 
     Returns:
         Shape (batch, out channels, *out sizes), where a size becomes
         `(size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1`.
 
     Raises:
-        InputError: the shapes do not fit each other, or nothing would be left.
-        SettingError: an invalid setting.
+        InputError: the shapes do not match, or the result would be empty.
+        SettingError: a setting is invalid.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -245,14 +243,13 @@ def _check_shapes(
     settings: tuple[Numbers, ...],
     groups: int,
 ) -> None:
-    """Raise unless shapes and settings fit each other; those that do are cached."""
+    """Raise an error unless shapes and settings are consistent; valid combinations are cached."""
     stride, padding, output_padding, dilation = settings
-    for added, step, spread in zip(output_padding, stride, dilation, strict=True):
-        if added >= max(step, spread):
-            raise SettingError(
-                f"output_padding {output_padding} must be less than the stride {stride} or the "
-                f"dilation {dilation} in each dimension."
-            )
+    if any(n >= max(s, d) for n, s, d in zip(output_padding, stride, dilation, strict=True)):
+        raise SettingError(
+            f"output_padding {output_padding} must be less than the stride {stride} or the "
+            f"dilation {dilation} in each dimension."
+        )
     if len(kernels) != len(inputs) or 0 in kernels[1:] or kernels[0] != inputs[1]:
         raise InputError(
             f"{name}() takes a weight of shape (in channels, out channels / groups, *kernel size), "
@@ -271,29 +268,29 @@ def _check_shapes(
             f"{(outputs,)}; shape {biases} was given."
         )
     sizes = transposed_sizes(inputs[2:], kernels[2:], stride, padding, dilation)
-    left = tuple(size + added for size, added in zip(sizes, output_padding, strict=True))
-    if 0 in inputs[2:] or min(left) < 1:
+    sizes = tuple(size + added for size, added in zip(sizes, output_padding, strict=True))
+    if 0 in inputs[2:] or min(sizes) < 1:
         raise InputError(
             f"{name}() of inputs of shape {inputs} with kernels of size {kernels[2:]} and padding "
-            f"{padding} would leave sizes of {left}."
+            f"{padding} would leave sizes of {sizes}."
         )
 
 
 def transposed_sizes(
     lengths: Shape, kernel: Shape, stride: Numbers, padding: Numbers, dilation: Numbers
 ) -> Shape:
-    """Return the sizes of a transposed convolution before anything is added to the end."""
-    every = zip(lengths, kernel, stride, padding, dilation, strict=True)
+    """Return the output sizes of a transposed convolution without output padding."""
+    each_dim = zip(lengths, kernel, stride, padding, dilation, strict=True)
     return tuple(
-        (length - 1) * step - 2 * margin + spread * (size - 1) + 1
-        for length, size, step, margin, spread in every
+        (length - 1) * step - 2 * margin + spacing * (size - 1) + 1
+        for length, size, step, margin, spacing in each_dim
     )
 
 
 def _conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
-    """Compute it for signals as images of height 1; the arguments are checked."""
+    """Compute `conv_transpose1d` as a transposed convolution of images of height 1."""
     *sizes, groups = settings
-    pairs: Any = [(usual, *size) for usual, size in zip((1, 0, 0, 1), sizes, strict=True)]
+    pairs: Any = [(default, *size) for default, size in zip((1, 0, 0, 1), sizes, strict=True)]
     images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
     return _TRANSPOSE[2](images, kernels, bias, *pairs, groups).squeeze(2)
 
@@ -308,23 +305,24 @@ def _transposed_convolution(
     dilation: tuple[int, ...],
     groups: int,
 ) -> Tensor:
-    """Convolve with turned kernels, as many zeros around the inputs as let each element meet all.
+    """Convolve the padded inputs with flipped kernels, so that each element meets all of these.
 
-    Where more is to be cut off than kernels reach beyond the inputs, it is cut off the inputs.
+    If `padding` removes more elements than a kernel adds, the inputs are cropped.
     """
     dims = len(stride)
     kernels = weight.view(groups, weight.shape[0] // groups, *weight.shape[1:]).transpose(1, 2)
     kernels = kernels.flatten(0, 1).flip(*range(2, 2 + dims))
-    reach = [s * (k - 1) - p for s, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
-    cuts = tuple(min(beyond, 0) for beyond in reach)
-    ends = tuple(cut + added for cut, added in zip(cuts, output_padding, strict=True))
-    spread = pad_with_zeros(_spread(input, stride), pairs(cuts, ends))
-    margins = tuple(max(beyond, 0) for beyond in reach)
-    return CONVOLVE[dims](spread, kernels, bias, (1,) * dims, margins, dilation, groups)
+    sizes = zip(dilation, weight.shape[2:], padding, strict=True)
+    margins = [spacing * (size - 1) - removed for spacing, size, removed in sizes]
+    crops = tuple(min(margin, 0) for margin in margins)
+    ends = tuple(crop + added for crop, added in zip(crops, output_padding, strict=True))
+    dilated = pad_with_zeros(_insert_zeros(input, stride), pairs(crops, ends))
+    margins = tuple(max(margin, 0) for margin in margins)
+    return CONVOLVE[dims](dilated, kernels, bias, (1,) * dims, margins, dilation, groups)
 
 
-def _spread(input: Tensor, stride: tuple[int, ...]) -> Tensor:
-    """Return inputs with zeros between their elements, which are `stride` apart then."""
+def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:
+    """Insert `stride - 1` zeros between neighbouring elements."""
     if max(stride) == 1:
         return input
     lengths = ((e - 1) * step + 1 for e, step in zip(input.shape[2:], stride, strict=True))
@@ -345,7 +343,7 @@ _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
 
 
 class TransposedConvolution(Kernels):
-    """What transposed convolutions share: how they find the size of their output."""
+    """Base class of transposed convolutions: the choice of the output size."""
 
     def __init__(
         self,
@@ -362,7 +360,7 @@ class TransposedConvolution(Kernels):
     ) -> None:
         if padding_mode != "zeros":
             raise SettingError(
-                f"{type(self).__name__} takes padding_mode 'zeros' alone; got {padding_mode!r}."
+                f"{type(self).__name__} supports only padding_mode='zeros'; got {padding_mode!r}."
             )
         super().__init__(
             in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode
@@ -378,42 +376,39 @@ class TransposedConvolution(Kernels):
 
         Args:
             input: shape (batch, in_channels, *sizes), or without the batch.
-            output_size: the sizes of the output, perhaps after batch and channels; None for those
-                that `output_padding` makes. They may exceed those without it by less than the
-                stride.
+            output_size: the sizes of the output, optionally after batch and channels, which
+                determine the output padding; None for `self.output_padding`.
 
         Raises:
-            InputError: the input does not fit.
-            SettingError: the output cannot have that size.
+            InputError: the shape of the input is invalid.
+            SettingError: the output cannot have this size.
         """
         added = self.output_padding
         if output_size is not None:
-            added = self._added(input, tuple(output_size))
-        return self.function(
-            input, self.weight, self.bias, self.stride, self.padding, added, self.groups,
-            self.dilation,
-        )  # fmt: skip
+            added = self._output_padding(input, tuple(output_size))
+        settings = (self.stride, self.padding, added, self.groups, self.dilation)
+        return self.function(input, self.weight, self.bias, *settings)
 
-    def _added(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the output padding for an output of a given size."""
+    def _output_padding(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the output padding for a given output size."""
         lengths = as_batch(type(self).__name__, input, self.dims).shape[2:]
         least = transposed_sizes(
             lengths, self.kernel_size, self.stride, self.padding, self.dilation
         )
         if len(output_size) == input.ndim:
             output_size = output_size[-self.dims :]
-        size = integers("output_size", output_size, self.dims, 0)
-        added = tuple(wanted - length for wanted, length in zip(size, least, strict=True))
+        sizes = integers("output_size", output_size, self.dims, 0)
+        added = tuple(size - minimum for size, minimum in zip(sizes, least, strict=True))
         if any(not 0 <= more < step for more, step in zip(added, self.stride, strict=True)):
             raise SettingError(
-                f"output_size must be from {least} on and exceed it by less than the stride "
+                f"output_size must be at least {least}, and exceed this by less than the stride "
                 f"{self.stride}, for an input of shape {input.shape}; got {output_size}."
             )
         return added
 
 
 class ConvTranspose1d(TransposedConvolution):
-    """Kernels laid down for each element of signals; see `mt_nn.functional.conv_transpose1d`.
+    """Transposed convolution of signals; see `mt_nn.functional.conv_transpose1d`.
 
     Arguments and attributes are those of `ConvTranspose2d`, with one size instead of two.
     """
@@ -423,19 +418,19 @@ class ConvTranspose1d(TransposedConvolution):
 
 
 class ConvTranspose2d(TransposedConvolution):
-    """Kernels laid down for each element of images; see `mt_nn.functional.conv_transpose2d`.
+    """Transposed convolution of images; see `mt_nn.functional.conv_transpose2d`.
 
     Args:
-        in_channels: channels of the input.
-        out_channels: channels of the output.
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
         kernel_size: height and width of the kernels.
         stride: distance between the positions of kernels.
-        padding: how much of the result is cut off on each side.
-        output_padding: how much is added to the end, less than the stride or the dilation.
-        groups: into how many independent parts the channels are split.
+        padding: number of elements to remove from each side of the result.
+        output_padding: number of elements to add at the end, less than stride or dilation.
+        groups: number of independent groups of channels.
         bias: whether to add a bias to each channel.
-        dilation: how far apart the elements of a kernel are.
-        padding_mode: "zeros", the only one there is.
+        dilation: distance between the elements of a kernel.
+        padding_mode: "zeros", the only mode.
 
     Attributes:
         weight: shape (in_channels, out_channels / groups, kernel height, kernel width).
@@ -447,7 +442,7 @@ class ConvTranspose2d(TransposedConvolution):
 
 
 class ConvTranspose3d(TransposedConvolution):
-    """Kernels laid down for each element of volumes; see `mt_nn.functional.conv_transpose3d`.
+    """Transposed convolution of volumes; see `mt_nn.functional.conv_transpose3d`.
 
     Arguments and attributes are those of `ConvTranspose2d`, with three sizes instead of two.
     """

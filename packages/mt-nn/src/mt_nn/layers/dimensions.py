@@ -1,4 +1,4 @@
-"""Functions for signals, images and volumes: one definition of three; checks of shapes."""
+"""Functions over one, two and three dimensions from one definition, and checks of shapes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from mt_tensor.extending import Shape
 
 
 def check_not_empty(shape: Shape) -> None:
-    """Raise InputError if samples have no elements; a batch may have no samples."""
+    """Raise InputError if samples have no elements; an empty batch is valid."""
     if 0 in shape[1:]:
-        raise InputError(f"samples of no elements have no windows; got an input of shape {shape}.")
+        raise InputError(
+            f"samples without elements have no windows; got an input of shape {shape}."
+        )
 
 
 @extends("windows")
@@ -38,11 +40,11 @@ def check_windows(
 def check_pooling(
     shape: Shape, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
 ) -> None:
-    """Raise unless windows fit into inputs of this shape; valid combinations are cached."""
+    """Raise an error unless windows fit into inputs of a shape; valid combinations are cached."""
     if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
         raise SettingError(
             f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
-            "see nothing but padding."
+            "cover only padding."
         )
     check_windows(shape, kernel, padding, dilation)
 
@@ -58,7 +60,7 @@ def check_convolution(
     dilation: tuple[int, ...],
     groups: int,
 ) -> None:
-    """Raise InputError unless shapes fit each other; valid combinations are cached."""
+    """Raise InputError unless the shapes are consistent; valid combinations are cached."""
     if len(kernels) != len(inputs) or 0 in (kernels[0], *kernels[2:]):
         raise InputError(
             f"{name}() takes a weight of shape (out channels, in channels / groups, *kernel size), "
@@ -81,7 +83,7 @@ def check_convolution(
 
 
 def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
-    """Return the padding before and after each dimension as `mt_tensor.pad` takes it."""
+    """Combine the padding before and after each dimension into an argument for `mt_tensor.pad`."""
     both = zip(reversed(before), reversed(after), strict=True)
     return [number for pair in both for number in pair]
 
@@ -93,12 +95,12 @@ R = TypeVar("R")
 def over_dimensions(
     function: Callable[Concatenate[int, P], R],
 ) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R]]:
-    """Return versions of a function for one, two and three dimensions, all of them `checked`.
+    """Return `checked` versions of a function for one, two and three dimensions.
 
     Their names end in "1d", "2d" and "3d".
 
     Args:
-        function: takes the number of dimensions as its first argument.
+        function: its first parameter is the number of dimensions.
     """
 
     def over(dims: int) -> Callable[P, R]:

@@ -1,4 +1,4 @@
-"""Embedding: rows of a table looked up by number, put together, and learned."""
+"""Embedding: look up rows of a learned table by index, and reduce them in bags."""
 
 from __future__ import annotations
 
@@ -31,34 +31,33 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Return a row of a table for each number.
+    """Return a row of a table for each index.
 
     Args:
-        input: numbers of rows, integers of any shape.
+        input: indices of rows, integers of any shape.
         weight: the table, shape (rows, width).
-        padding_idx: the number of a row that gets no gradient; from the end if negative.
-        max_norm: rows that are looked up and have a larger norm are scaled to it, in the table.
-        norm_type: the p of that norm.
-        scale_grad_by_freq: whether the gradient of a row is its mean, not its sum, over the places
-            where it was looked up.
-        sparse: must be False: gradients are never sparse here.
+        padding_idx: index of a row that gets no gradient; negative indices count from the end.
+        max_norm: rescale looked-up rows with a larger norm, in place, to this norm.
+        norm_type: the p of this norm.
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of its lookups.
+        sparse: must be False, since sparse gradients are not supported.
 
     Returns:
         Shape (*input.shape, width).
 
     Raises:
-        InputError: the input holds no integers, or the table is no matrix.
-        SettingError: there is no row `padding_idx`, or `sparse` is set.
-        IndexingError: there is no such row.
+        InputError: the input is not an integer tensor, or the table is not a matrix.
+        SettingError: `padding_idx` is out of range, or `sparse` is True.
+        IndexingError: an index is out of range.
         BackendMismatchError: the tensors belong to different backends.
     """
     _check("embedding", input, weight, sparse)
-    padding = None if padding_idx is None else row_number(padding_idx, weight.shape[0])
+    padding = None if padding_idx is None else row_index(padding_idx, weight.shape[0])
     if max_norm is not None:
-        _limit(weight, input, max_norm, norm_type)
+        _limit_norms(weight, input, max_norm, norm_type)
     rows = _embedding(weight, input)
     if scale_grad_by_freq:
-        _scale_gradient(rows, _shares(input, weight))
+        _scale_gradient(rows, _reciprocal_counts(input, weight))
     if padding is not None:
         _scale_gradient(rows, (input != padding).unsqueeze(-1).to(weight.dtype))
     return rows
@@ -66,44 +65,44 @@ def embedding(
 
 @fused("embedding")
 def _embedding(weight: Tensor, input: Tensor) -> Tensor:
-    """Look up; the arguments are those of `embedding`, checked, the other way round."""
+    """Compute `embedding` for checked arguments, in reverse order."""
     rows = weight.index_select(0, input.reshape(-1))
     return rows.view(*input.shape, weight.shape[1])
 
 
 def _scale_gradient(rows: Tensor, factors: Tensor) -> None:
-    """Multiply the gradient of some rows, if there will be one, by factors."""
+    """Multiply the gradient of rows by factors, if they require one."""
     if rows.requires_grad:
         rows.register_hook(lambda grad: grad * factors)
 
 
 @as_one_call
-def _shares(input: Tensor, weight: Tensor) -> Tensor:
-    """Return for each number one divided by how often it is looked up, with a dimension more."""
+def _reciprocal_counts(input: Tensor, weight: Tensor) -> Tensor:
+    """Return 1 / (number of occurrences) of each index, shape (*input.shape, 1)."""
     counts = input.reshape(-1).bincount(minlength=weight.shape[0]).to(weight.dtype)
     return counts.index_select(0, input.reshape(-1)).reciprocal().view(*input.shape, 1)
 
 
 @no_grad()
-def _limit(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scale the rows that are looked up, in place, so that no norm is above `max_norm`."""
-    numbers = unique(input)
-    rows = weight.index_select(0, numbers)
+def _limit_norms(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the looked-up rows in place, so that no norm exceeds `max_norm`."""
+    indices = unique(input)
+    rows = weight.index_select(0, indices)
     norms = vector_norm(rows, norm_type, 1, keepdim=True)
     scaled = rows * (max_norm / (norms + 1e-7)).clamp_max(1.0)
-    weight.index_copy_(0, numbers, scaled)
+    weight.index_copy_(0, indices, scaled)
 
 
-def row_number(padding_idx: Any, rows: int) -> int:
-    """Return `padding_idx` counted from the first row.
+def row_index(padding_idx: Any, rows: int) -> int:
+    """Return `padding_idx` as a non-negative index.
 
     Raises:
-        SettingError: it is no integer, or there is no such row.
+        SettingError: it is not an integer, or out of range.
     """
-    number = integer("padding_idx", padding_idx, -rows)
-    if number >= rows:
-        raise SettingError(f"padding_idx must be one of {rows} rows; got {number}.")
-    return number % rows
+    index = integer("padding_idx", padding_idx, -rows)
+    if index >= rows:
+        raise SettingError(f"padding_idx must be less than the {rows} rows; got {index}.")
+    return index % rows
 
 
 def _check(name: str, input: Tensor, weight: Tensor, sparse: bool) -> None:
@@ -117,9 +116,9 @@ def _check(name: str, input: Tensor, weight: Tensor, sparse: bool) -> None:
 
 
 def check_not_sparse(sparse: bool) -> None:
-    """Raise SettingError if a sparse gradient is asked for."""
+    """Raise SettingError if `sparse` is True."""
     if sparse:
-        raise SettingError("gradients of tables are never sparse here: leave sparse=False.")
+        raise SettingError("sparse gradients are not supported: leave sparse=False.")
 
 
 # --- Bags ---------------------------------------------------------------------------------------
@@ -139,58 +138,58 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Look up rows of a table, and return the sum, the mean or the largest of those in each bag.
+    """Look up rows of a table, and return the sum, mean or maximum of each bag of them.
 
     Args:
-        input: numbers of rows, integers of shape (bags, size); or of shape (total,), of which each
-            bag is a part.
+        input: indices of rows, integers of shape (bags, size); or of shape (total,), with bags of
+            consecutive indices.
         weight: the table, shape (rows, width).
-        offsets: where the bags begin in an input of one dimension: integers that begin with 0 and
-            never fall.
-        max_norm: rows that are looked up and have a larger norm are scaled to it, in the table.
-        norm_type: the p of that norm.
-        scale_grad_by_freq: whether the gradient of a row is its mean, not its sum, over the places
-            where it was looked up; not for "max".
+        offsets: the start of each bag in an input of one dimension: integers in ascending order,
+            the first of which is 0.
+        max_norm: rescale looked-up rows with a larger norm, in place, to this norm.
+        norm_type: the p of this norm.
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of its lookups;
+            not for "max".
         mode: "sum", "mean" or "max".
-        sparse: must be False: gradients are never sparse here.
-        per_sample_weights: what rows are multiplied by, of the input's shape; for "sum" only.
-        include_last_offset: whether the last of the offsets is the end of the last bag.
-        padding_idx: the number of a row that is left out of the bags; from the end if negative.
+        sparse: must be False, since sparse gradients are not supported.
+        per_sample_weights: factors of the rows, of the shape of the input; for "sum" only.
+        include_last_offset: whether the last offset is the end of the last bag.
+        padding_idx: index of a row to leave out of the bags; negative indices count from the end.
 
     Returns:
-        Shape (bags, width); zeros for a bag with nothing in it. Where several rows are largest they
-        share the gradient, which in torch the first of them gets.
+        Shape (bags, width); zeros for an empty bag. With "max", equal rows share the gradient; in
+        torch, the first one gets it.
 
     Raises:
-        InputError: the input holds no integers, or shapes, dtypes or offsets do not fit.
-        SettingError: there is no such mode or row `padding_idx`, the mode does not go with another
-            setting, or `sparse` is set.
-        IndexingError: there is no such row.
-        DTypeError: the table holds no floating-point numbers.
+        InputError: the input is not an integer tensor, or a shape, dtype or offset is invalid.
+        SettingError: `mode` or `padding_idx` is invalid, `mode` does not support another setting,
+            or `sparse` is True.
+        IndexingError: an index is out of range.
+        DTypeError: the table is not floating-point.
         BackendMismatchError: the tensors belong to different backends.
     """
     _check("embedding_bag", input, weight, sparse)
     check_floating("embedding_bag", weight)
     check_mode(mode, scale_grad_by_freq)
-    padding = None if padding_idx is None else row_number(padding_idx, weight.shape[0])
+    padding = None if padding_idx is None else row_index(padding_idx, weight.shape[0])
     _check_weights(input, weight, per_sample_weights, mode)
 
-    def looked_up(numbers: Tensor, factors: Tensor | None) -> Tensor:
+    def look_up(indices: Tensor, factors: Tensor | None) -> Tensor:
         """Return rows of the table, multiplied by factors."""
-        rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq)
+        rows = embedding(indices, weight, None, max_norm, norm_type, scale_grad_by_freq)
         return rows if factors is None else rows * factors.unsqueeze(1)
 
-    numbers = input.reshape(-1)
+    indices = input.reshape(-1)
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if input.ndim == 2 and offsets is None and padding is None and input.shape[1]:
-        rows = looked_up(numbers, factors)
-        return _OF_BAGS[mode](rows.view(*input.shape, weight.shape[1]), 1)
+        rows = look_up(indices, factors)
+        return _REDUCTIONS[mode](rows.view(*input.shape, weight.shape[1]), 1)
     bag_of, bags = _bags(input, offsets, include_last_offset)
     if padding is not None:
-        kept = (numbers != padding).argwhere().squeeze(1)
-        numbers, bag_of = numbers.index_select(0, kept), bag_of.index_select(0, kept)
+        kept = (indices != padding).argwhere().squeeze(1)
+        indices, bag_of = indices.index_select(0, kept), bag_of.index_select(0, kept)
         factors = None if factors is None else factors.index_select(0, kept)
-    rows = looked_up(numbers, factors)
+    rows = look_up(indices, factors)
     empty = rows._full((bags, weight.shape[1]), 0.0)
     if mode == "max":
         return empty.index_reduce(0, bag_of, rows, "amax", include_self=False)
@@ -201,43 +200,43 @@ def embedding_bag(
     return total / sizes.unsqueeze(1)
 
 
-_OF_BAGS: dict[str, Callable[[Tensor, int], Tensor]] = {
+_REDUCTIONS: dict[str, Callable[[Tensor, int], Tensor]] = {
     "sum": Tensor.sum,
     "mean": Tensor.mean,
     "max": Tensor.amax,
 }
-"""What puts together rows of bags that are all of one size."""
+"""Reductions of bags of one size."""
 
 
 def check_mode(mode: str, scale_grad_by_freq: bool) -> None:
-    """Raise SettingError unless bags can be put together so."""
-    check("mode", mode, mode in tuple(_OF_BAGS), "'sum', 'mean' or 'max'")
+    """Raise SettingError unless the mode is valid, and supports `scale_grad_by_freq`."""
+    check("mode", mode, mode in tuple(_REDUCTIONS), "'sum', 'mean' or 'max'")
     if mode == "max" and scale_grad_by_freq:
-        raise SettingError("scale_grad_by_freq does not go with mode='max', which adds nothing up.")
+        raise SettingError("scale_grad_by_freq is not supported with mode='max'.")
 
 
 def _check_weights(input: Tensor, weight: Tensor, factors: Tensor | None, mode: Mode) -> None:
     if factors is None:
         return
     if mode != "sum":
-        raise SettingError(f"per_sample_weights go with mode='sum' only; got {mode!r}.")
+        raise SettingError(f"per_sample_weights are supported with mode='sum' only; got {mode!r}.")
     if factors.shape != input.shape or factors.dtype is not weight.dtype:
         raise InputError(
-            f"per_sample_weights have the input's shape, {input.shape}, and the table's dtype, "
-            f"{weight.dtype.name}; {factors.shape} and {factors.dtype.name} were given."
+            f"per_sample_weights must have the shape of the input, {input.shape}, and the dtype of "
+            f"the table, {weight.dtype.name}; {factors.shape} and {factors.dtype.name} were given."
         )
     common_backend(input, factors)
 
 
 def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Tensor, int]:
-    """Return for each number the bag it is in, and how many bags there are."""
+    """Return the bag of each index, and the number of bags."""
     if input.ndim == 2 and offsets is None:
         bags, size = input.shape
         rows = arange(bags, backend=input.backend)
         return rows.unsqueeze(1).expand(bags, size).reshape(-1), bags
     if input.ndim != 1 or offsets is None or offsets.ndim != 1 or offsets.dtype.kind != "integer":
         raise InputError(
-            "embedding_bag() takes numbers of shape (bags, size) and no offsets, or of shape "
+            "embedding_bag() takes indices of shape (bags, size) and no offsets, or of shape "
             f"(total,) and integers of shape (bags,) as offsets; {input.shape} and "
             f"{'no offsets' if offsets is None else offsets.shape} were given."
         )
@@ -246,8 +245,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Te
     bounds = offsets.tolist() if include_last else [*offsets.tolist(), total]
     if bounds != sorted(bounds) or bounds[:1] != [0] or bounds[-1] != total:
         raise InputError(
-            f"offsets begin with 0, never fall and end at most at the number of numbers, {total}"
-            f"{', or exactly there with include_last_offset' if include_last else ''}; "
+            f"offsets must start with 0, be in ascending order and end "
+            f"{'with' if include_last else 'at most with'} the number of indices, {total}; "
             f"{offsets.tolist()} was given."
         )
     bag_of = searchsorted(offsets, arange(total, backend=input.backend), right=True) - 1
@@ -258,7 +257,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Te
 
 
 class _Table(Declared, Module):
-    """What both layers share: the table, and how it is used.
+    """Base class of `Embedding` and `EmbeddingBag`: the table.
 
     `_weight` is the table; if it is None, one is drawn from the normal distribution.
     """
@@ -272,11 +271,11 @@ class _Table(Declared, Module):
         self.num_embeddings = rows = integer("num_embeddings", self.num_embeddings, 1)
         self.embedding_dim = width = integer("embedding_dim", self.embedding_dim, 1)
         padding_idx = settings["padding_idx"]
-        self.padding_idx = None if padding_idx is None else row_number(padding_idx, rows)
+        self.padding_idx = None if padding_idx is None else row_index(padding_idx, rows)
         check_not_sparse(settings["sparse"])
         if weight is not None and weight.shape != (rows, width):
             raise InputError(
-                f"a table of shape {(rows, width)} was asked for, and {weight.shape} given."
+                f"_weight must have shape {(rows, width)}; shape {weight.shape} was given."
             )
         table = zeros(rows, width, dtype=dtype) if weight is None else weight
         self.weight = Parameter(table, requires_grad=not freeze)
@@ -287,20 +286,16 @@ class _Table(Declared, Module):
                     self.weight[self.padding_idx].zero_()
 
     def extra_repr(self) -> str:
-        """Show the settings that are not the usual ones."""
+        """Return the sizes, and the settings that differ from their defaults."""
         names = ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "mode")
-        usual = dict.fromkeys(names) | {"norm_type": 2.0, "scale_grad_by_freq": False}
-        given = ((name, getattr(self, name, None)) for name in names)
-        shown = (f", {name}={value!r}" for name, value in given if value != usual[name])
+        defaults = dict.fromkeys(names) | {"norm_type": 2.0, "scale_grad_by_freq": False}
+        given = {name: getattr(self, name, None) for name in names}
+        shown = (f", {name}={value!r}" for name, value in given.items() if value != defaults[name])
         return f"{self.num_embeddings}, {self.embedding_dim}{''.join(shown)}"
 
 
 def _rows_and_width(embeddings: Tensor) -> tuple[int, int]:
-    """Return the shape of a table.
-
-    Raises:
-        InputError: it is none.
-    """
+    """Return the shape of a table; raise InputError unless it is a matrix."""
     if embeddings.ndim != 2:
         raise InputError(
             f"from_pretrained() takes a table of shape (rows, width); {embeddings.shape} was given."
@@ -310,17 +305,17 @@ def _rows_and_width(embeddings: Tensor) -> tuple[int, int]:
 
 
 class Embedding(_Table):
-    """A row of a table for each number; see `mt_nn.layers.embedding`.
+    """Look up a row of a table for each index; see `mt_nn.functional.embedding`.
 
     Args:
-        num_embeddings: how many rows the table has.
-        embedding_dim: how wide it is.
-        padding_idx: the number of a row that is zeros and not trained; from the end if negative.
-        max_norm: rows that are looked up and have a larger norm are scaled to it, in the table.
-        norm_type: the p of that norm.
-        scale_grad_by_freq: whether the gradient of a row is its mean, not its sum, over the places
-            where it was looked up.
-        sparse: must be False: gradients are never sparse here.
+        num_embeddings: number of rows of the table.
+        embedding_dim: size of a row.
+        padding_idx: index of a row that is zero and not trained; negative indices count from the
+            end.
+        max_norm: rescale looked-up rows with a larger norm, in place, to this norm.
+        norm_type: the p of this norm.
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of its lookups.
+        sparse: must be False, since sparse gradients are not supported.
         dtype: the dtype of the table, float32 if None.
 
     Attributes:
@@ -348,19 +343,19 @@ class Embedding(_Table):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Self:
-        """Return a layer around a table, whose memory it shares, and which it does not train.
+        """Return a layer that shares the memory of a table, and by default does not train it.
 
         Args:
             embeddings: the table, shape (rows, width).
-            freeze: whether the table is not trained.
-            padding_idx: as for the layer, but the row stays as it is; so for all others.
-            max_norm: see the layer.
-            norm_type: see the layer.
-            scale_grad_by_freq: see the layer.
-            sparse: see the layer.
+            freeze: whether the table does not require grad.
+            padding_idx: see the class; the row is not set to zero.
+            max_norm: see the class.
+            norm_type: see the class.
+            scale_grad_by_freq: see the class.
+            sparse: see the class.
 
         Raises:
-            InputError: the table is no matrix.
+            InputError: the table is not a matrix.
         """
         rows, width = _rows_and_width(embeddings)
         settings = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
@@ -373,20 +368,20 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """Rows of a table put together in bags; see `mt_nn.functional.embedding_bag`.
+    """Look up rows of a table, and reduce bags of them; see `mt_nn.functional.embedding_bag`.
 
     Args:
-        num_embeddings: how many rows the table has.
-        embedding_dim: how wide it is.
-        max_norm: rows that are looked up and have a larger norm are scaled to it, in the table.
-        norm_type: the p of that norm.
-        scale_grad_by_freq: whether the gradient of a row is its mean, not its sum, over the places
-            where it was looked up; not for "max".
+        num_embeddings: number of rows of the table.
+        embedding_dim: size of a row.
+        max_norm: rescale looked-up rows with a larger norm, in place, to this norm.
+        norm_type: the p of this norm.
+        scale_grad_by_freq: whether to divide the gradient of a row by the number of its lookups;
+            not for "max".
         mode: "sum", "mean" or "max".
-        sparse: must be False: gradients are never sparse here.
-        include_last_offset: whether the last of the offsets is the end of the last bag.
-        padding_idx: the number of a row that is zeros and left out of the bags; from the end if
-            negative.
+        sparse: must be False, since sparse gradients are not supported.
+        include_last_offset: whether the last offset is the end of the last bag.
+        padding_idx: index of a row that is zero and left out of the bags; negative indices count
+            from the end.
         dtype: the dtype of the table, float32 if None.
 
     Attributes:
@@ -421,21 +416,21 @@ class EmbeddingBag(_Table):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> Self:
-        """Return a layer around a table, whose memory it shares, and which it does not train.
+        """Return a layer that shares the memory of a table, and by default does not train it.
 
         Args:
             embeddings: the table, shape (rows, width).
-            freeze: whether the table is not trained.
-            max_norm: as for the layer; so for all others.
-            norm_type: see the layer.
-            scale_grad_by_freq: see the layer.
-            mode: see the layer.
-            sparse: see the layer.
-            include_last_offset: see the layer.
-            padding_idx: see the layer, but the row stays as it is.
+            freeze: whether the table does not require grad.
+            max_norm: see the class.
+            norm_type: see the class.
+            scale_grad_by_freq: see the class.
+            mode: see the class.
+            sparse: see the class.
+            include_last_offset: see the class.
+            padding_idx: see the class; the row is not set to zero.
 
         Raises:
-            InputError: the table is no matrix.
+            InputError: the table is not a matrix.
         """
         rows, width = _rows_and_width(embeddings)
         settings = (max_norm, norm_type, scale_grad_by_freq, mode, sparse)

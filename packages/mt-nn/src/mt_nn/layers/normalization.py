@@ -315,7 +315,7 @@ def local_response_norm(
     size = integer("size", size, 1)
     if input.ndim < 3 or not input.is_floating_point():
         raise InputError(
-            "local_response_norm() takes a floating-point tensor of shape (batch, channels, *rest); "
+            "local_response_norm() takes a floating-point tensor of shape (batch, channels, ...); "
             f"shape {input.shape} and {input.dtype.name} were given."
         )
     no_padding = (0, 0) * (input.ndim - 2)

@@ -1,7 +1,7 @@
-"""Pooling of signals and volumes, with all settings, and pooling to a norm.
+"""Max, average and power-average pooling of signals, images and volumes, and max unpooling.
 
-`max_pool` also implements the settings of `max_pool2d` that the core leaves out: dilated windows,
-and windows that stick out at the end.
+`max_pool` also implements the settings of `max_pool2d` that the core does not: dilation,
+`ceil_mode` and `return_indices`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from mt_nn.core.pooling import MaxPool, _max_pool2d
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_nn.errors import InputError, SettingError, SettingTypeError
+from mt_nn.layers.convolution import transposed_sizes
 from mt_nn.layers.dimensions import check_not_empty, check_pooling, over_dimensions, pairs
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor, fused, int64, pad, tensor, zeros
@@ -38,20 +39,21 @@ def max_pool(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Return the largest element of each window; see `max_pool2d`. Samples have `dims` sizes."""
+    """Compute `max_pool2d` for signals, images or volumes, which have `dims` sizes."""
     batch = as_batch(f"max_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, dilation, ceil_mode)
-    kernel, steps, margins, spreads, ends = _pooling(batch.shape, *settings)
-    if not return_indices and max(spreads) == 1:
-        if ends:
-            batch = pad(batch, pairs((0,) * dims, ends), value=-math.inf)
+    kernel, steps, margins, dilations, overhang = _checked_settings(batch.shape, *settings)
+    if not return_indices and max(dilations) == 1:
+        if overhang:
+            batch = pad(batch, pairs((0,) * dims, overhang), value=-math.inf)
         out = _by_planes(_max_pool2d, batch, kernel, steps, margins)
         return out.squeeze(0) if input.ndim == dims + 1 else out
-    every = zip(batch.shape[2:], kernel, steps, margins, spreads, ends or (0,) * dims, strict=True)
-    results = largest(batch, [_taps(*setting) for setting in every])
+    overhang = overhang or (0,) * dims
+    each_dim = zip(batch.shape[2:], kernel, steps, margins, dilations, overhang, strict=True)
+    values, indices = max_of_taps(batch, [_taps(*setting) for setting in each_dim])
     if input.ndim == dims + 1:
-        results = (results[0].squeeze(0), results[1].squeeze(0))
-    return results if return_indices else results[0]
+        values, indices = values.squeeze(0), indices.squeeze(0)
+    return (values, indices) if return_indices else values
 
 
 def avg_pool(
@@ -67,44 +69,43 @@ def avg_pool(
     """Return the mean of each window.
 
     Args:
-        dims: 2 in `avg_pool2d`, 3 in `avg_pool3d`: how many sizes there are.
+        dims: number of sizes; fixed by the public functions.
         input: shape (batch, channels, *sizes), or without the batch.
         kernel_size: the sizes of a window.
         stride: distance between windows; the kernel size if None.
-        padding: zeros added on each side, at most half the kernel size.
-        ceil_mode: whether elements left over at the end get one more window; what it covers beyond
-            the padding is not counted.
-        count_include_pad: whether padding is counted.
-        divisor_override: what sums are divided by, instead of the number of counted elements.
+        padding: number of zeros added on each side, at most half the kernel size.
+        ceil_mode: whether to add an incomplete window for the remaining elements at the end.
+        count_include_pad: whether the padding counts as elements of a window.
+        divisor_override: the divisor of the sums, instead of the number of counted elements.
 
     Returns:
         The shape of `max_pool2d`.
 
     Raises:
-        InputError: the input is no such batch, or a window is larger than an image.
-        SettingError: an invalid setting.
+        InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
+        SettingError: a setting is invalid.
     """
     batch = as_batch(f"avg_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, 1, ceil_mode)
-    kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
+    kernel, steps, margins, _, overhang = _checked_settings(batch.shape, *settings)
     lengths = batch.shape[2:]
-    if ends:
-        batch = pad(batch, pairs((0,) * dims, ends))
-    rescaled = divisor_override is not None or ends or (max(margins) and not count_include_pad)
-    # In float32 for float16, so that it is rounded once.
-    out = _by_planes(_avg_pool2d, wide(batch) if rescaled else batch, kernel, steps, margins)
+    if overhang:
+        batch = pad(batch, pairs((0,) * dims, overhang))
+    is_partial = overhang or (max(margins) and not count_include_pad)
+    is_rescaled = divisor_override is not None or is_partial
+    # Rescale float16 in float32, so that the result is rounded once.
+    out = _by_planes(_avg_pool2d, wide(batch) if is_rescaled else batch, kernel, steps, margins)
     if divisor_override is not None:
-        whole = is_integer(divisor_override)
-        if not whole or divisor_override == 0:
-            message = f"divisor_override must be an integer other than 0; got {divisor_override!r}."
-            raise SettingError(message) if whole else SettingTypeError(message)
+        if not is_integer(divisor_override) or divisor_override == 0:
+            error = SettingError if is_integer(divisor_override) else SettingTypeError
+            raise error(f"divisor_override must be a nonzero integer; got {divisor_override!r}.")
         out = out * (math.prod(kernel) / divisor_override)
-    elif rescaled:
+    elif is_partial:
         edges = margins if count_include_pad else (0,) * dims
-        every = zip(lengths, out.shape[2:], kernel, steps, margins, edges, strict=True)
-        shares = functools.reduce(np.multiply.outer, [_shares(*setting) for setting in every])
-        out = out * tensor(shares, dtype=out.dtype, backend=out.backend)
-    if rescaled:
+        each_dim = zip(lengths, out.shape[2:], kernel, steps, margins, edges, strict=True)
+        factors = functools.reduce(np.multiply.outer, [_rescaling(*each) for each in each_dim])
+        out = out * tensor(factors, dtype=out.dtype, backend=out.backend)
+    if is_rescaled:
         out = out.to(batch.dtype)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
@@ -122,7 +123,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """Return the mean of each window of signals; see `avg_pool2d`, which can do more."""
+    """Return the mean of each window of signals; see `avg_pool2d`, which has more settings."""
     return avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
@@ -134,35 +135,35 @@ def lp_pool(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Return a norm of each window: the root of order p of the sum of powers of order p.
+    """Return `sum(x ** p) ** (1 / p)` of each window (power-average pooling).
 
-    Powers are of the elements, not of their sizes, as in torch: where p is odd, sums may be below
-    zero, and have no root. The gradient of a sum of zero is 0. The last windows in `ceil_mode` are
-    weighed as if they were full.
+    As in torch, this is a norm only if p is even: powers are those of the elements, not of their
+    absolute values, and the root of a negative sum is nan. The gradient of a sum of 0 is 0. In
+    `ceil_mode`, the mean of an incomplete window is scaled as if the window was complete.
 
     Args:
-        dims: 1 in `lp_pool1d`, 2 in `lp_pool2d`, 3 in `lp_pool3d`: how many sizes there are.
+        dims: number of sizes; fixed by the public functions.
         input: shape (batch, channels, *sizes), or without the batch.
-        norm_type: p; inf for the size of the largest element, -inf for that of the smallest.
-        kernel_size: the sizes of the window.
-        stride: distance between windows; the kernel's size if None.
-        ceil_mode: whether there is one more window where elements are left over at the end.
+        norm_type: p; inf for the largest absolute value, -inf for the smallest.
+        kernel_size: the sizes of a window.
+        stride: distance between windows; the kernel size if None.
+        ceil_mode: whether to add an incomplete window for the remaining elements at the end.
 
     Returns:
         The shape of `max_pool2d`.
 
     Raises:
-        InputError: the input holds no such images, or a window is larger than one.
-        SettingError: an invalid setting.
+        InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
+        SettingError: a setting is invalid.
     """
     power = float(as_number("norm_type", norm_type))
     if power == 0.0 or math.isnan(power):
-        raise SettingError(f"norm_type must be a number other than 0; got {norm_type}.")
+        raise SettingError(f"norm_type must be a nonzero number; got {norm_type}.")
     as_batch(f"lp_pool{dims}d", input, dims)
     if math.isinf(power):
-        sizes = input.abs() if power > 0 else -input.abs()
-        largest: Tensor = max_pool(dims, sizes, kernel_size, stride, ceil_mode=ceil_mode)
-        return largest.abs()
+        values = input.abs() if power > 0 else -input.abs()
+        extreme: Tensor = max_pool(dims, values, kernel_size, stride, ceil_mode=ceil_mode)
+        return extreme.abs()
     means = avg_pool(dims, input.pow(power), kernel_size, stride, ceil_mode=ceil_mode)
     count = math.prod(integers("kernel_size", kernel_size, dims, 1))
     return (means.sign() * means.abs().relu() * count).pow(1.0 / power)
@@ -178,11 +179,11 @@ lp_pool1d, lp_pool2d, lp_pool3d = over_dimensions(lp_pool)
 def _avg_pool2d(
     input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
 ) -> Tensor:
-    """Compute `avg_pool2d`; the arguments have been checked."""
+    """Compute `avg_pool2d` for checked arguments."""
     return windows(input, kernel_size, stride, padding).mean((4, 5))
 
 
-def _pooling(
+def _checked_settings(
     shape: Shape,
     kernel_size: Sizes,
     stride: Sizes | None,
@@ -190,43 +191,43 @@ def _pooling(
     dilation: Sizes,
     ceil_mode: bool,
 ) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
-    """Check settings; return kernel size, stride, padding, dilation and `_ends`."""
+    """Check settings; return kernel size, stride, padding, dilation and `_overhang`."""
     check_not_empty(shape)
     dims = len(shape) - 2
     kernel = integers("kernel_size", kernel_size, dims, 1)
     steps = kernel if stride is None else integers("stride", stride, dims, 1)
     margins = integers("padding", padding, dims, 0)
-    spreads = integers("dilation", dilation, dims, 1)
-    ends = _ends(shape[2:], kernel, steps, margins, spreads) if ceil_mode else ()
-    if ends:
-        longer = (length + end for length, end in zip(shape[2:], ends, strict=True))
-        shape = (*shape[:2], *longer)
-    check_pooling(shape, kernel, margins, spreads)
-    return kernel, steps, margins, spreads, ends
+    dilations = integers("dilation", dilation, dims, 1)
+    overhang = _overhang(shape[2:], kernel, steps, margins, dilations) if ceil_mode else ()
+    if overhang:
+        lengths = (length + end for length, end in zip(shape[2:], overhang, strict=True))
+        shape = (*shape[:2], *lengths)
+    check_pooling(shape, kernel, margins, dilations)
+    return kernel, steps, margins, dilations, overhang
 
 
-def _ends(
+def _overhang(
     lengths: Shape, kernel: Numbers, stride: Numbers, padding: Numbers, dilation: Numbers
 ) -> Numbers:
-    """Return how far windows stick out beyond the padding at the end; () if none does.
+    """Return how far the last windows of `ceil_mode` exceed the padded input; () for no excess.
 
-    Elements left over at the end get a window, if it begins before the padding there.
+    There is an incomplete window only if it starts before the padding at the end.
     """
-    ends = []
-    every = zip(lengths, kernel, stride, padding, dilation, strict=True)
-    for length, size, step, margin, spread in every:
-        span = spread * (size - 1) + 1
+    overhang = []
+    each_dim = zip(lengths, kernel, stride, padding, dilation, strict=True)
+    for length, size, step, margin, spacing in each_dim:
+        span = spacing * (size - 1) + 1
         last = -((span - length - 2 * margin) // step)
         if last * step >= length + margin:
             last -= 1
-        ends.append(max(last * step + span - length - 2 * margin, 0) if last >= 0 else 0)
-    return tuple(ends) if any(ends) else ()
+        overhang.append(max(last * step + span - length - 2 * margin, 0) if last >= 0 else 0)
+    return tuple(overhang) if any(overhang) else ()
 
 
 def _by_planes(
     pool: Any, input: Tensor, kernel: Numbers, stride: Numbers, padding: Numbers
 ) -> Tensor:
-    """Pool with a function for images: signals as images of height 1, volumes plane by plane."""
+    """Pool with a function for images: signals as images of height 1, volumes as planes."""
     if len(kernel) == 2:
         return pool(input, kernel, stride, padding)  # type: ignore[no-any-return]
     if len(kernel) == 1:
@@ -238,96 +239,102 @@ def _by_planes(
     return out.unflatten(3, planes.shape[2:])
 
 
-def _shares(length: int, count: int, size: int, step: int, margin: int, edge: int) -> Array:
-    """Return the size of a window by how much of each window counts, along one dimension.
+def _rescaling(length: int, count: int, size: int, step: int, margin: int, edge: int) -> Array:
+    """Return kernel size / number of counted elements for each window along one dimension.
 
-    What counts ends `edge` beyond the input on each side.
+    Elements count up to `edge` outside of the input on each side.
     """
     starts = np.arange(count) * step - margin
     counted = np.minimum(starts + size, length + edge) - np.maximum(starts, -edge)
-    shares: Array = size / counted
-    return shares
+    factors: Array = size / counted
+    return factors
 
 
-def _taps(length: int, size: int, step: int, margin: int, spread: int, end: int) -> Array:
-    """Return which elements each window sees along one dimension, shape (windows, kernel size).
+def _taps(length: int, size: int, step: int, margin: int, spacing: int, end: int) -> Array:
+    """Return the indices of the elements of each window along one dimension.
 
-    What is beyond the input is replaced by the first element that is not.
+    Indices outside of the input are replaced by the first one of the window inside.
+
+    Returns:
+        Shape (windows, kernel size).
 
     Raises:
-        InputError: a window sees nothing but padding.
+        InputError: a window covers only padding.
     """
-    count = (length + 2 * margin + end - spread * (size - 1) - 1) // step + 1
+    count = (length + 2 * margin + end - spacing * (size - 1) - 1) // step + 1
     starts = np.arange(count) * step - margin
-    firsts = np.where(starts < 0, starts % spread, starts)
+    firsts = np.where(starts < 0, starts % spacing, starts)
     if (firsts >= length).any():
         raise InputError(
-            f"with a dilation of {spread}, a window sees nothing but padding around {length} "
-            "element(s): use less of one of them."
+            f"with a dilation of {spacing}, a window covers only padding around {length} "
+            "element(s): use a smaller dilation or less padding."
         )
-    taps = starts[:, None] + spread * np.arange(size)
+    taps = starts[:, None] + spacing * np.arange(size)
     return np.where((taps >= 0) & (taps < length), taps, firsts[:, None])
 
 
-def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
-    """Return the largest element that each window sees, and its place in the flattened input.
+def max_of_taps(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
+    """Return the largest element of each window, and its index in the flattened input.
 
     Args:
         input: shape (batch, channels, *sizes).
-        taps: for each size, which elements windows see, shape (windows, taps).
+        taps: for each size, the indices of the elements of windows, shape (windows, taps).
 
     Returns:
-        Two tensors of shape (batch, channels, *windows). The first of equals counts.
+        Two tensors of shape (batch, channels, *windows). Of equal elements, the first is chosen.
     """
-    indices = _places(input.detach(), tuple(taps))
+    indices = _argmax_of_taps(input.detach(), tuple(taps))
     values = gather_unchecked(input.flatten(2), 2, indices.flatten(2))
     return values.unflatten(2, indices.shape[2:]), indices
 
 
 @fused("max_places")
-def _places(input: Tensor, taps: tuple[Array, ...]) -> Tensor:
-    """Return the places of `largest`."""
-    table = tensor(flattened(input.shape[2:], taps), backend=input.backend)
-    seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, table.shape)
-    best = seen_by.argmax(3, keepdim=True)
-    found = gather_unchecked(table.expand(*best.shape[:2], *table.shape), 3, best)
-    return found.squeeze(3).unflatten(2, tuple(len(seen) for seen in taps))
+def _argmax_of_taps(input: Tensor, taps: tuple[Array, ...]) -> Tensor:
+    """Return the indices of `max_of_taps`."""
+    table = tensor(flat_taps(input.shape[2:], taps), backend=input.backend)
+    values = input.flatten(2).index_select(2, table.flatten()).unflatten(2, table.shape)
+    best = values.argmax(3, keepdim=True)
+    indices = gather_unchecked(table.expand(*best.shape[:2], *table.shape), 3, best)
+    return indices.squeeze(3).unflatten(2, tuple(len(each) for each in taps))
 
 
-def flattened(lengths: Sequence[int], taps: Sequence[Array]) -> Array:
-    """Return which elements of flattened inputs windows see, shape (*batch, windows, elements).
+def flat_taps(lengths: Sequence[int], taps: Sequence[Array]) -> Array:
+    """Combine the taps of each dimension into indices of flattened inputs.
 
     Args:
         lengths: the sizes of an input.
-        taps: for each size, which elements windows see, shape (*batch, windows, taps).
+        taps: for each size, the indices of the elements of windows, shape (*batch, windows, taps).
+
+    Returns:
+        Shape (*batch, windows, elements of a window).
     """
-    places: Array = np.zeros((), np.int64)
-    for dim, (length, seen) in enumerate(zip(lengths, taps, strict=True)):
+    indices: Array = np.zeros((), np.int64)
+    for dim, (length, each) in enumerate(zip(lengths, taps, strict=True)):
         shape = [1] * (2 * len(taps))
-        shape[dim], shape[len(taps) + dim] = seen.shape[-2:]
-        places = places * length + seen.reshape(*seen.shape[:-2], *shape)
+        shape[dim], shape[len(taps) + dim] = each.shape[-2:]
+        indices = indices * length + each.reshape(*each.shape[:-2], *shape)
     batch = taps[0].shape[:-2]
-    windows = math.prod(places.shape[len(batch) : len(batch) + len(taps)])
-    return places.reshape(*batch, windows, -1)
+    windows = math.prod(indices.shape[len(batch) : len(batch) + len(taps)])
+    return indices.reshape(*batch, windows, -1)
 
 
 # --- Layers ---------------------------------------------------------------------------------------
 
 
 class MaxPool1d(MaxPool):
-    """The largest element of each window of signals; see `MaxPool2d`."""
+    """Max pooling of signals; see `MaxPool2d`."""
 
     function = staticmethod(max_pool1d)
 
 
 class MaxPool3d(MaxPool):
-    """The largest element of each window of volumes; see `MaxPool2d`."""
+    """Max pooling of volumes; see `MaxPool2d`."""
 
     function = staticmethod(max_pool3d)
 
 
 class _AvgPool(FunctionLayer):
-    """Base of the layers of mean pooling; the arguments are those of `avg_pool2d`."""
+    """Base class of average pooling layers; the arguments are those of `avg_pool2d`."""
 
     shown = ("kernel_size", "stride", "padding")
     kernel_size: Sizes
@@ -341,14 +348,14 @@ class _AvgPool(FunctionLayer):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
+    """Average pooling of images; see `mt_nn.functional.avg_pool2d`."""
 
     function = staticmethod(avg_pool2d)
     divisor_override: int | None = None
 
 
 class AvgPool1d(_AvgPool):
-    """The mean of each window of signals; see `AvgPool2d`."""
+    """Average pooling of signals; see `AvgPool2d`."""
 
     function = staticmethod(avg_pool1d)
 
@@ -360,20 +367,13 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool3d(AvgPool2d):
-    """The mean of each window of volumes; see `AvgPool2d`."""
+    """Average pooling of volumes; see `AvgPool2d`."""
 
     function = staticmethod(avg_pool3d)
 
 
 class _LPPool(FunctionLayer):
-    """What the norms of windows share: their settings.
-
-    Args:
-        norm_type: the order of the norm.
-        kernel_size: the sizes of the window.
-        stride: distance between windows; the kernel's size if None.
-        ceil_mode: whether there is one more window where elements are left over at the end.
-    """
+    """Base class of power-average pooling layers; the arguments are those of `lp_pool2d`."""
 
     shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
     norm_type: float
@@ -383,24 +383,24 @@ class _LPPool(FunctionLayer):
 
 
 class LPPool1d(_LPPool):
-    """A norm of each window of signals; see `LPPool2d`."""
+    """Power-average pooling of signals; see `LPPool2d`."""
 
     function = staticmethod(lp_pool1d)
 
 
 class LPPool2d(_LPPool):
-    """A norm of each window of images; see `mt_nn.functional.lp_pool2d`."""
+    """Power-average pooling of images; see `mt_nn.functional.lp_pool2d`."""
 
     function = staticmethod(lp_pool2d)
 
 
 class LPPool3d(_LPPool):
-    """A norm of each window of volumes; see `LPPool2d`."""
+    """Power-average pooling of volumes; see `LPPool2d`."""
 
     function = staticmethod(lp_pool3d)
 
 
-# --- The way back: the largest elements where they were -------------------------------------------
+# --- Max unpooling --------------------------------------------------------------------------------
 
 
 def max_unpool(
@@ -412,73 +412,72 @@ def max_unpool(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Undo the pooling to the largest elements, with zeros for what it left out.
+    """Put the results of max pooling back to their positions, with zeros elsewhere.
 
     Args:
-        dims: 1 in `max_unpool1d`, 2 in `max_unpool2d`, 3 in `max_unpool3d`: how many sizes there
-            are.
-        input: what the pooling returned, shape (batch, channels, *sizes), or without the batch.
-        indices: where in the flattened images it came from, int64 of the same shape. Which of
-            several elements for one place remains is open.
-        kernel_size: that of the pooling, as are the next two.
-        stride: how far apart windows were; the kernel's size if None.
-        padding: how much was added on each side.
-        output_size: the sizes of what was pooled, perhaps after batch and channels; None for
-            `(size - 1) stride - 2 padding + kernel`, from which it is less than the stride away.
+        dims: number of sizes; fixed by the public functions.
+        input: the result of max pooling, shape (batch, channels, *sizes), or without the batch.
+        indices: their positions in the flattened images, int64 of the same shape. If positions are
+            equal, one of the elements is stored; which one is unspecified.
+        kernel_size: the kernel size of the pooling.
+        stride: the stride of the pooling; the kernel size if None.
+        padding: the padding of the pooling.
+        output_size: the sizes of the pooled input, optionally after batch and channels; None for
+            `(size - 1) stride - 2 padding + kernel`. They must differ from these by less than the
+            stride.
 
     Returns:
         Shape (batch, channels, *output_size).
 
     Raises:
-        InputError: the shapes do not fit, or the indices are not int64.
-        SettingError: an invalid setting.
-        IndexingError: an index lies outside of the images.
+        InputError: a shape is invalid, or the indices are not int64.
+        SettingError: a setting is invalid.
+        IndexingError: an index is out of range.
     """
     name = f"max_unpool{dims}d"
     batch = as_batch(name, input, dims)
     if indices.shape != input.shape or indices.dtype is not int64:
         raise InputError(
-            f"{name}() takes indices of the shape {input.shape} of its input and of int64; shape "
+            f"{name}() takes int64 indices of the shape of the input, {input.shape}; shape "
             f"{indices.shape} and {indices.dtype.name} were given."
         )
     kernel = integers("kernel_size", kernel_size, dims, 1)
     steps = kernel if stride is None else integers("stride", stride, dims, 1)
     margins = integers("padding", padding, dims, 0)
-    every = zip(batch.shape[2:], kernel, steps, margins, strict=True)
-    size = tuple((length - 1) * step + k - 2 * margin for length, k, step, margin in every)
+    size = transposed_sizes(batch.shape[2:], kernel, steps, margins, (1,) * dims)
     if output_size is not None:
-        size = _chosen(output_size, size, steps)
+        size = _checked_output_size(output_size, size, steps)
     if min(size) < 0:
         raise SettingError(f"{name}() with padding {margins} would leave sizes of {size}.")
     n, channels = batch.shape[:2]
     empty = zeros(n, channels, math.prod(size), dtype=batch.dtype, backend=batch.backend)
-    places = indices.reshape(n, channels, math.prod(batch.shape[2:]))
-    out = empty.scatter(2, places, batch.flatten(2)).unflatten(2, size)
+    positions = indices.reshape(n, channels, math.prod(batch.shape[2:]))
+    out = empty.scatter(2, positions, batch.flatten(2)).unflatten(2, size)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = over_dimensions(max_unpool)
 
 
-def _chosen(output_size: Any, usual: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the size of an output that is given, if it is less than the stride from the usual."""
+def _checked_output_size(output_size: Any, default: Numbers, stride: Numbers) -> Numbers:
+    """Return the sizes of an output; raise SettingError if they are invalid for the stride."""
+    dims = len(default)
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,)
-    if len(given) not in (len(usual), len(usual) + 2):
-        raise SettingError(f"output_size must have {len(usual)} sizes; got {output_size}.")
-    size = integers("output_size", given[-len(usual) :], len(usual), 0)
-    if any(abs(e - u) >= step for e, u, step in zip(size, usual, stride, strict=True)):
+    if len(given) not in (dims, dims + 2):
+        raise SettingError(f"output_size must have {dims} sizes; got {output_size}.")
+    sizes = integers("output_size", given[-dims:], dims, 0)
+    if any(abs(n - d) >= step for n, d, step in zip(sizes, default, stride, strict=True)):
         raise SettingError(
-            f"output_size {size} must be less than the stride {stride} away from {usual} in each "
-            "dimension."
+            f"output_size {sizes} must differ from {default} by less than the stride {stride}."
         )
-    return size
+    return sizes
 
 
 # --- Layers ---------------------------------------------------------------------------------------
 
 
 class _MaxUnpool(FunctionLayer):
-    """What the ways back share: the settings of the pooling."""
+    """Base class of max unpooling layers; the arguments are those of the max pooling."""
 
     dims: ClassVar[int]
     shown = ("kernel_size", "stride", "padding")
@@ -495,27 +494,27 @@ class _MaxUnpool(FunctionLayer):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return shape (batch, channels, *sizes), from what the pooling returned."""
-        found: Tensor = super().forward(input, indices, output_size=output_size)
-        return found
+        """Return shape (batch, channels, *output_size), given the two results of max pooling."""
+        out: Tensor = super().forward(input, indices, output_size=output_size)
+        return out
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Undoes `MaxPool1d`; see `MaxUnpool2d`."""
+    """Max unpooling of signals; see `MaxUnpool2d`."""
 
     dims = 1
     function = staticmethod(max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Undoes `MaxPool2d` with zeros for what it left out; see `mt_nn.functional.max_unpool2d`."""
+    """Max unpooling of images; see `mt_nn.functional.max_unpool2d`."""
 
     dims = 2
     function = staticmethod(max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Undoes `MaxPool3d`; see `MaxUnpool2d`."""
+    """Max unpooling of volumes; see `MaxUnpool2d`."""
 
     dims = 3
     function = staticmethod(max_unpool3d)
