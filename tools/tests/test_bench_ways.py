@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt.bench import ways
+from mt.bench import device_calls, ways
 from mt.bench.command import main
 from mt_cuda import Simulator
 
@@ -17,7 +17,7 @@ def leaf() -> mt.Tensor:
     return mt.tensor([[3.0, -1.0, 2.0], [0.5, 4.0, 1.0]], requires_grad=True)
 
 
-def call(function: Callable[[mt.Tensor], mt.Tensor]) -> ways.Prepare:
+def call(function: Callable[[mt.Tensor], mt.Tensor]) -> device_calls.Prepare:
     """What prepares a call of a function of one tensor."""
 
     def prepare() -> Any:
@@ -109,6 +109,6 @@ def test_every_operation_of_the_sample_tables_is_called() -> None:
     from mt_operators.testing import SPECS, WHOLE_SPECS
     from mt_tensor.testing import TENSOR_SPECS
 
-    names = {name for heading, name, _ in ways.calls() if heading == "mt-tensor"}
+    names = {name for heading, name, _ in device_calls.calls() if heading == "mt-tensor"}
     rows = {row.name for row in TENSOR_SPECS if not row.optional}
     assert names == {*SPECS, *WHOLE_SPECS, *rows}

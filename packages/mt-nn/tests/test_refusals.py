@@ -373,7 +373,11 @@ EMBEDDING = [
     refused("functional.embedding", embedding.NUMBERS, draw(4, 3), says="out of range"),
     refused("functional.embedding", -embedding.NUMBERS, draw(5, 3), says="out of range"),
     refused(
-        "functional.embedding", embedding.NUMBERS, draw(5, 3), padding_idx=5, says="less than the 5 rows"
+        "functional.embedding",
+        embedding.NUMBERS,
+        draw(5, 3),
+        padding_idx=5,
+        says="less than the 5 rows",
     ),
     refused("functional.embedding", draw(3), draw(5, 3), says="takes integers"),
     refused("Embedding", padding_idx=-6, says="at least -5", **embedding.TABLE),

@@ -311,7 +311,9 @@ refused("vsplit", lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(
 refused("dsplit", lambda x: x.dsplit(1), ShapeError, r"at least 3 dimension\(s\)")
 refused("split_with_sizes", lambda x: x.split_with_sizes([1, 2]), ShapeError, "must add up to 2")
 refused("narrow_copy", lambda x: x.narrow_copy(0, -3, 2), IndexingError, "is out of range for")
-refused("unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integer indices; float32")
+refused(
+    "unravel_index", lambda x: mt.unravel_index(x, (9,)), DTypeError, "integer indices; float32"
+)
 refused("unravel_index", lambda x: mt.unravel_index(x.long(), (2, -3)), ShapeError, "non-negative")
 
 # --- Order ----------------------------------------------------------------------------------------

@@ -1,9 +1,4 @@
-"""`mt bench launches`: how often training steps launch, copy and wait, counted without a GPU.
-
-The steps are other packages': what is entered as `mt_tensor.steps` is a function that builds a
-network on the backend in use and returns one step of its training, to be called without arguments.
-mt-nn has some.
-"""
+"""`mt bench launches`: how often training steps launch, copy and wait, counted without a GPU."""
 
 from __future__ import annotations
 
@@ -11,21 +6,15 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from typing import Any
 
+from mt.bench.device_steps import STEPS
 from mt_cuda import CudaOps
 from mt_cuda.recording import Record, Recorder
 from mt_tensor import use_backend
 
-GROUP = "mt_tensor.steps"
 MUCH = 10_000_000
 """Operations from which on a launch should keep every multiprocessor busy."""
-
-
-def steps() -> dict[str, Callable[[], Callable[[], Any]]]:
-    """Return what makes each of the steps that installed packages offer, by name."""
-    return {entry.name: entry.load() for entry in sorted(entry_points(group=GROUP))}
 
 
 def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
@@ -67,10 +56,8 @@ def report(as_json: bool, each: bool) -> Iterator[str]:
         as_json: as JSON, for programs.
         each: with the kernels of each step, those that are launched most first.
     """
-    records = {name: recorded(make) for name, make in steps().items()}
-    if not records:
-        yield f"no installed package offers steps ({GROUP}): pip install mt-nn"
-    elif as_json:
+    records = {name: recorded(make) for name, make in STEPS.items()}
+    if as_json:
         yield json.dumps(
             [counts_of_step(name, record) for name, record in records.items()], indent=2
         )

@@ -1,32 +1,26 @@
 """`mt bench ways`: whether operations on a device take one kernel, several, or the host.
 
-The calls are other packages': what is entered as `mt_tensor.calls` is a function that yields the
-name of an operation, and what prepares a call of it on the backend in use. A recorder counts. Only
-for an operation that asks for something does the simulator compute, since it goes on by the answer.
+A recorder counts. The simulator computes only for operations that read elements, since they depend
+on the values.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
 import mt_tensor
+from mt.bench.device_calls import Prepare, calls
 from mt.bench.launches import counts
 from mt_cuda import CudaOps
 from mt_cuda.core.simulator import Memory, Order
 from mt_cuda.recording import Record, Recorder
 from mt_tensor import Tensor, autograd, ones_like, use_backend
 from mt_tensor.extending import Array
-
-GROUP = "mt_tensor.calls"
-
-Prepare = Callable[[], tuple[Callable[[], Sequence[Tensor]], Sequence[Tensor]]]
-"""Prepares a call and the leaves by which its results are differentiated, if there are any."""
 
 INTRODUCTION = """\
 # How each operation runs on a device
@@ -83,13 +77,6 @@ def way(record: Record) -> str:
     if record.uploads:
         return "sends numbers"
     return WAYS[min(len(record.launches), 2)]
-
-
-def calls() -> Iterator[tuple[str, str, Prepare]]:
-    """Yield the calls that installed packages offer: under which heading, of what, and how."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.value):
-        for name, prepare in entry.load()():
-            yield entry.name, name, prepare
 
 
 def counted(name: str, prepare: Prepare) -> Count:

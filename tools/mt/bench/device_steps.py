@@ -1,8 +1,7 @@
-"""Whole steps of training, for whoever measures or counts what a backend makes of them.
+"""Training steps, for tools that count what a backend does.
 
-Each function builds a network and a batch on the backend in use, and returns one step: forward,
-backward and the optimizer. A step asks for no value, and so waits for nothing. They are entered as
-`mt_tensor.steps`, where benchmarks of backends find them.
+Each function builds a network and a batch on the current backend, and returns one step: forward,
+backward and the optimizer. A step reads no element, and so does not wait for the device.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ Step = Callable[[], Tensor]
 
 
 def lenet_64() -> Step:
-    """Return a step of a LeNet on 64 digits, by gradient descent with momentum."""
+    """Return a step of a LeNet on 64 digits, with SGD and momentum."""
     return _lenet(64, lambda model: SGD(model.parameters(), lr=0.1, momentum=0.9))
 
 
 def lenet_1024() -> Step:
-    """Return a step of a LeNet on 1024 digits, by Adam."""
+    """Return a step of a LeNet on 1024 digits, with Adam."""
     return _lenet(1024, lambda model: Adam(model.parameters()))
 
 
 def gpt_2x64() -> Step:
-    """Return a step of a transformer of 2 layers of 64 features: 16 texts of 64 characters."""
+    """Return a step of a transformer with 2 layers of 64 features, 16 texts of 64 characters."""
     return _gpt(layers=2, width=64, heads=4, window=64)
 
 
 def gpt_6x384() -> Step:
-    """Return a step of a transformer of 6 layers of 384 features: 16 texts of 256 characters."""
+    """Return a step of a transformer with 6 layers of 384 features, 16 texts of 256 characters."""
     return _gpt(layers=6, width=384, heads=6, window=256)
 
 
@@ -74,3 +73,12 @@ def _step(
         return loss
 
     return step
+
+
+STEPS = {
+    "gpt-2x64": gpt_2x64,
+    "gpt-6x384": gpt_6x384,
+    "lenet-1024": lenet_1024,
+    "lenet-64": lenet_64,
+}
+"""The functions by name."""
