@@ -4,20 +4,15 @@
 next stage.
 """
 
+# fmt: off
 from importlib.util import find_spec
 
 import mt_autodiff.core.scalar_operators  # noqa: F401 - registers the rows of the table as methods
 from mt_autodiff.core.backpropagation import backpropagate, derivatives, topological_sort
 from mt_autodiff.core.differentiate import grad
 from mt_autodiff.core.errors import (
-    AutodiffError,
-    CyclicGraphError,
-    ForwardError,
-    GradientError,
-    GraphFreedError,
-    GraphTooLargeError,
-    NoGradientError,
-    WholeNumberError,
+    AutodiffError, CyclicGraphError, ForwardError, GradientError, GraphFreedError,
+    GraphTooLargeError, NoGradientError, WholeNumberError,
 )
 from mt_autodiff.core.graph import Context, History, Variable
 from mt_autodiff.core.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -34,29 +29,9 @@ if find_spec("mt_autodiff.scalar_function") is not None:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AutodiffError",
-    "Context",
-    "CyclicGraphError",
-    "ForwardError",
-    "GradientError",
-    "GraphFreedError",
-    "GraphTooLargeError",
-    "History",
-    "NoGradientError",
-    "Scalar",
-    "ScalarFunction",
-    "Variable",
-    "WholeNumberError",
-    "__version__",
-    "backpropagate",
-    "central_difference",
-    "derivative_check",
-    "derivatives",
-    "enable_grad",
-    "grad",
-    "inference_mode",
-    "is_grad_enabled",
-    "no_grad",
-    "set_grad_enabled",
-    "topological_sort",
+    "AutodiffError", "Context", "CyclicGraphError", "ForwardError", "GradientError",
+    "GraphFreedError", "GraphTooLargeError", "History", "NoGradientError", "Scalar",
+    "ScalarFunction", "Variable", "WholeNumberError", "__version__", "backpropagate",
+    "central_difference", "derivative_check", "derivatives", "enable_grad", "grad",
+    "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled", "topological_sort",
 ]

@@ -4,17 +4,12 @@ Everything here works on Python floats and needs only the standard library. Late
 same operators to Scalars, tensors, compiled loops and GPU kernels.
 """
 
+# fmt: off
 from importlib.util import find_spec
 
 from mt_operators.core.errors import (
-    MemberError,
-    MemberNameError,
-    ModuleError,
-    OperatorError,
-    OperatorExistsError,
-    StateDictError,
-    TracingError,
-    UnknownOperatorError,
+    MemberError, MemberNameError, ModuleError, OperatorError, OperatorExistsError, StateDictError,
+    TracingError, UnknownOperatorError,
 )
 from mt_operators.core.module import IncompatibleKeys, Module
 from mt_operators.core.parameter import Buffer, Parameter
@@ -34,21 +29,7 @@ if find_spec("mt_operators.validation") is not None:
 __version__ = "0.1.0"
 
 __all__ = [
-    "OPERATORS",
-    "Buffer",
-    "Formula",
-    "IncompatibleKeys",
-    "MemberError",
-    "MemberNameError",
-    "Module",
-    "ModuleError",
-    "Operator",
-    "OperatorError",
-    "OperatorExistsError",
-    "OperatorTable",
-    "Parameter",
-    "StateDictError",
-    "TracingError",
-    "UnknownOperatorError",
-    "__version__",
+    "OPERATORS", "Buffer", "Formula", "IncompatibleKeys", "MemberError", "MemberNameError",
+    "Module", "ModuleError", "Operator", "OperatorError", "OperatorExistsError", "OperatorTable",
+    "Parameter", "StateDictError", "TracingError", "UnknownOperatorError", "__version__",
 ]

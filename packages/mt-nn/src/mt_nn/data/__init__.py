@@ -1,41 +1,25 @@
 """Data sets, batch loaders, image transforms, downloads, and readers of common file formats."""
 
+# fmt: off
 from mt_nn.core.dataset import Dataset, TensorDataset
 from mt_nn.core.loader import DataLoader
 from mt_nn.core.samplers import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from mt_nn.data import transforms
 from mt_nn.data.collate import default_collate, default_convert, pad_collate
 from mt_nn.data.datasets import (
-    ConcatDataset,
-    IterableDataset,
-    Subset,
-    SubsetRandomSampler,
-    TransformedDataset,
-    WeightedRandomSampler,
-    random_split,
+    ConcatDataset, IterableDataset, Subset, SubsetRandomSampler, TransformedDataset,
+    WeightedRandomSampler, random_split,
 )
 from mt_nn.data.downloads.download import download
 from mt_nn.data.downloads.published import PUBLISHED, fetch
 from mt_nn.data.formats.images import (
-    cifar10,
-    cifar100,
-    digits,
-    mnist,
-    read_cifar10,
-    read_cifar100,
-    read_idx,
+    cifar10, cifar100, digits, mnist, read_cifar10, read_cifar100, read_idx,
 )
 from mt_nn.data.formats.texts import (
-    SentenceDataset,
-    Sentences,
-    read_movie_reviews,
-    read_penn_treebank,
-    read_sst2,
-    read_text,
+    SentenceDataset, Sentences, read_movie_reviews, read_penn_treebank, read_sst2, read_text,
 )
 from mt_nn.data.vocabulary import BPTTWindows, Vocabulary, batchify, tokenize
 
-# fmt: off
 __all__ = [
     "PUBLISHED", "BPTTWindows", "BatchSampler", "ConcatDataset", "DataLoader", "Dataset",
     "IterableDataset", "RandomSampler", "Sampler", "SentenceDataset", "Sentences",
@@ -46,4 +30,3 @@ __all__ = [
     "read_idx", "read_movie_reviews", "read_penn_treebank", "read_sst2", "read_text",
     "tokenize", "transforms",
 ]
-# fmt: on

@@ -5,6 +5,7 @@ on the host, where NumPy calls LAPACK in float64; derivatives are composed of op
 so that they can be differentiated again.
 """
 
+# fmt: off
 from mt_tensor.core.matmul import matmul
 from mt_tensor.errors import LinAlgError
 from mt_tensor.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
@@ -14,27 +15,7 @@ from mt_tensor.linalg.systems import det, inv, pinv, slogdet, solve, solve_trian
 from mt_tensor.products.vectors import multi_dot
 
 __all__ = [
-    "LinAlgError",
-    "cholesky",
-    "cross",
-    "det",
-    "diagonal",
-    "eigh",
-    "eigvalsh",
-    "inv",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "multi_dot",
-    "norm",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "solve_triangular",
-    "svd",
-    "svdvals",
-    "vander",
-    "vecdot",
-    "vector_norm",
+    "LinAlgError", "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul",
+    "matrix_norm", "matrix_power", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd", "svdvals", "vander", "vecdot", "vector_norm",
 ]
