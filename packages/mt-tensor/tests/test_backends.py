@@ -1,6 +1,7 @@
 """Finding and choosing backends: built in, registered, installed; unknown, broken, ambiguous."""
 
 import importlib
+import os
 import subprocess
 import sys
 import textwrap
@@ -65,10 +66,24 @@ GOOD = """
 """
 
 
-def test_the_default_is_numpy_and_the_choice_has_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MT_BACKEND", raising=False)
-    assert mt.current_backend().name == "numpy"
-    monkeypatch.setenv("MT_BACKEND", "simple")
+@pytest.mark.parametrize(
+    ("variable", "name"), [(None, "numpy"), ("", "numpy"), ("simple", "simple")]
+)
+def test_the_environment_variable_selects_the_backend_of_a_process(
+    variable: str | None, name: str
+) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "MT_BACKEND"}
+    environment |= {} if variable is None else {"MT_BACKEND": variable}
+    code = "import mt_tensor; print(mt_tensor.zeros(1).backend.name)"
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == name
+
+
+def test_blocks_precede_the_variable_and_arguments_precede_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "SELECTED", "simple")
     assert mt.zeros(1).backend.name == "simple"
     with mt.use_backend("numpy"):
         assert mt.zeros(1).backend.name == "numpy"

@@ -78,6 +78,7 @@ def as_shape(given: tuple[Any, ...], named: Any = None) -> Shape:
     return tuple(map(int, sizes)) if convert else sizes
 
 
+@functools.lru_cache(1024)
 def check_addressable(shape: Shape) -> None:
     """Raise ShapeError if a tensor of this shape would exceed the address space."""
     size = size_of(shape) or size_of(size or 1 for size in shape)

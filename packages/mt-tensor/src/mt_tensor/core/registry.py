@@ -1,8 +1,8 @@
 """The backend registry: choose a backend by name.
 
 The backend is chosen by the first of these that is given: an argument `backend=`, a block
-`with use_backend("fast"):`, the environment variable `MT_BACKEND`; the default is `numpy`.
-Installing a package never changes results.
+`with use_backend("fast"):`, the environment variable `MT_BACKEND`, which is read at import; the
+default is `numpy`. Installing a package never changes results.
 
 Other packages provide backends through the entry-point group `mt_tensor.backends`. Each is imported
 and created at its first use, so a broken backend raises an error only when it is chosen.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 DEFAULT = "numpy"
-VARIABLE = "MT_BACKEND"
+SELECTED = os.environ.get("MT_BACKEND") or DEFAULT
 
 Factory = Callable[[], TensorBackend]
 
@@ -112,7 +112,7 @@ def _create(name: str) -> TensorBackend:
 
 def current_backend() -> TensorBackend:
     """Return the backend of new tensors; see the module's docstring for the order of choice."""
-    return _chosen.get() or get_backend(os.environ.get(VARIABLE) or DEFAULT)
+    return _chosen.get() or get_backend(SELECTED)
 
 
 class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
