@@ -82,6 +82,6 @@ def test_gumbel_softmax_draws_classes() -> None:
 def test_a_softmax_without_a_dimension_warns(shape: tuple[int, ...], dim: int) -> None:
     x = mt.tensor(np.random.default_rng(0).standard_normal(shape))
     for name in ("Softmax", "Softmin", "LogSoftmax"):
-        with pytest.warns(UserWarning, match=f"{name} was made without .* takes dimension {dim}"):
+        with pytest.warns(UserWarning, match=f"{name} has dim=None, and takes dimension {dim}"):
             found = getattr(nn, name)()(x)
         assert found.tolist() == getattr(nn, name)(dim)(x).tolist()

@@ -128,15 +128,15 @@ def test_nothing_is_recorded() -> None:
     [
         (lambda: init.eye_(mt.zeros(2)), "a tensor of 2 dimensions"),
         (lambda: init.dirac_(mt.zeros(2, 2)), "3 to 5 dimensions"),
-        (lambda: init.dirac_(mt.zeros(3, 2, 1), groups=2), "a multiple of 2 groups"),
+        (lambda: init.dirac_(mt.zeros(3, 2, 1), groups=2), "a multiple of 2 outputs"),
         (lambda: init.orthogonal_(mt.zeros(2)), "2 or more dimensions"),
         (lambda: init.sparse_(mt.zeros(2, 2), 1.5), "sparsity must be from 0 to 1"),
         (lambda: init.trunc_normal_(mt.zeros(2), a=1.0, b=1.0), "a below b"),
-        (lambda: init.trunc_normal_(mt.zeros(2), std=0.0), "a deviation above 0"),
+        (lambda: init.trunc_normal_(mt.zeros(2), std=0.0), "a positive std"),
         (lambda: init.xavier_normal_(mt.zeros(2)), "the fan of a tensor of shape \\(2,\\)"),
-        (lambda: init.kaiming_normal_(mt.zeros(2, 2), mode="fan"), "mode is 'fan_in' or"),  # type: ignore[arg-type]
-        (lambda: init.calculate_gain("rleu"), "nonlinearity is one of linear"),  # type: ignore[arg-type]
-        (lambda: init.calculate_gain("leaky_relu", True), "slope of a leaky relu is a number"),
+        (lambda: init.kaiming_normal_(mt.zeros(2, 2), mode="fan"), "mode must be 'fan_in' or"),  # type: ignore[arg-type]
+        (lambda: init.calculate_gain("rleu"), "nonlinearity must be one of linear"),  # type: ignore[arg-type]
+        (lambda: init.calculate_gain("leaky_relu", True), "slope of leaky relu must be a number"),
     ],
 )
 def test_bad_arguments(fill: Callable[[], Any], message: str) -> None:

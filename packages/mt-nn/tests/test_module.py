@@ -111,10 +111,10 @@ def test_hooks_with_keywords() -> None:
     assert layer(2, by=2.0) == 6.0
     assert seen == [{"by": 3.0}]
     layer.register_forward_pre_hook(lambda _, args, kwargs: args, with_kwargs=True)
-    with pytest.raises(TypeError, match="returns None or a tuple of arguments and keyword"):
+    with pytest.raises(TypeError, match="must return None or a tuple of arguments and keyword"):
         layer(2, by=2.0)
     for register in (layer.register_forward_hook, layer.register_forward_pre_hook):
-        with pytest.raises(TypeError, match="a hook is a function"):
+        with pytest.raises(TypeError, match="a hook must be a function"):
             register(3)  # type: ignore[arg-type]
 
 
@@ -192,7 +192,7 @@ def test_backward_hooks_without_gradients_of_inputs() -> None:
 
 def test_backward_hooks_that_return_something_else() -> None:
     layer = nn.Linear(2, 1)
-    with pytest.raises(TypeError, match="a hook is a function"):
+    with pytest.raises(TypeError, match="a hook must be a function"):
         layer.register_full_backward_hook(3)  # type: ignore[arg-type]
     layer.register_full_backward_pre_hook(lambda _, grads: (*grads, None))
     with pytest.raises(TypeError, match=r"None or 1 gradient\(s\)"):

@@ -403,9 +403,9 @@ def test_hooks_are_called_around_steps() -> None:
     assert optimizer.step() is None
     assert seen[2:] == [(optimizer, 2.0)]
     optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
-    with pytest.raises(TypeError, match="returns None or a tuple of arguments"):
+    with pytest.raises(TypeError, match="must return None or a tuple of arguments"):
         optimizer.step()
-    with pytest.raises(TypeError, match="a hook is a function"):
+    with pytest.raises(TypeError, match="a hook must be a function"):
         optimizer.register_step_pre_hook("hook")  # type: ignore[arg-type]
 
 

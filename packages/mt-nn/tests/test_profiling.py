@@ -162,7 +162,7 @@ def test_other_threads_are_not_counted() -> None:
 
 def test_a_profile_goes_on_where_it_has_ended_but_not_while_it_runs() -> None:
     with nn.profile() as p:
-        with pytest.raises(nn.SettingError, match="is running already"), p:
+        with pytest.raises(nn.SettingError, match="is active already"), p:
             pass
         mt.ones(1)
     with p:

@@ -362,10 +362,10 @@ DROPOUT = [
         for (_, function), shape in dropout.SHAPES.items()
     ),
     refused("functional.dropout", np.arange(3), says="needs floating-point"),
-    refused("functional.dropout1d", draw(3), says="takes 2 or 3 dimensions"),
-    refused("functional.dropout2d", draw(3, 4), says="takes 3 or 4 dimensions"),
-    refused("functional.dropout3d", draw(3, 4), says="takes 4 or 5 dimensions"),
-    refused("functional.drop_path", draw(), says="a number was given"),
+    refused("functional.dropout1d", draw(3), says="with 2 or 3 dimensions"),
+    refused("functional.dropout2d", draw(3, 4), says="with 3 or 4 dimensions"),
+    refused("functional.dropout3d", draw(3, 4), says="with 4 or 5 dimensions"),
+    refused("functional.drop_path", draw(), says=r"shape \(\) was given"),
     refused("functional.feature_alpha_dropout", draw(3), training=True, says="channels"),
 ]
 
@@ -489,7 +489,7 @@ LOSSES = [
         losses.SCORES,
         losses.SCORES,
         ignore_index=1,
-        says="ignores no class",
+        says="does not support ignore_index",
     ),
     refused(
         "functional.cross_entropy",
@@ -508,7 +508,7 @@ LOSSES = [
         "functional.binary_cross_entropy",
         losses.X[:2],
         losses.LABELS[:2],
-        says="probabilities, from 0 to 1",
+        says="probabilities from 0 to 1",
     ),
     refused(
         "functional.binary_cross_entropy",
@@ -541,7 +541,7 @@ LOSSES = [
         "functional.multilabel_margin_loss",
         losses.X,
         losses.LABELS,
-        says="numbers of labels of int64",
+        says="int64 labels",
     ),
     refused(
         "functional.kl_div", losses.X, losses.SOFT, reduction="batch", says="'batchmean' or 'none'"
@@ -572,7 +572,7 @@ LOSSES = [
         losses.X,
         losses.Y,
         losses.SIGNS[0],
-        says="one number of dimensions",
+        says="the same number of dimensions",
     ),
     refused(
         "functional.triplet_margin_loss", *losses.VECTORS, margin=-1.0, says="margin must be above"
@@ -582,7 +582,7 @@ LOSSES = [
         losses.X,
         losses.Y,
         losses.Y[0],
-        says="one number of dimensions",
+        says="the same number of dimensions",
     ),
     refused(
         "functional.nll_loss", losses.SCORES, losses.CLASSES, np.ones(5, int), says="one dtype"
@@ -634,7 +634,7 @@ PADDING = [
     refused(
         "functional.pad", padding.X[1], (-6, 1), mode="replicate", says="cannot be padded by -6"
     ),
-    refused("functional.pad", padding.X[1], (1,), mode="reflect", says="pairs of numbers"),
+    refused("functional.pad", padding.X[1], (1,), mode="reflect", says="pairs of integers"),
     refused(
         "functional.pad", padding.X[2], (1, 1), mode="reflect", says="one or two dimensions more"
     ),
@@ -643,8 +643,8 @@ PADDING = [
     refused("CircularPad2d", padding.X[1][0, 0], padding=1, says="one or two dimensions more"),
     refused("ZeroPad2d", padding.X[2], padding=(1, 2, 3), says="one integer or 4"),
     refused("ConstantPad1d", padding.X[1], padding=1.5, value=0.0, says="one integer or 2"),
-    refused("ReflectionPad1d", draw(2, 0, 4), padding=1, says="nothing to pad from"),
-    refused("ReplicationPad2d", draw(2, 0, 4, 4), padding=1, says="nothing to pad from"),
+    refused("ReflectionPad1d", draw(2, 0, 4), padding=1, says="no elements to pad with"),
+    refused("ReplicationPad2d", draw(2, 0, 4, 4), padding=1, says="no elements to pad with"),
 ]
 
 POOLING = [

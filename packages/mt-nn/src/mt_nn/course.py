@@ -1,8 +1,7 @@
-"""The functions of MiniTorch's fourth module, with the names and the rules of the course.
+"""The functions of the fourth module of MiniTorch, with the names and rules of the course.
 
-They are a few lines each around the functions of torch's names, for whoever has written them once
-and looks for them here. Where the rules differ, the difference is said; in new code, take
-`mt_nn.functional`.
+Each is a few lines around functions with the names of torch, for readers who know the course. The
+docstrings describe where the rules differ. New code should use `mt_nn.functional`.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from mt_tensor import Tensor, rand
 
 
 def conv1d(input: Tensor, weight: Tensor) -> Tensor:
-    """Slide kernels over signals; the output is as long as the input.
+    """Convolve signals; the output is as long as the input.
 
-    Windows that stick out beyond the end see zeros there; torch has no such windows.
+    The input is padded with zeros at the end only, which torch does not support.
 
     Args:
         input: shape (batch, in channels, length).
@@ -28,13 +27,13 @@ def conv1d(input: Tensor, weight: Tensor) -> Tensor:
         Shape (batch, out channels, length).
 
     Raises:
-        InputError: the shapes do not fit each other.
+        InputError: the shapes do not match.
     """
-    return functional.conv1d(_extended(input, weight, 1), weight)
+    return functional.conv1d(_padded(input, weight, 1), weight)
 
 
 def conv2d(input: Tensor, weight: Tensor) -> Tensor:
-    """Slide kernels over images; the output is as large as the input, as in `conv1d`.
+    """Convolve images; the output is as large as the input, as in `conv1d`.
 
     Args:
         input: shape (batch, in channels, height, width).
@@ -44,24 +43,24 @@ def conv2d(input: Tensor, weight: Tensor) -> Tensor:
         Shape (batch, out channels, height, width).
 
     Raises:
-        InputError: the shapes do not fit each other.
+        InputError: the shapes do not match.
     """
-    return functional.conv2d(_extended(input, weight, 2), weight)
+    return functional.conv2d(_padded(input, weight, 2), weight)
 
 
-def _extended(input: Tensor, weight: Tensor, dims: int) -> Tensor:
-    """Return an input with zeros at its ends for the windows that stick out."""
+def _padded(input: Tensor, weight: Tensor, dims: int) -> Tensor:
+    """Pad an input with zeros at the end, so that the output has the same size."""
     if input.ndim != dims + 2 or weight.ndim != dims + 2 or 0 in weight.shape[2:]:
         raise InputError(
             f"conv{dims}d() takes a batch and kernels of {dims + 2} dimensions each; shapes "
             f"{input.shape} and {weight.shape} were given."
         )
-    beyond = [side for size in reversed(weight.shape[2:]) for side in (0, size - 1)]
-    return functional.pad(input, beyond)
+    padding = [side for size in reversed(weight.shape[2:]) for side in (0, size - 1)]
+    return functional.pad(input, padding)
 
 
 def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
-    """Cut images into tiles of a size, and put the elements of each in a row.
+    """Divide images into tiles, and flatten each tile.
 
     Args:
         input: shape (batch, channels, height, width).
@@ -72,21 +71,21 @@ def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
         height and the new width.
 
     Raises:
-        InputError: the input is no batch of floating-point images, or their height and width are
-            no multiples of a tile's.
-        SettingError: the size is not of two positive integers.
+        InputError: the input is not a batch of floating-point images, or height and width are not
+            multiples of those of a tile.
+        SettingError: the size is not two positive integers.
     """
-    high, wide = integers("kernel", kernel, 2, 1)
+    rows, columns = integers("kernel", kernel, 2, 1)
     batch, channels, height, width = as_batch("tile", input, 2).shape
-    if input.ndim != 4 or height % high or width % wide:
+    if input.ndim != 4 or height % rows or width % columns:
         raise InputError(
             f"tile() takes a batch of images whose height and width are multiples of those of a "
-            f"tile, {(high, wide)}; shape {input.shape} was given."
+            f"tile, {(rows, columns)}; shape {input.shape} was given."
         )
-    new_height, new_width = height // high, width // wide
-    tiles = input.reshape(batch, channels, new_height, high, new_width, wide)
+    new_sizes = (height // rows, width // columns)
+    tiles = input.reshape(batch, channels, new_sizes[0], rows, new_sizes[1], columns)
     tiles = tiles.permute(0, 1, 2, 4, 3, 5)
-    return tiles.reshape(batch, channels, new_height, new_width, high * wide), new_height, new_width
+    return tiles.reshape(batch, channels, *new_sizes, rows * columns), *new_sizes
 
 
 def avgpool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
@@ -102,14 +101,14 @@ def maxpool2d(input: Tensor, kernel: tuple[int, int]) -> Tensor:
 def argmax(input: Tensor, dim: int) -> Tensor:
     """Return 1 where an element is the largest along a dimension, and 0 elsewhere.
 
-    Of several largest elements each gets a 1; torch's `argmax` returns the place of one.
+    All of several largest elements are 1; `argmax` of torch returns the index of one.
 
     Args:
-        input: any shape, which is also that of the result, as is the dtype.
+        input: any shape; the result has the same shape and dtype.
         dim: the dimension.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
         ShapeError: the dimension has no elements.
     """
     largest = input.detach().amax(dim, keepdim=True)
@@ -117,17 +116,17 @@ def argmax(input: Tensor, dim: int) -> Tensor:
 
 
 def max(input: Tensor, dim: int) -> Tensor:
-    """Return the largest elements along a dimension, which stays, with size 1.
+    """Return the largest elements along a dimension, which is kept with size 1.
 
-    Of several largest elements each gets an equal part of the gradient, where the course gives the
-    whole to each: the sum of the parts is the derivative.
+    The gradient is divided evenly among several largest elements, so that the sum is the
+    derivative; in the course, each gets the whole gradient.
 
     Args:
         input: any shape.
         dim: the dimension.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
         ShapeError: the dimension has no elements.
     """
     return input.amax(dim, keepdim=True)
@@ -139,22 +138,22 @@ def softmax(input: Tensor, dim: int) -> Tensor:
 
 
 def logsoftmax(input: Tensor, dim: int) -> Tensor:
-    """Return the logarithm of `softmax`, without under- or overflow."""
+    """Return the logarithm of `softmax`, computed without underflow or overflow."""
     return input.log_softmax(dim)
 
 
 def dropout(input: Tensor, p: float, ignore: bool = False) -> Tensor:
-    """Set each element to zero with probability `p`; the others stay as they are.
+    """Set each element to zero with probability `p`, without scaling the rest.
 
-    In torch these are scaled by `1 / (1 - p)`.
+    In torch, the rest is scaled by `1 / (1 - p)`.
 
     Args:
-        input: any shape, which is also that of the result.
-        p: the probability that an element is set to zero.
-        ignore: whether the input is returned as it is.
+        input: any shape, as that of the result.
+        p: the probability.
+        ignore: if True, return the input unchanged.
 
     Raises:
-        SettingError: `p` is no probability.
+        SettingError: `p` is not between 0 and 1.
     """
     check_probability(p)
     if ignore:

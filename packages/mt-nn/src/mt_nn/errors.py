@@ -20,15 +20,15 @@ class FileError(NetworkError, OSError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """There is no file of that name."""
+    """A file does not exist."""
 
 
 class DownloadError(FileError):
-    """A file could not be fetched, or its checksum is not the published one."""
+    """A file could not be downloaded, or its checksum is wrong."""
 
 
 class LoaderError(NetworkError):
-    """A loader's worker did not deliver a batch in time."""
+    """A worker of a loader did not deliver a batch in time."""
 
 
 class MissingPackageError(NetworkError, ImportError):
@@ -39,12 +39,12 @@ class RankError(NetworkError):
     """Ranks that train together made different calls, or one of them has failed."""
 
 
-# --- Errors of Python's, raised as these ----------------------------------------------------------
+# --- Conversion of built-in errors ----------------------------------------------------------------
 
 
 @contextmanager
 def packages_needed(advice: str) -> Iterator[None]:
-    """Raise MissingPackageError, with advice, if an import in a `with` block fails."""
+    """Raise MissingPackageError with advice if an import in the `with` block fails."""
     try:
         yield
     except ImportError as error:
@@ -53,7 +53,7 @@ def packages_needed(advice: str) -> Iterator[None]:
 
 @contextmanager
 def files_needed(what: str, advice: str = ".") -> Iterator[None]:
-    """Raise FileError for an OSError in a `with` block: `what`, the reason, and advice."""
+    """Convert an OSError in the `with` block to FileError: `what`, the reason, and advice."""
     try:
         yield
     except FileError:

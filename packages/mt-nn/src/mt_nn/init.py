@@ -1,18 +1,19 @@
-"""Initial values of parameters, under torch's names and by its formulas.
+"""Initializers of parameters, with the names and formulas of torch.
 
 Each function fills a tensor in place, without recording, and returns it; see `mt_nn.core.init`.
-`xavier_*` are Glorot's, and `kaiming_*` are He's initializations, each by the first name.
+`xavier_*` are the initializations of Glorot, and `kaiming_*` those of He. If a function has a
+`generator`, random numbers come from it, or by default from the one that `manual_seed` seeds.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 from mt_nn.core.init import fan_in, init_like_torch, uniform_
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.utils.settings import check
+from mt_nn.utils.settings import check, check_either, choice
 from mt_tensor import Generator, Tensor, eye, linalg, no_grad, rand, randn
 from mt_tensor.extending import size_of
 
@@ -29,7 +30,7 @@ __all__ = [
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with one number."""
+    """Fill with a constant."""
     with no_grad():
         return tensor.fill_(val)
 
@@ -41,8 +42,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
-    with no_grad():
-        return tensor.zero_()
+    return constant_(tensor, 0.0)
 
 
 # --- Random numbers -------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with numbers from a normal distribution."""
+    """Fill with random numbers from a normal distribution."""
     with no_grad():
         numbers = randn(*tensor.shape, generator=generator, backend=tensor.backend)
         return tensor.copy_(numbers * std + mean)
@@ -59,46 +59,36 @@ def normal_(
 
 # --- Scaled to the layer --------------------------------------------------------------------------
 
+# fmt: off
 Nonlinearity = Literal[
-    "linear",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "sigmoid",
-    "tanh",
-    "relu",
-    "leaky_relu",
-    "selu",
+    "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "sigmoid", "tanh", "relu", "leaky_relu", "selu",
 ]
+# fmt: on
 
 GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
 
 
 def calculate_gain(nonlinearity: Nonlinearity, param: float | None = None) -> float:
-    """Return what a layer's weights are multiplied by for the function that follows.
+    """Return the recommended gain for an activation function.
 
-    It is 1 for linear layers, convolutions and the sigmoid, 5/3 for tanh, sqrt(2) for relu, 3/4 for
-    selu, and `sqrt(2 / (1 + param^2))` for a leaky relu, whose slope is 0.01 by default.
+    It is 1 for linear layers, convolutions and sigmoid, 5/3 for tanh, sqrt(2) for relu, 3/4 for
+    selu, and `sqrt(2 / (1 + param^2))` for leaky relu with the slope `param`, 0.01 by default.
 
     Raises:
-        SettingError: there is no such function, or the slope is no number.
+        SettingError: the function is unknown, or the slope is not a number.
     """
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise SettingError(f"the slope of a leaky relu is a number; got {param!r}.")
+            raise SettingError(f"the slope of leaky relu must be a number; got {param!r}.")
         return math.sqrt(2 / (1 + slope * slope))
-    known = Nonlinearity.__args__  # type: ignore[attr-defined]
-    if nonlinearity not in known:
-        raise SettingError(f"nonlinearity is one of {', '.join(known)}; got {nonlinearity!r}.")
+    choice("nonlinearity", nonlinearity, get_args(Nonlinearity))
     return GAINS.get(nonlinearity, 1.0)
 
 
 def fan_out(tensor: Tensor) -> int:
-    """Return how many outputs each input of a weight reaches; see `fan_in`."""
+    """Return the number of outputs per input of a weight; see `fan_in`."""
     fan_in(tensor)
     return tensor.shape[0] * size_of(tensor.shape[2:])
 
@@ -106,7 +96,7 @@ def fan_out(tensor: Tensor) -> int:
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with even numbers up to `gain * sqrt(6 / (fan_in + fan_out))` in size.
+    """Fill uniformly between -b and b, with `b = gain * sqrt(6 / (fan_in + fan_out))`.
 
     Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
     networks", equation 16.
@@ -116,7 +106,7 @@ def xavier_uniform_(
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill with normal numbers of deviation `gain * sqrt(2 / (fan_in + fan_out))`."""
+    """Fill from a normal distribution with `std = gain * sqrt(2 / (fan_in + fan_out))`."""
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
@@ -131,21 +121,20 @@ def kaiming_uniform_(
     nonlinearity: Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with even numbers up to `gain * sqrt(3 / fan)` in size.
+    """Fill uniformly between -b and b, with `b = gain * sqrt(3 / fan)`.
 
-    The outputs of a layer followed by relu so keep the variance of its inputs, or its gradients
-    that of the outputs' (He et al. 2015, "Delving Deep into Rectifiers", equations 10 and 14).
+    A layer that is followed by relu preserves the variance of its inputs in forward, or that of
+    gradients in backward (He et al. 2015, "Delving Deep into Rectifiers", equations 10 and 14).
 
     Args:
         tensor: shape (outputs, inputs, *kernel).
-        a: the negative slope, if a leaky relu follows.
-        mode: which variance is kept, that of inputs (`"fan_in"`) or of gradients (`"fan_out"`).
-        nonlinearity: which function follows; see `calculate_gain`.
-        generator: where the numbers come from.
+        a: the negative slope, for leaky relu.
+        mode: "fan_in" to preserve the variance in forward, "fan_out" in backward.
+        nonlinearity: the activation function; see `calculate_gain`.
+        generator: the random generator, or None.
 
     Raises:
-        SettingError: the tensor has fewer than two dimensions, or there is no such mode or
-            function.
+        SettingError: the tensor has fewer than two dimensions, or the mode or function is invalid.
     """
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
@@ -158,25 +147,24 @@ def kaiming_normal_(
     nonlinearity: Nonlinearity = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with normal numbers of deviation `gain / sqrt(fan)`; see `kaiming_uniform_`."""
+    """Fill from a normal distribution with `std = gain / sqrt(fan)`; see `kaiming_uniform_`."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: Nonlinearity) -> float:
-    fans = {"fan_in": fan_in, "fan_out": fan_out}
-    if mode not in fans:
-        raise SettingError(f"mode is 'fan_in' or 'fan_out'; got {mode!r}.")
-    return calculate_gain(nonlinearity, a) / math.sqrt(max(fans[mode](tensor), 1))
+    check_either("mode", mode, "fan_in", "fan_out")
+    fan = fan_in(tensor) if mode == "fan_in" else fan_out(tensor)
+    return calculate_gain(nonlinearity, a) / math.sqrt(max(fan, 1))
 
 
-# --- Of special structure -------------------------------------------------------------------------
+# --- With a special structure ---------------------------------------------------------------------
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with ones on the diagonal, and zeros: a linear layer so keeps its inputs.
+    """Fill a matrix with the identity, so that a linear layer preserves its inputs.
 
     Raises:
-        SettingError: the tensor is no matrix.
+        SettingError: the tensor is not a matrix.
     """
     _check_dimensions("eye_", tensor, 2, 2)
     with no_grad():
@@ -184,27 +172,30 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill the kernels of a convolution so that it keeps its input channels.
+    """Fill the kernels of a convolution so that it preserves its input channels.
 
     Args:
         tensor: shape (outputs, inputs / groups, *kernel), of three to five dimensions.
-        groups: into how many independent parts the channels are split; each keeps its own.
+        groups: number of independent groups of channels.
 
     Raises:
-        SettingError: the tensor has other dimensions, or outputs are no multiple of the groups.
+        SettingError: the number of dimensions is invalid, or `groups` does not divide the number
+            of outputs.
     """
     _check_dimensions("dirac_", tensor, 3, 5)
     groups = integer("groups", groups, 1)
     outputs, inputs, *kernel = tensor.shape
     if outputs % groups:
-        raise SettingError(f"dirac_() takes a multiple of {groups} groups; got {outputs} outputs.")
+        raise SettingError(
+            f"dirac_() with groups={groups} takes a multiple of {groups} outputs; got {outputs}."
+        )
     middle = tuple(length // 2 for length in kernel)
-    share = outputs // groups
+    per_group = outputs // groups
     with no_grad():
         tensor.zero_()
         for output in range(outputs):
-            if output % share < inputs:
-                tensor[(output, output % share, *middle)] = 1.0
+            if output % per_group < inputs:
+                tensor[(output, output % per_group, *middle)] = 1.0
     return tensor
 
 
@@ -216,18 +207,16 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with numbers from a normal distribution of which only those from `a` to `b` are taken.
+    """Fill from a normal distribution, truncated to numbers from `a` to `b`.
 
-    Even numbers between the probabilities of both ends go through the inverse of the distribution
-    function.
+    The inverse of the distribution function is applied to uniform numbers.
 
     Raises:
-        SettingError: the deviation is not above 0, or the ends are in the wrong order.
+        SettingError: `std` is not positive, or `a` is not below `b`.
     """
     if not std > 0 or not a < b:
         raise SettingError(
-            f"trunc_normal_() takes a deviation above 0, and a below b; got std={std}, a={a}, "
-            f"b={b}."
+            f"trunc_normal_() takes a positive std, and a below b; got std={std}, a={a}, b={b}."
         )
     low, high = (math.erf((end - mean) / (std * math.sqrt(2))) for end in (a, b))
     with no_grad():
@@ -239,18 +228,18 @@ def trunc_normal_(
 def sparse_(
     tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
 ) -> Tensor:
-    """Fill a matrix with normal numbers of mean 0, but a share of each column with zeros.
+    """Fill a matrix from a normal distribution with mean 0, and a fraction of each column with 0.
 
     Martens 2010, "Deep Learning via Hessian-free Optimization".
 
     Args:
         tensor: a matrix.
-        sparsity: the share of zeros, from 0 to 1, rounded up to an integer number of elements.
-        std: the deviation of the others.
-        generator: where the numbers come from.
+        sparsity: the fraction of zeros in a column, whose number is rounded up.
+        std: the standard deviation of the other elements.
+        generator: the random generator, or None.
 
     Raises:
-        SettingError: the tensor is no matrix, or the share is not from 0 to 1.
+        SettingError: the tensor is not a matrix, or `sparsity` is not from 0 to 1.
     """
     _check_dimensions("sparse_", tensor, 2, 2)
     check("sparsity", sparsity, 0 <= sparsity <= 1, "from 0 to 1")
@@ -264,13 +253,13 @@ def sparse_(
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill with an orthogonal matrix, times `gain` (Saxe et al. 2014, "Exact solutions").
 
-    Its rows, or if there are more rows than columns these, are of length `gain` and orthogonal.
-    All such matrices are equally likely.
+    Its rows, or its columns if there are more rows than columns, are orthogonal and have the norm
+    `gain`. All such matrices are equally likely.
 
     Args:
-        tensor: at least two dimensions; all but the first count as columns.
-        gain: what the matrix is multiplied by.
-        generator: where the numbers come from.
+        tensor: at least two dimensions; all but the first are flattened to columns.
+        gain: the factor.
+        generator: the random generator, or None.
 
     Raises:
         SettingError: the tensor has fewer than two dimensions.
@@ -280,22 +269,18 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
     with no_grad():
-        numbers = randn(
-            *(max(rows, columns), min(rows, columns)),
-            generator=generator,
-            dtype="float64",
-            backend=tensor.backend,
-        )
+        shape = (max(rows, columns), min(rows, columns))
+        numbers = randn(*shape, generator=generator, dtype="float64", backend=tensor.backend)
         q, r = linalg.qr(numbers)
-        q = q * r.diagonal().sign()  # which makes them equally likely (Mezzadri 2007)
+        q = q * r.diagonal().sign()  # so that all are equally likely (Mezzadri 2007)
         q = q if rows >= columns else q.T
         return tensor.copy_(q.reshape(*tensor.shape) * gain)
 
 
 def _check_dimensions(name: str, tensor: Tensor, least: int, most: int | None) -> None:
     if tensor.ndim < least or (most is not None and tensor.ndim > most):
-        wanted = f"{least} or more" if most is None else f"{least} to {most}"
-        wanted = f"{least}" if most == least else wanted
+        expected = f"{least} or more" if most is None else f"{least} to {most}"
+        expected = f"{least}" if most == least else expected
         raise SettingError(
-            f"{name}() takes a tensor of {wanted} dimensions; shape {tensor.shape} was given."
+            f"{name}() takes a tensor of {expected} dimensions; shape {tensor.shape} was given."
         )

@@ -1,7 +1,7 @@
-"""The methods of `Module` that are defined beside the core, one line for each.
+"""The methods of `Module` that are defined outside of the core, one line each.
 
-A method is a function whose first argument is the module. `register_methods` adds all of them to
-`Module` below; type checkers and editors take `Methods` for a base class of it.
+A method is a function whose first argument is the module. `register_methods` adds them to `Module`;
+for type checkers and editors, `Methods` is a base class of it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Methods:
     get_submodule = lookup.get_submodule
     set_submodule = lookup.set_submodule
 
-    # --- Extra states, which are saved beside parameters and buffers ------------------------------
+    # --- Extra state, which is saved with parameters and buffers ----------------------------------
 
     get_extra_state = saving.get_extra_state
     set_extra_state = saving.set_extra_state

@@ -1,6 +1,6 @@
-"""The files that register methods, functions and kernels: importing this file imports them."""
+"""Import the files that register methods, functions and kernels."""
 
-# ruff: noqa: F401 - they are imported for what they register
+# ruff: noqa: F401 - imported for their side effects
 
 from mt_nn import methods
 from mt_nn.data import collate, loading

@@ -1,13 +1,12 @@
-"""Backward hooks of a module: they get the gradients of all its outputs, and of all its inputs.
+"""Backward hooks of a module, which get the gradients of all inputs and outputs of a call.
 
-A hook of a tensor is called with one gradient, and hooks of a module need all at once. So the
-inputs of a call are joined into one tensor, and split again; the gradient of the joined tensor is
-complete when all of theirs are. The outputs are treated alike.
+A hook of a tensor gets one gradient, but hooks of a module need all of them. So the inputs of a
+call are concatenated to one tensor, and split again: the gradient of the concatenated tensor is
+complete when those of all inputs are. The outputs are treated in the same way.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,12 +16,12 @@ Gradients = tuple[Tensor | None, ...]
 
 
 class BackwardPass:
-    """The way of gradients back through one call of a module.
+    """The hooks of one call of a module.
 
     Args:
         module: the module.
-        before: hooks of the module and the gradients of its outputs, by number.
-        after: hooks of the module, and the gradients of its inputs and of its outputs.
+        before: hooks by id; they get the module and the gradients of the outputs.
+        after: hooks by id; they get the module and the gradients of the inputs and outputs.
     """
 
     def __init__(
@@ -37,13 +36,13 @@ class BackwardPass:
         self._of_outputs: Gradients = ()
 
     def watched_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the arguments of a call, whose gradients the hooks will be told."""
+        """Return arguments with hooks on their gradients."""
         self._inputs = len(args)
         watched, self._is_input_watched = _watched(args, self._at_inputs)
         return watched
 
     def watched_output(self, output: Any) -> Any:
-        """Return the output of a call, a tensor or several, whose gradients hooks will be told."""
+        """Return an output, one tensor or several, with hooks on its gradients."""
         if isinstance(output, tuple | list):
             watched, _ = _watched(tuple(output), self._at_outputs)
             is_named = hasattr(output, "_fields")
@@ -68,44 +67,43 @@ class BackwardPass:
 def _watched(
     values: tuple[Any, ...], hook: Callable[[Gradients], Gradients]
 ) -> tuple[tuple[Any, ...], bool]:
-    """Return values with a hook on the gradients of all tensors among them, if there is any."""
-    places = [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad]
-    if not places:
+    """Return values with a hook on the gradients of all tensors, and whether there are any."""
+    indices = [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad]
+    if not indices:
         return values, False
-    sizes = [values[i].numel() for i in places]
-    whole = cat([values[i].reshape(-1) for i in places])
+    sizes = [values[i].numel() for i in indices]
+    joined = cat([values[i].reshape(-1) for i in indices])
 
-    def at_whole(gradient: Tensor) -> Tensor:
+    def on_gradient(gradient: Tensor) -> Tensor:
         gradients: list[Tensor | None] = [None] * len(values)
-        for i, part in zip(places, gradient.split(sizes), strict=True):
+        for i, part in zip(indices, gradient.split(sizes), strict=True):
             gradients[i] = part.view(*values[i].shape)
-        passed = hook(tuple(gradients))
-        flat = [
-            values[i].new_zeros(math.prod(values[i].shape)) if x is None else x.reshape(-1)
-            for i, x in zip(places, (passed[i] for i in places), strict=True)
-        ]
+        replaced = hook(tuple(gradients))
+        flat = []
+        for i in indices:
+            new = replaced[i]
+            flat.append(values[i].new_zeros(values[i].numel()) if new is None else new.reshape(-1))
         return cat(flat)
 
-    whole.register_hook(at_whole)
+    joined.register_hook(on_gradient)
     watched = list(values)
-    for i, part in zip(places, whole.split(sizes), strict=True):
+    for i, part in zip(indices, joined.split(sizes), strict=True):
         watched[i] = part.view(*values[i].shape).to(values[i].dtype)
     return tuple(watched), True
 
 
 def _replaced(gradients: Gradients, returned: Any) -> Gradients:
-    """Return the gradients that a hook wants to go on: its own, or if it returned None the same.
+    """Return the gradients that a hook returned, or the given ones if it returned None.
 
     Raises:
-        TypeError: it returned something else, or more or fewer gradients.
+        TypeError: the hook returned another type, or another number of gradients.
     """
     if returned is None:
         return gradients
-    passed = returned if isinstance(returned, tuple) else (returned,)
-    fits = len(passed) == len(gradients) and all(x is None or isinstance(x, Tensor) for x in passed)
-    if not fits:
+    new = returned if isinstance(returned, tuple) else (returned,)
+    if len(new) != len(gradients) or not all(x is None or isinstance(x, Tensor) for x in new):
         raise TypeError(
-            f"a backward hook returns None or {len(gradients)} gradient(s); {returned!r} was "
+            f"a backward hook must return None or {len(gradients)} gradient(s); {returned!r} was "
             "returned."
         )
-    return passed
+    return new

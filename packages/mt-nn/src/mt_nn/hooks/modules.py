@@ -1,16 +1,16 @@
-"""Hooks of modules: functions that see, and may change, what goes in and what comes out.
+"""Hooks of modules: functions that get, and may replace, inputs, outputs and their gradients.
 
     handle = layer.register_forward_hook(lambda module, args, output: print(output.shape))
     handle.remove()
 
-- `register_forward_pre_hook(hook)`: `hook(module, args)` returns None, or the arguments that
-  `forward` gets instead: a tuple, or a single one.
-- `register_forward_hook(hook)`: `hook(module, args, output)` returns None, or another output.
-- `register_full_backward_pre_hook(hook)`: `hook(module, grad_outputs)` returns None, or the
-  gradients that go back instead: a tuple of as many, or a single one.
-- `register_full_backward_hook(hook)`: `hook(module, grad_inputs, grad_outputs)` is called once for
-  each call of the module that `backward()` goes back through, with None for each argument that is
-  no tensor or needs no gradient. It returns None, or gradients to replace the first.
+- `register_forward_pre_hook(hook)`: `hook(module, args)` returns None, or new arguments of
+  `forward`: a tuple, or a single one.
+- `register_forward_hook(hook)`: `hook(module, args, output)` returns None, or a new output.
+- `register_full_backward_pre_hook(hook)`: `hook(module, grad_outputs)` returns None, or new
+  gradients of the outputs: a tuple of the same length, or a single one.
+- `register_full_backward_hook(hook)`: `hook(module, grad_inputs, grad_outputs)` is called once in
+  `backward()` for each call of the module, with None for each argument that is not a tensor or
+  requires no gradient. It returns None, or new gradients of the inputs.
 
 With `prepend=True` a hook is called before those registered earlier. With `with_kwargs=True` a
 forward hook gets the dictionary of keyword arguments after the tuple of positional ones, and a
@@ -30,7 +30,7 @@ from mt_tensor.extending import RemovableHandle
 
 
 class ModuleHooks(Hooks):
-    """The hooks of one module, by the moment at which they are called."""
+    """The hooks of one module."""
 
     moments = ("before forward", "after forward", "before backward", "after backward")
 
@@ -59,7 +59,7 @@ def _before_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[...
             return (changed if isinstance(changed, tuple) else (changed,)), kwargs
         if not isinstance(changed, tuple) or len(changed) != 2:
             raise TypeError(
-                "a hook with_kwargs returns None or a tuple of arguments and keyword "
+                "a hook with_kwargs must return None or a tuple of arguments and keyword "
                 f"arguments; {changed!r} was returned."
             )
         return changed
@@ -81,7 +81,7 @@ def _after_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[...,
 def register_forward_pre_hook(
     self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
 ) -> RemovableHandle:
-    """Call `hook(module, args)` before each `forward`; it may return other arguments."""
+    """Call `hook(module, args)` before each `forward`; it may return new arguments."""
     return ModuleHooks.of(self).register(
         "before forward", hook, prepend, _before_forward(hook, with_kwargs)
     )
@@ -90,7 +90,7 @@ def register_forward_pre_hook(
 def register_forward_hook(
     self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
 ) -> RemovableHandle:
-    """Call `hook(module, args, output)` after each `forward`; it may return another output."""
+    """Call `hook(module, args, output)` after each `forward`; it may return a new output."""
     return ModuleHooks.of(self).register(
         "after forward", hook, prepend, _after_forward(hook, with_kwargs)
     )
@@ -99,10 +99,10 @@ def register_forward_hook(
 def register_full_backward_pre_hook(
     self: Module, hook: Hook, prepend: bool = False
 ) -> RemovableHandle:
-    """Call `hook(module, output_gradients)` before gradients go back through the module."""
+    """Call `hook(module, grad_outputs)` in backward, before that of the module."""
     return ModuleHooks.of(self).register("before backward", hook, prepend)
 
 
 def register_full_backward_hook(self: Module, hook: Hook, prepend: bool = False) -> RemovableHandle:
-    """Call `hook(module, input_gradients, output_gradients)` when the former are known."""
+    """Call `hook(module, grad_inputs, grad_outputs)` in backward, after that of the module."""
     return ModuleHooks.of(self).register("after backward", hook, prepend)

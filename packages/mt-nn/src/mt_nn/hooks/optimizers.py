@@ -1,11 +1,11 @@
 """Hooks of optimizers: functions that are called around steps, and around saving and loading.
 
 - `register_step_pre_hook(hook)`: `hook(optimizer, args, kwargs)`, with the optimizer as the first
-  of `args`, returns None, or a tuple of both that `step` is called with instead.
+  of `args`, returns None, or a tuple of new arguments and keyword arguments of `step`.
 - `register_step_post_hook(hook)`: `hook(optimizer, args, kwargs)`; the result is ignored.
 - `register_state_dict_pre_hook(hook)`: `hook(optimizer)`, before `state_dict` reads the state.
-- `register_state_dict_post_hook(hook)`: `hook(optimizer, state)` returns None, or another state.
-- `register_load_state_dict_pre_hook(hook)`: `hook(optimizer, state)` returns None, or another.
+- `register_state_dict_post_hook(hook)`: `hook(optimizer, state)` returns None, or a new state.
+- `register_load_state_dict_pre_hook(hook)`: `hook(optimizer, state)` returns None, or a new state.
 - `register_load_state_dict_post_hook(hook)`: `hook(optimizer)`, after loading.
 
 With `prepend=True` a hook is called before those registered earlier. Every method returns a handle,
@@ -24,7 +24,7 @@ from mt_tensor.extending import RemovableHandle
 
 
 class OptimizerHooks(Hooks):
-    """The hooks of one optimizer, by the moment at which they are called."""
+    """The hooks of one optimizer."""
 
     moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
 
@@ -43,7 +43,7 @@ class OptimizerHooks(Hooks):
                 continue
             if not isinstance(changed, tuple) or len(changed) != 2:
                 raise TypeError(
-                    "a hook before a step returns None or a tuple of arguments and keyword "
+                    "a hook before a step must return None or a tuple of arguments and keyword "
                     f"arguments; {changed!r} was returned."
                 )
             arguments, kwargs = changed
@@ -58,7 +58,7 @@ class OptimizerHooks(Hooks):
             hook(optimizer)
 
     def changed(self, moment: str, optimizer: Optimizer, state: Any) -> Any:
-        """Return a state, or what the hooks of a moment return instead."""
+        """Return a state, as replaced by the hooks of a moment."""
         for hook in self.at(moment):
             changed = hook(optimizer, state)
             state = state if changed is None else changed
@@ -69,10 +69,10 @@ class OptimizerHooks(Hooks):
 
 
 class Methods:
-    """The table that `register_methods` reads; type checkers take it for a base of `Optimizer`."""
+    """The methods that `register_methods` adds; for type checkers, a base class of `Optimizer`."""
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return new arguments."""
         return OptimizerHooks.of(self).register("before step", hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
@@ -84,13 +84,13 @@ class Methods:
         return OptimizerHooks.of(self).register("saving", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state)` with the result of `state_dict`; it may return another."""
+        """Call `hook(optimizer, state)` after `state_dict`; it may return a new state."""
         return OptimizerHooks.of(self).register("saved", hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer, state)` before a state is loaded; it may return another."""
+        """Call `hook(optimizer, state)` before a state is loaded; it may return a new one."""
         return OptimizerHooks.of(self).register("loading", hook, prepend)
 
     def register_load_state_dict_post_hook(
@@ -100,7 +100,7 @@ class Methods:
         return OptimizerHooks.of(self).register("loaded", hook, prepend)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes but the hooks, for copies."""
+        """Return all attributes except for the hooks, for copies."""
         return {name: value for name, value in vars(self).items() if name != "_hooks"}
 
 

@@ -1,4 +1,4 @@
-"""Hooks by the moment at which they are called, in the order in which they are."""
+"""`Hooks`: the hooks of an object, by the moment at which they are called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Hook = Callable[..., Any]
 
 
 class Hooks:
-    """The hooks of one object; what registers them says how they are called."""
+    """Base class of the hooks of one object; subclasses define when and how they are called."""
 
     moments: ClassVar[tuple[str, ...]]
 
@@ -20,7 +20,7 @@ class Hooks:
 
     @classmethod
     def of(cls, owner: Any) -> Self:
-        """Return the hooks of an object, which has none at first."""
+        """Return the hooks of an object; create them at the first call."""
         if owner._hooks is None:
             vars(owner)["_hooks"] = cls()
         hooks: Self = owner._hooks
@@ -29,19 +29,19 @@ class Hooks:
     def register(
         self, moment: str, hook: Hook, prepend: bool = False, called: Hook | None = None
     ) -> RemovableHandle:
-        """Add a hook after the others of a moment, or before them.
+        """Add a hook after the other hooks of a moment, or before them.
 
         Args:
             moment: one of `moments`.
             hook: the hook.
-            prepend: whether it comes first.
-            called: what is called instead, and calls the hook.
+            prepend: whether to add it before the others.
+            called: a function that calls the hook, to register instead of it.
 
         Raises:
-            TypeError: the hook cannot be called.
+            TypeError: the hook is not callable.
         """
         if not callable(hook):
-            raise TypeError(f"a hook is a function; got {hook!r}.")
+            raise TypeError(f"a hook must be a function; got {hook!r}.")
         hooks = self._hooks[moment]
         earlier = dict(hooks) if prepend else {}
         handle = RemovableHandle(hooks, called or hook)
@@ -50,5 +50,5 @@ class Hooks:
         return handle
 
     def at(self, moment: str) -> tuple[Hook, ...]:
-        """Return the hooks of a moment: those that are registered meanwhile are not called."""
+        """Return a copy of the hooks of a moment, since hooks may register others."""
         return tuple(self._hooks[moment].values())

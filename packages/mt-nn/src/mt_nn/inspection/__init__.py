@@ -1,1 +1,1 @@
-"""What a network consists of, and where its time goes."""
+"""Summaries of networks, and profiling."""

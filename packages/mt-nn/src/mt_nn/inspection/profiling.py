@@ -1,10 +1,10 @@
-"""`profile`: how much time each operation on tensors takes, forward and backward.
+"""`profile`: the time of each operation on tensors, forward and backward.
 
-A profile is a tape: it sees the calls of backends, and the named operations, Functions and chain
-rules that they belong to. Without one no operation is slower.
+A profile is a tape: it intercepts the calls of backends, and the named operations, Functions and
+gradient rules that they belong to. Operations are not slower while no profile is active.
 
-Only the outermost operation counts: what `softmax` is composed of belongs to `softmax`. Work that a
-backend does in its own time, as a GPU, is waited for.
+Only the outermost operation is measured: the parts of `softmax` count as `softmax`. For backends
+that work asynchronously, such as a GPU, the profile waits for the result.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mt_tensor.extending import Call, Tape
 
 
 class Event(NamedTuple):
-    """One operation that was run.
+    """One execution of an operation.
 
     Attributes:
-        name: that of the operation, or of the recorded node in the backward.
-        backward: whether it was part of a backward.
-        start: when it began, in seconds since the profile did.
-        seconds: how long it took.
+        name: the name of the operation, or of the node in backward.
+        backward: whether it was part of backward.
+        start: its start, in seconds since that of the profile.
+        seconds: its duration.
     """
 
     name: str
@@ -42,10 +42,10 @@ class OperationTime:
     """All calls of one operation.
 
     Attributes:
-        name: that of the operation, or of the recorded node in the backward.
-        backward: whether they were part of a backward.
-        calls: how many there were.
-        seconds: how long they took together.
+        name: the name of the operation, or of the node in backward.
+        backward: whether the calls were part of backward.
+        calls: the number of calls.
+        seconds: their total duration.
     """
 
     name: str
@@ -55,55 +55,54 @@ class OperationTime:
 
     @property
     def mean(self) -> float:
-        """How many seconds one call took."""
+        """The mean duration of a call, in seconds."""
         return self.seconds / self.calls
 
 
-class profile(Tape):  # noqa: N801 - torch's name
-    """Takes the time of every operation on tensors that is run inside a `with` block.
+class profile(Tape):  # noqa: N801 - the name of torch
+    """Measure the time of every operation on tensors inside a `with` block.
 
-    Only those of the thread and the task that entered it, and of tasks begun inside, are counted.
+    It measures the thread and the task that entered the block, and tasks that are started inside.
 
         with nn.profile() as p:
             model(x).sum().backward()
         print(p)
 
-    Named operations (`softmax`, `conv2d`, `cross_entropy` ...) and Functions have their names;
-    others show as the primitives that they are composed of, as `matmul` and `add` of a linear
-    layer. In the backward, operations have the names of the nodes. What a compiled function runs
-    from its program is not seen.
+    Named operations (`softmax`, `conv2d`, `cross_entropy` ...) and Functions are shown with their
+    names, others as the primitives that they are composed of, and operations in backward with the
+    names of nodes. Programs of compiled functions are not measured.
 
-    Taking the time of an operation takes about a microsecond, which small tensors feel. Every
-    operation is kept as an event until the profile is dropped.
+    A measurement takes about a microsecond, which matters for small tensors. Every operation is
+    stored as an event in the profile.
 
     Attributes:
-        events: the operations, in the order in which they ended.
+        events: the operations, in the order of their ends.
 
     Raises:
-        SettingError: entered while it is running.
+        SettingError: the profile is entered while it is active.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.events: list[Event] = []
-        self._inside = False  # of an operation, whose parts are not counted
-        self._backward = 0  # how many backwards are under way
+        self._inside = False  # whether an operation is being measured
+        self._backward = 0  # nesting depth of backward
         self._began = 0.0
 
     def __enter__(self) -> Self:
-        """Begin, or go on.
+        """Start, or continue.
 
         Raises:
-            SettingError: it is running already.
+            SettingError: the profile is active already.
         """
         if self.is_active:
-            raise SettingError("this profile is running already: leave its block first.")
+            raise SettingError("this profile is active already: leave its block first.")
         self._inside, self._backward = False, 0
         self._began = self._began or time.perf_counter()
         return super().__enter__()
 
     def handle(self, call: Call) -> Any:
-        """Take the time of a call of a backend; looking up a kernel is none."""
+        """Measure a call of a backend, except for a lookup of a kernel."""
         if call.name == "kernel":
             return call.run()
         name = f"{call.name} {call.arguments[0].name}" if call.name == "reduce" else call.name
@@ -112,11 +111,11 @@ class profile(Tape):  # noqa: N801 - torch's name
     def handle_operation(
         self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> Any:
-        """Take the time of an operation."""
+        """Measure an operation."""
         return self._timed(name, function, arguments)
 
     def handle_backward(self, walk: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Count what is run meanwhile as backward."""
+        """Mark the operations of a backward."""
         self._backward += 1
         try:
             return walk(*arguments)
@@ -124,7 +123,7 @@ class profile(Tape):  # noqa: N801 - torch's name
             self._backward -= 1
 
     def _timed(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Call a function, and take note of how long it takes unless it is part of another."""
+        """Call a function, and measure it unless it is part of another operation."""
         if self._inside:
             return function(*arguments)
         self._inside = True
@@ -138,10 +137,10 @@ class profile(Tape):  # noqa: N801 - torch's name
             self.events.append(Event(name, self._backward > 0, start - self._began, seconds))
         return result
 
-    # --- What came of it ------------------------------------------------------------------------
+    # --- Results --------------------------------------------------------------------------------
 
     def rows(self) -> list[OperationTime]:
-        """Return calls and time of each operation, the longest first."""
+        """Return the calls and the time of each operation, the longest first."""
         times: dict[tuple[str, bool], list[float]] = {}
         for event in self.events:
             times.setdefault((event.name, event.backward), []).append(event.seconds)
@@ -149,7 +148,7 @@ class profile(Tape):  # noqa: N801 - torch's name
         return sorted(rows, key=lambda row: -row.seconds)
 
     def __str__(self) -> str:
-        """Show a table of all operations, forward and backward."""
+        """Return a table of all operations, forward and backward."""
         rows = self.rows()
         total = sum(row.seconds for row in rows)
         width = max([len("operation"), *(len(row.name) for row in rows)])
@@ -168,7 +167,7 @@ class profile(Tape):  # noqa: N801 - torch's name
         return "\n".join(lines)
 
     def save_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write the events in Chrome's format, for `chrome://tracing` or Perfetto.
+        """Write the events as a Chrome trace, for `chrome://tracing` or Perfetto.
 
         Raises:
             FileError: the file could not be written.
@@ -179,7 +178,7 @@ class profile(Tape):  # noqa: N801 - torch's name
             {
                 "name": event.name,
                 "cat": "backward" if event.backward else "forward",
-                "ph": "X",  # an event with a duration; times are in microseconds
+                "ph": "X",  # a complete event; times are in microseconds
                 "ts": 1e6 * event.start,
                 "dur": 1e6 * event.seconds,
                 "pid": os.getpid(),
@@ -191,7 +190,7 @@ class profile(Tape):  # noqa: N801 - torch's name
 
 
 def _wait_for(result: Any, args: tuple[Any, ...]) -> None:
-    """Wait until what a backend does in its own time is done."""
+    """Wait for the asynchronous work of a backend."""
     for value in (result, *args[:1]):
         backend = getattr(value, "backend", None)
         if backend is not None:

@@ -1,4 +1,4 @@
-"""`summary`: what a network is made of, layer by layer, and what it costs to run."""
+"""`summary`: the layers of a network, with parameters, memory and multiply-adds."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from mt_operators import Module
 from mt_tensor import Generator, Tensor, get_rng_state, zeros
 from mt_tensor.extending import Call, Shape, Tape, use_generator
 
-_watching_alone = threading.RLock()
-"""Held while a network is watched: two threads cannot give one layer another `forward`."""
+_summary_lock = threading.RLock()
+"""Held while a network runs for a summary, which replaces the `forward` of its layers."""
 
 
 @dataclass
 class LayerSummary:
-    """A layer of a network. What its child layers have is not counted as its own.
+    """A layer of a network, without its child layers.
 
     Attributes:
-        name: its dotted name; that of the network itself is empty.
+        name: its dotted name; empty for the network itself.
         kind: its class.
-        depth: how far below the network it is.
+        depth: its depth in the tree of modules.
         leaf: whether it has no child layers.
-        parameters: how many numbers it trains or could train; those that an earlier layer has, too,
-            are that one's.
-        trainable: how many of these require grad.
-        calls: how often it was called.
+        parameters: number of elements of its parameters, without those of earlier layers.
+        trainable: number of these elements that require grad.
+        calls: number of calls.
         output_shapes: the shapes of the tensors that the last call returned.
-        multiply_adds: how many multiplications, each with an addition, its matrix products and
-            convolutions made, in all calls.
-        output_bytes: how much memory the results of all calls took.
+        multiply_adds: number of multiply-adds of its matrix products and convolutions, in all
+            calls.
+        output_bytes: memory of the results of all calls.
     """
 
     name: str
@@ -52,12 +51,12 @@ class LayerSummary:
 
 @dataclass
 class Summary:
-    """What a network is made of; `print` shows it as a table, and so does rich, in colour.
+    """The layers of a network; `print` shows them as a table.
 
     Attributes:
         layers: the network itself, and all layers below it, each once.
-        state_bytes: how much memory parameters and buffers take.
-        input_bytes: how much memory the inputs take.
+        state_bytes: memory of parameters and buffers.
+        input_bytes: memory of the inputs.
     """
 
     layers: list[LayerSummary]
@@ -66,26 +65,26 @@ class Summary:
 
     @property
     def parameters(self) -> int:
-        """How many numbers the network trains or could train."""
+        """Number of elements of all parameters."""
         return sum(layer.parameters for layer in self.layers)
 
     @property
     def trainable(self) -> int:
-        """How many of these require grad."""
+        """Number of elements of all parameters that require grad."""
         return sum(layer.trainable for layer in self.layers)
 
     @property
     def multiply_adds(self) -> int:
-        """How many multiplications with an addition the inputs took."""
+        """Number of multiply-adds of all layers."""
         return sum(layer.multiply_adds for layer in self.layers)
 
     @property
     def output_bytes(self) -> int:
-        """How much memory the results of all layers took that have no layers below."""
+        """Memory of the results of all layers without child layers."""
         return sum(layer.output_bytes for layer in self.layers if layer.leaf)
 
     def __str__(self) -> str:
-        """Show a table, a row for each layer, and the totals."""
+        """Return a table with a row for each layer, and the totals."""
         titles = ("layer", "output shape", "parameters", "multiply-adds", "calls")
         rows = [titles, *(_cells(layer) for layer in self.layers)]
         totals = [
@@ -127,32 +126,32 @@ def _size(count: float) -> str:
 
 
 def summary(model: Module, *inputs: Any) -> Summary:
-    """Return what a network is made of, and what one run of it costs.
+    """Return a summary of the layers of a network, and of the cost of one call.
 
-    The network is run once in evaluation mode, and nothing is recorded. It is left as it was, with
-    its modes and buffers, and so is the random generator.
+    The network is called once in evaluation mode, without recording. Its modes and buffers are
+    restored, and the random generator is not changed.
 
         print(nn.summary(model, (1, 3, 32, 32)))
 
     Args:
         model: the network.
-        *inputs: what it is called with: tensors, or shapes, for zeros of the parameters' element
-            type and backend. Without any it is not run, and only parameters are counted.
+        *inputs: the arguments: tensors, or shapes for zeros with the dtype and backend of the
+            parameters. Without any, the network is not called, and only parameters are counted.
 
     Raises:
-        SettingError: `model` is no module, or an input no tensor or shape.
-        Exception: whatever the network raises for these inputs.
+        SettingError: `model` is not a module, or an input is neither a tensor nor a shape.
+        Exception: any error of the network for these inputs.
     """
     if not isinstance(model, Module):
         raise SettingError(f"summary() takes a module; {type(model).__name__} was given.")
     layers = _layers(model)
-    given = [_as_input(model, each) for each in inputs]
+    given = [_input(model, each) for each in inputs]
     if given:
         with ExitStack() as stack:
-            stack.enter_context(_watching_alone)
-            stack.enter_context(_left_as_it_was(model))
+            stack.enter_context(_summary_lock)
+            stack.enter_context(_restored(model))
             stack.enter_context(evaluation(model))
-            active = stack.enter_context(_watched(layers))
+            active = stack.enter_context(_recorded(layers))
             stack.enter_context(Products(active))
             model(*given)
     kept = {id(x): x for x in [*(p.value for p in model.parameters()), *model.buffers()]}
@@ -164,7 +163,7 @@ def summary(model: Module, *inputs: Any) -> Summary:
 
 
 def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
-    """Return all modules with what is known of them before they run."""
+    """Return all modules with their summaries before the call."""
     seen: set[int] = set()
     found = []
     for name, module in model.named_modules():
@@ -182,7 +181,7 @@ def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
     return found
 
 
-def _as_input(model: Module, given: Any) -> Any:
+def _input(model: Module, given: Any) -> Any:
     if not isinstance(given, (tuple, list)) or not all(map(_is_size, given)):
         if next(_tensors(given), None) is None:
             raise SettingError(
@@ -201,7 +200,7 @@ def _is_size(value: Any) -> bool:
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors in a nest of lists, tuples and dictionaries, and those of modules."""
+    """Yield the tensors in nested lists, tuples and dictionaries, and those of modules."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Module):
@@ -218,8 +217,8 @@ def _bytes(tensor: Tensor) -> int:
 
 
 @contextmanager
-def _left_as_it_was(model: Module) -> Iterator[None]:
-    """Give buffers their values again afterwards, and draw from no generator that others use."""
+def _restored(model: Module) -> Iterator[None]:
+    """Restore the values of buffers afterwards, and use a separate random generator."""
     generator = Generator()
     generator.set_state(get_rng_state())
     holders = [buffer for module in model.modules() for buffer in module._buffers.values()]
@@ -236,12 +235,14 @@ def _left_as_it_was(model: Module) -> Iterator[None]:
 
 
 @contextmanager
-def _watched(layers: Sequence[tuple[Module, LayerSummary]]) -> Iterator[list[LayerSummary]]:
-    """Note what every layer returns; yields the layers that are running, the innermost last."""
+def _recorded(layers: Sequence[tuple[Module, LayerSummary]]) -> Iterator[list[LayerSummary]]:
+    """Record the results of every layer; yield the stack of layers that are being called."""
     active: list[LayerSummary] = []
-    own = [vars(module).get("forward") for module, _ in layers]  # of a single module, mostly None
+    own = [
+        vars(module).get("forward") for module, _ in layers
+    ]  # an attribute of the instance, or None
     for module, layer in layers:
-        vars(module)["forward"] = _watching(module.forward, layer, active)
+        vars(module)["forward"] = _recording(module.forward, layer, active)
     try:
         yield active
     finally:
@@ -252,10 +253,10 @@ def _watched(layers: Sequence[tuple[Module, LayerSummary]]) -> Iterator[list[Lay
                 vars(module)["forward"] = forward
 
 
-def _watching(
+def _recording(
     forward: Callable[..., Any], layer: LayerSummary, active: list[LayerSummary]
 ) -> Callable[..., Any]:
-    def watched(*args: Any, **kwargs: Any) -> Any:
+    def recorded(*args: Any, **kwargs: Any) -> Any:
         active.append(layer)
         try:
             result = forward(*args, **kwargs)
@@ -267,14 +268,14 @@ def _watching(
         layer.output_bytes += sum(map(_bytes, results))
         return result
 
-    return watched
+    return recorded
 
 
 class Products(Tape):
-    """Counts the products of matrices that are made for the innermost layer.
+    """Count the multiply-adds of matrix products, for the innermost layer.
 
-    Kernels are left aside meanwhile, so that convolution, attention and the like are composed, and
-    come down to products, too.
+    Lookups of kernels return None, so that convolution, attention and others are composed of matrix
+    products.
     """
 
     def __init__(self, active: Sequence[LayerSummary]) -> None:
@@ -282,7 +283,7 @@ class Products(Tape):
         self.active = active
 
     def handle(self, call: Call) -> Any:
-        """Count a product."""
+        """Count the multiply-adds of a matrix product."""
         if call.name == "kernel":
             return None
         result = call.run()

@@ -1,1 +1,1 @@
-"""Kernels for operations of networks, by the backend that they are given to."""
+"""Kernels for operations of networks, by backend."""

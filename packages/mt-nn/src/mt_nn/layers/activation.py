@@ -1,8 +1,8 @@
-"""Activations: functions between layers, most of them of each element by itself.
+"""Activation functions with the settings of torch, and their layers.
 
-Those that are not here are mt-tensor's own, as are the formulas. All return a tensor of the input's
-shape unless something else is said. With `inplace=True` the result is stored in the input, which is
-returned; a leaf that requires grad cannot be changed so.
+The formulas, and the functions that are missing here, are in mt-tensor. Unless stated otherwise, a
+function returns a tensor of the shape of the input. With `inplace=True` it stores the result in the
+input, which must not be a leaf that requires grad, and returns the input.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @checked
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `input / 6 + 1 / 2` between 0 and 1."""
+    """Return `input / 6 + 1 / 2`, clamped to 0 and 1."""
     return input._computed("hardsigmoid") if inplace else mt.hardsigmoid(input)
 
 
@@ -62,10 +62,10 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Return `input` between two bounds.
+    """Clamp `input` to `min_val` and `max_val`.
 
     Raises:
-        DomainError: the bounds are in the wrong order.
+        DomainError: `min_val` is above `max_val`.
     """
     if inplace:
         return input._computed("hardtanh", min_val, max_val)
@@ -74,7 +74,7 @@ def hardtanh(
 
 @checked
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
+    """Return `input` where it is positive, and `negative_slope * input` elsewhere."""
     if inplace:
         return input._computed("leaky_relu", negative_slope)
     return mt.leaky_relu(input, negative_slope)
@@ -88,13 +88,13 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 @checked
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `input` between 0 and 6."""
+    """Clamp `input` to 0 and 6."""
     return input._computed("relu6") if inplace else mt.relu6(input)
 
 
 @checked
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return elu, scaled so that mean 0 and variance 1 stay."""
+    """Return a scaled elu, which preserves mean 0 and variance 1."""
     return input._computed("selu") if inplace else mt.selu(input)
 
 
@@ -123,16 +123,16 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return `input` where it is positive, and a slope times it elsewhere.
+    """Return `input` where it is positive, and `slope * input` elsewhere, with random slopes.
 
     After Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
 
     Args:
-        input: any shape, of floating-point numbers.
+        input: a floating-point tensor of any shape.
         lower: the smallest slope.
         upper: the largest slope.
-        training: whether each element has a random slope between these; otherwise all have their
-            mean.
+        training: whether to draw a slope for each element; otherwise, the slope is the mean of
+            `lower` and `upper`.
         inplace: whether to store the result in the input.
 
     Raises:
@@ -148,7 +148,7 @@ def rrelu(
 
 
 def check_slopes(lower: float, upper: float) -> None:
-    """Raise SettingError unless these can be the bounds of the slopes of `rrelu`."""
+    """Raise SettingError unless these are valid bounds of the slopes of `rrelu`."""
     if not -math.inf < number("lower", lower) <= number("upper", upper) < math.inf:
         raise SettingError(
             f"lower must be at most upper, and both finite; got {lower} and {upper}."
@@ -160,49 +160,49 @@ def gumbel_softmax(
     logits: Tensor,
     tau: float = 1.0,
     hard: bool = False,
-    eps: float = 1e-10,  # noqa: ARG001 - torch's place for it
+    eps: float = 1e-10,  # noqa: ARG001 - as in torch
     dim: int = -1,
 ) -> Tensor:
-    """Draw from classes in a way that can be differentiated.
+    """Draw a differentiable, approximately one-hot sample of classes.
 
-    It is `softmax((logits + noise) / tau)` with noise of the Gumbel distribution, `-log(-log(u))`
-    for even u (Jang, Gu and Poole, Categorical Reparameterization with Gumbel-Softmax, 2017).
+    This is `softmax((logits + noise) / tau)` with Gumbel noise, `-log(-log(u))` for uniform u
+    (Jang, Gu and Poole, Categorical Reparameterization with Gumbel-Softmax, 2017).
 
     Args:
-        logits: logarithms of what the probabilities are in proportion to, of any shape.
-        tau: the temperature: the lower, the closer to a choice of one class.
-        hard: whether to return that choice, ones and zeros, with the gradient of the soft one.
-        eps: without effect, as in torch.
+        logits: unnormalized log-probabilities, of any shape.
+        tau: the temperature; the lower, the closer to one-hot.
+        hard: whether to return a one-hot sample, with the gradient of the soft one.
+        eps: ignored, as in torch.
         dim: the dimension of the classes.
 
     Returns:
-        The shape of `logits`; along `dim` it adds up to 1.
+        The shape of `logits`; sums along `dim` are 1.
 
     Raises:
         SettingError: `tau` is not positive.
-        DTypeError: the logits are no floating-point numbers.
-        IndexingError: there is no such dimension.
+        DTypeError: the logits are not floating-point.
+        IndexingError: `dim` is out of range.
     """
     check("tau", tau, tau > 0, "positive")
     check_floating("gumbel_softmax", logits)
-    spacing = mt.finfo(logits.dtype).eps / 2  # of even numbers from 0 to 1
-    even = mt.rand_like(logits).clamp_min(spacing / 2)  # of 0 there is no logarithm
-    soft: Tensor = ((logits - (-even.log()).log()) / tau).softmax(dim)
+    spacing = mt.finfo(logits.dtype).eps / 2  # of uniform random numbers
+    uniform = mt.rand_like(logits).clamp_min(spacing / 2)  # log(0) is not finite
+    soft: Tensor = ((logits - (-uniform.log()).log()) / tau).softmax(dim)
     if not hard:
         return soft
-    chosen = soft.detach().argmax(dim, keepdim=True)
-    choice: Tensor = mt.zeros_like(soft).scatter(dim, chosen, 1.0)
-    return choice + (soft - soft.detach())
+    largest = soft.detach().argmax(dim, keepdim=True)
+    one_hot: Tensor = mt.zeros_like(soft).scatter(dim, largest, 1.0)
+    return one_hot + (soft - soft.detach())
 
 
 # --- Layers ---------------------------------------------------------------------------------------
 
 
 class _Activation(FunctionLayer):
-    """Base of activations: they show their settings, which are their attributes."""
+    """Base class of activation layers, whose attributes are their settings."""
 
     def extra_repr(self) -> str:
-        """Show the settings; `inplace` only if it is on."""
+        """Return the settings; `inplace` only if it is True."""
         shown = {
             name: value
             for name, value in vars(self).items()
@@ -212,7 +212,7 @@ class _Activation(FunctionLayer):
 
 
 class _InPlace(_Activation):
-    """An activation of which `inplace` is the only setting."""
+    """Base class of activation layers with no setting but `inplace`."""
 
     inplace: bool = False
 
@@ -221,7 +221,7 @@ class _InPlace(_Activation):
 
 
 class Hardsigmoid(_InPlace):
-    """`input / 6 + 1 / 2` between 0 and 1."""
+    """`input / 6 + 1 / 2`, clamped to 0 and 1."""
 
     function = staticmethod(hardsigmoid)
 
@@ -239,13 +239,13 @@ class Mish(_InPlace):
 
 
 class ReLU6(_InPlace):
-    """The input between 0 and 6."""
+    """Clamp the input to 0 and 6."""
 
     function = staticmethod(relu6)
 
 
 class SELU(_InPlace):
-    """`ELU`, scaled so that mean 0 and variance 1 stay."""
+    """A scaled `ELU`, which preserves mean 0 and variance 1."""
 
     function = staticmethod(selu)
 
@@ -290,7 +290,7 @@ class Tanhshrink(FunctionLayer):
 
 
 class CELU(_Activation):
-    """`alpha (exp(input / alpha) - 1)` on the left of 0, and the input on the right."""
+    """`alpha (exp(input / alpha) - 1)` where the input is negative, and the input elsewhere."""
 
     function = staticmethod(celu)
     alpha: float = 1.0
@@ -298,7 +298,7 @@ class CELU(_Activation):
 
 
 class ELU(_Activation):
-    """`alpha (exp(input) - 1)` on the left of 0, and the input on the right."""
+    """`alpha (exp(input) - 1)` where the input is negative, and the input elsewhere."""
 
     function = staticmethod(elu)
     alpha: float = 1.0
@@ -306,21 +306,21 @@ class ELU(_Activation):
 
 
 class GELU(_Activation):
-    """The input times the share of the normal distribution below it; "tanh" is quicker."""
+    """The input times the normal distribution function; approximate="tanh" is faster."""
 
     function = staticmethod(mt.gelu)
     approximate: str = "none"
 
 
 class Hardshrink(_Activation):
-    """The input, and 0 where it lies between `-lambd` and `lambd`."""
+    """The input, and 0 where it is between `-lambd` and `lambd`."""
 
     function = staticmethod(mt.hardshrink)
     lambd: float = 0.5
 
 
 class LeakyReLU(_Activation):
-    """`negative_slope input` on the left of 0, and the input on the right."""
+    """`negative_slope * input` where the input is negative, and the input elsewhere."""
 
     function = staticmethod(leaky_relu)
     negative_slope: float = 0.01
@@ -328,7 +328,7 @@ class LeakyReLU(_Activation):
 
 
 class Softplus(_Activation):
-    """`log(1 + exp(beta input)) / beta`, and the input itself where they hardly differ."""
+    """`log(1 + exp(beta input)) / beta`, and the input where `beta input` is above a threshold."""
 
     function = staticmethod(mt.softplus)
     beta: float = 1.0
@@ -336,7 +336,7 @@ class Softplus(_Activation):
 
 
 class Softshrink(_Activation):
-    """The input moved towards 0 by `lambd`, and 0 where it is nearer."""
+    """The input, moved towards 0 by at most `lambd`."""
 
     function = staticmethod(mt.softshrink)
     lambd: float = 0.5
@@ -352,7 +352,7 @@ class Threshold(_Activation):
 
 
 class Hardtanh(_Activation):
-    """The input between two bounds."""
+    """Clamp the input to `min_val` and `max_val`."""
 
     function = staticmethod(hardtanh)
     min_val: float = -1.0
@@ -366,9 +366,10 @@ class Hardtanh(_Activation):
 
 
 class RReLU(_Activation):
-    """A slope times the input on the left of 0, and the input on the right.
+    """`slope * input` where the input is negative, and the input elsewhere.
 
-    In training mode each element has a random slope from `lower` to `upper`, otherwise their mean.
+    In training mode, the slope of each element is random, from `lower` to `upper`; in evaluation
+    mode it is their mean.
     """
 
     lower: float = 1.0 / 8
@@ -384,11 +385,11 @@ class RReLU(_Activation):
 
 
 class PReLU(Module):
-    """A slope that is learnt times the input on the left of 0, and the input on the right.
+    """`weight * input` where the input is negative, and the input elsewhere.
 
     Args:
-        num_parameters: 1, or the number of channels, dimension 1 of the input, for one slope each.
-        init: the slope to begin with.
+        num_parameters: 1, or the number of channels (dimension 1 of the input) for separate slopes.
+        init: the initial slope.
         dtype: the dtype of the slopes, float32 if None.
 
     Attributes:
@@ -407,7 +408,7 @@ class PReLU(Module):
         return mt.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"num_parameters={self.num_parameters}"
 
 
@@ -422,11 +423,11 @@ class GLU(_Activation):
 
 
 class _Normalized(_Activation):
-    """What adds up to 1 along a dimension, or whose exponentials do.
+    """Base class of softmax layers.
 
     Args:
-        dim: the dimension. None is as in torch: the first one of an input of 0, 1 or 3 dimensions
-            and otherwise the second, with a warning, for it is rarely what is meant.
+        dim: the dimension. For None, as in torch, it is 0 if the input has 0, 1 or 3 dimensions and
+            otherwise 1, with a warning, since this is rarely intended.
     """
 
     dim: int | None = None
@@ -437,8 +438,8 @@ class _Normalized(_Activation):
             return self.dim
         dim = 0 if input.ndim in (0, 1, 3) else 1
         warnings.warn(
-            f"{type(self).__name__} was made without a dimension, and takes dimension {dim} of an "
-            f"input of shape {input.shape}: say dim={dim} if it is meant.",
+            f"{type(self).__name__} has dim=None, and takes dimension {dim} of an input of shape "
+            f"{input.shape}: pass dim={dim} if this is intended.",
             stacklevel=4,
         )
         return dim
@@ -449,13 +450,13 @@ class _Normalized(_Activation):
 
 
 class LogSoftmax(_Normalized):
-    """The logarithm of `Softmax`, without overflow."""
+    """The logarithm of `Softmax`, computed without overflow."""
 
     function = staticmethod(mt.log_softmax)
 
 
 class Softmax(_Normalized):
-    """Exponentials along `dim`, scaled to add up to 1."""
+    """Exponentials, scaled to a sum of 1 along `dim`."""
 
     function = staticmethod(mt.softmax)
 
@@ -467,7 +468,7 @@ class Softmin(_Normalized):
 
 
 class Softmax2d(Module):
-    """The softmax over the channels of each place of images."""
+    """The softmax over the channels of each pixel."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, ([batch,] channels, height, width).

@@ -1,7 +1,6 @@
-"""Modules that hold parameters, or members by name, and one that adds its input to its output.
+"""Lists and dictionaries of modules and parameters, `Identity` and `Residual`.
 
-The list and the dictionaries only hold what they are given, so that it belongs to the network;
-whoever has one of them says the rest.
+Lists and dictionaries register their members in the network, and have no `forward`.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from mt_nn.layers.lists import Methods as ListMethods
 from mt_operators import MemberError
 from mt_tensor import Tensor
 
-Held = TypeVar("Held")
+Member = TypeVar("Member")
 
 
 class Identity(Module):
-    """Return the input as it is: a placeholder where a layer may be. All arguments are ignored."""
+    """Return the input: a placeholder for a layer. All arguments are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -36,7 +35,7 @@ class ModuleList(ListMethods):
     """A list of modules, without a `forward`.
 
     Args:
-        modules: the first members.
+        modules: the initial members.
     """
 
     def __init__(self, modules: Iterable[mt_operators.Module] | None = None) -> None:
@@ -48,10 +47,10 @@ class ModuleList(ListMethods):
 
 
 class ParameterList(ListMethods):
-    """A list of parameters; tensors become ones.
+    """A list of parameters. Tensors are converted to parameters.
 
     Args:
-        values: the first of them.
+        values: the initial members.
     """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
@@ -68,30 +67,30 @@ class ParameterList(ListMethods):
         return ParameterList(list(self)[part])
 
     def extra_repr(self) -> str:
-        """Show what they are."""
+        """Return a line for each parameter."""
         return _described(self._parameters)
 
 
-class _Dict(Module, MutableMapping[str, Held], Generic[Held]):
-    """What dictionaries share: members under names of their own, in the order of their coming."""
+class _Dict(Module, MutableMapping[str, Member], Generic[Member]):
+    """Base class of dictionaries, in insertion order."""
 
-    __eq__ = object.__eq__  # a module is itself, as a mapping would not be
+    __eq__ = object.__eq__  # a module is compared by identity, unlike a mapping
     __hash__ = object.__hash__
 
-    def _members(self) -> dict[str, Held]:
+    def _members(self) -> dict[str, Member]:
         """Return the members by name."""
         raise NotImplementedError
 
     def __len__(self) -> int:
-        """Return how many members there are."""
+        """Return the number of members."""
         return len(self._members())
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
         return iter(list(self._members()))
 
-    def __getitem__(self, key: str) -> Held:
-        """Return the member of a name.
+    def __getitem__(self, key: str) -> Member:
+        """Return the member with a name.
 
         Raises:
             KeyError: there is none.
@@ -99,7 +98,7 @@ class _Dict(Module, MutableMapping[str, Held], Generic[Held]):
         return self._members()[key]
 
     def __delitem__(self, key: str) -> None:
-        """Let go of a member.
+        """Remove a member.
 
         Raises:
             KeyError: there is none.
@@ -108,10 +107,10 @@ class _Dict(Module, MutableMapping[str, Held], Generic[Held]):
 
 
 class ModuleDict(_Dict[mt_operators.Module]):
-    """A dictionary of modules, which says nothing about how they are applied.
+    """A dictionary of modules, without a `forward`.
 
     Args:
-        modules: the first of them: a mapping, or pairs of name and module.
+        modules: the initial members: a mapping, or pairs of name and module.
     """
 
     def __init__(self, modules: Any = None) -> None:
@@ -122,20 +121,20 @@ class ModuleDict(_Dict[mt_operators.Module]):
         return self._modules
 
     def __setitem__(self, key: str, module: mt_operators.Module) -> None:
-        """Hold a module under a name.
+        """Register a module under a name.
 
         Raises:
-            MemberError: it is no module.
-            MemberNameError: it cannot be found under this name.
+            MemberError: it is not a module.
+            MemberNameError: the name is invalid.
         """
         self.add_module(key, checked_module(self, f"member {key!r}", module))
 
 
 class ParameterDict(_Dict[Any]):
-    """A dictionary of parameters; tensors become ones.
+    """A dictionary of parameters. Tensors are converted to parameters.
 
     Args:
-        parameters: the first of them: a mapping, or pairs of name and parameter.
+        parameters: the initial members: a mapping, or pairs of name and parameter.
     """
 
     def __init__(self, parameters: Any = None) -> None:
@@ -146,27 +145,27 @@ class ParameterDict(_Dict[Any]):
         return self._parameters
 
     def __setitem__(self, key: str, value: Any) -> None:
-        """Hold a parameter under a name.
+        """Register a parameter under a name.
 
         Raises:
             MemberError: it is neither a parameter nor a tensor.
-            MemberNameError: it cannot be found under this name.
+            MemberNameError: the name is invalid.
         """
         self.register_parameter(key, _parameter(self, value))
 
     def extra_repr(self) -> str:
-        """Show what they are."""
+        """Return a line for each parameter."""
         return _described(self._parameters)
 
 
 class Residual(Module):
-    """What a module makes of the input, added to the input: `shortcut(input) + module(input)`.
+    """Add the output of a module to its input: `shortcut(input) + module(input)`.
 
-    After He et al., Deep Residual Learning for Image Recognition, 2015. torch does not have it.
+    After He et al., Deep Residual Learning for Image Recognition, 2015. torch has no such layer.
 
     Args:
         module: the module.
-        shortcut: what brings the input into the shape of the module's output; None if it has it.
+        shortcut: a module that maps the input to the shape of the output; None for the identity.
     """
 
     def __init__(
@@ -180,16 +179,17 @@ class Residual(Module):
         """Return the sum.
 
         Raises:
-            InputError: its parts have different shapes.
+            InputError: the shapes differ.
         """
-        added = self.module(input)
-        kept = input if self.shortcut is None else self.shortcut(input)
-        if kept.shape != added.shape:
+        out = self.module(input)
+        shortcut = input if self.shortcut is None else self.shortcut(input)
+        if shortcut.shape != out.shape:
             raise InputError(
-                f"Residual adds tensors of one shape; {kept.shape} goes around its module, and "
-                f"{added.shape} comes out of it. Give it a shortcut that brings the input there."
+                f"Residual adds tensors of one shape; the output of the module has shape "
+                f"{out.shape}, and the other branch {shortcut.shape}. Pass a shortcut that maps "
+                "the input to the shape of the output."
             )
-        return kept + added
+        return shortcut + out
 
 
 def _parameter(owner: Module, given: object) -> mt_operators.Parameter:

@@ -317,8 +317,8 @@ def _transposed_convolution(
     crops = tuple(min(margin, 0) for margin in margins)
     ends = tuple(crop + added for crop, added in zip(crops, output_padding, strict=True))
     dilated = pad_with_zeros(_insert_zeros(input, stride), pairs(crops, ends))
-    margins = tuple(max(margin, 0) for margin in margins)
-    return CONVOLVE[dims](dilated, kernels, bias, (1,) * dims, margins, dilation, groups)
+    padded = tuple(max(margin, 0) for margin in margins)
+    return CONVOLVE[dims](dilated, kernels, bias, (1,) * dims, padded, dilation, groups)
 
 
 def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:

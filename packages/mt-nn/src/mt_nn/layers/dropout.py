@@ -1,7 +1,7 @@
-"""Dropout beyond single elements: of channels, of samples, and that which belongs to selu.
+"""Dropout of channels and of samples, and alpha dropout, for networks with selu.
 
-With `inplace=True` the result is stored in the input, which is returned; a leaf that requires grad
-cannot be changed so.
+With `inplace=True` a function stores the result in the input, which must not be a leaf that
+requires grad, and returns the input.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ def dropout(
 ) -> Tensor:
     """Set each channel to zero with probability `p`, and scale the rest.
 
-    Neighbours within a channel are so alike that single elements would not be missed (Tompson et
-    al., Efficient Object Localization Using Convolutional Networks, 2015).
+    Neighbouring elements of a channel are correlated, so that zeroing single ones has little effect
+    (Tompson et al., Efficient Object Localization Using Convolutional Networks, 2015).
 
     Args:
-        dims: 1 in `dropout1d`, 2 in `dropout2d`, 3 in `dropout3d`: how many sizes there are.
-        input: shape ([batch,] channels, *sizes), which is also that of the result. As in torch,
-            three dimensions in `dropout2d` are (batch, channels, length).
-        p: the probability that a channel is set to zero; the others are scaled by `1 / (1 - p)`.
-        training: if False, the input is returned as it is.
+        dims: number of sizes; fixed by the public functions.
+        input: shape ([batch,] channels, *sizes), as that of the result. As in torch, three
+            dimensions in `dropout2d` are (batch, channels, length).
+        p: the probability; the other channels are scaled by `1 / (1 - p)`.
+        training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
 
     Raises:
-        InputError: the input has another number of dimensions.
-        SettingError: `p` is no probability.
-        DTypeError: something is left out of integers.
+        InputError: the number of dimensions is invalid.
+        SettingError: `p` is not between 0 and 1.
+        DTypeError: the input is not floating-point.
     """
     name = f"dropout{dims}d"
     if input.ndim not in (dims + 1, dims + 2):
         raise InputError(
-            f"{name}() takes {dims + 1} or {dims + 2} dimensions, of which {dims} are within a "
-            f"channel; shape {input.shape} was given."
+            f"{name}() takes a tensor with {dims + 1} or {dims + 2} dimensions, {dims} of them "
+            f"within a channel; shape {input.shape} was given."
         )
     if not is_active(name, input, p, training):
         return input
     has_batch = input.ndim == dims + 2 or dims == 2
-    return drop(input, _outer(input, 2 if has_batch else 1), p, inplace)
+    return drop(input, _mask_shape(input, 2 if has_batch else 1), p, inplace)
 
 
 dropout1d, dropout2d, dropout3d = over_dimensions(dropout)
@@ -59,56 +59,56 @@ def drop_path(
 ) -> Tensor:
     """Set each sample to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
 
-    Of the branch of a residual block, a sample then goes around it only (Huang et al., Deep
-    Networks with Stochastic Depth, 2016). torch does not have it.
+    Applied to the output of a residual branch, it skips the branch for some samples (Huang et al.,
+    Deep Networks with Stochastic Depth, 2016). torch has no such function.
 
     Args:
-        input: shape (batch, *rest), which is also that of the result.
-        p: the probability that a sample is set to zero.
-        training: if False, the input is returned as it is.
+        input: shape (batch, *rest), as that of the result.
+        p: the probability.
+        training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
 
     Raises:
-        InputError: the input has no dimension.
-        SettingError: `p` is no probability.
-        DTypeError: something is left out of integers.
+        InputError: the input has no dimensions.
+        SettingError: `p` is not between 0 and 1.
+        DTypeError: the input is not floating-point.
     """
     if input.ndim == 0:
-        raise InputError("drop_path() takes samples of shape (batch, ...); a number was given.")
+        raise InputError("drop_path() takes a tensor of shape (batch, ...); shape () was given.")
     if not is_active("drop_path", input, p, training):
         return input
-    return drop(input, _outer(input, 1), p, inplace)
+    return drop(input, _mask_shape(input, 1), p, inplace)
 
 
-def _outer(input: Tensor, dims: int) -> Shape:
-    """Return the shape of what is the same for all elements but the first dimensions."""
+def _mask_shape(input: Tensor, dims: int) -> Shape:
+    """Return the shape of a mask that differs only along the first `dims` dimensions."""
     return (*input.shape[:dims], *(1,) * (input.ndim - dims))
 
 
 # --- For selu -----------------------------------------------------------------------------------
 
 LOWEST = -1.7580993408473766
-"""What `selu` tends to on the left, `-scale alpha`: left out there means this."""
+"""The limit of `selu` at -infinity, `-scale alpha`, which replaces zero."""
 
 
 @checked
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Set elements to the lowest value of selu, and scale and shift all: mean and variance stay.
+    """Set elements to the lowest value of selu, and restore mean 0 and variance 1.
 
     After Klambauer et al., Self-Normalizing Neural Networks, 2017.
 
     Args:
-        input: any shape, which is also that of the result; made for elements of mean 0 and
-            variance 1, as `selu` gives them.
-        p: the probability that an element is left out.
-        training: if False, the input is returned as it is.
+        input: any shape, as that of the result; elements should have mean 0 and variance 1, as the
+            results of `selu` have.
+        p: the probability.
+        training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
 
     Raises:
-        SettingError: `p` is no probability.
-        DTypeError: something is left out of integers.
+        SettingError: `p` is not between 0 and 1.
+        DTypeError: the input is not floating-point.
     """
     if not is_active("alpha_dropout", input, p, training):
         return input
@@ -119,27 +119,27 @@ def alpha_dropout(
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Leave out whole channels as `alpha_dropout` does elements.
+    """Apply `alpha_dropout` to whole channels.
 
     Args:
-        input: shape (batch, channels, *rest), which is also that of the result.
-        p: the probability that a channel is left out.
-        training: if False, the input is returned as it is.
+        input: shape (batch, channels, *rest), as that of the result.
+        p: the probability.
+        training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
 
     Raises:
         InputError: the input has fewer than two dimensions.
-        SettingError: `p` is no probability.
-        DTypeError: something is left out of integers.
+        SettingError: `p` is not between 0 and 1.
+        DTypeError: the input is not floating-point.
     """
     if input.ndim < 2:
         raise InputError(
-            "feature_alpha_dropout() takes shape (batch, channels, ...); shape "
+            "feature_alpha_dropout() takes a tensor of shape (batch, channels, ...); shape "
             f"{input.shape} was given."
         )
     if not is_active("feature_alpha_dropout", input, p, training):
         return input
-    return _alpha(input, _outer(input, 2), p, inplace)
+    return _alpha(input, _mask_shape(input, 2), p, inplace)
 
 
 def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
@@ -154,12 +154,12 @@ def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
 
 @extends("other dropout")
 def drop(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
-    """Multiply by factors that are 0 with probability `p`, and else `1 / (1 - p)`.
+    """Multiply by random factors: 0 with probability `p`, and otherwise `1 / (1 - p)`.
 
     Args:
-        input: what is multiplied.
-        shape: that of the factors, which broadcasts to that of the input.
-        p: the probability; for 1 no random numbers are drawn.
+        input: any shape.
+        shape: the shape of the factors, which broadcasts to that of the input.
+        p: the probability; no random numbers are drawn if it is 1.
         inplace: whether to store the result in the input.
     """
     if p == 1.0:
@@ -174,36 +174,36 @@ def drop(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
 
 
 class AlphaDropout(DropoutLayer):
-    """Elements of the output of `SELU` left out so that mean and variance stay."""
+    """Dropout for networks with `SELU`; see `mt_nn.functional.alpha_dropout`."""
 
     function = staticmethod(alpha_dropout)
 
 
 class DropPath(DropoutLayer):
-    """Whole samples set to zero, and the rest scaled."""
+    """Randomly zero samples during training, and scale the rest."""
 
     function = staticmethod(drop_path)
 
 
 class Dropout1d(DropoutLayer):
-    """Channels of signals set to zero, and the rest scaled."""
+    """Randomly zero channels of signals during training, and scale the rest."""
 
     function = staticmethod(dropout1d)
 
 
 class Dropout2d(DropoutLayer):
-    """Channels of images set to zero, and the rest scaled."""
+    """Randomly zero channels of images during training, and scale the rest."""
 
     function = staticmethod(dropout2d)
 
 
 class Dropout3d(DropoutLayer):
-    """Channels of volumes set to zero, and the rest scaled."""
+    """Randomly zero channels of volumes during training, and scale the rest."""
 
     function = staticmethod(dropout3d)
 
 
 class FeatureAlphaDropout(DropoutLayer):
-    """Channels left out as `AlphaDropout` does elements."""
+    """`AlphaDropout` of channels; see `mt_nn.functional.feature_alpha_dropout`."""
 
     function = staticmethod(feature_alpha_dropout)

@@ -1,4 +1,4 @@
-"""Windows of images as columns of a matrix, and back."""
+"""Unfold images into columns (im2col), and fold columns into images (col2im)."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from mt_tensor.extending import Fold as Overlap
 def unfold(
     input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
-    """Return all windows of images, each as a column.
+    """Return all windows of images as columns.
 
     Args:
         input: shape (batch, channels, height, width), or without the batch.
-        kernel_size: height and width of the window.
+        kernel_size: height and width of a window.
         dilation: distance between the elements of a window.
-        padding: zeros added on each side.
+        padding: number of zeros added on each side.
         stride: distance between windows.
 
     Returns:
         Shape (batch, channels * kernel height * kernel width, windows).
 
     Raises:
-        InputError: the input holds no such images, or a window is larger than one.
-        SettingError: an invalid setting.
+        InputError: the shape or dtype of the input is invalid, or a window exceeds the image.
+        SettingError: a setting is invalid.
     """
     images = as_batch("unfold", input, 2)
-    kernel, spreads, margins, steps = _settings(kernel_size, dilation, padding, stride)
-    seen = windows(images, kernel, steps, margins, spreads).permute(0, 1, 4, 5, 2, 3)
-    n, channels, _, _, high, wide = seen.shape
-    columns = apart(seen.reshape(n, channels * kernel[0] * kernel[1], high * wide), input)
-    return columns if images is input else columns.squeeze(0)
+    kernel, dilations, margins, steps = _settings(kernel_size, dilation, padding, stride)
+    view = windows(images, kernel, steps, margins, dilations).permute(0, 1, 4, 5, 2, 3)
+    n, channels, _, _, rows, columns = view.shape
+    out = apart(view.reshape(n, channels * kernel[0] * kernel[1], rows * columns), input)
+    return out if images is input else out.squeeze(0)
 
 
 @checked
@@ -50,51 +50,48 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Lay windows back to where `unfold` took them from, and add up where they overlap.
+    """Put columns of `unfold` back to their positions in images, and add up where they overlap.
 
     Args:
         input: shape (batch, channels * kernel height * kernel width, windows), or without the
             batch.
         output_size: height and width of the images.
-        kernel_size: height and width of the window.
+        kernel_size: height and width of a window.
         dilation: distance between the elements of a window.
-        padding: what `unfold` added on each side, and is cut off here.
+        padding: number of elements that `unfold` added on each side, which are removed.
         stride: distance between windows.
 
     Returns:
         Shape (batch, channels, height, width).
 
     Raises:
-        InputError: there are more or fewer elements or windows than the settings say.
-        SettingError: an invalid setting.
+        InputError: the number of elements or of windows is inconsistent with the settings.
+        SettingError: a setting is invalid.
     """
-    columns = as_batch("fold", input, 1)
+    batch = as_batch("fold", input, 1)
     size = integers("output_size", output_size, 2, 1)
-    kernel, spreads, margins, steps = _settings(kernel_size, dilation, padding, stride)
-    check_windows((*columns.shape[:1], 1, *size), kernel, margins, spreads)
-    spans = [spread * (k - 1) + 1 for k, spread in zip(kernel, spreads, strict=True)]
-    rooms = [length + 2 * margin for length, margin in zip(size, margins, strict=True)]
-    high, wide = (
-        (room - span) // step + 1 for room, span, step in zip(rooms, spans, steps, strict=True)
-    )
-    n, elements, count = columns.shape
-    check_not_empty(columns.shape)
-    if elements % (kernel[0] * kernel[1]) or count != high * wide:
+    kernel, dilations, margins, steps = _settings(kernel_size, dilation, padding, stride)
+    check_windows((*batch.shape[:1], 1, *size), kernel, margins, dilations)
+    spans = [spacing * (k - 1) + 1 for k, spacing in zip(kernel, dilations, strict=True)]
+    padded = [length + 2 * margin for length, margin in zip(size, margins, strict=True)]
+    rows, columns = ((padded[i] - spans[i]) // steps[i] + 1 for i in range(2))
+    n, elements, count = batch.shape
+    check_not_empty(batch.shape)
+    if elements % (kernel[0] * kernel[1]) or count != rows * columns:
         raise InputError(
             f"fold() to images of size {size} takes a multiple of {kernel[0] * kernel[1]} elements "
-            f"and {high * wide} windows of each; shape {input.shape} was given."
+            f"and {rows * columns} windows; shape {input.shape} was given."
         )
     channels = elements // (kernel[0] * kernel[1])
-    seen = columns.reshape(n, channels, *kernel, high, wide).permute(0, 1, 4, 5, 2, 3)
-    for dim in (3, 2):  # columns first, for they are the last dimension of a window
-        span, step, spread = spans[dim - 2], steps[dim - 2], spreads[dim - 2]
-        if spread > 1:
-            starts, ones = (0,) * seen.ndim, (1,) * (seen.ndim - 1)
-            spaced = (*seen.shape[:-1], span)
-            seen = Embed.apply(seen, spaced, starts, (*ones, spread), seen._tensor.shape)
-        seen = Overlap.apply(seen, dim, rooms[dim - 2], step)
+    out = batch.reshape(n, channels, *kernel, rows, columns).permute(0, 1, 4, 5, 2, 3)
+    for i in (1, 0):  # columns first, since they are the last dimension of a window
+        if dilations[i] > 1:
+            starts, steps_of_dims = (0,) * out.ndim, (*(1,) * (out.ndim - 1), dilations[i])
+            shape = (*out.shape[:-1], spans[i])
+            out = Embed.apply(out, shape, starts, steps_of_dims, out._tensor.shape)
+        out = Overlap.apply(out, i + 2, padded[i], steps[i])
     (top, left), (height, width) = margins, size
-    images = seen[:, :, top : top + height, left : left + width]
+    images = out[:, :, top : top + height, left : left + width]
     return images if input.ndim == 3 else images.squeeze(0)
 
 
@@ -110,7 +107,7 @@ def _settings(*given: Sizes) -> tuple[tuple[int, ...], ...]:
 
 
 class Unfold(FunctionLayer):
-    """All windows of images, each as a column; see `mt_nn.functional.unfold`."""
+    """Return all windows of images as columns; see `mt_nn.functional.unfold`."""
 
     function = staticmethod(unfold)
     shown = ("kernel_size", "dilation", "padding", "stride")
@@ -121,7 +118,7 @@ class Unfold(FunctionLayer):
 
 
 class Fold(FunctionLayer):
-    """Windows laid back to where `Unfold` took them from; see `mt_nn.functional.fold`."""
+    """Add up windows at their positions in images; see `mt_nn.functional.fold`."""
 
     function = staticmethod(fold)
     shown = ("output_size", "kernel_size", "dilation", "padding", "stride")

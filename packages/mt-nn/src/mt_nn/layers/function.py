@@ -1,4 +1,4 @@
-"""Layers that compute a function with settings that they keep."""
+"""`FunctionLayer`: layers that apply a function with stored settings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mt_nn.utils.declared import Declared
 
 
 class FunctionLayer(Declared, Module):
-    """A function, with the settings that the layer was made with.
+    """Base class of layers that apply a function with the settings of the layer.
 
-    A subclass names the function, and declares settings of it; see `Declared`. They are attributes
-    of the layer. A tensor among them becomes a buffer, which moves and is saved with the layer.
+    A subclass sets `function`, and declares its settings; see `Declared`. They become attributes of
+    the layer, and tensors become buffers, which are moved and saved with it.
 
     Attributes:
-        function: what `forward` calls with its inputs and the settings.
-        shown: the names of the settings that the layer's text shows.
+        function: the function, which gets the inputs and the settings by name.
+        shown: names of the settings that `extra_repr` returns.
     """
 
     function: ClassVar[Callable[..., Any]]
@@ -30,10 +30,10 @@ class FunctionLayer(Declared, Module):
             setattr(self, name, value)
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        """Return the function of these inputs; its docstring says what shapes they have."""
+        """Apply the function, whose docstring gives the shapes of the inputs."""
         settings = {name: getattr(self, name) for name in self._signature.parameters}
         return self.function(*inputs, **named, **settings)
 
     def extra_repr(self) -> str:
-        """Show the settings in `shown`."""
+        """Return the settings in `shown`."""
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)

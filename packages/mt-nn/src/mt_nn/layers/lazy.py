@@ -1,8 +1,8 @@
-"""Layers that learn from their first input how many features or channels it has.
+"""Lazy layers, which infer the number of features or channels from their first input.
 
-Until then they have all other settings, and parameters without elements, which optimizers may know
-already; with the first call a layer becomes one of the usual kind. So do its parameters, which stay
-the same objects, if a state dictionary is loaded before.
+Until then their parameters have no elements, but can be passed to optimizers. At the first call a
+layer changes its class to the regular one, and initializes its parameters, which stay the same
+objects. Loading a state dictionary initializes the parameters earlier.
 """
 
 from __future__ import annotations
@@ -23,72 +23,73 @@ from mt_tensor import Generator, Tensor, tensor
 from mt_tensor.extending import require_tensors, use_generator
 
 _becoming = threading.RLock()
-"""Held while a layer becomes the usual one: threads that share it find the same parameters."""
+"""Held while a layer is initialized, so that threads that share it get the same parameters."""
 
 
 class UninitializedParameter(Parameter):
-    """A parameter without elements, which gets its shape and first values later."""
+    """A parameter without elements, whose shape and initial values are set later."""
 
     def __init__(self, requires_grad: bool = True) -> None:
         super().__init__(tensor([]), requires_grad)
 
     def materialize(self, values: Tensor) -> None:
-        """Become a usual parameter of the shape and values of a tensor."""
-        needed = self.requires_grad
+        """Become a regular parameter with the shape and the values of a tensor."""
+        requires_grad = self.requires_grad
         self._become(values.detach().to(self.dtype, backend=self.backend))
         self.__class__ = Parameter  # type: ignore[assignment]
-        self.requires_grad_(needed)
+        self.requires_grad_(requires_grad)
 
     def fitting(self, saved: Any) -> Tensor:
-        """Return a saved value as a tensor: any shape fits."""
+        """Return a saved value of any shape as a tensor."""
         return saved.detach().clone() if isinstance(saved, Tensor) else tensor(saved)
 
     def load(self, fitting: Any) -> None:
-        """Become a usual parameter of a saved value."""
+        """Become a regular parameter with a saved value."""
         self.materialize(fitting)
 
     def __repr__(self) -> str:
-        """Say what it is."""
+        """Return a fixed text, since there are no elements."""
         return "<UninitializedParameter>"
 
 
 class UninitializedBuffer(Buffer):
-    """A buffer without elements, which gets its shape later."""
+    """A buffer without elements, whose shape is set later."""
 
     def __init__(self, persistent: bool = True) -> None:
         super().__init__(tensor([]), persistent)
 
     def fitting(self, saved: Any) -> Any:
-        """Return a saved value as a tensor: any shape fits."""
+        """Return a saved value of any shape as a tensor."""
         return saved.detach().clone() if isinstance(saved, Tensor) else tensor(saved)
 
     def load(self, fitting: Any) -> None:
-        """Become a usual buffer of a saved value."""
+        """Become a regular buffer with a saved value."""
         self.__class__ = Buffer  # type: ignore[assignment]
         self.update(fitting.to(self.value.dtype, backend=self.value.backend))
 
 
 class _Lazy(Module):
-    """What lazy layers share: how they become the layers that they stand for.
+    """Base class of lazy layers.
 
-    Their settings are those of these layers, without the number of features or channels.
+    The settings are those of the regular class, without the number of features or channels.
     """
 
-    stands_for: ClassVar[type[Module]]
+    regular: ClassVar[type[Module]]
+    """The class that the layer becomes."""
     size: ClassVar[str]
-    """The name of the setting that is found out."""
+    """The name of the inferred setting."""
     dim: ClassVar[int]
-    """The dimension of an input whose size it is."""
+    """The dimension of the input with this size."""
     dims: ClassVar[tuple[int, ...]] = ()
-    """How many dimensions inputs may have; any number if empty."""
+    """The numbers of dimensions that inputs may have; any number if empty."""
     defaults: ClassVar[Mapping[str, Any]] = {}
-    """Settings that have another default than those of the layer that it stands for."""
+    """Defaults of settings, if they differ from those of the regular class."""
 
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls) -> None:
-        """Take over the settings of the layer that a class stands for."""
-        settings = inspect.signature(cls.stands_for).parameters.values()
+        """Set the signature to that of the regular class, without the inferred setting."""
+        settings = inspect.signature(cls.regular).parameters.values()
         cls.__signature__ = inspect.Signature(
             [
                 one.replace(default=cls.defaults.get(one.name, one.default))
@@ -101,156 +102,151 @@ class _Lazy(Module):
         super().__init__()
         self._settings = {**self.defaults, **self.__signature__.bind(*args, **kwargs).arguments}
         with use_generator(Generator()):
-            usual = self._usual(self._settings.get("groups", 1))  # for its names and settings alone
-        for name, value in vars(usual).items():
+            layer = self._regular_layer(self._settings.get("groups", 1))  # for names and settings
+        for name, value in vars(layer).items():
             if name not in vars(self):
                 setattr(self, name, value)
         setattr(self, self.size, 0)
-        for name in usual._parameters:
+        for name in layer._parameters:
             self._parameters[name] = UninitializedParameter()
-        for name, buffer in usual._buffers.items():
+        for name, buffer in layer._buffers.items():
             is_known = buffer.value is None or buffer.value.ndim == 0
             self._buffers[name] = buffer if is_known else UninitializedBuffer(buffer.persistent)
 
-    def _usual(self, size: int) -> Module:
-        """Return a layer of the usual kind, for inputs of a size."""
-        return self.stands_for(**{self.size: size}, **self._settings)
+    def _regular_layer(self, size: int) -> Module:
+        """Return a layer of the regular class, for inputs of a size."""
+        return self.regular(**{self.size: size}, **self._settings)
 
     def has_uninitialized_params(self) -> bool:
         """Return whether a parameter or a buffer has no shape yet."""
-        held = (*self._parameters.values(), *self._buffers.values())
-        return any(isinstance(one, UninitializedParameter | UninitializedBuffer) for one in held)
+        members = (*self._parameters.values(), *self._buffers.values())
+        return any(isinstance(x, UninitializedParameter | UninitializedBuffer) for x in members)
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Give parameters and buffers the shapes and first values that an input asks for.
-
-        Those that have been loaded stay as they are.
+        """Initialize parameters and buffers for the shape of an input, except for loaded ones.
 
         Raises:
-            TypeError: the input is no tensor.
-            InputError: it has another number of dimensions.
+            TypeError: the input is not a tensor.
+            InputError: the number of dimensions is invalid.
         """
         require_tensors(type(self).__name__, input)
         if input.ndim == 0 or (self.dims and input.ndim not in self.dims):
+            expected = " or ".join(map(str, self.dims)) or "1 or more"
             raise InputError(
-                f"{type(self).__name__} takes inputs of {_named(self.dims)} dimensions; shape "
+                f"{type(self).__name__} takes inputs of {expected} dimensions; shape "
                 f"{input.shape} was given."
             )
-        usual = self._usual(input.shape[self.dim])
-        for name, parameter in usual._parameters.items():
-            held = self._parameters[name]
-            if isinstance(held, UninitializedParameter):
-                held.materialize(parameter.value)
-        for name, buffer in usual._buffers.items():
-            kept = self._buffers[name]
-            if isinstance(kept, UninitializedBuffer):
-                kept.load(buffer.value)
+        layer = self._regular_layer(input.shape[self.dim])
+        for name, parameter in layer._parameters.items():
+            own = self._parameters[name]
+            if isinstance(own, UninitializedParameter):
+                own.materialize(parameter.value)
+        for name, buffer in layer._buffers.items():
+            own_buffer = self._buffers[name]
+            if isinstance(own_buffer, UninitializedBuffer):
+                own_buffer.load(buffer.value)
         setattr(self, self.size, input.shape[self.dim])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Become a layer of the usual kind, and run it."""
+        """Initialize the layer, change its class, and run it."""
         input: Any = args[0] if args else next(iter(kwargs.values()), None)
         with _becoming:
-            if isinstance(self, _Lazy):  # and not what another thread has made of it
+            if isinstance(self, _Lazy):  # another thread may have initialized it
                 self.initialize_parameters(input)
                 del self._settings
-                self.__class__ = self.stands_for  # type: ignore[assignment]
+                self.__class__ = self.regular  # type: ignore[assignment]
         return self(*args, **kwargs)
 
 
-def _named(dims: tuple[int, ...]) -> str:
-    return " or ".join(map(str, dims)) or "1 or more"
-
-
 class LazyLinear(_Lazy):
-    """A `Linear` that learns `in_features` from its first input."""
+    """A `Linear` that infers `in_features` from its first input."""
 
-    stands_for, size, dim = Linear, "in_features", -1
+    regular, size, dim = Linear, "in_features", -1
 
 
 class LazyConv1d(_Lazy):
-    """A `Conv1d` that learns `in_channels` from its first input."""
+    """A `Conv1d` that infers `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = convolution.Conv1d, "in_channels", -2, (2, 3)
+    regular, size, dim, dims = convolution.Conv1d, "in_channels", -2, (2, 3)
 
 
 class LazyConv2d(_Lazy):
-    """A `Conv2d` that learns `in_channels` from its first input."""
+    """A `Conv2d` that infers `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = Conv2d, "in_channels", -3, (3, 4)
+    regular, size, dim, dims = Conv2d, "in_channels", -3, (3, 4)
 
 
 class LazyConv3d(_Lazy):
-    """A `Conv3d` that learns `in_channels` from its first input."""
+    """A `Conv3d` that infers `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = convolution.Conv3d, "in_channels", -4, (4, 5)
+    regular, size, dim, dims = convolution.Conv3d, "in_channels", -4, (4, 5)
 
 
 class LazyConvTranspose1d(_Lazy):
-    """A `ConvTranspose1d` that learns `in_channels` from its first input."""
+    """A `ConvTranspose1d` that infers `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = convolution.ConvTranspose1d, "in_channels", -2, (2, 3)
+    regular, size, dim, dims = convolution.ConvTranspose1d, "in_channels", -2, (2, 3)
 
 
 class LazyConvTranspose2d(_Lazy):
-    """A `ConvTranspose2d` that learns `in_channels` from its first input."""
+    """A `ConvTranspose2d` that infers `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = convolution.ConvTranspose2d, "in_channels", -3, (3, 4)
+    regular, size, dim, dims = convolution.ConvTranspose2d, "in_channels", -3, (3, 4)
 
 
 class LazyConvTranspose3d(_Lazy):
-    """A `ConvTranspose3d` that learns `in_channels` from its first input."""
+    """A `ConvTranspose3d` that infers `in_channels` from its first input."""
 
-    stands_for, size, dim, dims = convolution.ConvTranspose3d, "in_channels", -4, (4, 5)
+    regular, size, dim, dims = convolution.ConvTranspose3d, "in_channels", -4, (4, 5)
 
 
 class LazyBatchNorm1d(_Lazy):
-    """A `BatchNorm1d` that learns `num_features` from its first input."""
+    """A `BatchNorm1d` that infers `num_features` from its first input."""
 
-    stands_for, size, dim, dims = normalization.BatchNorm1d, "num_features", 1, (2, 3)
+    regular, size, dim, dims = normalization.BatchNorm1d, "num_features", 1, (2, 3)
 
 
 class LazyBatchNorm2d(_Lazy):
-    """A `BatchNorm2d` that learns `num_features` from its first input."""
+    """A `BatchNorm2d` that infers `num_features` from its first input."""
 
-    stands_for, size, dim, dims = normalization.BatchNorm2d, "num_features", 1, (4,)
+    regular, size, dim, dims = normalization.BatchNorm2d, "num_features", 1, (4,)
 
 
 class LazyBatchNorm3d(_Lazy):
-    """A `BatchNorm3d` that learns `num_features` from its first input."""
+    """A `BatchNorm3d` that infers `num_features` from its first input."""
 
-    stands_for, size, dim, dims = normalization.BatchNorm3d, "num_features", 1, (5,)
+    regular, size, dim, dims = normalization.BatchNorm3d, "num_features", 1, (5,)
 
 
 _LEARNED = {"affine": True, "track_running_stats": True}
-"""What lazy layers of instance normalization do by default, unlike the usual ones: torch's."""
+"""The defaults of lazy instance normalization, which differ from the regular ones as in torch."""
 
 
 class LazyInstanceNorm1d(_Lazy):
-    """An `InstanceNorm1d` that learns `num_features` from its first input.
+    """An `InstanceNorm1d` that infers `num_features` from its first input.
 
-    Unlike that it has a weight, a bias and running statistics by default, as in torch.
+    Unlike it, it has a weight, a bias and running statistics by default, as in torch.
     """
 
     defaults = _LEARNED
-    stands_for, size, dim, dims = normalization.InstanceNorm1d, "num_features", -2, (2, 3)
+    regular, size, dim, dims = normalization.InstanceNorm1d, "num_features", -2, (2, 3)
 
 
 class LazyInstanceNorm2d(_Lazy):
-    """An `InstanceNorm2d` that learns `num_features` from its first input.
+    """An `InstanceNorm2d` that infers `num_features` from its first input.
 
-    Unlike that it has a weight, a bias and running statistics by default, as in torch.
+    Unlike it, it has a weight, a bias and running statistics by default, as in torch.
     """
 
     defaults = _LEARNED
-    stands_for, size, dim, dims = normalization.InstanceNorm2d, "num_features", -3, (3, 4)
+    regular, size, dim, dims = normalization.InstanceNorm2d, "num_features", -3, (3, 4)
 
 
 class LazyInstanceNorm3d(_Lazy):
-    """An `InstanceNorm3d` that learns `num_features` from its first input.
+    """An `InstanceNorm3d` that infers `num_features` from its first input.
 
-    Unlike that it has a weight, a bias and running statistics by default, as in torch.
+    Unlike it, it has a weight, a bias and running statistics by default, as in torch.
     """
 
     defaults = _LEARNED
-    stands_for, size, dim, dims = normalization.InstanceNorm3d, "num_features", -4, (4, 5)
+    regular, size, dim, dims = normalization.InstanceNorm3d, "num_features", -4, (4, 5)

@@ -1,4 +1,4 @@
-"""Bilinear maps, dimensions that are split, and layers that compare vectors."""
+"""Bilinear maps, `Unflatten`, and layers for similarities and distances of vectors."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         Shape (*batch, outputs).
 
     Raises:
-        InputError: the shapes do not fit.
+        InputError: the shapes do not match.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     shapes = (input1.shape, input2.shape, weight.shape, None if bias is None else bias.shape)
-    fits = (
+    match = (
         weight.ndim == 3
         and input1.shape[-1:] == weight.shape[1:2]
         and input2.shape[-1:] == weight.shape[2:]
         and input1.shape[:-1] == input2.shape[:-1]
         and (bias is None or bias.shape == weight.shape[:1])
     )
-    if not fits:
+    if not match:
         raise InputError(
             "bilinear() takes inputs of shapes (*batch, first) and (*batch, second), a weight of "
             f"shape (outputs, first, second) and a bias of shape (outputs,); {shapes} were given."
@@ -85,7 +85,7 @@ class Bilinear(Module):
         self.out_features = out_features = integer("out_features", out_features, 1)
         self.weight = Parameter(zeros(out_features, first, second, dtype=dtype))
         self.bias = Parameter(zeros(out_features, dtype=dtype)) if bias else None
-        bound = 1.0 / math.sqrt(first)  # of one input only: torch's default
+        bound = 1.0 / math.sqrt(first)  # as in torch, of one input only
         for parameter in self.parameters():
             init.uniform_(parameter.value, -bound, bound)
 
@@ -94,7 +94,7 @@ class Bilinear(Module):
         return bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
@@ -102,14 +102,14 @@ class Bilinear(Module):
 
 
 class Unflatten(Module):
-    """One dimension split into several, of which one size may be -1: what is left for it."""
+    """Split a dimension into several; one size may be -1, and is inferred."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         self.dim = dim
         if not isinstance(unflattened_size, tuple | list):
             raise SettingTypeError(
-                f"unflattened_size is a tuple of integers; got {unflattened_size!r}."
+                f"unflattened_size must be a tuple of integers; got {unflattened_size!r}."
             )
         self.unflattened_size = tuple(
             integer("a size in unflattened_size", length, -1) for length in unflattened_size
@@ -120,15 +120,15 @@ class Unflatten(Module):
         return unflatten(input, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-# --- How alike vectors are, and how far apart -----------------------------------------------------
+# --- Similarities and distances -------------------------------------------------------------------
 
 
 class CosineSimilarity(FunctionLayer):
-    """The cosine of the angle between vectors; see `mt_nn.functional.cosine_similarity`."""
+    """Cosine similarity of vectors; see `mt_nn.functional.cosine_similarity`."""
 
     function = staticmethod(cosine_similarity)
     dim: int = 1
@@ -136,7 +136,7 @@ class CosineSimilarity(FunctionLayer):
 
 
 class PairwiseDistance(Module):
-    """The norm of the differences of vectors; see `mt_nn.functional.pairwise_distance`."""
+    """p-norm of the differences of vectors; see `mt_nn.functional.pairwise_distance`."""
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What makes `Sequential` and other modules a list of their members."""
+"""List methods of `Sequential`, `ModuleList` and `ParameterList`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class Methods(Module):
     """Methods of lists, whose members have the names "0", "1", ... in state dictionaries.
 
     `register_methods` adds them to `Sequential`; the other lists have this class as their base, and
-    override `_part`, and `_members` and `_checked` if they are lists of something else. Indices and
-    slices are those of Python's lists, and so are the errors; `append`, `extend` and `insert`
-    return the list.
+    override `_part`, and `_members` and `_checked` if the members are not modules. Indices, slices
+    and errors are those of Python's lists; `append`, `extend` and `insert` return the list.
     """
 
     def _members(self) -> dict[str, Any]:
@@ -29,7 +28,7 @@ class Methods(Module):
         return checked_module(self, "another member", member)
 
     def _part(self, part: slice) -> Any:
-        """Return the members in a slice: as a `Sequential`, in which they keep their names."""
+        """Return the members in a slice as a `Sequential`, with the same names."""
         return Sequential(dict(list(self._members().items())[part]))
 
     def _renumber(self, members: Iterable[Any]) -> None:
@@ -39,13 +38,13 @@ class Methods(Module):
         self._members().update(numbered)
 
     def _name_at(self, position: Any) -> str:
-        names, place = list(self._members()), as_integer("the position", position)
-        if not -len(names) <= place < len(names):
+        names, index = list(self._members()), as_integer("the position", position)
+        if not -len(names) <= index < len(names):
             raise IndexError(
-                f"position {place} is out of range: {type(self).__name__} has {len(names)} "
+                f"position {index} is out of range: {type(self).__name__} has {len(names)} "
                 "member(s)."
             )
-        return names[place]
+        return names[index]
 
     def __len__(self) -> int:
         """Return the number of members."""
@@ -56,7 +55,7 @@ class Methods(Module):
         return iter(list(self._members().values()))
 
     def __contains__(self, member: object) -> bool:
-        """Return whether an object is one of the members itself."""
+        """Return whether an object is a member, compared by identity."""
         return any(each is member for each in self)
 
     def __getitem__(self, position: Any) -> Any:
@@ -93,9 +92,9 @@ class Methods(Module):
 
     def insert(self, index: int, member: Any) -> Self:
         """Add a member before a position; all are renumbered."""
-        place = as_integer("index", index)
+        position = as_integer("index", index)
         *members, last = self.append(member)
-        members.insert(place, last)
+        members.insert(position, last)
         self._renumber(members)
         return self
 

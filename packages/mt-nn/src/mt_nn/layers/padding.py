@@ -1,7 +1,6 @@
-"""Padding: tensors surrounded by a constant, or by what they hold.
+"""Padding with a constant, or with the elements of a tensor.
 
-Windows at the edge of an image see less of it than others; padding says what else they see. The
-numbers in the names of layers say how many dimensions are padded, the last ones of an input.
+Layers pad the last one, two or three dimensions of an input, depending on the number in their name.
 """
 
 from __future__ import annotations
@@ -23,39 +22,39 @@ from mt_tensor.extending import apart, as_integers, is_integer
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """Surround a tensor with a constant, or with its own elements.
+    """Pad a tensor with a constant, or with its own elements.
 
     Args:
-        input: any tensor for a constant. Otherwise it has one or two dimensions more than are
-            padded, of which there may be three.
-        pad: how many elements to add before and after, in torch's order: the last dimension
-            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
-        mode: "constant"; "reflect", mirrored at the outermost elements, which are not repeated;
-            "replicate", the outermost elements again and again; "circular", as if the other end
-            were next.
+        input: a tensor of any shape. Modes other than "constant" pad one to three dimensions of a
+            tensor with one or two dimensions more.
+        pad: number of elements to add before and after each dimension, the last one first, as in
+            torch: `(left, right, top, bottom, ...)`. Negative numbers crop.
+        mode: "constant"; "reflect", mirror without repeating the edge; "replicate", repeat the
+            edge; or "circular", continue with the opposite end.
         value: the constant; 0 for None.
 
     Raises:
-        InputError: there is too little to reflect or to go round, or the tensor has other
-            dimensions.
-        SettingError: there is no such mode, or a value for one that takes none.
-        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+        InputError: the tensor has too few elements for the mode, or another number of dimensions.
+        SettingError: the mode is invalid, or `value` is given for a mode other than "constant".
+        ShapeError: `pad` has an odd length, pads too many dimensions or crops too much.
     """
     if choice("mode", mode, ("constant", *_MODES)) == "constant":
         return mt.pad(input, pad, value=value)
     if value:
-        raise SettingError(f"only padding by a constant takes a value; got {value} for {mode!r}.")
+        raise SettingError(f"only mode 'constant' takes a value; got {value} for {mode!r}.")
     amounts = as_integers((pad,))
     dims = len(amounts) // 2
     if len(amounts) % 2 or dims not in (1, 2, 3) or input.ndim - dims not in (1, 2):
         raise InputError(
-            f"padding of mode {mode!r} takes pairs of numbers for one to three dimensions of a "
+            f"pad() with mode={mode!r} takes pairs of integers for one to three dimensions of a "
             f"tensor with one or two dimensions more; got {amounts} for shape {input.shape}."
         )
     if mode != "circular" and input.shape[-dims - 1] == 0:
-        raise InputError(f"there is nothing to pad from in a tensor of shape {input.shape}.")
+        raise InputError(f"a tensor of shape {input.shape} has no elements to pad with.")
     original = input
-    if mode == "circular" and min(amounts) < 0:  # what is cropped is not in the circle
+    if (
+        mode == "circular" and min(amounts) < 0
+    ):  # crop first, since cropped elements are not repeated
         input = mt.pad(input, [min(amount, 0) for amount in amounts])
         amounts = tuple(max(amount, 0) for amount in amounts)
     for dim in range(dims):
@@ -76,7 +75,7 @@ def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:
 
 @fused("pad")
 def _padded(input: Tensor, amounts: tuple[int, ...], mode: str) -> Tensor:
-    """Surround a tensor with its own elements; the arguments are those of `pad`, checked."""
+    """Compute `pad` with a mode other than "constant", for checked arguments."""
     for dim in range(len(amounts) // 2):
         before, after = amounts[2 * dim : 2 * dim + 2]
         if before or after:
@@ -85,51 +84,51 @@ def _padded(input: Tensor, amounts: tuple[int, ...], mode: str) -> Tensor:
 
 
 def _extended(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor:
-    """Return a tensor with elements of its own added before and after a dimension."""
+    """Pad one dimension."""
     length = input.shape[dim]
-    _, around = _MODES[mode]
-    front, end = around(input, dim, max(before, 0), max(after, 0))
+    _, ends = _MODES[mode]
+    front, end = ends(input, dim, max(before, 0), max(after, 0))
     extended = mt.cat([front, input, end], dim)
     if min(before, after) < 0:
         extended = extended.narrow(dim, max(-before, 0), length + before + after)
     return extended
 
 
-def _mirrored(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
+def _reflected(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
     last = input.shape[dim] - 1
     front, end = input.narrow(dim, min(1, last), before), input.narrow(dim, last - after, after)
     return front.flip(dim), end.flip(dim)
 
 
-def _outermost(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
+def _replicated(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
     shape, rest = input.shape[:dim], input.shape[dim + 1 :]
     first, last = input.narrow(dim, 0, 1), input.narrow(dim, -1, 1)
     return first.expand(*shape, before, *rest), last.expand(*shape, after, *rest)
 
 
-def _around(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
+def _wrapped(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
     return input.narrow(dim, input.shape[dim] - before, before), input.narrow(dim, 0, after)
 
 
 _Ends = Callable[[Tensor, int, int, int], tuple[Tensor, Tensor]]
 
 _MODES: dict[str, tuple[Callable[[int], float], _Ends]] = {
-    "reflect": (lambda length: length - 1, _mirrored),
-    "replicate": (lambda length: float("inf") if length else 0, _outermost),
-    "circular": (lambda length: length, _around),
+    "reflect": (lambda length: length - 1, _reflected),
+    "replicate": (lambda length: float("inf") if length else 0, _replicated),
+    "circular": (lambda length: length, _wrapped),
 }
-"""For each mode the most that can be added to a size, and what is added before and after it."""
+"""For each mode: the largest padding of a size, and a function that returns both ends."""
 
 
 # --- Layers ---------------------------------------------------------------------------------------
 
 
 class _Pad(Module):
-    """What all paddings share.
+    """Base class of padding layers.
 
     Args:
-        padding: how much to add, one number for all sides or one for each: left and right, then
-            top and bottom, then front and back. Negative numbers crop.
+        padding: number of elements to add, for all sides, or for each: left and right, then top
+            and bottom, then front and back. Negative numbers crop.
     """
 
     dims: ClassVar[int]
@@ -140,118 +139,118 @@ class _Pad(Module):
         super().__init__()
         sides = 2 * self.dims
         given: Any = padding if isinstance(padding, tuple | list) else (padding,) * sides
-        whole = all(is_integer(number) for number in given)
-        if not whole or len(given) != sides:
-            message = f"padding must be one integer or {sides}; got {padding!r}."
-            raise SettingError(message) if whole else SettingTypeError(message)
+        are_integers = all(is_integer(number) for number in given)
+        if not are_integers or len(given) != sides:
+            error = SettingError if are_integers else SettingTypeError
+            raise error(f"padding must be one integer or {sides}; got {padding!r}.")
         self.padding: tuple[int, ...] = tuple(given)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with more around its last dimensions."""
+        """Return the padded input."""
         return pad(input, self.padding, self.mode, self.value)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return str(self.padding)
 
 
 class _ConstantPad(_Pad):
-    """What paddings by a constant share: that constant."""
+    """Base class of layers that pad with a given constant."""
 
     def __init__(self, padding: Sizes, value: float) -> None:
         super().__init__(padding)
         self.value = value
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPad):
-    """A constant at both ends."""
+    """Pad signals with a constant."""
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """A constant around images."""
+    """Pad images with a constant."""
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """A constant around volumes."""
+    """Pad volumes with a constant."""
 
     dims = 3
 
 
 class ZeroPad1d(_Pad):
-    """Zeros at both ends."""
+    """Pad signals with zeros."""
 
     dims = 1
 
 
 class ZeroPad2d(_Pad):
-    """Zeros around images."""
+    """Pad images with zeros."""
 
     dims = 2
 
 
 class ZeroPad3d(_Pad):
-    """Zeros around volumes."""
+    """Pad volumes with zeros."""
 
     dims = 3
 
 
 class ReflectionPad1d(_Pad):
-    """Signals that go back and forth; the elements at the ends are not repeated."""
+    """Mirror signals at their ends, which are not repeated."""
 
     dims, mode = 1, "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Images mirrored at their edges."""
+    """Mirror images at their edges, which are not repeated."""
 
     dims, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Volumes mirrored at their faces."""
+    """Mirror volumes at their faces, which are not repeated."""
 
     dims, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """Signals that stay as they begin and end."""
+    """Repeat the elements at the ends of signals."""
 
     dims, mode = 1, "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """Images whose edges go on."""
+    """Repeat the elements at the edges of images."""
 
     dims, mode = 2, "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """Volumes whose faces go on."""
+    """Repeat the elements at the faces of volumes."""
 
     dims, mode = 3, "replicate"
 
 
 class CircularPad1d(_Pad):
-    """Signals that begin again after their end."""
+    """Pad signals periodically."""
 
     dims, mode = 1, "circular"
 
 
 class CircularPad2d(_Pad):
-    """Images as tiles of a plane."""
+    """Pad images periodically."""
 
     dims, mode = 2, "circular"
 
 
 class CircularPad3d(_Pad):
-    """Volumes as blocks of a space."""
+    """Pad volumes periodically."""
 
     dims, mode = 3, "circular"

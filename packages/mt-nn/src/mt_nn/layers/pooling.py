@@ -91,7 +91,7 @@ def avg_pool(
     lengths = batch.shape[2:]
     if overhang:
         batch = pad(batch, pairs((0,) * dims, overhang))
-    is_partial = overhang or (max(margins) and not count_include_pad)
+    is_partial = bool(overhang) or (any(margins) and not count_include_pad)
     is_rescaled = divisor_override is not None or is_partial
     # Rescale float16 in float32, so that the result is rounded once.
     out = _by_planes(_avg_pool2d, wide(batch) if is_rescaled else batch, kernel, steps, margins)

@@ -1,7 +1,7 @@
-"""Positions: what tells attention, which sees a set, in which order the steps come.
+"""Position encodings: attention alone does not depend on the order of the steps.
 
-All take tensors whose last dimension are features. The one before it counts the steps, unless
-`dim` says otherwise: it is 0 for (steps, batch, features).
+All take tensors whose last dimension are features. By default the dimension before it are the
+steps; for shape (steps, batch, features), pass `dim=0`.
 """
 
 from __future__ import annotations
@@ -16,44 +16,46 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import check
-from mt_tensor import DType, Tensor, cat, tensor, zeros
+from mt_tensor import DType, Tensor, stack, tensor, zeros
 from mt_tensor.extending import cached_constants, require_tensors
 
 
 class _Angles(Module):
-    """What positions share that are angles, which grow from step to step.
+    """Base class of encodings by angles that are proportional to the position.
 
     Args:
-        features: size of the last dimension; even, for two of them share an angle.
-        base: how slowly the last angles grow.
-        dim: which dimension of the input counts the steps.
+        features: size of the last dimension; even, since pairs of features share an angle.
+        base: ratio of the highest and, about, the lowest frequency.
+        dim: the dimension of the steps.
     """
 
     def __init__(self, features: int, base: float = 10000.0, dim: int = -2) -> None:
         super().__init__()
         check("base", base, base > 0, "positive")
-        self.features, self.base, self.dim = _even(features), float(base), dim
+        if integer("features", features, 2) % 2:
+            raise SettingError(f"features must be even, for pairs of them; got {features}.")
+        self.features, self.base, self.dim = features, float(base), dim
 
-    def _turns(self, input: Tensor, offset: int) -> Tensor:
+    def _sines_and_cosines(self, input: Tensor, offset: int) -> Tensor:
         """Return the sine and cosine of each angle, shape (steps, features / 2, 2)."""
-        steps = _steps(self, input, self.features, self.dim), self.features, self.base
-        return _sent(integer("offset", offset, 0), *steps, input.dtype, input.backend)
+        settings = (_steps(self, input, self.features, self.dim), self.features, self.base)
+        return _angles(integer("offset", offset, 0), *settings, input.dtype, input.backend)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"{self.features}, base={self.base}, dim={self.dim}"
 
 
 class SinusoidalPositions(_Angles):
-    """Sines and cosines of the position added to each step (Vaswani et al., 2017, section 3.5).
+    """Add sines and cosines of the position to each step (Vaswani et al., 2017, section 3.5).
 
-    Feature 2i of position p gets `sin(p / base**(2i / features))`, and feature 2i + 1 the cosine of
-    the same angle. There is no limit to the number of steps, and nothing to learn.
+    At position p, `sin(p / base**(2i / features))` is added to feature 2i, and the cosine of the
+    same angle to feature 2i + 1. The number of steps is not limited, and there are no parameters.
 
     Args:
         features: size of the last dimension; even.
-        base: how slowly the last features turn.
-        dim: which dimension of the input counts the steps.
+        base: ratio of the highest and, about, the lowest frequency.
+        dim: the dimension of the steps.
     """
 
     def forward(self, input: Tensor, offset: int = 0) -> Tensor:
@@ -64,23 +66,23 @@ class SinusoidalPositions(_Angles):
             offset: the position of the first step.
 
         Raises:
-            InputError: the shape does not fit, or the input holds no floating-point numbers.
+            InputError: the shape is invalid, or the input is not floating-point.
         """
-        turns = self._turns(input, offset)
-        return input + _along(turns.flatten(1), input, self.dim)
+        encoding = self._sines_and_cosines(input, offset).flatten(1)
+        return input + _along(encoding, input, self.dim)
 
 
 class LearnedPositions(Module):
-    """A learned vector added to each step.
+    """Add a learned vector to each step.
 
     Args:
-        max_steps: how many positions there are.
+        max_steps: number of positions.
         features: size of the last dimension.
-        dim: which dimension of the input counts the steps.
+        dim: the dimension of the steps.
 
     Attributes:
-        weight: shape (max_steps, features), normal with deviation 0.02 at first (Radford et al.,
-            Language models are unsupervised multitask learners, 2019).
+        weight: shape (max_steps, features), initially normal with a standard deviation of 0.02
+            (Radford et al., Language models are unsupervised multitask learners, 2019).
     """
 
     def __init__(self, max_steps: int, features: int, dim: int = -2) -> None:
@@ -98,93 +100,79 @@ class LearnedPositions(Module):
             offset: the position of the first step.
 
         Raises:
-            InputError: the shape does not fit, or there are not so many positions.
+            InputError: the shape is invalid, or there are more than `max_steps` positions.
         """
         steps = _steps(self, input, self.features, self.dim)
         end = integer("offset", offset, 0) + steps
         if end > self.max_steps:
             raise InputError(
-                f"LearnedPositions has max_steps={self.max_steps} positions; {steps} step(s) from "
-                f"{offset} on were given."
+                f"LearnedPositions has max_steps={self.max_steps} positions; {steps} step(s) with "
+                f"offset={offset} were given."
             )
         return input + _along(self.weight[offset:end], input, self.dim)
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Return the settings."""
         return f"{self.max_steps}, {self.features}, dim={self.dim}"
 
 
 class RotaryPositions(_Angles):
-    """Queries or keys turned by angles that grow with their position (Su et al., RoFormer, 2021).
+    """Rotate queries or keys by angles proportional to their position (Su et al., RoFormer, 2021).
 
-    Features 2i and 2i + 1 are the coordinates of a point in a plane, which position p turns by
-    `p / base**(2i / features)`. The product of a turned query and a turned key depends on how far
-    apart they are, and not on where. To be called on queries and keys, and not on values.
+    At position p, features 2i and 2i + 1 are rotated as a point of a plane by the angle
+    `p / base**(2i / features)`. The product of a rotated query and a rotated key depends only on
+    their distance. Apply it to queries and keys, but not to values.
 
     Args:
         features: size of the last dimension, that of one head; even.
-        base: how slowly the last planes turn.
-        dim: which dimension of the input counts the steps.
+        base: ratio of the highest and, about, the lowest frequency.
+        dim: the dimension of the steps.
     """
 
     def forward(self, input: Tensor, offset: int = 0) -> Tensor:
-        """Return the input, turned.
+        """Return the rotated input.
 
         Args:
             input: shape (*batch, steps, features).
             offset: the position of the first step.
 
         Raises:
-            InputError: the shape does not fit, or the input holds no floating-point numbers.
+            InputError: the shape is invalid, or the input is not floating-point.
         """
-        turns = self._turns(input, offset)
-        sines, cosines = (_along(each, input, self.dim) for each in turns.unbind(2))
+        angles = self._sines_and_cosines(input, offset)
+        sines, cosines = (_along(each, input, self.dim) for each in angles.unbind(2))
         x, y = input[..., 0::2], input[..., 1::2]
-        turned = (x * cosines - y * sines, x * sines + y * cosines)
-        return cat([part.unsqueeze(-1) for part in turned], -1).flatten(-2)
+        return stack([x * cosines - y * sines, x * sines + y * cosines], -1).flatten(-2)
 
 
 @cached_constants(64)
-def _sent(
+def _angles(
     offset: int, steps: int, features: int, base: float, dtype: DType, backend: Any
 ) -> Tensor:
-    """Return the sine and cosine of each angle, which are sent to a device once.
-
-    It is the same tensor for the same arguments, which must not be changed.
-    """
-    speeds = base ** (-np.arange(0, features, 2) / features)
-    angles = np.arange(offset, offset + steps)[:, None] * speeds
+    """Return the sine and cosine of each angle as a cached tensor, copied to a device once."""
+    frequencies = base ** (-np.arange(0, features, 2) / features)
+    angles = np.arange(offset, offset + steps)[:, None] * frequencies
     return tensor(np.stack([np.sin(angles), np.cos(angles)], 2), dtype=dtype, backend=backend)
 
 
 def _along(rows: Tensor, input: Tensor, dim: int) -> Tensor:
-    """Return one row for each step in a shape that broadcasts to the input's."""
-    return rows.view(rows.shape[0], *(1,) * (-1 - _from_the_end(input, dim) - 1), rows.shape[1])
+    """Reshape a tensor with one row per step, so that it broadcasts to the input."""
+    between = -2 - _negative(input, dim)
+    return rows.view(rows.shape[0], *(1,) * between, rows.shape[1])
 
 
-def _from_the_end(input: Tensor, dim: int) -> int:
+def _negative(input: Tensor, dim: int) -> int:
     return dim if dim < 0 else dim - input.ndim
 
 
 def _steps(module: Any, input: Tensor, features: int, dim: int) -> int:
-    """Return how many steps an input has.
-
-    Raises:
-        InputError: it has other features, or no steps.
-    """
+    """Return the number of steps of an input; raise InputError if it is invalid."""
     require_tensors(type(module).__name__, input)
-    fits = -input.ndim <= _from_the_end(input, dim) < -1 and input.shape[-1] == features
-    if not fits or not input.is_floating_point():
+    is_valid = -input.ndim <= _negative(input, dim) < -1 and input.shape[-1] == features
+    if not is_valid or not input.is_floating_point():
         raise InputError(
-            f"{type(module).__name__} takes floating-point numbers with {features} features in the "
-            f"last dimension, and steps in dimension {dim}; shape {input.shape} and "
+            f"{type(module).__name__} takes a floating-point tensor with {features} features in "
+            f"the last dimension, and steps in dimension {dim}; shape {input.shape} and "
             f"{input.dtype.name} were given."
         )
     return input.shape[dim]
-
-
-def _even(features: int) -> int:
-    """Return a number of features, if they make pairs."""
-    if integer("features", features, 2) % 2:
-        raise SettingError(f"features must be even, as they are turned in pairs; got {features}.")
-    return features

@@ -389,7 +389,8 @@ class LSTM(RNNBase):
 
     def _over_time(self, projected: Tensor, start: States, suffix: str, order: Order) -> Outputs:
         weights = (self._parameter("weight_hh", suffix), self._parameter("weight_hr", suffix))
-        states, cell = recurrent.lstm(projected, *start, *weights, *order)
+        hidden, cell = start
+        states, cell = recurrent.lstm(projected, hidden, cell, *weights, *order)
         return states, (_final(states, order), cell)
 
 

@@ -1,4 +1,4 @@
-"""Transformers: stacks of attention and small networks for each position (Vaswani et al., 2017)."""
+"""Transformers: stacks of attention and feedforward networks (Vaswani et al., 2017)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mt_tensor.extending import Backend, Device, require_tensors
 Activation = str | Callable[[Tensor], Tensor]
 
 Masks = tuple[Tensor | None, Tensor | None, bool]
-"""Which step must not see which, which steps none may see, and whether the first is causal."""
+"""An attention mask, a key padding mask, and whether the first is causal."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
@@ -30,25 +30,25 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class TransformerLayer(Module):
-    """What layers of encoders and decoders share: attentions, then a network for each position.
+    """Base class of encoder and decoder layers: attention, then a feedforward network.
 
-    What each of these parts returns is added to its input, and the sum is normalized.
+    The output of each sublayer is added to its input, and the sum is normalized.
 
     Args:
-        d_model: features of input and output.
+        d_model: number of features of input and output.
         nhead: number of heads; divides `d_model`.
-        dim_feedforward: features between the two linear layers of the network.
-        dropout: how likely an element is left out in training, of weights and of what is added.
-        activation: between the two linear layers: "relu", "gelu" or a function of a tensor.
-        layer_norm_eps: keeps the division of the normalization finite.
+        dim_feedforward: number of features between the two linear layers of the network.
+        dropout: probability of zeroing weights of attention and outputs of sublayers, in training.
+        activation: of the feedforward network: "relu", "gelu" or a function of a tensor.
+        layer_norm_eps: the `eps` of the layer normalizations.
         batch_first: whether inputs and outputs have shape (batch, steps, features) instead of
             (steps, batch, features).
-        norm_first: whether to normalize what the parts take, instead of the sums.
+        norm_first: whether to normalize the inputs of the sublayers, instead of the sums.
         bias: whether linear layers, attention and normalization add biases.
     """
 
     attentions: tuple[str, ...] = ()
-    """Their names, in the order in which they are applied."""
+    """The names of the attention sublayers, in order."""
 
     def __init__(
         self,
@@ -70,30 +70,28 @@ class TransformerLayer(Module):
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
         self.norm_first = norm_first
-        parts = range(1, len(self.attentions) + 2)
-        for number in parts:
+        numbers = range(1, len(self.attentions) + 2)
+        for number in numbers:
             self.add_module(f"norm{number}", LayerNorm(d_model, layer_norm_eps, bias=bias))
-        for number in parts:
+        for number in numbers:
             self.add_module(f"dropout{number}", Dropout(dropout))
         self.activation = _activation(activation)
 
-    def _added(self, number: int, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return what a part of the layer makes of its input, added to it and normalized."""
+    def _residual(self, number: int, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Add the output of a sublayer to its input, and normalize."""
         norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
-        found: Tensor = (
-            x + dropout(part(norm(x))) if self.norm_first else norm(x + dropout(part(x)))
-        )
-        return found
+        if self.norm_first:
+            return x + dropout(sublayer(norm(x)))  # type: ignore[no-any-return]
+        return norm(x + dropout(sublayer(x)))  # type: ignore[no-any-return]
 
-    def _feed(self, x: Tensor) -> Tensor:
-        """Return what the network makes of each position."""
-        inner: Tensor = self.dropout(self.activation(self.linear1(x)))
-        found: Tensor = self.linear2(inner)
-        return found
+    def _feedforward(self, x: Tensor) -> Tensor:
+        """Apply the feedforward network to each position."""
+        out: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return out
 
 
 class TransformerEncoderLayer(TransformerLayer):
-    """Attention of a sequence to itself, then a network for each position.
+    """Self-attention, then a feedforward network.
 
     The arguments are those of `TransformerLayer`.
     """
@@ -111,22 +109,22 @@ class TransformerEncoderLayer(TransformerLayer):
 
         Args:
             src: shape (steps, batch, d_model), or (steps, d_model) without a batch.
-            src_mask: which step must not see which; see `MultiheadAttention.forward`.
-            src_key_padding_mask: which steps none may see.
-            is_causal: says that `src_mask` is the causal one.
+            src_mask: the `attn_mask` of `MultiheadAttention.forward`.
+            src_key_padding_mask: the `key_padding_mask`.
+            is_causal: a hint that `src_mask` is causal.
 
         Raises:
-            InputError: shapes or types do not fit.
+            InputError: a shape or dtype is invalid.
         """
 
-        def attend(x: Tensor) -> Tensor:
-            return _attended(self.self_attn, x, x, (src_mask, src_key_padding_mask, is_causal))
+        def self_attention(x: Tensor) -> Tensor:
+            return _attend(self.self_attn, x, x, (src_mask, src_key_padding_mask, is_causal))
 
-        return self._added(2, self._added(1, src, attend), self._feed)
+        return self._residual(2, self._residual(1, src, self_attention), self._feedforward)
 
 
 class TransformerDecoderLayer(TransformerLayer):
-    """Attention of a sequence to itself, then to another one, then a network for each position.
+    """Self-attention, then attention to the memory, then a feedforward network.
 
     The arguments are those of `TransformerLayer`.
     """
@@ -148,51 +146,50 @@ class TransformerDecoderLayer(TransformerLayer):
 
         Args:
             tgt: shape (steps, batch, d_model), or (steps, d_model) without a batch.
-            memory: what an encoder returned, shape (other steps, batch, d_model).
-            tgt_mask: which step must not see which; see `MultiheadAttention.forward`.
-            memory_mask: which step must not see which one of `memory`.
-            tgt_key_padding_mask: which steps none may see.
-            memory_key_padding_mask: which ones of `memory` none may see.
-            tgt_is_causal: says that `tgt_mask` is the causal one.
-            memory_is_causal: says that `memory_mask` is.
+            memory: the output of an encoder, shape (other steps, batch, d_model).
+            tgt_mask: the `attn_mask` of self-attention; see `MultiheadAttention.forward`.
+            memory_mask: the `attn_mask` of the attention to `memory`.
+            tgt_key_padding_mask: the `key_padding_mask` of self-attention.
+            memory_key_padding_mask: the `key_padding_mask` of the attention to `memory`.
+            tgt_is_causal: a hint that `tgt_mask` is causal.
+            memory_is_causal: a hint that `memory_mask` is causal.
 
         Raises:
-            InputError: shapes or types do not fit.
+            InputError: a shape or dtype is invalid.
         """
 
-        def attend(x: Tensor) -> Tensor:
-            return _attended(self.self_attn, x, x, (tgt_mask, tgt_key_padding_mask, tgt_is_causal))
+        def self_attention(x: Tensor) -> Tensor:
+            return _attend(self.self_attn, x, x, (tgt_mask, tgt_key_padding_mask, tgt_is_causal))
 
-        def look(x: Tensor) -> Tensor:
+        def cross_attention(x: Tensor) -> Tensor:
             masks = (memory_mask, memory_key_padding_mask, memory_is_causal)
-            return _attended(self.multihead_attn, x, memory, masks)
+            return _attend(self.multihead_attn, x, memory, masks)
 
-        return self._added(3, self._added(2, self._added(1, tgt, attend), look), self._feed)
+        out = self._residual(2, self._residual(1, tgt, self_attention), cross_attention)
+        return self._residual(3, out, self._feedforward)
 
 
-def _attended(attention: MultiheadAttention, x: Tensor, memory: Tensor, masks: Masks) -> Tensor:
-    """Return what the steps of one sequence get of those of another one, or of its own."""
+def _attend(attention: MultiheadAttention, x: Tensor, memory: Tensor, masks: Masks) -> Tensor:
+    """Return the result of attention of the steps of `x` to those of `memory`."""
     mask, padding, is_causal = masks
-    found: Tensor = attention(
-        x, memory, memory, padding, need_weights=False, attn_mask=mask, is_causal=is_causal
-    )[0]
-    return found
+    out: Tensor = attention(x, memory, memory, padding, False, mask, is_causal=is_causal)[0]
+    return out
 
 
 def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
-    """Return an activation that is given by its name, or itself."""
+    """Return an activation function, given itself or by name."""
     if isinstance(given, str) and given in ACTIVATIONS:
         return ACTIVATIONS[given]
     if callable(given):
         return given
-    raise SettingError(f"activation is 'relu', 'gelu' or a function; {given!r} was given.")
+    raise SettingError(f"activation must be 'relu', 'gelu' or a function; {given!r} was given.")
 
 
 # --- Stacks -------------------------------------------------------------------------------------
 
 
 class _Stack(Module):
-    """Layers that begin as copies of one, and perhaps a normalization of the last one's output."""
+    """Base class of encoder and decoder: copies of a layer, and an optional normalization."""
 
     def __init__(self, layer: Module, num_layers: int, norm: Module | None) -> None:
         super().__init__()
@@ -201,19 +198,19 @@ class _Stack(Module):
         self.num_layers, self.norm = num_layers, norm
 
     def _normalized(self, x: Tensor) -> Tensor:
-        found: Tensor = x if self.norm is None else self.norm(x)
-        return found
+        out: Tensor = x if self.norm is None else self.norm(x)
+        return out
 
 
 class TransformerEncoder(_Stack):
-    """Layers of an encoder, one after the other.
+    """A stack of encoder layers.
 
     Args:
-        encoder_layer: what all layers begin as copies of.
-        num_layers: how many there are.
-        norm: what is applied to the output of the last one, or None.
-        enable_nested_tensor, mask_check: for those who come from torch; of no effect, as there is
-            one way to compute.
+        encoder_layer: the layer to copy.
+        num_layers: number of copies.
+        norm: a module to apply to the output of the last layer, or None.
+        enable_nested_tensor: ignored; for compatibility with torch.
+        mask_check: ignored; for compatibility with torch.
     """
 
     def __init__(
@@ -240,12 +237,12 @@ class TransformerEncoder(_Stack):
 
 
 class TransformerDecoder(_Stack):
-    """Layers of a decoder, one after the other, which all see the same memory.
+    """A stack of decoder layers, which attend to the same memory.
 
     Args:
-        decoder_layer: what all layers begin as copies of.
-        num_layers: how many there are.
-        norm: what is applied to the output of the last one, or None.
+        decoder_layer: the layer to copy.
+        num_layers: number of copies.
+        norm: a module to apply to the output of the last layer, or None.
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
@@ -270,22 +267,22 @@ class TransformerDecoder(_Stack):
 
 
 class Transformer(Module):
-    """An encoder that reads one sequence, and a decoder that makes another one of it.
+    """An encoder of a source sequence, and a decoder that maps it to a target sequence.
 
     Args:
-        d_model: features of all inputs and outputs.
+        d_model: number of features of all inputs and outputs.
         nhead: number of heads; divides `d_model`.
-        num_encoder_layers: how many layers the encoder has.
-        num_decoder_layers: how many the decoder has.
-        dim_feedforward: features between the two linear layers of each.
-        dropout: the probability that an element is left out in training.
-        activation: between the two linear layers: "relu", "gelu" or a function of a tensor.
-        custom_encoder: an encoder instead of the usual one.
-        custom_decoder: a decoder instead of the usual one.
-        layer_norm_eps: keeps the division of the normalization finite.
+        num_encoder_layers: number of layers of the encoder.
+        num_decoder_layers: number of layers of the decoder.
+        dim_feedforward: number of features between the two linear layers of each layer.
+        dropout: probability of zeroing weights of attention and outputs of sublayers, in training.
+        activation: of the feedforward networks: "relu", "gelu" or a function of a tensor.
+        custom_encoder: an encoder instead of the default one.
+        custom_decoder: a decoder instead of the default one.
+        layer_norm_eps: the `eps` of the layer normalizations.
         batch_first: whether inputs and outputs have shape (batch, steps, features) instead of
             (steps, batch, features).
-        norm_first: whether to normalize what the parts of layers take, instead of the sums.
+        norm_first: whether to normalize the inputs of the sublayers, instead of the sums.
         bias: whether linear layers, attention and normalization add biases.
     """
 
@@ -315,9 +312,9 @@ class Transformer(Module):
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
             custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
         if custom_decoder is None:
-            last = TransformerDecoderLayer(*settings)
+            decoder_layer = TransformerDecoderLayer(*settings)
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
-            custom_decoder = TransformerDecoder(last, num_decoder_layers, norm)
+            custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
         self.encoder, self.decoder = custom_encoder, custom_decoder
         for parameter in self.parameters():
             if parameter.value.ndim > 1:
@@ -338,23 +335,23 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return a sequence of the shape of `tgt`, made of `src` and what is known of it so far.
+        """Return the output of the decoder, of the shape of `tgt`.
 
         Args:
             src: shape (steps, batch, d_model), or (steps, d_model) without a batch.
             tgt: shape (other steps, batch, d_model), or (other steps, d_model).
-            src_mask: which step of `src` must not see which; see `MultiheadAttention.forward`.
-            tgt_mask: which step of `tgt` must not see which.
-            memory_mask: which step of `tgt` must not see which one of the encoder's output.
-            src_key_padding_mask: which steps of `src` the encoder must not see.
-            tgt_key_padding_mask: which steps of `tgt` none may see.
-            memory_key_padding_mask: which ones of the encoder's output the decoder must not see.
-            src_is_causal: says that `src_mask` is the causal one.
-            tgt_is_causal: says that `tgt_mask` is.
-            memory_is_causal: says that `memory_mask` is.
+            src_mask: the `attn_mask` of the encoder; see `MultiheadAttention.forward`.
+            tgt_mask: the `attn_mask` of self-attention in the decoder.
+            memory_mask: the `attn_mask` of the attention to the output of the encoder.
+            src_key_padding_mask: the `key_padding_mask` of the encoder.
+            tgt_key_padding_mask: the `key_padding_mask` of self-attention in the decoder.
+            memory_key_padding_mask: that of the attention to the output of the encoder.
+            src_is_causal: a hint that `src_mask` is causal.
+            tgt_is_causal: a hint that `tgt_mask` is causal.
+            memory_is_causal: a hint that `memory_mask` is causal.
 
         Raises:
-            InputError: shapes or types do not fit.
+            InputError: a shape or dtype is invalid.
         """
         require_tensors("Transformer", src, tgt)
         if {src.shape[-1:], tgt.shape[-1:]} != {(self.d_model,)} or src.ndim != tgt.ndim:
@@ -364,19 +361,19 @@ class Transformer(Module):
             )
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
-        found: Tensor = self.decoder(tgt, memory, *masks, tgt_is_causal, memory_is_causal)
-        return found
+        out: Tensor = self.decoder(tgt, memory, *masks, tgt_is_causal, memory_is_causal)
+        return out
 
     @staticmethod
     def generate_square_subsequent_mask(
         sz: int, device: Device = None, dtype: Any = None, *, backend: Backend = None
     ) -> Tensor:
-        """Return the causal mask to be added: minus infinity where a step would see a later one.
+        """Return a causal mask to add to scores: -infinity above the diagonal.
 
         Args:
             sz: the number of steps.
-            device: where its elements are.
-            dtype: their type.
+            device: the device of the mask.
+            dtype: the dtype of the mask.
             backend: a backend instead of a device; the current one if both are None.
 
         Returns:

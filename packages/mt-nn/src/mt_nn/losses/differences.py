@@ -1,4 +1,4 @@
-"""Losses of numbers: how far predictions are from what they should be."""
+"""Regression losses: differences between predictions and targets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_one_shape(name: str, input: Tensor, target: Tensor) -> None:
 
 
 def reduce(losses: Tensor, reduction: Reduction) -> Tensor:
-    """Return the mean or the sum of losses, or these; raise SettingError for another reduction."""
+    """Reduce losses; raise SettingError unless `reduction` is valid."""
     check_reduction(reduction)
     return REDUCTIONS[reduction](losses)
 
@@ -49,12 +49,12 @@ def mse_loss(
     Args:
         input: predictions.
         target: the correct values.
-        reduction: mean or sum over all, or none.
-        weight: a weight for each element; the mean is divided by their sum.
+        reduction: "mean", "sum" or "none".
+        weight: a weight for each element, of the same shape; the mean divides by their sum.
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("mse_loss", input, target)
     return weighted_mean("mse_loss", _squared_difference(input, target), weight, reduction)
@@ -66,7 +66,7 @@ def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
 
 
 def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
-    """Reduce weighted losses; the mean is divided by the sum of the weights."""
+    """Reduce weighted losses; the mean divides by the sum of the weights."""
     if weight is None:
         return reduce(losses, reduction)
     if weight.shape != losses.shape:
@@ -97,19 +97,20 @@ def _absolute_difference(input: Tensor, target: Tensor) -> Tensor:
 def smooth_l1_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", beta: float = 1.0
 ) -> Tensor:
-    """Return the absolute difference, rounded off below `beta` (Girshick 2015, "Fast R-CNN").
+    """Return the smooth L1 loss (Girshick 2015, "Fast R-CNN").
 
-    For a difference `d` it is `d^2 / (2 beta)` if that is below `beta`, else `d - beta / 2`.
+    For an absolute difference d, it is `d^2 / (2 beta)` if d is below `beta`, and `d - beta / 2`
+    otherwise.
 
     Args:
         input: predictions.
-        target: what they should be, of the same shape.
-        reduction: mean or sum over all, or none.
-        beta: where the parabola ends; at 0 there is none.
+        target: the correct values, of the same shape.
+        reduction: "mean", "sum" or "none".
+        beta: the difference at which the quadratic part ends; 0 for the L1 loss.
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction, or `beta` is negative.
+        SettingError: the reduction is invalid, or `beta` is negative.
     """
     check("beta", beta, beta >= 0, "at least 0")
     check_one_shape("smooth_l1_loss", input, target)
@@ -126,21 +127,22 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return half the squared difference, continued by lines from `delta` on (Huber 1964).
+    """Return the Huber loss (Huber 1964).
 
-    For a difference `d` it is `d^2 / 2` if that is below `delta`, else `delta (d - delta / 2)`.
+    For an absolute difference d, it is `d^2 / 2` if d is below `delta`, and
+    `delta (d - delta / 2)` otherwise.
 
     Args:
         input: predictions.
-        target: what they should be, of the same shape.
-        reduction: mean or sum over all, or none.
-        delta: where the lines begin.
-        weight: what each element counts, of the same shape; the mean is over all elements, as in
-            torch.
+        target: the correct values, of the same shape.
+        reduction: "mean", "sum" or "none".
+        delta: the difference at which the linear part starts.
+        weight: a weight for each element, of the same shape; the mean divides by the number of
+            elements, as in torch.
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction, or `delta` is not above 0.
+        SettingError: the reduction is invalid, or `delta` is not positive.
     """
     check("delta", delta, delta > 0, "above 0")
     check_one_shape("huber_loss", input, target)
@@ -152,10 +154,10 @@ def huber_loss(
 
 @fuse
 def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
-    """Write the parabola and the lines as one: `s (d - s / 2)`, with `s` as `d` within `delta`."""
+    """Compute both parts with one formula: `s (d - s / 2)`, with s = d clamped to `delta`."""
     difference = input - target
-    short = elementwise("clamp", difference, -delta, delta)
-    return short * (difference - 0.5 * short)
+    clamped = elementwise("clamp", difference, -delta, delta)
+    return clamped * (difference - 0.5 * clamped)
 
 
 @fuse

@@ -1,4 +1,4 @@
-"""Losses of labels, each of which is right or wrong by itself."""
+"""Losses for binary labels, and margin losses for classes."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def binary_cross_entropy(
 ) -> Tensor:
     """Return `-(target log(input) + (1 - target) log(1 - input))`.
 
-    Logarithms count as -100 at least, as in torch, and the gradient's divisor as 1e-12, so that
-    both are finite where a probability is 0 or 1. `binary_cross_entropy_with_logits` is exact
-    there.
+    As in torch, logarithms are clamped to at least -100, and the divisor of the gradient to at
+    least 1e-12, so that both are finite for probabilities of 0 and 1, for which
+    `binary_cross_entropy_with_logits` is exact.
 
     Args:
         input: probabilities, from 0 to 1.
-        target: how probable each should be, of the same shape.
-        weight: what each element counts, of a shape that broadcasts to that.
-        reduction: mean or sum over all, or none.
+        target: the correct probabilities, of the same shape.
+        weight: a weight for each element, of a shape that broadcasts to that of the input.
+        reduction: "mean", "sum" or "none".
 
     Raises:
         InputError: the shapes differ, or the input or the target is not from 0 to 1.
         DTypeError: the dtypes differ.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
@@ -49,59 +49,60 @@ def binary_cross_entropy(
 
 
 class _BinaryCrossEntropy(Function):
-    """The loss with bounded logarithms; its gradient is not that of the bounds, which is 0."""
+    """The loss with clamped logarithms, but with a nonzero gradient where they are clamped."""
 
     @staticmethod
     def forward(ctx: Any, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of each element."""
         ctx.save_for_backward(input, target)
-        return _bounded_cross_entropy(input, target)
+        return _clamped_cross_entropy(input, target)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Return the gradients of probabilities and targets."""
+        """Return the gradients with respect to probabilities and targets."""
         input, target = ctx.saved_tensors
         needs = ctx.needs_input_grad
         return (
-            _slope(grad, input, target) if needs[0] else None,
-            grad * (_bounded_log(1 - input) - _bounded_log(input)) if needs[1] else None,
+            _input_gradient(grad, input, target) if needs[0] else None,
+            grad * (_clamped_log(1 - input) - _clamped_log(input)) if needs[1] else None,
         )
 
 
-def _bounded_log(x: Tensor) -> Tensor:
+def _clamped_log(x: Tensor) -> Tensor:
     return x.log().clamp_min(-100.0)
 
 
 @fuse
-def _bounded_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
-    wrong = (-input).log1p().clamp_min(-100.0)
-    loss: Tensor = -(target * _bounded_log(input) + (1.0 - target) * wrong)
+def _clamped_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
+    log_complement = (-input).log1p().clamp_min(-100.0)
+    loss: Tensor = -(target * _clamped_log(input) + (1.0 - target) * log_complement)
     return loss
 
 
 @fuse
-def _slope(grad: Tensor, input: Tensor, target: Tensor) -> Tensor:
-    slope: Tensor = grad * (input - target) / (input * (1.0 - input)).clamp_min(1e-12)
-    return slope
+def _input_gradient(grad: Tensor, input: Tensor, target: Tensor) -> Tensor:
+    gradient: Tensor = grad * (input - target) / (input * (1.0 - input)).clamp_min(1e-12)
+    return gradient
 
 
 @as_one_call
 def _check_probabilities(input: Tensor, target: Tensor) -> None:
-    """Raise unless both are from 0 to 1, for which a device is waited for once."""
+    """Raise InputError unless both are from 0 to 1; wait for the device only once."""
     if not input.numel():
         return
     bounds = stack([bound for x in (input, target) for bound in x.detach().aminmax()])
     least, largest = stack(bounds.aminmax()).tolist()
     if least >= 0 and largest <= 1:
         return
-    for what, (lowest, highest) in (
-        ("binary_cross_entropy() takes probabilities", bounds[:2].tolist()),
-        ("targets of binary_cross_entropy() are probabilities", bounds[2:].tolist()),
+    for name, (lowest, highest) in (
+        ("input", bounds[:2].tolist()),
+        ("target", bounds[2:].tolist()),
     ):
         if not (lowest >= 0 and highest <= 1):
             raise InputError(
-                f"{what}, from 0 to 1; they are from {lowest:g} to {highest:g}. "
-                "Apply sigmoid() first, or use binary_cross_entropy_with_logits()."
+                f"binary_cross_entropy() takes probabilities from 0 to 1 as {name}; they are from "
+                f"{lowest:g} to {highest:g}. Apply sigmoid() first, or use "
+                "binary_cross_entropy_with_logits()."
             )
 
 
@@ -117,19 +118,19 @@ def binary_cross_entropy_with_logits(
     reduction: Reduction = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """Return the binary cross-entropy of `sigmoid(input)`, exact also for huge scores.
+    """Return the binary cross-entropy of `sigmoid(input)`, which is also exact for large scores.
 
     Args:
-        input: scores, any real numbers.
-        target: how probable each label should be, of the same shape.
-        weight: what each element counts, of a shape that broadcasts to that.
-        reduction: mean or sum over all, or none.
-        pos_weight: what labels that are right count, against those that are not; it broadcasts,
-            too, and so has an element for each label in most cases.
+        input: scores (logits).
+        target: the correct probabilities, of the same shape.
+        weight: a weight for each element, of a shape that broadcasts to that of the input.
+        reduction: "mean", "sum" or "none".
+        pos_weight: a weight for positive targets, in most cases one per label, of a shape that
+            broadcasts to that of the input.
 
     Raises:
         InputError: the shapes differ, or a tensor is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("binary_cross_entropy_with_logits", input, target)
     check_floating("binary_cross_entropy_with_logits", target)
@@ -140,8 +141,8 @@ def binary_cross_entropy_with_logits(
 
 @fuse
 def _logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor | float) -> Tensor:
-    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
-    loss: Tensor = pos_weight * target * right + (1.0 - target) * wrong
+    positive, negative = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
+    loss: Tensor = pos_weight * target * positive + (1.0 - target) * negative
     return loss
 
 
@@ -151,7 +152,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "m
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("soft_margin_loss", input, target)
     return reduce(-(target * input).logsigmoid(), reduction)
@@ -165,21 +166,24 @@ def multilabel_soft_margin_loss(
     *,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return the mean over the labels of their binary cross-entropies.
+    """Return the mean of the binary cross-entropies of the labels.
 
     Args:
-        input: scores, shape (*batch, labels).
-        target: 1 for the labels that are right and 0 for the others, of the same shape.
-        weight: what each label counts, of a shape that broadcasts to that.
-        reduction: mean or sum over the batch, or none.
+        input: scores (logits), shape (*batch, labels).
+        target: 1 for positive labels and 0 for negative ones, of the same shape.
+        weight: a weight for each label, of a shape that broadcasts to that of the input.
+        reduction: "mean" or "sum" over the batch, or "none".
 
     Raises:
         InputError: the shapes differ or have no dimensions, or the input is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("multilabel_soft_margin_loss", input, target)
     if not input.ndim:
-        raise InputError("multilabel_soft_margin_loss() takes labels; a single number was given.")
+        raise InputError(
+            "multilabel_soft_margin_loss() takes scores of shape (*batch, labels); shape () was "
+            "given."
+        )
     losses = _reduced(_logistic_loss(input, target, 1.0), weight, "none")
     return reduce(losses.mean(-1), reduction)
 
@@ -188,7 +192,7 @@ def multilabel_soft_margin_loss(
 
 
 def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
-    """Raise InputError unless a weight's shape broadcasts to that of the input."""
+    """Raise InputError unless a weight broadcasts to the shape of the input."""
     if weight is None:
         return
     sizes = (1,) * (input.ndim - weight.ndim) + weight.shape
@@ -200,7 +204,7 @@ def _check_broadcasts(name: str, weight: Tensor | None, input: Tensor) -> None:
 
 
 def _reduced(losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Tensor:
-    """Put losses together, weighted; the mean is over all elements, as in torch."""
+    """Reduce weighted losses; the mean divides by the number of elements, as in torch."""
     _check_broadcasts("weight", weight, losses)
     return reduce(losses if weight is None else losses * weight, reduction)
 
@@ -211,44 +215,44 @@ def _reduced(losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Ten
 @as_one_call
 def _check_labels(target: Tensor, labels: int) -> None:
     if target.numel() and not ((target >= -1) & (target < labels)).all():
-        raise InputError(f"targets are numbers of labels from 0 to {labels - 1}, or -1.")
+        raise InputError(f"targets must be labels from 0 to {labels - 1}, or -1.")
 
 
 @checked
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean"
 ) -> Tensor:
-    """Return by how much the scores of right labels are not 1 above those of all others.
+    """Return the hinge loss of positive labels against negative ones.
 
-    It is the sum over all right labels `j` and all wrong ones `i` of `max(0, 1 - x[j] + x[i])`,
-    divided by how many labels there are.
+    This is the sum over all positive labels j and all negative ones i of
+    `max(0, 1 - x[j] + x[i])`, divided by the number of labels.
 
     Args:
-        input: scores, shape (batch, labels), or (labels,) of one sample.
-        target: numbers of the right labels and then -1; int64 of the same shape. What follows the
-            first -1 does not count.
-        reduction: mean or sum over the batch, or none.
+        input: scores, shape (batch, labels), or (labels,) for one sample.
+        target: indices of the positive labels, followed by -1; int64 of the same shape. Elements
+            after the first -1 are ignored.
+        reduction: "mean" or "sum" over the batch, or "none".
 
     Raises:
-        InputError: shapes or dtypes do not fit, or a label does not exist.
-        SettingError: there is no such reduction.
+        InputError: a shape or dtype is invalid, or a label is out of range.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("multilabel_margin_loss", input, target)
     if input.ndim not in (1, 2) or target.dtype.name != "int64":
         raise InputError(
             "multilabel_margin_loss() takes scores of shape (batch, labels) or (labels,) and "
-            f"numbers of labels of int64; shape {input.shape} and {target.dtype.name} were given."
+            f"int64 labels; shape {input.shape} and {target.dtype.name} were given."
         )
     labels = input.shape[-1]
     _check_labels(target, labels)
-    scores, numbers = input.reshape(-1, labels), target.reshape(-1, labels)
-    listed = (numbers >= 0).to(input.dtype).cumprod(1)  # 1 up to the first -1
-    numbers = numbers.clamp_min(0)
+    scores, indices = input.reshape(-1, labels), target.reshape(-1, labels)
+    counted = (indices >= 0).to(input.dtype).cumprod(1)  # 1 up to the first -1
+    indices = indices.clamp_min(0)
     all_labels = arange(labels, backend=input.backend)
-    named = (numbers.unsqueeze(2) == all_labels).to(input.dtype) * listed.unsqueeze(2)
-    wrong = 1.0 - named.amax(1)
-    lacking = (1.0 - scores.gather(1, numbers).unsqueeze(2) + scores.unsqueeze(1)).relu()
-    losses = (lacking * listed.unsqueeze(2) * wrong.unsqueeze(1)).sum((1, 2)) / labels
+    one_hot = (indices.unsqueeze(2) == all_labels).to(input.dtype) * counted.unsqueeze(2)
+    negative = 1.0 - one_hot.amax(1)
+    hinges = (1.0 - scores.gather(1, indices).unsqueeze(2) + scores.unsqueeze(1)).relu()
+    losses = (hinges * counted.unsqueeze(2) * negative.unsqueeze(1)).sum((1, 2)) / labels
     return reduce(losses if input.ndim == 2 else losses.reshape(()), reduction)
 
 
@@ -262,24 +266,24 @@ def multi_margin_loss(
     *,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return by how much the right class's score is not `margin` above those of all others.
+    """Return the hinge loss of the correct class against all others.
 
-    For scores `x` and the class `y` it is the sum over the classes `i != y` of
-    `max(0, margin - x[y] + x[i])^p`, times `weight[y]`, divided by how many classes there are.
+    For scores x and the class y, this is the sum over the classes `i != y` of
+    `max(0, margin - x[y] + x[i])^p`, times `weight[y]`, divided by the number of classes.
 
     Args:
-        input: scores, shape (batch, classes), or (classes,) of one sample.
-        target: the right class of each, int64 of shape (batch,), or ().
+        input: scores, shape (batch, classes), or (classes,) for one sample.
+        target: the correct classes, int64 of shape (batch,), or ().
         p: the exponent, 1 or 2.
-        margin: how far apart scores should be.
-        weight: what each class counts, shape (classes,).
-        reduction: mean or sum over all, or none.
+        margin: the required difference of scores.
+        weight: a weight for each class, shape (classes,).
+        reduction: "mean", "sum" or "none".
 
     Raises:
-        InputError: shapes or dtypes do not fit.
+        InputError: a shape or dtype is invalid.
         DTypeError: the weights have another dtype than the scores.
-        IndexingError: a class does not exist.
-        SettingError: there is no such reduction or exponent.
+        IndexingError: a class is out of range.
+        SettingError: the reduction or the exponent is invalid.
     """
     check("p", p, p in (1, 2), "1 or 2")
     check_classes("multi_margin_loss", input, target)
@@ -291,11 +295,11 @@ def multi_margin_loss(
         )
 
     def loss(input: Tensor, target: Tensor) -> Tensor:
-        right = target.unsqueeze(1)
-        lacking = (margin - input.gather(1, right) + input).relu()
-        lacking = lacking if p == 1 else lacking.square()
-        others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
-        losses = (lacking * others).sum(1) / input.shape[1]
+        classes = target.unsqueeze(1)
+        hinges = (margin - input.gather(1, classes) + input).relu()
+        hinges = hinges if p == 1 else hinges.square()
+        others = ones(*input.shape, dtype=input.dtype, backend=input.backend)
+        losses = (hinges * others.scatter(1, classes, 0.0)).sum(1) / input.shape[1]
         return reduce(losses if weight is None else losses * weight[target], reduction)
 
     return for_one_sample(loss, input, target)

@@ -1,6 +1,6 @@
-"""Losses as modules: the functions of `mt_nn.functional`, with their settings kept.
+"""Losses as modules, which store the settings of the functions in `mt_nn.functional`.
 
-Weights of classes or elements are buffers, which move and are saved with the module.
+Weights of classes or elements are buffers, which are moved and saved with the module.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from mt_tensor import Tensor
 
 
 class _Loss(FunctionLayer):
-    """A loss that has no settings but the reduction."""
+    """Base class of losses: the reduction."""
 
     _: KW_ONLY
     reduction: Reduction = "mean"
 
 
 class _WeightedLoss(_Loss):
-    """A loss whose first setting is the weights of classes or elements."""
+    """Base class of losses whose first setting are weights of classes or elements."""
 
     weight: Tensor | None = None
 
 
-# --- Of numbers -----------------------------------------------------------------------------------
+# --- Regression -----------------------------------------------------------------------------------
 
 
 class MSELoss(_Loss):
-    """The squared difference of two tensors of one shape; see `mt_nn.functional.mse_loss`."""
+    """Squared difference of two tensors of one shape; see `mt_nn.functional.mse_loss`."""
 
     function = staticmethod(functional.mse_loss)
 
 
 class L1Loss(_Loss):
-    """The absolute difference of two tensors of one shape; see `mt_nn.functional.l1_loss`."""
+    """Absolute difference of two tensors of one shape; see `mt_nn.functional.l1_loss`."""
 
     function = staticmethod(functional.l1_loss)
 
 
 class SmoothL1Loss(_Loss):
-    """The loss of two tensors of one shape; see `mt_nn.functional.smooth_l1_loss`."""
+    """Smooth L1 loss of two tensors of one shape; see `mt_nn.functional.smooth_l1_loss`."""
 
     function = staticmethod(functional.smooth_l1_loss)
     _: KW_ONLY
@@ -52,18 +52,18 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(FunctionLayer):
-    """The loss of two tensors of one shape; see `mt_nn.functional.huber_loss`."""
+    """Huber loss of two tensors of one shape; see `mt_nn.functional.huber_loss`."""
 
     function = staticmethod(functional.huber_loss)
     reduction: Reduction = "mean"
     delta: float = 1.0
 
 
-# --- Of classes -----------------------------------------------------------------------------------
+# --- Classes --------------------------------------------------------------------------------------
 
 
 class NLLLoss(_WeightedLoss):
-    """The loss of log-probabilities (batch, classes, ...) for classes (batch, ...).
+    """Negative log-likelihood of log-probabilities (batch, classes, ...) and classes (batch, ...).
 
     See `mt_nn.functional.nll_loss`.
     """
@@ -74,7 +74,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """The loss of scores (batch, classes, ...) for classes, or their probabilities.
+    """Cross-entropy of scores (batch, classes, ...) and classes or class probabilities.
 
     See `mt_nn.functional.cross_entropy`.
     """
@@ -86,7 +86,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class MultiMarginLoss(_Loss):
-    """The loss of scores (batch, classes) for classes (batch,).
+    """Multi-class hinge loss of scores (batch, classes) and classes (batch,).
 
     See `mt_nn.functional.multi_margin_loss`.
     """
@@ -97,11 +97,11 @@ class MultiMarginLoss(_Loss):
     weight: Tensor | None = None
 
 
-# --- Of labels ------------------------------------------------------------------------------------
+# --- Labels ---------------------------------------------------------------------------------------
 
 
 class BCELoss(_WeightedLoss):
-    """The loss of probabilities for targets of the same shape.
+    """Binary cross-entropy of probabilities and targets of the same shape.
 
     See `mt_nn.functional.binary_cross_entropy`.
     """
@@ -110,7 +110,7 @@ class BCELoss(_WeightedLoss):
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """The loss of scores for targets of the same shape.
+    """Binary cross-entropy of scores (logits) and targets of the same shape.
 
     See `mt_nn.functional.binary_cross_entropy_with_logits`.
     """
@@ -121,7 +121,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class SoftMarginLoss(_Loss):
-    """The loss of scores for targets, 1 or -1, of the same shape.
+    """Logistic loss of scores and targets of the same shape, which are 1 or -1.
 
     See `mt_nn.functional.soft_margin_loss`.
     """
@@ -130,7 +130,7 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The loss of scores (*batch, labels) for targets of the same shape.
+    """Mean binary cross-entropy of scores (*batch, labels) and targets of the same shape.
 
     See `mt_nn.functional.multilabel_soft_margin_loss`.
     """
@@ -139,7 +139,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """The loss of scores (batch, labels) for numbers of labels, of the same shape.
+    """Multi-label hinge loss of scores (batch, labels) and label indices of the same shape.
 
     See `mt_nn.functional.multilabel_margin_loss`.
     """
@@ -147,11 +147,11 @@ class MultiLabelMarginLoss(_Loss):
     function = staticmethod(functional.multilabel_margin_loss)
 
 
-# --- Of distributions -----------------------------------------------------------------------------
+# --- Distributions --------------------------------------------------------------------------------
 
 
 class KLDivLoss(FunctionLayer):
-    """The divergence of log-probabilities from targets of the same shape.
+    """Kullback-Leibler divergence of log-probabilities and targets of the same shape.
 
     See `mt_nn.functional.kl_div`.
     """
@@ -163,7 +163,7 @@ class KLDivLoss(FunctionLayer):
 
 
 class PoissonNLLLoss(_Loss):
-    """The loss of means, or their logarithms, for counts of the same shape.
+    """Negative log-likelihood of counts for Poisson distributions.
 
     See `mt_nn.functional.poisson_nll_loss`.
     """
@@ -176,7 +176,7 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """The loss of means and variances for what was seen.
+    """Negative log-likelihood of values for normal distributions.
 
     See `mt_nn.functional.gaussian_nll_loss`.
     """
@@ -187,17 +187,17 @@ class GaussianNLLLoss(_Loss):
     eps: float = 1e-6
 
 
-# --- Of comparisons -------------------------------------------------------------------------------
+# --- Similarities and rankings --------------------------------------------------------------------
 
 
 class _MarginLoss(_Loss):
-    """A loss that is 0 beyond a margin."""
+    """Base class of losses with a margin."""
 
     margin: float = 0.0
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """The loss of pairs of vectors (batch, size) for targets, 1 or -1, (batch,).
+    """Loss of the cosine of pairs of vectors (batch, size), for targets (batch,) of 1 or -1.
 
     See `mt_nn.functional.cosine_embedding_loss`.
     """
@@ -206,7 +206,7 @@ class CosineEmbeddingLoss(_MarginLoss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """The loss of pairs of scores for targets, 1 or -1.
+    """Ranking loss of pairs of scores, for targets of 1 or -1.
 
     See `mt_nn.functional.margin_ranking_loss`.
     """
@@ -215,7 +215,7 @@ class MarginRankingLoss(_MarginLoss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The loss of distances for targets, 1 or -1, of the same shape.
+    """Hinge loss of distances, for targets of the same shape, which are 1 or -1.
 
     See `mt_nn.functional.hinge_embedding_loss`.
     """
@@ -225,7 +225,7 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """The loss of triplets of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
+    """Loss of triplets of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
 
     function = staticmethod(functional.triplet_margin_loss)
     margin: float = 1.0
@@ -235,7 +235,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """The loss of triplets, of whatever the distance takes.
+    """Loss of triplets with a given distance.
 
     See `mt_nn.functional.triplet_margin_with_distance_loss`.
     """
@@ -247,11 +247,11 @@ class TripletMarginWithDistanceLoss(_Loss):
     swap: bool = False
 
 
-# --- Of sequences ---------------------------------------------------------------------------------
+# --- Sequences ------------------------------------------------------------------------------------
 
 
 class CTCLoss(FunctionLayer):
-    """The loss of log-probabilities (time, batch, labels) for sequences of labels.
+    """CTC loss of log-probabilities (time, batch, labels) and sequences of labels.
 
     See `mt_nn.functional.ctc_loss`.
     """

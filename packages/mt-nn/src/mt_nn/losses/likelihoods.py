@@ -1,4 +1,4 @@
-"""Losses of predicted distributions: how unlikely they make what was seen."""
+"""Losses for predicted distributions: negative log-likelihoods and divergences."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def kl_div(
     Args:
         input: log-probabilities.
         target: probabilities, of the same shape.
-        reduction: mean or sum over all, or none; `"batchmean"` divides the sum by the first size,
-            as the divergence is defined.
+        reduction: "mean", "sum", "none", or "batchmean", the sum divided by the batch size, which
+            is the divergence as it is defined.
         log_target: whether the targets are logarithms, too.
 
     Raises:
         InputError: the shapes differ, or a tensor is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     if reduction not in ("mean", "sum", "batchmean", "none"):
         raise SettingError(
@@ -45,7 +45,7 @@ def kl_div(
     if reduction != "batchmean":
         return reduce(losses, reduction)
     if not input.ndim:
-        raise InputError("kl_div() takes a batch for 'batchmean'; a single number was given.")
+        raise InputError("kl_div() takes a batch for reduction='batchmean'; shape () was given.")
     return losses.sum() / input.shape[0]
 
 
@@ -69,30 +69,30 @@ def poisson_nll_loss(
     eps: float = 1e-8,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return how unlikely counts are for Poisson distributions of predicted means.
+    """Return the negative log-likelihood of counts for Poisson distributions.
 
     Args:
-        input: means, or their logarithms.
+        input: predicted means, or their logarithms.
         target: counts, of the same shape.
-        log_input: whether the input is logarithms: `exp(input) - target * input`; otherwise it is
-            `input - target * log(input + eps)`.
-        full: whether to add the logarithm of the factorial of counts above 1, by Stirling's
+        log_input: whether the input are logarithms, for a loss of `exp(input) - target * input`;
+            otherwise it is `input - target * log(input + eps)`.
+        full: whether to add the logarithm of the factorial of counts above 1, with Stirling's
             approximation `target log(target) - target + log(2 pi target) / 2`.
-        eps: keeps the logarithm finite.
-        reduction: mean or sum over all, or none.
+        eps: added to the input, so that the logarithm is finite.
+        reduction: "mean", "sum" or "none".
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check("eps", eps, eps >= 0, "at least 0")
     check_one_shape("poisson_nll_loss", input, target)
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
-        few = target <= 1
-        count = target.masked_fill(few, 1.0)
+        is_small = target <= 1
+        count = target.masked_fill(is_small, 1.0)
         stirling = count * count.log() - count + 0.5 * (2 * math.pi * count).log()
-        losses = losses + stirling.masked_fill(few, 0.0)
+        losses = losses + stirling.masked_fill(is_small, 0.0)
     return reduce(losses, reduction)
 
 
@@ -105,23 +105,23 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return how unlikely numbers are for normal distributions of predicted means and variances.
+    """Return the negative log-likelihood of values for normal distributions.
 
-    It is `(log(var) + (input - target)^2 / var) / 2` (Nix and Weigend 1994). A variance counts as
-    `eps` at least; the gradient passes as if it did not.
+    It is `(log(var) + (input - target)^2 / var) / 2` (Nix and Weigend 1994). Variances are clamped
+    to at least `eps`, without an effect on the gradient.
 
     Args:
-        input: means.
-        target: what was seen, of the same shape.
-        var: variances, of the same shape, or with a last size of 1 or none, or with a single
-            other size of 1; or one number for all.
+        input: predicted means.
+        target: observed values, of the same shape.
+        var: predicted variances, of the same shape, without the last dimension, or with one size of
+            1; or one number for all.
         full: whether to add the constant `log(2 pi) / 2`.
-        eps: added to the denominator, so that it is not 0.
-        reduction: mean or sum over all, or none.
+        eps: the smallest variance.
+        reduction: "mean", "sum" or "none".
 
     Raises:
-        InputError: shapes do not fit, a variance is negative, or the input is not floating-point.
-        SettingError: there is no such reduction, `eps` is not above 0, or `var` no number.
+        InputError: a shape is invalid, a variance is negative, or the input is not floating-point.
+        SettingError: the reduction is invalid, `eps` is not positive, or `var` is not a number.
     """
     check("eps", eps, eps > 0, "above 0")
     check_one_shape("gaussian_nll_loss", input, target)
@@ -140,11 +140,11 @@ def _gaussian(input: Tensor, target: Tensor, variance: Tensor) -> Tensor:
 @as_one_call
 def _check_variance(variance: Tensor) -> None:
     if variance.numel() and (variance.detach() < 0).any():
-        raise InputError("gaussian_nll_loss() takes variances from 0 on; one is negative.")
+        raise InputError("gaussian_nll_loss() takes non-negative variances; one is negative.")
 
 
 def _variance(input: Tensor, var: Tensor | float) -> Tensor:
-    """Return variances, none of which is negative, of a shape that broadcasts to the input's."""
+    """Check variances, and return them in a shape that broadcasts to that of the input."""
     variance = var if isinstance(var, Tensor) else full_like(input.detach(), number("var", var))
     _check_variance(variance)
     shape = input.shape
@@ -153,7 +153,7 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
     if variance.shape == shape[:-1]:
         return variance.unsqueeze(-1)
     pairs = zip(variance.shape, shape, strict=False)
-    if variance.ndim == input.ndim and [mine for mine, whole in pairs if mine != whole] == [1]:
+    if variance.ndim == input.ndim and [size for size, other in pairs if size != other] == [1]:
         return variance
     raise InputError(
         f"gaussian_nll_loss() takes variances of shape {shape}, with one size of 1, or without "
@@ -162,5 +162,5 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
 
 
 def _bounded_variance(variance: Tensor, eps: float) -> Tensor:
-    """Raise variances to `eps` in value, but leave their gradients alone."""
+    """Clamp variances to at least `eps`, with a gradient of 1."""
     return variance + (variance.detach().clamp_min(eps) - variance.detach())

@@ -1,4 +1,4 @@
-"""The loss of label sequences whose places in time are not known."""
+"""CTC loss: for label sequences without an alignment to the input."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from mt_tensor import Function, Tensor, cat, full, fused, tensor, zeros
 from mt_tensor.extending import Array
 
 IMPOSSIBLE = -1e37
-"""The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that
-differences of such numbers are, too."""
+"""The logarithm of a probability of 0: below all sums of scores, but finite, and so are differences
+of such values."""
 
 Lengths = Tensor | Sequence[int] | int
 
@@ -32,27 +32,28 @@ def ctc_loss(
     reduction: Reduction = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return how unlikely label sequences are, over all ways in which they can be spread over time.
+    """Return the negative log-probability of label sequences, summed over all alignments.
 
-    A way gives each time a label or a blank; repeated labels count once, and then blanks are
-    dropped. The sum over all ways is taken by the forward recursion of Graves et al. 2006,
-    "Connectionist Temporal Classification", equations 6 and 7, on logarithms.
+    An alignment has a label or a blank at each time. Merging repeated labels, and then removing
+    blanks, results in the sequence. Probabilities are summed with the forward recursion of Graves
+    et al. 2006, "Connectionist Temporal Classification", equations 6 and 7, on logarithms.
 
     Args:
         log_probs: log-probabilities of labels, shape (time, batch, labels), or (time, labels).
         targets: sequences of labels, without blanks, integers of shape (batch, longest); or all
-            sequences one after the other.
-        input_lengths: how many times there are for each sample.
-        target_lengths: how long each sequence is.
-        blank: which label is the blank.
-        reduction: none, sum, or the mean of what the losses of samples are for each label.
-        zero_infinity: whether sequences that are longer than their time permits lose 0, with a
-            gradient of 0, instead of infinity, with a gradient of nan.
+            sequences concatenated.
+        input_lengths: the number of times of each sample.
+        target_lengths: the length of each sequence.
+        blank: the label that is the blank.
+        reduction: "none", "sum", or "mean": divide the loss of each sample by its number of labels,
+            and average.
+        zero_infinity: whether the loss of sequences without an alignment, which are too long, is 0
+            with a gradient of 0, instead of infinity with a gradient of nan.
 
     Raises:
-        InputError: shapes, dtypes or lengths do not fit.
-        IndexingError: a label does not exist.
-        SettingError: there is no such reduction or blank.
+        InputError: a shape, dtype or length is invalid.
+        IndexingError: a label is out of range.
+        SettingError: the reduction or the blank is invalid.
     """
     check_floating("ctc_loss", log_probs)
     if log_probs.ndim not in (2, 3) or targets.dtype.kind != "integer":
@@ -68,27 +69,22 @@ def ctc_loss(
     lengths = _lengths("target_lengths", target_lengths, batch, None)
     states = _states(targets, lengths, blank, batched)
     scores = scores.float() if scores.dtype.is_narrow else scores
-    losses = _spread(
-        scores,
-        tensor(states, backend=scores.backend),
-        tensor(durations, backend=scores.backend),
-        tensor(lengths, backend=scores.backend),
-        blank,
-    )
+    tensors = [tensor(each, backend=scores.backend) for each in (states, durations, lengths)]
+    losses = _negative_log_likelihood(scores, tensors[0], tensors[1], tensors[2], blank)
     infinite = losses.detach() > -0.5 * IMPOSSIBLE
     if zero_infinity:
         losses = losses.masked_fill(infinite, 0.0)
     elif infinite.any():
         running = tensor(np.arange(times)[:, None] < durations, backend=scores.backend)
-        losses = Hopeless.apply(losses, scores, infinite, running)
+        losses = _Infinite.apply(losses, scores, infinite, running)
     if reduction == "mean":
         losses = losses / tensor(np.maximum(lengths, 1), dtype=losses.dtype, backend=losses.backend)
     losses = losses.to(log_probs.dtype)
     return reduce(losses if batched else losses.reshape(()), reduction)
 
 
-class Hopeless(Function):
-    """Losses that are infinite: nothing leads away from there, and the gradient says so by nan."""
+class _Infinite(Function):
+    """Replace losses without an alignment by infinity, with a gradient of nan."""
 
     @staticmethod
     def forward(ctx: Any, losses: Tensor, scores: Tensor, infinite: Tensor, running: Tensor) -> Any:
@@ -99,43 +95,43 @@ class Hopeless(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Return nan for the scores of what is infinite, at the times that it is running."""
+        """Return nan for the scores of infinite losses, up to the end of their sample."""
         infinite, running = ctx.saved_tensors
-        spoilt = (infinite & running).unsqueeze(2).expand(ctx.shape)
-        by_scores = zeros(ctx.shape, dtype=grad.dtype, backend=grad.backend)
-        return (
-            grad.masked_fill(infinite, 0),
-            by_scores.masked_fill(spoilt, float("nan")),
-            None,
-            None,
-        )
+        mask = (infinite & running).unsqueeze(2).expand(ctx.shape)
+        d_scores = zeros(ctx.shape, dtype=grad.dtype, backend=grad.backend)
+        d_scores = d_scores.masked_fill(mask, float("nan"))
+        return grad.masked_fill(infinite, 0), d_scores, None, None
 
 
 def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> Array:
-    """Return lengths, one for each sample."""
+    """Check lengths, one for each sample, and return them as int64."""
     values = given.detach().numpy() if isinstance(given, Tensor) else np.asarray(given)
     values = values.reshape(-1) if values.ndim == 0 else values
     if values.shape != (batch,) or values.dtype.kind not in "iu":
         raise InputError(
-            f"{name} are {batch} integers, one for each sample; shape {values.shape} of "
+            f"{name} must be {batch} integers, one for each sample; shape {values.shape} of "
             f"{values.dtype} was given."
         )
     if batch and (values.min() < 0 or (most is not None and values.max() > most)):
-        upper = "" if most is None else f" to {most}"
-        raise InputError(f"{name} are from 0{upper}; {values.tolist()} were given.")
+        expected = "non-negative" if most is None else f"from 0 to {most}"
+        raise InputError(f"{name} must be {expected}; {values.tolist()} were given.")
     return values.astype(np.int64)
 
 
 def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array:
-    """Return the labels of each sample with blanks before, between and after: (batch, states)."""
+    """Return the labels of each sample with blanks before, between and after them.
+
+    Returns:
+        Shape (batch, states).
+    """
     batch, longest = len(lengths), int(lengths.max(initial=0))
     given = targets.detach().numpy()
-    misfit = InputError(
-        f"targets are of shape ({batch}, {longest} or more), or one after the other; "
+    error = InputError(
+        f"targets must have shape ({batch}, {longest} or more), or be concatenated; "
         f"{targets.shape} was given."
     )
-    if longest > given.size:  # for which there may be no memory
-        raise misfit
+    if longest > given.size:  # check this first, since arrays of this length may not fit in memory
+        raise error
     inside = np.arange(longest) < lengths[:, None]
     rows = np.full((batch, longest), blank)
     if given.ndim == 1 and (batched or len(given) == lengths.sum()):
@@ -147,7 +143,7 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
     else:
         given = given.reshape(1, -1) if given.ndim == 1 else given
         if given.ndim != 2 or len(given) != batch or given.shape[1] < longest:
-            raise misfit
+            raise error
         rows[inside] = given[:, :longest][inside]
     states = np.full((batch, 2 * longest + 1), blank)
     states[:, 1::2] = rows
@@ -155,38 +151,38 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
 
 
 @fused("ctc")
-def _spread(
+def _negative_log_likelihood(
     scores: Tensor, states: Tensor, durations: Tensor, lengths: Tensor, blank: int
 ) -> Tensor:
-    """Return minus the log-probability of each sample's sequence, over all ways to spread it.
+    """Return the negative log-probability of the sequence of each sample, over all alignments.
 
     Args:
         scores: log-probabilities of labels, shape (time, batch, labels).
         states: the labels of each sample with blanks before, between and after, int64 of shape
             (batch, states).
-        durations: how many times each sample has, int64 of shape (batch,).
-        lengths: how many labels each sample has, without blanks, int64 of shape (batch,).
-        blank: which label is the blank.
+        durations: the number of times of each sample, int64 of shape (batch,).
+        lengths: the number of labels of each sample, without blanks, int64 of shape (batch,).
+        blank: the label that is the blank.
     """
     backend = scores.backend
     times, batch, _ = scores.shape
     count = states.shape[1]
     emitted = scores.clamp_min(IMPOSSIBLE).gather(2, states.expand(times, batch, count))
     labels = states.numpy()
-    through_blank = np.ones(labels.shape, bool)  # whether the state before cannot be left out
-    through_blank[:, 2:] = (labels[:, 2:] == blank) | (labels[:, 2:] == labels[:, :-2])
-    no_leap = tensor(through_blank, backend=backend)
+    needs_previous = np.ones(labels.shape, bool)  # whether the state before cannot be skipped
+    needs_previous[:, 2:] = (labels[:, 2:] == blank) | (labels[:, 2:] == labels[:, :-2])
+    no_skip = tensor(needs_previous, backend=backend)
     running = tensor(np.arange(times)[:, None, None] < durations.numpy()[:, None], backend=backend)
 
     start = np.full(labels.shape, IMPOSSIBLE)
-    start[:, 0] = 0.0  # before the first time, so that it leads to the first blank or label
+    start[:, 0] = 0.0  # before the first time; followed by the first blank or label
     forward = tensor(start, dtype=scores.dtype, backend=backend)
     before = full((batch, 2), IMPOSSIBLE, dtype=scores.dtype, backend=backend)
     for time in range(times):
         padded = cat([before, forward], 1)
-        ways = forward.logaddexp(padded[:, 1:-1])
-        ways = ways.logaddexp(padded[:, :-2].masked_fill(no_leap, IMPOSSIBLE))
-        forward = (ways + emitted[time]).where(running[time], forward)
+        total = forward.logaddexp(padded[:, 1:-1])
+        total = total.logaddexp(padded[:, :-2].masked_fill(no_skip, IMPOSSIBLE))
+        forward = (total + emitted[time]).where(running[time], forward)
 
     last = 2 * lengths.unsqueeze(1)
     at_blank = forward.gather(1, last)

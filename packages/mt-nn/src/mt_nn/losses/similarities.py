@@ -1,4 +1,4 @@
-"""Losses of comparisons: what should be near and is not, or lower and is not."""
+"""Losses for similarities, distances and rankings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mt_nn.utils.settings import check
 from mt_tensor import Tensor, elementwise, fuse, pairwise_distance
 
 _SMALL = 1e-12
-"""What is added to squared lengths before they divide."""
+"""Added to squared norms before a division by them."""
 
 
 @checked
@@ -24,18 +24,18 @@ def cosine_embedding_loss(
     *,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return `1 - cos` of vectors that should be alike, and `max(0, cos - margin)` of others.
+    """Return `1 - cos` for similar pairs of vectors, and `max(0, cos - margin)` for others.
 
     Args:
         input1: vectors, shape (batch, size), or (size,).
-        input2: vectors to compare them with, of the same shape.
-        target: 1 for pairs that should be alike, -1 for others; shape (batch,), or ().
-        margin: how alike the others may be.
-        reduction: mean or sum over all, or none.
+        input2: vectors, of the same shape.
+        target: 1 for similar pairs, -1 for dissimilar ones; shape (batch,), or ().
+        margin: the largest cosine of dissimilar pairs that has no loss.
+        reduction: "mean", "sum" or "none".
 
     Raises:
-        InputError: shapes or dtypes do not fit.
-        SettingError: there is no such reduction.
+        InputError: a shape or dtype is invalid.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("cosine_embedding_loss", input1, input2)
     if input1.ndim not in (1, 2) or target.shape != input1.shape[:-1]:
@@ -45,38 +45,38 @@ def cosine_embedding_loss(
         )
     lengths = input1.square().sum(-1), input2.square().sum(-1)
     products = (input1 * input2).sum(-1)
-    return reduce(_unlikeness(products, *lengths, target, margin), reduction)
+    return reduce(_cosine_loss(products, *lengths, target, margin), reduction)
 
 
 @fuse
-def _unlikeness(
+def _cosine_loss(
     products: Tensor, squares1: Tensor, squares2: Tensor, target: Tensor, margin: float
 ) -> Tensor:
     cosine = products * ((squares1 + _SMALL) * (squares2 + _SMALL)).rsqrt()
-    unlike = elementwise("where", target == -1, (cosine - margin).clamp_min(0.0), 0.0)
-    return elementwise("where", target == 1, 1.0 - cosine, unlike)
+    dissimilar = elementwise("where", target == -1, (cosine - margin).clamp_min(0.0), 0.0)
+    return elementwise("where", target == 1, 1.0 - cosine, dissimilar)
 
 
 @checked
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: Reduction = "mean"
 ) -> Tensor:
-    """Return distances of pairs that should be alike, and `max(0, margin - distance)` of others.
+    """Return the distance of similar pairs, and `max(0, margin - distance)` of dissimilar ones.
 
     Args:
         input: distances.
-        target: 1 for pairs that should be alike, -1 for others; of the same shape.
-        margin: how far apart the others should be.
-        reduction: mean or sum over all, or none.
+        target: 1 for similar pairs, -1 for dissimilar ones; of the same shape.
+        margin: the smallest distance of dissimilar pairs that has no loss.
+        reduction: "mean", "sum" or "none".
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_one_shape("hinge_embedding_loss", input, target)
-    unlike = (margin - input).clamp_min(0.0).masked_fill(target == 1, 0.0)
-    alike = input.masked_fill(target == -1, 0.0)
-    return reduce(alike + unlike, reduction)
+    dissimilar = (margin - input).clamp_min(0.0).masked_fill(target == 1, 0.0)
+    similar = input.masked_fill(target == -1, 0.0)
+    return reduce(similar + dissimilar, reduction)
 
 
 @checked
@@ -92,17 +92,15 @@ def margin_ranking_loss(
 
     Args:
         input1: scores.
-        input2: scores to rank them against.
-        target: 1 where the first should be higher, -1 where the second should.
-        margin: by how much.
-        reduction: mean or sum over all, or none.
-
-    All three have one number of dimensions, and are broadcast together.
+        input2: scores, with the same number of dimensions; all tensors are broadcast.
+        target: 1 if the first score should be higher, -1 if the second should be.
+        margin: the required difference.
+        reduction: "mean", "sum" or "none".
 
     Raises:
-        InputError: they have not, or the scores are not floating-point.
+        InputError: the numbers of dimensions differ, or the scores are not floating-point.
         IndexingError: the shapes do not broadcast.
-        SettingError: there is no such reduction.
+        SettingError: the reduction is invalid.
     """
     check_floating("margin_ranking_loss", input1, input2)
     _check_dimensions("margin_ranking_loss", input1, input2, target)
@@ -125,19 +123,19 @@ def triplet_margin_loss(
 
     Args:
         anchor: vectors, shape (batch, size), or (size,).
-        positive: vectors that should be near them.
+        positive: vectors that should be closer to the anchor.
         negative: vectors that should be further away.
-        margin: by how much.
-        p: the exponent of the norm that distances are.
-        eps: what is added to each difference.
-        swap: whether the negative's distance to the positive counts, if it is smaller than that to
-            the anchor (Balntas et al. 2016).
-        reduction: mean or sum over all, or none.
+        margin: the required difference of the distances.
+        p: the exponent of the norm.
+        eps: added to each difference of elements.
+        swap: whether to use the distance of negative and positive if it is smaller than that of
+            negative and anchor (Balntas et al. 2016).
+        reduction: "mean", "sum" or "none".
 
     Raises:
         InputError: the numbers of dimensions differ, or a tensor is not floating-point.
         IndexingError: the shapes do not broadcast.
-        SettingError: there is no such reduction, or the margin is not above 0.
+        SettingError: the reduction is invalid, or the margin is not positive.
     """
 
     def distance(first: Tensor, second: Tensor) -> Tensor:
@@ -158,7 +156,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return `triplet_margin_loss` with a distance of one's own; Euclid's if it is None."""
+    """Return `triplet_margin_loss` with a given distance; `pairwise_distance` if it is None."""
     name = "triplet_margin_with_distance_loss"
     distance, triplet = distance_function or pairwise_distance, (anchor, positive, negative)
     return _triplet(name, distance, triplet, margin, swap, reduction)
@@ -196,5 +194,6 @@ def _check_dimensions(name: str, *tensors: Tensor) -> None:
     if len({tensor.ndim for tensor in tensors}) > 1:
         shapes = ", ".join(str(tensor.shape) for tensor in tensors)
         raise InputError(
-            f"{name}() takes tensors of one number of dimensions; shapes {shapes} were given."
+            f"{name}() takes tensors with the same number of dimensions; shapes {shapes} were "
+            "given."
         )

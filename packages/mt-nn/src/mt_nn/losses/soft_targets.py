@@ -1,4 +1,4 @@
-"""`nll_loss`, and cross entropy for weighted classes and targets that are probabilities."""
+"""`nll_loss`, and `cross_entropy` with class weights or probabilities as targets."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def nll_loss(
     Args:
         input: log-probabilities, shape (batch, classes, *rest), or (classes,) for one sample.
         target: the correct classes, int64 of shape (batch, *rest), or ().
-        weight: a weight for each class, shape (classes,); the mean is divided by the sum of the
+        weight: a weight for each class, shape (classes,); the mean divides by the sum of the
             weights of all targets.
         ignore_index: the target of samples to ignore; it need not be a class.
-        reduction: mean or sum over all, or none.
+        reduction: "mean", "sum" or "none".
 
     Raises:
-        InputError: shapes or dtypes do not fit.
+        InputError: a shape or dtype is invalid.
         DTypeError: the weights have another dtype than the scores.
-        IndexingError: a class does not exist.
-        SettingError: there is no such reduction.
+        IndexingError: a class is out of range.
+        SettingError: the reduction is invalid.
         BackendMismatchError: the tensors belong to different backends.
     """
     check_reduction(reduction)
@@ -67,8 +67,7 @@ def soft_cross_entropy(
     check("label_smoothing", label_smoothing, 0.0 <= label_smoothing <= 1.0, "from 0 to 1")
     if not (target.is_floating_point() and target.shape == input.shape and input.ndim):
         check_classes("cross_entropy", input, target)
-        if weight is not None:
-            check_class_weights("cross_entropy", input, weight)
+        check_class_weights("cross_entropy", input, weight)
         settings = (weight, ignore_index, reduction, label_smoothing)
         return for_one_sample(
             lambda scores, classes: _weighted_nll(scores.log_softmax(1), classes, *settings),
@@ -78,8 +77,8 @@ def soft_cross_entropy(
     check_floating("cross_entropy", input)
     if ignore_index >= 0:
         raise SettingError(
-            "cross_entropy() ignores no class where the target is probabilities; got "
-            f"ignore_index={ignore_index}. Give those samples probabilities of 0."
+            "cross_entropy() does not support ignore_index for probabilities as targets; got "
+            f"{ignore_index}. Give the samples to ignore probabilities of 0."
         )
     if weight is not None:
         _check_count("cross_entropy", input, weight)
@@ -108,9 +107,9 @@ def _weighted_nll(
         weights = weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
         losses = losses * weights
     if label_smoothing:
-        everywhere = -_times_classes(log_probabilities, weight).sum(1)
-        share = label_smoothing / max(log_probabilities.shape[1], 1)
-        losses = (1 - label_smoothing) * losses + share * everywhere
+        uniform = -_times_classes(log_probabilities, weight).sum(1)
+        factor = label_smoothing / max(log_probabilities.shape[1], 1)
+        losses = (1 - label_smoothing) * losses + factor * uniform
     return reduced(losses, weights, counted, reduction)
 
 
@@ -122,7 +121,7 @@ def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:
 
 
 def check_class_weights(name: str, input: Tensor, weight: Tensor | None) -> None:
-    """Raise unless there is one weight for each class, of the dtype of the scores."""
+    """Raise an error unless there is one weight per class, of the dtype of the scores, or None."""
     if weight is not None:
         _check_count(name, input, weight)
         check_alike(name, input, weight)

@@ -1,16 +1,18 @@
-"""Tensors and networks in one tree of names, arranged as torch arranges its own.
+"""The names of mt-tensor and mt-nn in one tree of modules, as in torch.
 
-A program that was written for torch keeps all of its lines but those that import:
+In a program written for torch, only the imports have to be changed:
 
     import mt_nn.torch_names as torch
     import mt_nn.torch_names.nn.functional as F
     from mt_nn.core.loader import DataLoader
 
-Each module of this folder has a name of torch's and re-exports what mt-tensor and mt-nn have under
-its names: the same classes and functions, in no second copy. Modules are imported when they are
-first asked for. What of torch is left out says so, and what to use instead: see `left_out.py`.
+Each module of this folder re-exports the classes and functions of mt-tensor and mt-nn that are in
+the module of torch with its name. Submodules are imported at the first access. For a name that is
+left out, an error suggests what to use instead; see `left_out.py`.
 """
 
+# ruff: noqa: I001 - several names on a line
+# fmt: off
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
@@ -21,35 +23,16 @@ from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
-        amp,
-        autograd,
-        backends,
-        cuda,
-        distributions,
-        linalg,
-        nn,
-        optim,
-        random,
-        special,
-        testing,
-        utils,
-        version,
+        amp, autograd, backends, cuda, distributions, linalg, nn, optim, random, special, testing,
+        utils, version,
     )
 
-from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` gives way to a module
+from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` is replaced by a module
 from mt_tensor import DType as dtype  # noqa: N813 - the name of torch
-from mt_tensor import abs as abs
-from mt_tensor import all as all
-from mt_tensor import any as any
-from mt_tensor import bool as bool
-from mt_tensor import compile as compile
-from mt_tensor import float as float
-from mt_tensor import int as int
-from mt_tensor import max as max
-from mt_tensor import min as min
-from mt_tensor import pow as pow
-from mt_tensor import round as round
-from mt_tensor import sum as sum
+from mt_tensor import (
+    abs as abs, all as all, any as any, bool as bool, compile as compile, float as float,
+    int as int, max as max, min as min, pow as pow, round as round, sum as sum,
+)
 from mt_tensor.extending import seed
 
 newaxis = None

@@ -1,9 +1,8 @@
-"""What the modules of this folder share: lazy submodules, and a sentence for what is not there.
+"""Lazy submodules of the modules of this folder, and errors for missing names.
 
-`torch.nn` names layers and modules alike. A layer is a name of the module; a module of the folder
-is imported when it is first asked for (type checkers are told of those that no `import *` brings).
-Anything else is an error with advice, the same for `torch.jit`, `import torch.jit`, `from torch
-import jit` and `from torch.nn.functional import grid_sample`.
+A submodule is imported at the first access. Any other missing name is an error with advice, which
+is the same for `torch.jit`, `import torch.jit`, `from torch import jit` and `from
+torch.nn.functional import grid_sample`.
 """
 
 import sys
@@ -17,15 +16,15 @@ from typing import Any
 
 ROOT = __name__.rpartition(".")[0]
 _OWN = {f"{ROOT}.{name}" for name in ("_mirror", "_settings", "left_out")}
-"""The modules of the folder that have no name of torch's."""
+"""The modules of the folder that torch does not have."""
 
 
 class LeftOutError(ModuleNotFoundError):
-    """Something of torch's was imported that is not here; says what to use instead."""
+    """A name of torch was imported that is left out; the message suggests a replacement."""
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of this folder; what is not in it is not there, and it says so."""
+    """Find the modules of this folder; raise LeftOutError for others below it."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -42,7 +41,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Mirrored(Loader):
-    """Loads a module as another loader does, and finishes it."""
+    """Load a module with another loader, and finish it."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -59,17 +58,17 @@ sys.meta_path.insert(0, _Finder())
 
 
 def finish(name: str) -> None:
-    """Make a module one of the mirror, when it has all its names.
+    """Add lazy submodules to a module, after its other names are defined.
 
-    Where what it has taken from elsewhere is called like a module of the folder, as `optim` and
-    `backends` are, the module is meant.
+    If it has imported a name that is also that of a submodule, such as `optim` or `backends`, the
+    submodule replaces it.
 
     Args:
-        name: the name that it is imported by.
+        name: the name of the module.
     """
     module = sys.modules[name]
-    # Whoever imports a name from a package that has it not looks for a module of that name, and so
-    # comes to the finder. To that end all of the mirror are packages, most of them empty.
+    # `from package import name` looks for a submodule if the name is missing, and so calls the
+    # finder. Therefore all modules are packages, most of them empty.
     module.__dict__.setdefault("__path__", [])
     for below in iter_modules(module.__path__):
         module.__dict__.pop(below.name, None)

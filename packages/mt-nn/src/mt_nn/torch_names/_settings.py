@@ -1,6 +1,6 @@
-"""Settings of torch that programs make and that change nothing here.
+"""Settings of torch that have no effect here.
 
-Sums are taken in the precision of their elements, and the same seed gives the same results.
+Sums have the precision of their elements, and a seed determines all results.
 """
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ from mt_tensor.extending import check_flags
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same results in every run, which there are anyway."""
+    """Check the arguments, and do nothing: all algorithms are deterministic."""
     check_flags(mode=mode, warn_only=warn_only)

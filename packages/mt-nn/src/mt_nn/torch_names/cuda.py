@@ -1,3 +1,3 @@
-"""`torch.cuda`: what programs ask about the GPU."""
+"""`torch.cuda`: information about GPUs."""
 
 from mt_tensor.cuda import *

@@ -1,4 +1,4 @@
-"""What of torch is left out, and what to use instead: errors that are made from `left_out.toml`."""
+"""Messages for names of torch that are left out, from `left_out.toml`."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ LEFT_OUT: Mapping[str, str] = {
     each["say"]: each["names"]
     for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["left_out"]
 }
-"""What is said, and to whom: dotted names below torch."""
+"""For each message, the dotted names below torch that it is for."""
 
 
 @cache
 def _patterns() -> list[tuple[str, str]]:
-    """Return each name with what is said of it."""
+    """Return pairs of a name and its message."""
     return [(name, advice) for advice, names in LEFT_OUT.items() for name in names.split()]
 
 
 def advice(path: str) -> str | None:
-    """Return what to use instead of something of torch's; None if it is not left out knowingly.
+    """Return what to use instead of a name of torch; None if it is not known to be left out.
 
     Args:
         path: a dotted name below torch, as `nn.functional.grid_sample`.
     """
-    for pattern, said in _patterns():
+    for pattern, message in _patterns():
         if fnmatchcase(path, pattern) or path.startswith(f"{pattern}."):
-            return said
+            return message
     return None
 
 
 def sentence(path: str) -> str:
-    """Return what an error says of something that is not in a module of the mirror."""
-    said = advice(path)
-    if said is not None:
-        return f"torch.{path} is left out. {said}{_near(path, 0.8)}"
-    return f"torch.{path} is not here.{_near(path, 0.6)}"
+    """Return the message of an error for a missing name."""
+    message = advice(path)
+    if message is not None:
+        return f"torch.{path} is left out. {message}{_suggestion(path, 0.8)}"
+    return f"torch.{path} is not here.{_suggestion(path, 0.6)}"
 
 
-def _near(path: str, similar: float) -> str:
-    """Return a question after the name in the same module that is most like it, if one is."""
+def _suggestion(path: str, similar: float) -> str:
+    """Return a question with the most similar name of the same module, if there is one."""
     root = __name__.rpartition(".")[0]
     parent, _, name = path.rpartition(".")
     module = sys.modules.get(f"{root}.{parent}".rstrip("."))
-    if module is None:  # within a class
+    if module is None:  # a name in a class
         return ""
     names = {*vars(module), *(below.name for below in iter_modules(module.__path__))}
     known = {each for each in names if not each.startswith("_")}

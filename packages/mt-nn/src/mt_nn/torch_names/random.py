@@ -1,10 +1,11 @@
-"""`torch.random`: where random numbers come from."""
+"""`torch.random`: random generators."""
 
-from mt_tensor import Generator as Generator
-from mt_tensor import default_generator as default_generator
-from mt_tensor import get_rng_state as get_rng_state
-from mt_tensor import initial_seed as initial_seed
-from mt_tensor import manual_seed as manual_seed
-from mt_tensor import set_rng_state as set_rng_state
+# ruff: noqa: I001 - several names on a line
+# fmt: off
+from mt_tensor import (
+    Generator as Generator, default_generator as default_generator,
+    get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed,
+    set_rng_state as set_rng_state,
+)
 from mt_tensor.extending import fork_rng as fork_rng
 from mt_tensor.extending import seed as seed

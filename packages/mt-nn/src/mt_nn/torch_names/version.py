@@ -1,4 +1,4 @@
-"""`torch.version`: which version this is, and of which GPUs' libraries: of none."""
+"""`torch.version`: the version of mt-nn; there are no versions of CUDA and HIP."""
 
 from mt_nn import __version__
 

@@ -1,4 +1,4 @@
-"""Operations of networks as a few calls of NumPy, for the backend `numpy`."""
+"""Kernels of the backend `numpy`: operations of networks as a few calls of NumPy."""
 
 from mt_nn.kernels.numpy import convolution, linear, losses, pooling
 from mt_tensor.extending import FusedKernel
@@ -9,4 +9,4 @@ KERNELS: dict[str, FusedKernel] = {
     **losses.KERNELS,
     **pooling.KERNELS,
 }
-"""The kernels by the name of the operation."""
+"""Kernels by name of the operation."""

@@ -1,14 +1,14 @@
-"""Convolution by the matrix products of NumPy, over signals, images and volumes alike.
+"""Convolution of signals, images and volumes as matrix products of NumPy (im2col).
 
-What kernels see of some images becomes the columns of a matrix, for as many at a time as stay in
-the processor's cache. Products with the kernels are then the convolution, and products with the
-upstream gradient the gradient of the kernels.
+Windows of the images become the columns of a matrix, in blocks that fit into the cache. The product
+with the kernels is the convolution, and the product with the upstream gradient the gradient of the
+kernels.
 
-The gradient of the images is made of convolutions too. With a stride of s, elements s apart have
-met the same elements of the kernels. To these belongs a convolution of the upstream gradient with
-that part of the kernels, turned around (Dumoulin and Visin, A guide to convolution arithmetic for
-deep learning, 2016, section 4). A transposed convolution is this gradient, and its own gradients
-are the convolution and the gradient of its kernels.
+The gradient of the images consists of convolutions, too. With a stride of s, every s-th element of
+an image met the same elements of the kernels. Its gradient is a convolution of the upstream
+gradient with these elements, flipped (Dumoulin and Visin, A guide to convolution arithmetic for
+deep learning, 2016, section 4). A transposed convolution is this gradient; its own gradients are a
+convolution, and the gradient of the kernels.
 
 Arrays have the shapes (batch, channels, *sizes) and (out channels, channels / groups, *size).
 """
@@ -24,26 +24,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_supported, array_of, tensor_of
 from mt_nn.layers.convolution import transposed_sizes
 from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel, Shape, Strides
 
 COLUMNS = 2**18
-"""How many elements of columns are made at a time. They fit the second cache, and a product of them
-takes much longer than its call."""
+"""Number of elements of a block of columns: they fit into the L2 cache, and a product takes much
+longer than its call."""
 
 Numbers = tuple[int, ...]
 
 
 class Sliding(NamedTuple):
-    """How kernels slide over images, in each dimension.
+    """The settings of a convolution, with one number per dimension.
 
     Attributes:
-        stride: how far from each other places are.
-        padding: how many zeros there are beyond each end of an image.
-        dilation: how far from each other elements lie that a kernel sees.
-        groups: into how many independent parts the channels are split.
+        stride: distance between windows.
+        padding: number of zeros added on each side.
+        dilation: distance between the elements of a window.
+        groups: number of independent groups of channels.
     """
 
     stride: Numbers
@@ -53,13 +53,13 @@ class Sliding(NamedTuple):
 
 
 def convolve(images: Array, kernels: Array, bias: Array | None, how: Sliding) -> Array:
-    """Return images convolved with kernels, of shape (batch, out channels, *out sizes)."""
-    seen, groups = _windows(images, kernels.shape[2:], how), how.groups
+    """Convolve images with kernels; the result has shape (batch, out channels, *out sizes)."""
+    windows, groups = _windows(images, kernels.shape[2:], how), how.groups
     rows = kernels.reshape(groups, len(kernels) // groups, -1)
-    out = np.empty((len(images), len(kernels), *seen.shape[1 + kernels.ndim :]), images.dtype)
+    out = np.empty((len(images), len(kernels), *windows.shape[1 + kernels.ndim :]), images.dtype)
     results = _in_groups(out, groups)
-    for part in _parts(seen.shape, COLUMNS):
-        products = rows @ _columns(seen, part)
+    for part in _parts(windows.shape, COLUMNS):
+        products = rows @ _columns(windows, part)
         if bias is not None:
             products += bias.reshape(groups, -1, 1)
         target = results[:, :, *part]
@@ -68,97 +68,95 @@ def convolve(images: Array, kernels: Array, bias: Array | None, how: Sliding) ->
 
 
 def kernel_gradient(grad: Array, images: Array, size: Shape, how: Sliding) -> Array:
-    """Return the gradient of kernels of some size, from that of the convolved images."""
-    seen, groups = _windows(images, size, how), how.groups
+    """Return the gradient of kernels of a given size, given the upstream gradient."""
+    windows, groups = _windows(images, size, how), how.groups
     upstream = _in_groups(grad, groups)
     channels, outputs = images.shape[1] // groups, grad.shape[1] // groups
     total = np.zeros((groups, channels * math.prod(size), outputs), images.dtype)
-    for part in _parts(seen.shape, COLUMNS):
+    for part in _parts(windows.shape, COLUMNS):
         rows = upstream[:, :, *part].reshape(groups, outputs, -1)
-        total += _columns(seen, part) @ rows.swapaxes(1, 2)
+        total += _columns(windows, part) @ rows.swapaxes(1, 2)
     return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(groups * outputs, channels, *size)
 
 
 def image_gradient(grad: Array, kernels: Array, lengths: Shape, how: Sliding) -> Array:
-    """Return the gradient of images of some sizes, from that of the convolved images."""
+    """Return the gradient of images of given sizes, given the upstream gradient."""
     outputs, channels, *size = kernels.shape
     stride, padding, dilation, groups = how
     transposed = kernels.reshape(groups, outputs // groups, channels, *size).swapaxes(1, 2)
     transposed = transposed.reshape(groups * channels, outputs // groups, *size)
     out = np.zeros((len(grad), groups * channels, *lengths), grad.dtype)
-    every = zip(lengths, size, stride, padding, dilation, strict=True)
+    each_dim = zip(lengths, size, stride, padding, dilation, strict=True)
     ones, zeros = (1,) * len(lengths), (0,) * len(lengths)
-    for phases in itertools.product(*(_phases(*setting) for setting in every)):
-        taps, ends, places, spreads = zip(*phases, strict=True)
+    for phases in itertools.product(*(_phases(*setting) for setting in each_dim)):
+        taps, ranges, targets, dilations = zip(*phases, strict=True)
         part = np.ascontiguousarray(transposed[:, :, *taps])
-        sums = convolve(_framed(grad, ends), part, None, Sliding(ones, zeros, spreads, groups))
-        out[:, :, *places] = sums
+        settings = Sliding(ones, zeros, dilations, groups)
+        out[:, :, *targets] = convolve(_slice(grad, ranges), part, None, settings)
     return out
 
 
 def _phases(
-    length: int, size: int, stride: int, margin: int, spread: int
+    length: int, size: int, stride: int, margin: int, dilation: int
 ) -> Iterator[tuple[slice, tuple[int, int], slice, int]]:
-    """Yield, along one dimension, which elements of images meet which of kernels.
+    """Yield the convolutions that the gradient of images consists of, along one dimension.
 
     Yields:
-        Every `stride`-th element meets the same taps of kernels:
-        - these taps, in reverse order,
-        - from where to where elements of the upstream gradient have to do with them,
-        - where in the images the elements lie,
-        - how far the elements of the gradient that meet one of them lie apart.
+        For the elements of images that meet the same elements (taps) of kernels:
+        - the taps, in reverse order,
+        - the range of elements of the upstream gradient, which may exceed it,
+        - the slice of the images,
+        - the dilation, the distance of elements of the upstream gradient.
     """
-    common = math.gcd(stride, spread)
+    common = math.gcd(stride, dilation)
     for phase in range(0, stride, common):
-        taps = [tap for tap in range(size) if tap * spread % stride == phase]
+        taps = [tap for tap in range(size) if tap * dilation % stride == phase]
         start, stop = (-((phase - end) // stride) for end in (margin, margin + length))
         if taps and start < stop:
-            first, last = ((tap * spread - phase) // stride for tap in (taps[0], taps[-1]))
+            first, last = ((tap * dilation - phase) // stride for tap in (taps[0], taps[-1]))
             before = taps[0] - 1 if taps[0] else None
             reverse = slice(taps[-1], before, -(stride // common))
-            place = slice(phase + stride * start - margin, None, stride)
-            yield reverse, (start - last, stop - first), place, spread // common
+            target = slice(phase + stride * start - margin, None, stride)
+            yield reverse, (start - last, stop - first), target, dilation // common
 
 
-def _framed(images: Array, ends: Sequence[tuple[int, int]]) -> Array:
-    """Return images from one end to the other in each dimension, with zeros beyond their own."""
+def _slice(images: Array, ranges: Sequence[tuple[int, int]]) -> Array:
+    """Return a range of each dimension of images, with zeros for elements outside of them."""
     lengths = images.shape[2:]
-    if all(end == (0, length) for end, length in zip(ends, lengths, strict=True)):
+    if all(each == (0, length) for each, length in zip(ranges, lengths, strict=True)):
         return images
-    out = np.zeros((*images.shape[:2], *(stop - start for start, stop in ends)), images.dtype)
-    into, of = [], []
-    for (start, stop), length in zip(ends, lengths, strict=True):
+    out = np.zeros((*images.shape[:2], *(stop - start for start, stop in ranges)), images.dtype)
+    targets, sources = [], []
+    for (start, stop), length in zip(ranges, lengths, strict=True):
         low, high = max(start, 0), max(min(stop, length), start, 0)
-        of.append(slice(low, high))
-        into.append(slice(low - start, high - start))
-    out[:, :, *into] = images[:, :, *of]
+        sources.append(slice(low, high))
+        targets.append(slice(low - start, high - start))
+    out[:, :, *targets] = images[:, :, *sources]
     return out
 
 
 def _windows(images: Array, size: Shape, how: Sliding) -> Array:
-    """Return a view of what kernels see: (groups, channels / groups, *size, batch, *places)."""
+    """Return a view of all windows: (groups, channels / groups, *size, batch, *positions)."""
     if any(how.padding):
         both = zip(images.shape[2:], how.padding, strict=True)
-        images = _framed(images, [(-margin, length + margin) for length, margin in both])
+        images = _slice(images, [(-margin, length + margin) for length, margin in both])
     shape, strides = _layout(images.shape, images.strides, size, how)
     return as_strided(images, shape, strides, writeable=False)
 
 
 @functools.lru_cache(256)
 def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple[Shape, Strides]:
-    """Return shape and strides of what kernels see of images of some shape and strides."""
+    """Return shape and strides of the view of all windows."""
     n, channels, *lengths = images
     stride, _, dilation, groups = how
     of_image, of_channel, *steps = strides
-    every = zip(lengths, size, stride, dilation, strict=True)
-    places = [
-        (length - spread * (taps - 1) - 1) // step + 1 for length, taps, step, spread in every
-    ]
-    within = [step * spread for step, spread in zip(steps, dilation, strict=True)]
-    between = [step * apart for step, apart in zip(steps, stride, strict=True)]
+    each_dim = zip(lengths, size, stride, dilation, strict=True)
+    counts = [(length - d * (taps - 1) - 1) // s + 1 for length, taps, s, d in each_dim]
+    within = [step * d for step, d in zip(steps, dilation, strict=True)]
+    between = [step * s for step, s in zip(steps, stride, strict=True)]
     of_group = of_channel * (channels // groups)
     return (
-        (groups, channels // groups, *size, n, *places),
+        (groups, channels // groups, *size, n, *counts),
         (of_group, of_channel, *within, of_image, *between),
     )
 
@@ -166,105 +164,104 @@ def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple
 def _in_groups(images: Array, groups: int) -> Array:
     """Return a view of shape (groups, channels / groups, batch, *sizes)."""
     n, channels, *lengths = images.shape
-    apart = images.reshape(n, groups, channels // groups, *lengths)
-    return apart.transpose(1, 2, 0, *range(3, apart.ndim))
+    grouped = images.reshape(n, groups, channels // groups, *lengths)
+    return grouped.transpose(1, 2, 0, *range(3, grouped.ndim))
 
 
 @functools.lru_cache(256)
-def _parts(seen: Shape, most: int) -> list[tuple[slice, slice]]:
-    """Return which images are taken together, and which places along their first dimension.
+def _parts(windows: Shape, most: int) -> list[tuple[slice, slice]]:
+    """Divide windows into blocks: images, and positions along their first dimension.
 
     Args:
-        seen: the shape of what kernels see.
-        most: how many elements of columns are made at a time.
+        windows: the shape of the view of all windows.
+        most: number of elements of a block.
     """
-    dims = (len(seen) - 3) // 2
-    n, high = seen[dims + 2 : dims + 4]
-    in_a_row = math.prod(seen) // (n * high)
-    rows = max(most // in_a_row, 1)
-    images = max(rows // high, 1)
-    rows = min(rows, high)
+    dims = (len(windows) - 3) // 2
+    n, positions = windows[dims + 2 : dims + 4]
+    per_row = math.prod(windows) // (n * positions)
+    rows = max(most // per_row, 1)
+    images = max(rows // positions, 1)
+    rows = min(rows, positions)
     return [
         (slice(first, first + images), slice(top, top + rows))
         for first in range(0, n, images)
-        for top in range(0, high, rows)
+        for top in range(0, positions, rows)
     ]
 
 
-def _columns(seen: Array, part: tuple[slice, slice]) -> Array:
-    """Return what kernels see in a part, a column for each place: (groups, elements, places)."""
-    dims = (seen.ndim - 3) // 2
-    windows = seen[:, :, *[slice(None)] * dims, *part]
-    return windows.reshape(len(seen), math.prod(seen.shape[1 : 2 + dims]), -1)
+def _columns(windows: Array, part: tuple[slice, slice]) -> Array:
+    """Return the windows of a block as columns: (groups, elements, positions)."""
+    dims = (windows.ndim - 3) // 2
+    block = windows[:, :, *[slice(None)] * dims, *part]
+    return block.reshape(len(windows), math.prod(windows.shape[1 : 2 + dims]), -1)
 
 
 # --- Named operations -------------------------------------------------------------------------
 
 
-class _ByProducts(FusedKernel):
-    """What both directions have in common: images, kernels and biases come first."""
+class _Products(FusedKernel):
+    """Base class of both directions; images, kernels and biases are the first arguments."""
 
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, and float16, which BLAS does not multiply, to the composition."""
-        return are_computed(*arguments[:3])
+        """Whether the tensors are non-empty, and all float32 or all float64, as BLAS needs them."""
+        return are_supported(*arguments[:3])
 
     def sliding(self, *settings: Any) -> Sliding:
-        """Return what the settings after these say."""
+        """Return the settings of the convolution, given the arguments after the first three."""
         return Sliding(*settings)
 
-    def of_images(self, upstream: Array, images: Any, kernels: Array, how: Sliding) -> Array:
+    def image_gradient(self, upstream: Array, images: Any, kernels: Array, how: Sliding) -> Array:
         """Return the gradient of images."""
         return image_gradient(upstream, kernels, images.shape[2:], how)
 
-    def of_kernels(self, upstream: Array, images: Array, size: Shape, how: Sliding) -> Array:
-        """Return the gradient of kernels of some size."""
+    def kernel_gradient(self, upstream: Array, images: Array, size: Shape, how: Sliding) -> Array:
+        """Return the gradient of kernels of a given size."""
         return kernel_gradient(upstream, images, size, how)
 
     def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        """Return the gradients of images, kernels and biases, if they are needed."""
         x, kernels, _, *settings = arguments
         upstream, run, how = array_of(grad), no_warnings().run, self.sliding(*settings)
-        of_images = of_kernels = None
+        d_x = d_kernels = None
         if needs[0]:
-            found = run(self.of_images, upstream, x, array_of(kernels), how)
-            of_images = tensor_of(found, x)
+            d_x = tensor_of(run(self.image_gradient, upstream, x, array_of(kernels), how), x)
         if needs[1]:
-            found = run(self.of_kernels, upstream, array_of(x), kernels.shape[2:], how)
-            of_kernels = tensor_of(found, x)
-        of_biases = _bias_gradient(grad) if needs[2] else None
-        return of_images, of_kernels, of_biases, *[None] * len(settings)
+            arguments = (upstream, array_of(x), kernels.shape[2:], how)
+            d_kernels = tensor_of(run(self.kernel_gradient, *arguments), x)
+        d_bias = _bias_gradient(grad) if needs[2] else None
+        return d_x, d_kernels, d_bias, *[None] * len(settings)
 
 
-class Convolution(_ByProducts):
-    """Images, kernels and biases, and stride, padding, dilation and groups."""
+class Convolution(_Products):
+    """Arguments: images, kernels, biases, stride, padding, dilation and groups."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
-        biases = None if bias is None else bias._tensor.array
-        arrays = x._tensor.array, kernels._tensor.array, biases
+        biases = None if bias is None else array_of(bias)
+        arrays = array_of(x), array_of(kernels), biases
         return tensor_of(no_warnings().run(convolve, *arrays, Sliding(*settings)), x), ()
 
 
-class TransposedConvolution(_ByProducts):
-    """Images, kernels, biases, stride, padding, output padding, dilation and groups.
+class TransposedConvolution(_Products):
+    """Arguments: images, kernels, biases, stride, padding, output padding, dilation and groups.
 
-    The images here are the output of a convolution, and the other way round.
+    The images are the output of the convolution of which this is the gradient.
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave sizes of no convolution's input to the composition too."""
-        _, _, _, stride, _, more, _, _ = arguments
-        fit = all(added < step for added, step in zip(more, stride, strict=True))
-        return fit and super().fits(*arguments)
+        """Whether a convolution has an input of this size, and the tensors are supported."""
+        _, _, _, stride, _, output_padding, _, _ = arguments
+        is_input = all(n < step for n, step in zip(output_padding, stride, strict=True))
+        return is_input and super().fits(*arguments)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
-        """Return the images whose convolution has the size of the argument."""
-        x, kernels, bias, stride, padding, more, dilation, _ = arguments
-        least = transposed_sizes(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
-        size = tuple(length + added for length, added in zip(least, more, strict=True))
+        """Return the result: the gradient of the images of a convolution."""
+        x, kernels, bias, stride, padding, output_padding, dilation, _ = arguments
+        sizes = transposed_sizes(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
+        size = tuple(length + added for length, added in zip(sizes, output_padding, strict=True))
         how = self.sliding(*arguments[3:])
         out = no_warnings().run(image_gradient, array_of(x), array_of(kernels), size, how)
         if bias is not None:
@@ -272,24 +269,24 @@ class TransposedConvolution(_ByProducts):
         return tensor_of(out, x), ()
 
     def sliding(self, *settings: Any) -> Sliding:
-        """Return what the settings say of the convolution."""
+        """Return the settings of the convolution of which this is the gradient."""
         stride, padding, _, dilation, groups = settings
         return Sliding(stride, padding, dilation, groups)
 
-    def of_images(self, upstream: Array, images: Any, kernels: Array, how: Sliding) -> Array:
-        """Return the gradient of images: the convolution of that of the output."""
+    def image_gradient(self, upstream: Array, images: Any, kernels: Array, how: Sliding) -> Array:
+        """Return the gradient of images: the convolution of the upstream gradient."""
         return convolve(upstream, kernels, None, how)
 
-    def of_kernels(self, upstream: Array, images: Array, size: Shape, how: Sliding) -> Array:
-        """Return the gradient of kernels of some size."""
+    def kernel_gradient(self, upstream: Array, images: Array, size: Shape, how: Sliding) -> Array:
+        """Return the gradient of kernels of a given size."""
         return kernel_gradient(images, upstream, size, how)
 
 
 def _bias_gradient(grad: Any) -> Any:
-    """Return the sum of what each channel gets."""
+    """Return the sum of the upstream gradient of each channel."""
     upstream = array_of(grad)
-    of_images = no_warnings().run(np.sum, upstream.reshape(*upstream.shape[:2], -1), 2)
-    return tensor_of(no_warnings().run(np.sum, of_images, 0), grad)
+    per_image = no_warnings().run(np.sum, upstream.reshape(*upstream.shape[:2], -1), 2)
+    return tensor_of(no_warnings().run(np.sum, per_image, 0), grad)
 
 
 KERNELS: dict[str, FusedKernel] = {
@@ -298,4 +295,4 @@ KERNELS: dict[str, FusedKernel] = {
     "conv_transpose2d": TransposedConvolution(),
     "conv_transpose3d": TransposedConvolution(),
 }
-"""The kernels by the name of the operation."""
+"""Kernels by name of the operation."""

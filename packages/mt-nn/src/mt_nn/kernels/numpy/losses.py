@@ -1,6 +1,6 @@
-"""Cross-entropy on arrays, some rows of scores at a time that stay in the processor's cache.
+"""Cross-entropy on arrays, in blocks of rows that fit into the cache.
 
-The gradient is made of the exponentials that the loss needs anyway, so that forward computes it.
+The gradient consists of the exponentials that the loss computes, too, so forward computes both.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.kernels.numpy.tensors import Needs, Saved, are_computed, array_of, tensor_of
+from mt_nn.kernels.numpy.tensors import Needs, Saved, are_supported, array_of, tensor_of
 from mt_tensor.backends.extending import no_warnings, parts
 from mt_tensor.extending import FUSED, Array, FusedKernel
 
@@ -20,24 +20,24 @@ def cross_entropies(scores: Array, classes: Array, weights: Array, out: Array | 
 
     Args:
         scores: shape (samples, classes).
-        classes: the right class of each sample; any class where the weight is 0.
-        weights: what the loss of each sample counts in the gradient.
-        out: receives the gradient of the scores, if it is wanted.
+        classes: the correct class of each sample; any class if its weight is 0.
+        weights: the weight of each sample in the gradient.
+        out: the array to store the gradient of the scores in, or None.
     """
     losses = np.empty(len(scores), scores.dtype)
     for part in parts(*scores.shape):
-        rows, right, weight = scores[part], classes[part], weights[part]
-        numbers = np.arange(len(rows))
+        rows, correct, weight = scores[part], classes[part], weights[part]
+        indices = np.arange(len(rows))
         shifted = np.subtract(
             rows, np.maximum.reduce(rows, 1, keepdims=True), out=None if out is None else out[part]
         )
-        of_right = shifted[numbers, right]
+        of_correct = shifted[indices, correct]
         np.exp(shifted, out=shifted)
         sums = np.add.reduce(shifted, 1)
-        np.subtract(np.log(sums), of_right, out=losses[part])
+        np.subtract(np.log(sums), of_correct, out=losses[part])
         if out is not None:
             shifted *= (weight / sums)[:, None]
-            shifted[numbers, right] -= weight
+            shifted[indices, correct] -= weight
     if not weights.all():
         losses[weights == 0] = 0
         if out is not None:
@@ -46,13 +46,13 @@ def cross_entropies(scores: Array, classes: Array, weights: Array, out: Array | 
 
 
 class CrossEntropy(FusedKernel):
-    """Scores, classes, the class that is ignored, and the reduction."""
+    """Scores, classes, `ignore_index` and the reduction."""
 
     reads = ()
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, and float16, to the composition."""
-        return are_computed(arguments[0])
+        """Whether the scores are non-empty, and float32 or float64."""
+        return are_supported(arguments[0])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the reduced losses, and the gradient for an upstream gradient of 1."""
@@ -61,7 +61,7 @@ class CrossEntropy(FusedKernel):
         rows, counted = scores.reshape(-1, x.shape[1]), (given != ignore_index).reshape(-1)
         classes = np.where(counted, given.reshape(-1), 0)
         if np.maximum.reduce(classes.view(np.uint64)) >= x.shape[1]:  # or negative
-            return FUSED["cross_entropy"](*arguments), ()  # which says what class there is not
+            return FUSED["cross_entropy"](*arguments), ()  # which raises the error
         count = np.count_nonzero(counted) if reduction == "mean" else 1
         weights = (counted / max(count, 1)).astype(rows.dtype)
         gradient = np.empty(rows.shape, rows.dtype) if needs[0] else None
@@ -82,4 +82,4 @@ class CrossEntropy(FusedKernel):
 
 
 KERNELS: dict[str, FusedKernel] = {"cross_entropy": CrossEntropy()}
-"""The kernel by the name of the operation."""
+"""Kernels by name of the operation."""

@@ -1,4 +1,4 @@
-"""From tensors to the arrays that the kernels of the `numpy` backend compute with, and back."""
+"""Conversion of tensors to arrays and back, for the kernels of the `numpy` backend."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, as_dtype
 
 Needs = Sequence[bool]
-"""Of which arguments gradients are wanted."""
+"""Whether each argument needs a gradient."""
 
 Saved = tuple[Any, ...]
-"""What a kernel keeps for its gradient."""
+"""The values that a kernel saves for its gradient."""
 
 
 def array_of(tensor: Any) -> Array:
-    """Return the elements as an array over the tensor's own memory."""
+    """Return the elements as an array that shares the memory of the tensor."""
     array: Array = tensor._tensor.array
     return array
 
 
 def tensor_of(array: Array, like: Any) -> Any:
-    """Return a new contiguous array as a tensor on the backend of another."""
+    """Return a new contiguous array as a tensor on the backend of `like`."""
     dtype = like._tensor.layout.dtype
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
     return Tensor._make(TensorData.of(array, row_major(array.shape, dtype)), like.backend)
 
 
-def are_computed(*tensors: Any) -> bool:
-    """Whether there are elements, all of float32 or all of float64; what is None does not count.
+def are_supported(*tensors: Any) -> bool:
+    """Whether all tensors are non-empty, and of one dtype, float32 or float64; None is skipped.
 
-    Of float16, sums would be rounded at each step.
+    Sums of float16 would be rounded after each addition.
     """
     dtype = None
     for tensor in tensors:

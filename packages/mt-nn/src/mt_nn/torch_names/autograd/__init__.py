@@ -1,4 +1,4 @@
-"""`torch.autograd`: gradients as results, and operations with their own."""
+"""`torch.autograd`: differentiation, and functions with their own gradients."""
 
 from typing import TYPE_CHECKING
 

@@ -1,3 +1,3 @@
-"""`torch.autograd.function`: operations with a derivative of their own."""
+"""`torch.autograd.function`: functions with their own gradients."""
 
 from mt_tensor import Function as Function

@@ -1,4 +1,4 @@
-"""`torch.backends`: what libraries behind torch are asked and told; none of them is used here."""
+"""`torch.backends`: settings of libraries that torch uses."""
 
 from typing import TYPE_CHECKING
 

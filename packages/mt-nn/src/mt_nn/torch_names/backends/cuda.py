@@ -1,4 +1,4 @@
-"""`torch.backends.cuda`: whether products of float32 may be less exact on a GPU."""
+"""`torch.backends.cuda`: the precision of float32 matrix products on a GPU."""
 
 from mt_tensor import get_float32_matmul_precision, set_float32_matmul_precision
 
@@ -8,7 +8,7 @@ class _Products:
 
     @property
     def allow_tf32(self) -> bool:
-        """Return whether numbers may be rounded to 10 bits before they are multiplied."""
+        """Whether factors may be rounded to TF32, with 10 bits."""
         return get_float32_matmul_precision() != "highest"
 
     @allow_tf32.setter

@@ -1,4 +1,4 @@
-"""`torch.backends.cudnn`: settings that programs may make; results never depend on them."""
+"""`torch.backends.cudnn`: settings without an effect."""
 
 enabled = True
 allow_tf32 = True
@@ -7,5 +7,5 @@ deterministic = False
 
 
 def is_available() -> bool:
-    """Return whether convolutions are cuDNN's: they are mt-cuda's."""
+    """Return False: convolutions on a GPU are those of mt-cuda."""
     return False

@@ -1,8 +1,8 @@
-"""`torch.backends.mps`: GPUs of Apple's, which no backend is for."""
+"""`torch.backends.mps`: GPUs of Apple, for which there is no backend."""
 
 
 def is_available() -> bool:
-    """Return whether tensors can be there: they cannot."""
+    """Return False, since there is no such backend."""
     return False
 
 

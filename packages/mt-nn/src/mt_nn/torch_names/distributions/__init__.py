@@ -1,4 +1,4 @@
-"""`torch.distributions`: what can be drawn from."""
+"""`torch.distributions`: probability distributions."""
 
 from typing import TYPE_CHECKING
 

@@ -1,3 +1,3 @@
-"""`torch.distributions.kl`: how far one distribution is from another."""
+"""`torch.distributions.kl`: the Kullback-Leibler divergence."""
 
 from mt_nn.distributions import *

@@ -1,4 +1,4 @@
-"""`torch.nn`: layers, losses, and what holds them."""
+"""`torch.nn`: layers, losses and containers."""
 
 from typing import TYPE_CHECKING
 

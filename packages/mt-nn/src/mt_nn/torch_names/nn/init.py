@@ -1,3 +1,3 @@
-"""`torch.nn.init`: first values of parameters."""
+"""`torch.nn.init`: initializers of parameters."""
 
 from mt_nn.init import *

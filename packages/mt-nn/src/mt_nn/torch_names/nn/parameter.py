@@ -1,4 +1,4 @@
-"""`torch.nn.parameter`: tensors that are trained, and those that are saved with them."""
+"""`torch.nn.parameter`: parameters and buffers."""
 
 from mt_nn.core.parameter import *
 from mt_nn.layers.lazy import UninitializedBuffer as UninitializedBuffer

@@ -1,4 +1,4 @@
-"""`torch.optim`: how parameters follow their gradients."""
+"""`torch.optim`: optimizers."""
 
 from typing import TYPE_CHECKING
 

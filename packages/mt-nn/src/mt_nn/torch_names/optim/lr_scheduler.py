@@ -1,3 +1,3 @@
-"""`torch.optim.lr_scheduler`: how learning rates change."""
+"""`torch.optim.lr_scheduler`: schedules of the learning rate."""
 
 from mt_nn.optim.lr_scheduler import *

@@ -1,3 +1,3 @@
-"""`torch.optim.optimizer`: the base of all optimizers."""
+"""`torch.optim.optimizer`: the base class of optimizers."""
 
 from mt_nn.core.optimizer import *

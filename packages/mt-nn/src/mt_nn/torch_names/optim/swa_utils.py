@@ -1,3 +1,3 @@
-"""`torch.optim.swa_utils`: averages of weights."""
+"""`torch.optim.swa_utils`: averaging of weights."""
 
 from mt_nn.optim.swa_utils import *

@@ -1,4 +1,4 @@
-"""`torch.nn.utils`: what is done with all gradients or parameters."""
+"""`torch.nn.utils`: utilities for gradients and parameters."""
 
 from typing import TYPE_CHECKING
 

@@ -1,3 +1,3 @@
-"""`torch.nn.utils.clip_grad`: gradients that do not grow too large."""
+"""`torch.nn.utils.clip_grad`: clipping of gradients."""
 
 from mt_nn.utils.clipping import *

@@ -1,3 +1,3 @@
-"""`torch.nn.utils.parametrizations`: weights that are computed from others."""
+"""`torch.nn.utils.parametrizations`: weight and spectral normalization."""
 
 from mt_nn.utils.parametrizations import *

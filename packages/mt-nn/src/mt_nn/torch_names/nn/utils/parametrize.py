@@ -1,3 +1,3 @@
-"""`torch.nn.utils.parametrize`: any parameter, computed by a module."""
+"""`torch.nn.utils.parametrize`: parameters that are computed by a module."""
 
 from mt_nn.utils.parametrize import *

@@ -1,4 +1,4 @@
-"""`torch.utils.data.dataset`: samples by number, or one after another."""
+"""`torch.utils.data.dataset`: map-style and iterable data sets."""
 
 from mt_nn.core.dataset import *
 from mt_nn.data.datasets import *
