@@ -1,8 +1,8 @@
-"""Whole steps of training, for whoever measures or counts what a backend makes of them.
+"""Complete training steps, as benchmarks of backends.
 
-Each function builds a network and a batch on the backend in use, and returns one step: forward,
-backward and the optimizer. A step asks for no value, and so waits for nothing. They are entered as
-`mt_tensor.steps`, where benchmarks of backends find them.
+Each function creates a network and a batch on the current backend, and returns a function that runs
+one step: forward, backward and optimizer. A step reads no value and therefore does not wait for a
+device. The functions are entry points of the group `mt_tensor.steps`.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ Step = Callable[[], Tensor]
 
 
 def lenet_64() -> Step:
-    """Return a step of a LeNet on 64 digits, by gradient descent with momentum."""
+    """Return a step of LeNet with 64 digits and gradient descent with momentum."""
     return _lenet(64, lambda model: SGD(model.parameters(), lr=0.1, momentum=0.9))
 
 
 def lenet_1024() -> Step:
-    """Return a step of a LeNet on 1024 digits, by Adam."""
+    """Return a step of LeNet with 1024 digits and Adam."""
     return _lenet(1024, lambda model: Adam(model.parameters()))
 
 
 def gpt_2x64() -> Step:
-    """Return a step of a transformer of 2 layers of 64 features: 16 texts of 64 characters."""
+    """Return a step of a transformer with 2 layers of width 64: 16 texts of 64 characters."""
     return _gpt(layers=2, width=64, heads=4, window=64)
 
 
 def gpt_6x384() -> Step:
-    """Return a step of a transformer of 6 layers of 384 features: 16 texts of 256 characters."""
+    """Return a step of a transformer with 6 layers of width 384: 16 texts of 256 characters."""
     return _gpt(layers=6, width=384, heads=6, window=256)
 
 
-def _lenet(batch: int, optimized: Callable[[LeNet], SGD | Adam]) -> Step:
+def _lenet(batch: int, make_optimizer: Callable[[LeNet], SGD | Adam]) -> Step:
     rng = np.random.default_rng(0)
     model = LeNet(28, channels=(4, 8))
     images = tensor(rng.random((batch, 1, 28, 28), np.float32))
-    return _step(model, optimized(model), images, tensor(rng.integers(0, 10, batch)))
+    return _step(model, make_optimizer(model), images, tensor(rng.integers(0, 10, batch)))
 
 
 def _gpt(layers: int, width: int, heads: int, window: int, tokens: int = 65) -> Step:
