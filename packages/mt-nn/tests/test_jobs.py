@@ -35,7 +35,7 @@ from mt_nn.jobs.command import cli, runs, training
 from mt_nn.jobs.job import Settings
 from mt_nn.jobs.points import point_of
 from mt_nn.train import LeNet, ResNet9, TextCNN
-from mt_nn.train.callbacks import ENDING
+from mt_nn.train.callbacks import TERMINATING
 from mt_nn.train.trainer import Trainer
 from mt_operators.datasets import Dataset
 
@@ -393,7 +393,7 @@ def test_a_point_too_far_away_is_refused(
 @pytest.fixture(autouse=True)
 def control_c() -> Iterator[None]:
     """Signals end a process also where whoever started the tests lets them be ignored."""
-    usual = dict.fromkeys(ENDING, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
+    usual = dict.fromkeys(TERMINATING, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
     before = {each: signal.signal(each, handler) for each, handler in usual.items()}
     yield
     for each, handler in before.items():
@@ -1244,7 +1244,7 @@ def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
 @pytest.fixture
 def own_signals() -> Iterator[None]:
     """Let a test handle signals as it likes, whatever started the tests."""
-    before = {each: signal.getsignal(each) for each in ENDING}
+    before = {each: signal.getsignal(each) for each in TERMINATING}
     yield
     for each, handler in before.items():
         signal.signal(each, handler)

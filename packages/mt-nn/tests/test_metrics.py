@@ -39,7 +39,7 @@ def measured(metric: Metric, scores: Any = SCORES, right: Any = RIGHT) -> Any:
     return metric.compute()
 
 
-def test_shares_and_counts() -> None:
+def test_accuracy_and_confusion_matrix() -> None:
     ours = measured(ConfusionMatrix(5))
     counted = np.zeros((5, 5), int)
     np.add.at(counted, (RIGHT, PREDICTED), 1)
@@ -73,7 +73,7 @@ def test_means_over_samples() -> None:
     assert several.compute() == 2
 
 
-def test_pixels_are_samples() -> None:
+def test_pixels_count_as_samples() -> None:
     scores, right = RNG.standard_normal((2, 5, 3, 4)), RNG.integers(0, 5, (2, 3, 4))
     metric = Accuracy()
     metric.update(mt.tensor(scores), mt.tensor(right))
@@ -88,7 +88,7 @@ def test_ties_go_to_the_first_class_and_nan_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("make", [Accuracy, Perplexity, lambda: F1(3)])
-def test_nothing_has_no_value(make: Any) -> None:
+def test_metrics_without_samples_are_nan(make: Any) -> None:
     assert math.isnan(make().compute())
     assert ConfusionMatrix(2).compute().tolist() == [[0, 0], [0, 0]]
 
@@ -98,13 +98,13 @@ def test_nothing_has_no_value(make: Any) -> None:
     [
         (Accuracy(), mt.zeros(3), mt.tensor([1, 2, 0]), "Accuracy takes scores of shape"),
         (Accuracy(), mt.zeros(3, 2), mt.tensor([1, 2]), r"\(3, 2\) and \(2,\)"),
-        (Accuracy(), mt.zeros(1, 2), mt.zeros(1), "classes as integers; float32"),
+        (Accuracy(), mt.zeros(1, 2), mt.zeros(1), "integer classes; float32"),
         (F1(3), mt.zeros(1, 2), mt.tensor([0]), "F1 of 3 classes was given scores of 2"),
         (F1(3), mt.zeros(1, 3), mt.tensor([3]), "was given classes from 3 to 3"),
         (Perplexity(), mt.zeros(1, 3), mt.zeros(1), "class indices of int64"),
     ],
 )
-def test_what_does_not_fit(metric: Any, scores: Any, right: Any, message: str) -> None:
+def test_invalid_outputs_and_targets(metric: Any, scores: Any, right: Any, message: str) -> None:
     with pytest.raises(nn.InputError, match=message):
         metric.update(scores, right)
     assert metric.state_dict() == {}

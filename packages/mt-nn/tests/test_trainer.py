@@ -67,7 +67,7 @@ class Steps:
 # --- Training -----------------------------------------------------------------------------------
 
 
-def test_it_trains_as_by_hand() -> None:
+def test_training_matches_a_manual_loop() -> None:
     model = network()
     optimizer = nn.optim.Adam(model.parameters(), lr=0.02)
     losses, means, rates = [], [], []
@@ -95,7 +95,7 @@ def test_it_trains_as_by_hand() -> None:
     assert len(ours.fit(loader(), 4)) == 4
 
 
-def test_accumulated_batches_make_the_step_of_a_larger_one() -> None:
+def test_accumulation_equals_a_larger_batch() -> None:
     large, small = Trainer(*plain()), Trainer(*plain(), accumulate=3)
     data = samples(20)
     large.fit(nn.data.DataLoader(data, 12), 2)
@@ -122,7 +122,7 @@ def test_a_loader_without_length() -> None:
 
 
 class Watched(nn.Linear):
-    """A model that notes the number of each batch that it is given."""
+    """A model that records the number of each batch."""
 
     def __init__(self) -> None:
         super().__init__(1, 2)
@@ -141,7 +141,7 @@ def numbered_batches() -> list[Any]:
     return [(mt.full((1, 1), float(n)), mt.zeros(1).long()) for n in range(5)]
 
 
-def test_epochs_of_some_steps() -> None:
+def test_steps_per_epoch() -> None:
     class Stream(nn.data.IterableDataset):
         def __iter__(self) -> Any:
             return itertools.count()
@@ -161,13 +161,13 @@ def test_epochs_of_some_steps() -> None:
     assert short.batches == 3
     short.epoch, short.batch = 0, 4  # as if it had been interrupted in a longer epoch
     assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
-    with pytest.raises(nn.InputError, match="the loader no batches"):
+    with pytest.raises(nn.InputError, match="a loader without batches"):
         short.fit([], 4, steps_per_epoch=3)
     with pytest.raises(nn.SettingError, match="steps_per_epoch must be a positive integer"):
         short.fit(numbered, 4, steps_per_epoch=0)
 
 
-def test_the_state_of_a_trainer_says_how_far_a_loader_without_one_has_come() -> None:
+def test_the_state_contains_the_position_of_a_loader_without_a_state() -> None:
     first, second = Watched(), Watched()
     begun, goes_on = watching(first), watching(second)
     begun.fit(numbered_batches(), 1, steps_per_epoch=2)
@@ -231,7 +231,7 @@ def test_evaluation_and_prediction() -> None:
     assert history["validation_loss"] == [pytest.approx(measured["loss"], rel=1e-6)]
 
 
-def test_evaluation_leaves_every_mode_as_it_was() -> None:
+def test_evaluation_restores_modes() -> None:
     model = nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
     model[2].eval()
     ours = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.1), cross_entropy)
@@ -274,10 +274,10 @@ def test_a_model_with_two_inputs() -> None:
     assert ours.predict([batch[:2] for batch in batches], targets=False).shape == (3,)
 
 
-def test_what_cannot_be_trained() -> None:
+def test_invalid_batches() -> None:
     ours = trainer()
     for batch in (mt.ones(2, 4), (mt.ones(2, 4),)):
-        with pytest.raises(nn.InputError, match=r"a batch for training is a tuple"):
+        with pytest.raises(nn.InputError, match=r"a batch for training must be a tuple"):
             ours.fit([batch], 1)
     with pytest.raises(nn.InputError, match="no batches"):
         ours.predict([])
@@ -289,8 +289,8 @@ def test_what_cannot_be_trained() -> None:
     [
         ({"schedule": "batch"}, "schedule must be 'epoch' or 'step'"),
         ({"accumulate": 0}, "accumulate must be a positive integer"),
-        ({"clip_norm": -1}, "clip_norm must be a number from 0 on"),
-        ({"clip_value": math.nan}, "clip_value must be a number from 0 on"),
+        ({"clip_norm": -1}, "clip_norm must be a non-negative number"),
+        ({"clip_value": math.nan}, "clip_value must be a non-negative number"),
     ],
 )
 def test_bad_settings(settings: Any, message: str) -> None:
@@ -315,7 +315,7 @@ def test_bad_metrics(metrics: Any, message: str) -> None:
 
 
 class Moments(Callback):
-    """Writes down what is called."""
+    """Record the calls."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -326,7 +326,7 @@ class Moments(Callback):
         return super().__getattribute__(name)
 
 
-def test_the_moments_of_a_training() -> None:
+def test_callbacks_are_called_in_order() -> None:
     moments = Moments()
     ours = trainer(moments, accumulate=4)
     ours.fit(loader(count=20), 1)
@@ -347,7 +347,7 @@ def test_the_moments_of_a_training() -> None:
 
 
 class Given(train.Metric):
-    """A metric with values given beforehand, one for each epoch."""
+    """A metric with given values, one per epoch."""
 
     def __init__(self, values: list[float]) -> None:
         self.values = values
@@ -378,7 +378,7 @@ def test_early_stopping(values: list[float], settings: Any, epochs: int) -> None
     assert ours.should_stop or epochs == 6
 
 
-def test_the_best_parameters_come_back() -> None:
+def test_the_best_parameters_are_restored() -> None:
     kept: list[Any] = []
 
     class Keep(Callback):
@@ -397,7 +397,7 @@ def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
         train.EarlyStopping(mode="least")  # type: ignore[arg-type]
     with pytest.raises(nn.SettingError, match="min_delta must be"):
         train.EarlyStopping(min_delta=-1)
-    with pytest.raises(nn.SettingError, match="no number 'validation_loss' to go by; it has epoch"):
+    with pytest.raises(nn.SettingError, match="no number 'validation_loss' to monitor; it has"):
         trainer(train.EarlyStopping()).fit(loader(), 1)
     with pytest.raises(nn.SettingError, match="every_steps must be a positive integer"):
         train.SaveCheckpoints(tmp_path, every_steps=0)
@@ -407,7 +407,7 @@ def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
 
 
 class Interrupt(Callback):
-    """Saves a checkpoint after some step, and breaks off."""
+    """Save a checkpoint after some step, and raise an error."""
 
     comes_last = True
 
@@ -428,7 +428,7 @@ class Interrupt(Callback):
 
 
 class StatefulLoader:
-    """A loader that knows where it is."""
+    """A loader with a state."""
 
     def __init__(self) -> None:
         self.at, self.order = 0, np.zeros(0, int)
@@ -486,7 +486,7 @@ def whole(*callbacks: Callback, accumulate: int = 1) -> Trainer:
         (4, 2, 5, False),
     ],
 )
-def test_a_training_goes_on_exactly(
+def test_training_is_resumed_exactly(
     tmp_path: Path, make: Any, accumulate: int, steps: int | None, step: int, at_epoch_end: bool
 ) -> None:
     path = tmp_path / "c.safetensors"
@@ -507,13 +507,13 @@ def test_a_training_goes_on_exactly(
 
 @pytest.fixture
 def handler() -> Iterator[Any]:
-    """Python's own handler of Control-C, which a process begun in the background ignores."""
+    """Install Python's handler of Control-C, which background processes ignore."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield signal.default_int_handler
     signal.signal(signal.SIGINT, before)
 
 
-def test_control_c_waits_for_a_checkpoint(tmp_path: Path, handler: Any) -> None:
+def test_control_c_saves_a_checkpoint(tmp_path: Path, handler: Any) -> None:
     class Press(Callback):
         def on_batch_end(self, trainer: Trainer) -> None:
             for _ in range(presses[0] if trainer.step == 7 else 0):
@@ -545,7 +545,7 @@ def test_control_c_waits_for_a_checkpoint(tmp_path: Path, handler: Any) -> None:
     assert make().fit(loader(), 3).losses == wanted  # somebody else has taken it over
 
 
-def test_an_early_stop_is_remembered(tmp_path: Path) -> None:
+def test_early_stopping_is_restored(tmp_path: Path) -> None:
     def make(patience: int) -> Trainer:
         stopping = train.EarlyStopping("given", patience)
         saving = train.SaveCheckpoints(tmp_path)
@@ -578,12 +578,12 @@ def test_checkpoints_that_do_not_fit(tmp_path: Path) -> None:
         trainer().fit(list(loader(count=8)), 1, resume=path)
 
 
-def test_gradients_that_wait_are_in_no_checkpoint(tmp_path: Path) -> None:
+def test_accumulated_gradients_are_not_saved(tmp_path: Path) -> None:
     class Early(Callback):
         def on_batch_end(self, trainer: Trainer) -> None:
             trainer.save(tmp_path / "c")
 
-    with pytest.raises(nn.SettingError, match="gradients that are being accumulated"):
+    with pytest.raises(nn.SettingError, match="accumulated gradients"):
         trainer(Early(), accumulate=2).fit(loader(), 1)
 
 
@@ -644,7 +644,7 @@ print(len(wanted), found == wanted, len(steps) > 3, while_writing, len(list(fold
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as only Unix can")
-def test_a_training_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
+def test_a_training_that_is_killed_repeatedly_gives_the_same_result(
     tmp_path: Path,
 ) -> None:
     single = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -657,7 +657,7 @@ def test_a_training_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
 # --- Logs ---------------------------------------------------------------------------------------
 
 
-def test_files_of_a_training(tmp_path: Path) -> None:
+def test_logs(tmp_path: Path) -> None:
     table, lines = tmp_path / "new" / "log.csv", tmp_path / "log.jsonl"
     ours = trainer(train.CSVLog(table), train.JSONLinesLog(lines))
     history = ours.fit(loader(), 2, validation=loader())
@@ -673,7 +673,7 @@ def test_files_of_a_training(tmp_path: Path) -> None:
     assert json.loads(lines.read_text())["loss"] is None
 
 
-def test_progress_is_shown_with_rich_and_told_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_with_and_without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rich")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     shown = io.StringIO()
@@ -741,7 +741,7 @@ def test_curves(monkeypatch: pytest.MonkeyPatch) -> None:
         train.draw_curves(history)
 
 
-def test_the_history() -> None:
+def test_history() -> None:
     history = train.History()
     with pytest.raises(nn.SettingError, match="no 'loss'; it has no epochs yet"):
         history["loss"]
@@ -752,16 +752,16 @@ def test_the_history() -> None:
     assert repr(history).startswith("History(2 epochs, the last {'epoch': 2,")
 
 
-def test_a_progress_bar_tells_the_time_that_is_left_and_the_speed(
+def test_the_progress_bar_shows_remaining_time_and_speed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     progress = pytest.importorskip("rich.progress")
     told: list[str] = []
 
     class Drawn(progress.Progress):
-        def update(self, *task: Any, pace: str, **fields: Any) -> None:
-            super().update(*task, pace=pace, **fields)
-            told.append(pace)
+        def update(self, *task: Any, speed: str, **fields: Any) -> None:
+            super().update(*task, speed=speed, **fields)
+            told.append(speed)
 
     monkeypatch.setattr("rich.progress.Progress", Drawn)
     now = itertools.count()  # one second from one look at the clock to the next

@@ -48,11 +48,13 @@ class Memory(Callback):
         self._group, self._network = trainer.group, trainer.network
         every = slice(self._group.rank, None, self._group.size)
         whole = self._remembered
-        self._network.learning = None if whole is None else tuple(each[:, every] for each in whole)
+        self._network.training_state = (
+            None if whole is None else tuple(each[:, every] for each in whole)
+        )
 
     def consolidate_state_dict(self) -> None:
         """Ask all ranks what they remember."""
-        own = None if self._network is None else self._network.learning
+        own = None if self._network is None else self._network.training_state
         everybodys = [own] if self._group.size == 1 else self._group.gather(own, "memory of a text")
         if None not in everybodys:
             columns = zip(*everybodys, strict=True)

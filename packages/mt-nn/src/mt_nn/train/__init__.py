@@ -1,6 +1,6 @@
-"""Training: a `Trainer` with metrics, logs and checkpoints; and the command `mt-train`.
+"""Training: a `Trainer` with metrics, logs and checkpoints.
 
-It is imported by whoever trains, and not by `import mt_nn`.
+`import mt_nn` does not import this package.
 """
 
 from mt_nn.core.lenet import LeNet

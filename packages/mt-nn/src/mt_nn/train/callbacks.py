@@ -1,10 +1,11 @@
-"""What trainings often need of a `Callback`: to stop early, to save checkpoints, and logs."""
+"""Callbacks for early stopping, checkpoints, logs and progress."""
 
 from __future__ import annotations
 
 import copy
 import csv
 import io
+import json
 import math
 import os
 import signal
@@ -29,17 +30,17 @@ from mt_nn.utils.settings import check, check_either
 
 
 class EarlyStopping(Declared, Callback):
-    """Stops the training when a number has not become better for some epochs.
+    """Stop training when a metric has stopped improving.
 
     Args:
-        monitor: what of the epoch to go by, a name in the history.
-        patience: how many epochs without improvement are borne; the next one ends the training.
-        min_delta: by how much a better number must be better.
-        mode: whether less is better, "min", or more, "max".
-        restore_best: whether the model has the parameters of the best epoch in the end.
+        monitor: the name of the metric in the history.
+        patience: the number of epochs without improvement that are tolerated.
+        min_delta: the smallest change that counts as an improvement.
+        mode: "min" if smaller is better, "max" if larger is.
+        restore_best: whether to restore the parameters of the best epoch at the end.
 
     Raises:
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     everywhere = True
@@ -52,18 +53,18 @@ class EarlyStopping(Declared, Callback):
 
     def _check(self) -> None:
         check_either("mode", self.mode, "min", "max")
-        check("min_delta", self.min_delta, self.min_delta >= 0, "a number from 0 on")
+        check("min_delta", self.min_delta, self.min_delta >= 0, "a non-negative number")
         self.patience = integer("patience", self.patience, 0)
         self.best = math.inf
         self.waited = 0
         self.best_model: dict[str, Any] | None = None
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Stop at once where a training goes on that had been stopped already."""
+        """Stop at once if the resumed training had been stopped."""
         trainer.should_stop |= self.waited > self.patience
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Compare the epoch with the best one."""
+        """Stop if the epoch is not better than the best one, and patience is exhausted."""
         value = monitored(trainer, self.monitor) * (1 if self.mode == "min" else -1)
         if value < self.best - self.min_delta:
             self.best, self.waited = value, 0
@@ -75,45 +76,46 @@ class EarlyStopping(Declared, Callback):
                 trainer.should_stop = True
 
     def on_fit_end(self, trainer: Trainer) -> None:
-        """Give the model the best parameters, if that was asked for."""
+        """Restore the best parameters if `restore_best` is set."""
         if self.best_model is not None:
             trainer.network.load_state_dict(self.best_model)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what has been the best so far."""
+        """Return the best value and model, and the number of epochs since."""
         return {"best": self.best, "waited": self.waited, "best_model": self.best_model}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned."""
+        """Load the result of `state_dict`."""
         best, waited, best_model = (state[name] for name in ("best", "waited", "best_model"))
         self.best, self.waited, self.best_model = best, waited, best_model
 
 
-ENDING = [
+TERMINATING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-"""The signals by which somebody, the system, or the terminal that is closed ends a process."""
+"""The signals that end a process."""
 
 
 class SaveCheckpoints(Callback):
-    """Saves checkpoints of the training in a folder, from which `fit(resume=folder)` goes on.
+    """Save checkpoints of the training in a folder; `fit(resume=folder)` continues from the last.
 
-    Control-C waits for the end of the step and saves one, too, before it ends the training; pressed
-    again, it ends it at once. So do SIGTERM and SIGHUP where `signal.default_int_handler` handles
-    them. (In Python's main thread only, and if nobody else handles the signal.)
+    Control-C ends the training after the current step, with a checkpoint; a second Control-C ends
+    it at once. SIGTERM and SIGHUP do the same if their handler is `signal.default_int_handler`.
+    This works only in the main thread, and if no other handler was installed.
 
     Args:
-        folder: where they lie.
-        every_steps: after how many steps of the optimizer one is saved; None for only after epochs.
-        keep_last: how many of the last are kept.
-        keep_best: how many of the best are kept beside those, of the ones at the end of an epoch.
-        monitor: what of an epoch says how good it is.
-        mode: whether less is better, "min", or more, "max".
-        metadata: as `Checkpoints` takes it.
+        folder: the folder of the checkpoints.
+        every_steps: the number of optimizer steps between checkpoints; None to save only after
+            epochs.
+        keep_last: the number of most recent checkpoints to keep.
+        keep_best: the number of best checkpoints to keep in addition, among those after epochs.
+        monitor: the metric that defines the best checkpoints, a name in the history.
+        mode: "min" if smaller is better, "max" if larger is.
+        metadata: see `Checkpoints`.
 
     Raises:
-        FileError: the folder cannot be made.
-        SettingError: an invalid setting.
+        FileError: the folder cannot be created.
+        SettingError: a setting is invalid.
     """
 
     comes_last = True
@@ -136,43 +138,41 @@ class SaveCheckpoints(Callback):
         self._handled: list[signal.Signals] = []
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Take over Control-C, and what is answered like it."""
+        """Install handlers of the terminating signals."""
         if threading.current_thread() is not threading.main_thread():
             return
-        for each in ENDING:
+        for each in TERMINATING:
             if signal.getsignal(each) is signal.default_int_handler:
                 signal.signal(each, self._interrupt)
                 self._handled.append(each)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._interrupted:
-            self._end()
+            self._stop()
         self._interrupted = True
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         self._interrupted = False
         raise KeyboardInterrupt
 
-    def _ends(self, trainer: Trainer) -> bool:
-        """Return whether training is to end, which all ranks do at the same step."""
-        if trainer.group.size == 1:
-            return self._interrupted
+    def _must_stop(self, trainer: Trainer) -> bool:
+        """Return whether any rank was interrupted, so that all stop after the same step."""
         return any(trainer.group.gather(self._interrupted, "whether to end"))
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """Save if it is time, or the last chance."""
-        ends = self._ends(trainer)
-        if ends or (self.every_steps is not None and trainer.step % self.every_steps == 0):
+        """Save a checkpoint every `every_steps` steps, or if training must stop."""
+        must_stop = self._must_stop(trainer)
+        if must_stop or (self.every_steps is not None and trainer.step % self.every_steps == 0):
             self._save(trainer)
-        if ends:
-            self._end()
+        if must_stop:
+            self._stop()
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Save, with how good the epoch was if the best are kept."""
+        """Save a checkpoint, with the monitored metric if the best ones are kept."""
         score = monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
         self._save(trainer, score)
-        if self._ends(trainer):
-            self._end()
+        if self._must_stop(trainer):
+            self._stop()
 
     def _save(self, trainer: Trainer, score: float | None = None) -> None:
         parts = trainer.parts()
@@ -180,24 +180,24 @@ class SaveCheckpoints(Callback):
             self.checkpoints.save(trainer.step, score, **parts)
 
     def on_fit_end(self, trainer: Trainer) -> None:
-        """Give Control-C back."""
+        """Restore the signal handlers."""
         while self._handled:
             signal.signal(self._handled.pop(), signal.default_int_handler)
         if self._interrupted:
-            self._end()
+            self._stop()
 
 
 # --- Logs -----------------------------------------------------------------------------------------
 
 
 class _File(Callback):
-    """A file that is written after each epoch.
+    """Base of logs: write a file after each epoch.
 
     Args:
-        path: the file; its folder is made if need be.
+        path: the path of the file; its folder is created if necessary.
 
     Raises:
-        FileError: the folder cannot be made.
+        FileError: the folder cannot be created.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -209,12 +209,12 @@ class _File(Callback):
         write_atomically(self.path, self.content(trainer.history).encode())
 
     def content(self, history: History) -> str:
-        """Return what the file holds."""
+        """Return the content of the file."""
         raise NotImplementedError
 
 
 class CSVLog(_File):
-    """A table with a line for each epoch, comma-separated, under the names of the columns."""
+    """Write the history as comma-separated values, with a header and one line per epoch."""
 
     def content(self, history: History) -> str:
         """Return the table."""
@@ -226,35 +226,32 @@ class CSVLog(_File):
 
 
 class JSONLinesLog(_File):
-    """A JSON object for each epoch, one a line; arrays are lists, and nan is null."""
+    """Write one JSON object per epoch and line; arrays become lists, and nan null."""
 
     def content(self, history: History) -> str:
         """Return the lines."""
-        import json
-
         rows = [{name: _json(value) for name, value in row.items()} for row in history]
         return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
 def _json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return [_json(part) for part in value.tolist()]
+        value = value.tolist()
     if isinstance(value, list):
-        return [_json(part) for part in value]
+        return [_json(member) for member in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 class ProgressBar(Callback):
-    """A bar for the batches of an epoch, drawn with rich, and a line for each epoch.
+    """Show a progress bar for the batches of an epoch, with rich, and print a line per epoch.
 
-    Beside the bar are the loss of the last batch, the samples a second, and the time until the last
-    epoch will end, if the next batches take as long as those before, with validation and whatever
-    else lies between them. Only a terminal or a notebook shows the bar; a file gets the lines
-    alone. Without rich there are the lines, and a first one that says so.
+    Next to the bar are the loss of the last batch, samples per second, and the estimated time to
+    the end of the last epoch, including validation. The bar is shown only on a terminal or in a
+    notebook. Without rich, only the lines are printed, after a note.
 
     Args:
-        file: where to; the standard error output if None.
-        samples: what to call the samples, "images" for example.
+        file: the output; standard error if None.
+        samples: the name of the samples, such as "images".
     """
 
     comes_last = True
@@ -263,69 +260,71 @@ class ProgressBar(Callback):
         self.file, self.samples = file, samples
         self._progress: Any = None
         self._task: Any = None
-        self._began = 0.0
+        self._start = 0.0
         self._batches = 0
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Show the bar."""
-        self._began, self._batches = time.perf_counter(), 0
-        self._progress = self._made()
+        self._start, self._batches = time.perf_counter(), 0
+        self._progress = self._create()
         if self._progress is None:
-            self._print("no progress bar: it is drawn with rich (pip install 'mt-nn[train]').")
+            self._print("no progress bar: install rich (pip install 'mt-nn[train]').")
         else:
             self._progress.start()
 
-    def _made(self) -> Any:
+    def _create(self) -> Any:
         try:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
         except ImportError:
             return None
-        pace = TextColumn("{task.fields[pace]}")
-        bar = BarColumn(bar_width=None)  # as wide as what is said leaves room for
-        columns = (TextColumn("{task.description}"), bar, MofNCompleteColumn(), pace)
+        speed = TextColumn("{task.fields[speed]}")
+        bar = BarColumn(bar_width=None)  # fills the rest of the line
+        columns = (TextColumn("{task.description}"), bar, MofNCompleteColumn(), speed)
         console = Console(file=self.file or sys.stderr)
         hidden = not (console.is_terminal or console.is_jupyter)
         return Progress(*columns, console=console, transient=True, disable=hidden, expand=True)
 
     def _print(self, text: str) -> None:
         if self._progress is None or self._progress.disable:
-            # Not by rich, which would end the process where somebody has closed the file.
+            # Not with rich, which would exit the process if the file was closed.
             print(text, file=self.file or sys.stderr, flush=True)
         else:
-            # As it is: rich would break the line at a width that a file does not have.
+            # Without wrapping, which is not appropriate for a file.
             self._progress.console.print(text, soft_wrap=True, markup=False, emoji=False)
 
     def line(self, row: Mapping[str, Any]) -> str:
-        """Return what is shown of an epoch, a row of the history; override it to show another."""
-        shown = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
-        return "  ".join([f"epoch {row['epoch']:3}", *shown])
+        """Return the line to print for an epoch, a row of the history; may be overridden."""
+        values = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
+        return "  ".join([f"epoch {row['epoch']:3}", *values])
 
     def on_epoch_start(self, trainer: Trainer) -> None:
-        """Begin a bar."""
+        """Start a bar."""
         if self._progress is not None:
             total = trainer.batches
             self._task = self._progress.add_task(
-                f"epoch {trainer.epoch + 1}", total=total, completed=trainer.batch, pace=""
+                f"epoch {trainer.epoch + 1}", total=total, completed=trainer.batch, speed=""
             )
 
     def on_batch_end(self, trainer: Trainer) -> None:
-        """Move the bar."""
+        """Advance the bar."""
         if self._progress is not None:
             self._batches += 1
             text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
-            pace = self._pace(trainer)
-            self._progress.update(self._task, completed=trainer.batch, description=text, pace=pace)
+            speed = self._speed(trainer)
+            self._progress.update(
+                self._task, completed=trainer.batch, description=text, speed=speed
+            )
 
-    def _pace(self, trainer: Trainer) -> str:
-        """Return how long it will take, and how fast it goes."""
-        seconds = time.perf_counter() - self._began
+    def _speed(self, trainer: Trainer) -> str:
+        """Return the remaining time, if it is known, and the speed."""
+        seconds = time.perf_counter() - self._start
         speed = f"{trainer.samples / seconds:,.0f} {self.samples}/s"
         if trainer.batches is None:
             return speed
         batches = (trainer.epochs - trainer.epoch) * trainer.batches - trainer.batch
-        left = timedelta(seconds=round(batches * seconds / self._batches))
-        return f"{left} left  {speed}"
+        remaining = timedelta(seconds=round(batches * seconds / self._batches))
+        return f"{remaining} left  {speed}"
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Replace the bar by a line."""
@@ -334,7 +333,7 @@ class ProgressBar(Callback):
         self._print(self.line(trainer.history.rows[-1]))
 
     def on_fit_end(self, trainer: Trainer) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._progress is not None:
             if not self._progress.disable:  # rich before 14.3 would print an empty line
                 self._progress.stop()

@@ -1,4 +1,4 @@
-"""The history of a training: what each epoch gave, and its curves, drawn with matplotlib."""
+"""The history of a training: the results of each epoch, and their curves, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 
 class History:
-    """What came of a training so far.
+    """The results of a training, by epoch.
 
     >>> history = History()
     >>> history.add({"epoch": 1, "loss": 0.7})
@@ -24,8 +24,8 @@ class History:
     [0.7, 0.4]
 
     Attributes:
-        rows: for each epoch a dictionary: its number, the learning rate, the mean loss, the
-            metrics, and those of the validation, whose names begin with `validation_`.
+        rows: one dictionary per epoch: its number, the learning rate, the mean loss, the metrics,
+            and the loss and metrics of the validation, whose names begin with `validation_`.
         losses: the loss of every batch.
     """
 
@@ -34,11 +34,11 @@ class History:
         self.losses: list[float] = []
 
     def add(self, row: Row) -> None:
-        """Note an epoch."""
+        """Add an epoch."""
         self.rows.append(row)
 
     def __len__(self) -> int:
-        """Return how many epochs there are."""
+        """Return the number of epochs."""
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Row]:
@@ -46,7 +46,7 @@ class History:
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> list[Any]:
-        """Return a column: one value for each epoch, None for one that has none.
+        """Return a column: one value per epoch, None for epochs without a value.
 
         Raises:
             SettingError: no epoch has a value of that name.
@@ -59,20 +59,20 @@ class History:
         return [row.get(name) for row in self.rows]
 
     def names(self) -> list[str]:
-        """Return the names of all columns, in the order in which they came up."""
+        """Return the names of all columns, in order of appearance."""
         return list(dict.fromkeys(name for row in self.rows for name in row))
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything, for a checkpoint."""
+        """Return rows and losses, for a checkpoint."""
         return {"rows": [dict(row) for row in self.rows], "losses": np.array(self.losses, float)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned."""
+        """Load the result of `state_dict`."""
         rows, losses = [dict(row) for row in state["rows"]], np.asarray(state["losses"]).tolist()
         self.rows, self.losses = rows, losses
 
     def __repr__(self) -> str:
-        """Show the last epoch."""
+        """Return the number of epochs and the last epoch."""
         last = f", the last {self.rows[-1]}" if self.rows else ""
         return f"History({len(self)} epochs{last})"
 
@@ -84,19 +84,24 @@ DPI = 110
 
 
 def draw_curves(history: History) -> bytes:
-    """Return a PNG picture with one diagram for the loss and each metric, by epoch.
+    """Return a PNG image with one plot for the loss and each metric, by epoch.
 
-    Training and validation share a diagram; the loss of every batch lies behind that of the epochs.
-    What is no number, as a confusion matrix, is left out.
+    Training and validation share a plot; the loss is also plotted for every batch. Metrics that are
+    not numbers, such as confusion matrices, are skipped.
 
     Raises:
         MissingPackageError: matplotlib is not installed.
-        SettingError: there is no epoch yet.
+        SettingError: the history has no epochs.
     """
     if not len(history):
-        raise SettingError("there are no curves to draw: the history has no epochs yet.")
-    names = [name for name in history.names() if _is_number(history.rows[-1].get(name))]
-    names = [name for name in names if name != "epoch" and not name.startswith("validation_")]
+        raise SettingError("draw_curves(): the history has no epochs yet.")
+    names = [
+        name
+        for name in history.names()
+        if isinstance(history.rows[-1].get(name), int | float)
+        and name != "epoch"
+        and not name.startswith("validation_")
+    ]
     figure = make_figure(6, 2.6 * len(names))
     for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
         draw_curve(axes, history, name)
@@ -104,34 +109,30 @@ def draw_curves(history: History) -> bytes:
     return as_png(figure)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float))
-
-
 def make_figure(width: float, height: float) -> Any:
-    """Return an empty figure, in inches.
+    """Return an empty matplotlib figure; sizes are in inches.
 
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
-    with packages_needed("curves are drawn with matplotlib: pip install 'mt-nn[train]'."):
+    with packages_needed("figures need matplotlib: pip install 'mt-nn[train]'."):
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def draw_curve(axes: Any, history: History, name: str) -> None:
-    """Draw a number of training and validation by epoch, and the loss of every batch behind it.
+    """Plot a metric of training and validation by epoch; the loss also for every batch.
 
     Args:
-        axes: where to; matplotlib's.
-        history: has at least one epoch.
-        name: what is drawn, a name in the history.
+        axes: matplotlib axes.
+        history: a history with at least one epoch.
+        name: the name of the metric in the history.
     """
     epochs = history["epoch"]
     if name == "loss" and history.losses:
         count = len(history.losses)
-        at = [epochs[-1] * (batch + 1) / count for batch in range(count)]
-        axes.plot(at, history.losses, color="0.8", linewidth=0.8, label="training, each batch")
+        x = [epochs[-1] * (batch + 1) / count for batch in range(count)]
+        axes.plot(x, history.losses, color="0.8", linewidth=0.8, label="training, each batch")
     for column, label in ((name, "training"), (f"validation_{name}", "validation")):
         if column in history.names():
             values = [float("nan") if y is None else y for y in history[column]]
@@ -142,10 +143,9 @@ def draw_curve(axes: Any, history: History, name: str) -> None:
 
 
 def as_png(figure: Any) -> bytes:
-    """Return a figure as the content of a PNG file; letters that the font lacks are boxes in it.
+    """Return a figure as PNG; characters missing from the font become boxes.
 
-    Where a figure has a layout, `savefig` draws all of it twice, the first time for nothing but the
-    layout: that is made here.
+    The layout is computed here, because `savefig` would draw the figure twice to compute it.
     """
     content = io.BytesIO()
     with warnings.catch_warnings():

@@ -1,7 +1,7 @@
-"""Metrics: what is measured of a model over many batches.
+"""Metrics, accumulated over batches.
 
-A metric is told of each batch with `update`, and says with `compute` what it has seen. All samples
-weigh the same, however they came in batches. Counting is done on the host, in integers.
+Call `update` for each batch, and `compute` for the value over all of them. All samples have the
+same weight, independent of the sizes of batches. Counts are integers on the host.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ Average = Literal["macro", "micro", "weighted"]
 
 
 class Metric(ABC):
-    """Something measured over many batches. Subclass it to bring your own.
+    """Base class of metrics.
 
-    What a metric has counted lies in `counts`: numbers or arrays by name, which start at 0.
+    Attributes:
+        counts: the accumulated numbers or arrays, by name, initially 0.
     """
 
     counts: dict[str, Any]
@@ -36,41 +37,43 @@ class Metric(ABC):
         self.reset()
 
     def reset(self) -> None:
-        """Forget all batches."""
+        """Remove all batches."""
         self.counts = {}
 
     def add(self, name: str, value: Any) -> None:
-        """Add a number or an array to what has been counted under a name."""
+        """Add a number or an array to a count."""
         self.counts[name] = self.counts.get(name, 0) + value
 
     @abstractmethod
     def update(self, output: Tensor, target: Tensor) -> None:
-        """Take a batch into account: what the model returned, and what was wanted."""
+        """Add a batch: the output of the model, and the target."""
 
     @abstractmethod
     def compute(self) -> Any:
         """Return the value over all batches since `reset`; nan if there were none."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what has been counted."""
+        """Return the counts."""
         return dict(self.counts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned."""
+        """Load the result of `state_dict`."""
         if not isinstance(state, Mapping):
-            raise StateDictError(f"{type(self).__name__} takes counts by name; {state!r} is none.")
+            raise StateDictError(
+                f"the state of {type(self).__name__} must be a dictionary; {state!r} was given."
+            )
         self.counts = dict(state)
 
 
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else math.nan
+def _ratio(part: float, total: float) -> float:
+    return part / total if total else math.nan
 
 
 def _scores_and_classes(name: str, output: Tensor, target: Tensor) -> tuple[Array, Array]:
-    """Return scores as (samples, classes) and the right class of each, on the host.
+    """Return scores, shape (samples, classes), and the class of each sample, on the host.
 
     Raises:
-        InputError: shapes or dtypes do not fit.
+        InputError: the shapes do not match, or classes are not integers.
     """
     if output.ndim < 2 or target.shape != (output.shape[0], *output.shape[2:]):
         raise InputError(
@@ -78,16 +81,16 @@ def _scores_and_classes(name: str, output: Tensor, target: Tensor) -> tuple[Arra
             f"(batch, ...); shapes {output.shape} and {target.shape} were given."
         )
     if target.dtype.kind != "integer":
-        raise InputError(f"{name} takes classes as integers; {target.dtype.name} was given.")
+        raise InputError(f"{name} takes integer classes; {target.dtype.name} was given.")
     scores = np.moveaxis(output.detach()._numbers(), 1, -1).reshape(-1, output.shape[1])
     return scores, target.numpy().reshape(-1)
 
 
 class Mean(Metric):
-    """The mean over all samples of what a function returns for a batch, such as a loss.
+    """The mean over all samples of a function of batches, such as a loss.
 
     Args:
-        function: takes output and target and returns a mean over the batch, a tensor or a number.
+        function: takes output and target, and returns the mean of the batch, a tensor or a number.
     """
 
     def __init__(self, function: Callable[[Tensor, Tensor], Any]) -> None:
@@ -96,30 +99,30 @@ class Mean(Metric):
 
     @no_grad()
     def update(self, output: Tensor, target: Tensor) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         value = self.function(output, target)
         self.add_mean(value.item() if isinstance(value, Tensor) else value, samples_of(target))
 
     def add_mean(self, mean: float, samples: int) -> None:
-        """Take a batch into account whose mean is known; an empty one has none."""
+        """Add a batch with a given mean; ignore empty ones."""
         if samples:
             self.add("total", mean * samples)
             self.add("samples", samples)
 
     def compute(self) -> float:
         """Return the mean."""
-        return _share(self.counts.get("total", 0.0), self.counts.get("samples", 0))
+        return _ratio(self.counts.get("total", 0.0), self.counts.get("samples", 0))
 
 
 def samples_of(target: Any) -> int:
-    """Return how many samples a batch has, by its targets."""
+    """Return the number of samples of a batch, given its target."""
     return len(target) if isinstance(target, Tensor) and target.ndim else 1
 
 
 class Perplexity(Mean):
-    """The exponential of the mean cross-entropy: among how many classes a model is undecided.
+    """The exponential of the mean cross-entropy.
 
-    It takes scores (batch, classes, ...) and classes (batch, ...); every class counts.
+    Outputs are scores, shape (batch, classes, ...), and targets classes, shape (batch, ...).
     """
 
     def __init__(self) -> None:
@@ -127,23 +130,23 @@ class Perplexity(Mean):
 
     @no_grad()
     def update(self, output: Tensor, target: Tensor) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         self.add_mean(functional.cross_entropy(output, target).item(), target.numel())
 
     def compute(self) -> float:
-        """Return the perplexity; infinity if it is too large for a number."""
+        """Return the perplexity; infinity if it overflows."""
         mean = super().compute()
         return math.inf if mean > 709 else math.exp(mean)
 
 
 class TopKAccuracy(Metric):
-    """The share of samples whose right class is among the `k` with the largest scores.
+    """The fraction of samples whose class is among the `k` with the largest scores.
 
-    Of classes with equal scores the first counts as the larger, as in `argmax`. It takes scores
-    (batch, classes, ...) and classes (batch, ...).
+    Ties are resolved in favor of the first class, as in `argmax`. Outputs are scores, shape
+    (batch, classes, ...), and targets classes, shape (batch, ...).
 
     Args:
-        k: how many classes count, at least one.
+        k: a positive integer.
     """
 
     def __init__(self, k: int = 5) -> None:
@@ -151,36 +154,37 @@ class TopKAccuracy(Metric):
         self.k = integer("k", k, 1)
 
     def update(self, output: Tensor, target: Tensor) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         scores, classes = _scores_and_classes(type(self).__name__, output, target)
         exists = (classes >= 0) & (classes < scores.shape[1])
-        own = np.take_along_axis(scores, np.where(exists, classes, 0)[:, None], axis=1)
+        score = np.take_along_axis(scores, np.where(exists, classes, 0)[:, None], axis=1)
         earlier = np.arange(scores.shape[1]) < classes[:, None]
-        larger = (scores > own) | ((scores == own) & earlier) | np.isnan(scores)
-        right = exists & (larger.sum(axis=1) < self.k) & ~np.isnan(own[:, 0])
-        self.add("right", int(right.sum()))
+        larger = (scores > score) | ((scores == score) & earlier) | np.isnan(scores)
+        correct = exists & (larger.sum(axis=1) < self.k) & ~np.isnan(score[:, 0])
+        self.add("right", int(correct.sum()))
         self.add("samples", len(classes))
 
     def compute(self) -> float:
-        """Return the share, from 0 to 1."""
-        return _share(self.counts.get("right", 0), self.counts.get("samples", 0))
+        """Return the fraction, from 0 to 1."""
+        return _ratio(self.counts.get("right", 0), self.counts.get("samples", 0))
 
 
 class Accuracy(TopKAccuracy):
-    """The share of samples whose right class has the largest score."""
+    """The fraction of samples whose class has the largest score."""
 
     def __init__(self) -> None:
         super().__init__(k=1)
 
 
 class ConfusionMatrix(Metric):
-    """How often each class was predicted for each right class.
+    """The number of samples by true and predicted class.
 
-    It takes scores (batch, classes, ...) and classes (batch, ...). The value is an array of shape
-    (classes, classes), with a row for each right class and a column for each predicted one.
+    Outputs are scores, shape (batch, classes, ...), and targets classes, shape (batch, ...). The
+    value is an array of shape (classes, classes), with one row per true class and one column per
+    predicted class.
 
     Args:
-        classes: how many there are.
+        classes: the number of classes.
     """
 
     def __init__(self, classes: int) -> None:
@@ -188,48 +192,48 @@ class ConfusionMatrix(Metric):
         self.classes = integer("classes", classes, 1)
 
     def update(self, output: Tensor, target: Tensor) -> None:
-        """Take a batch into account.
+        """Add a batch.
 
         Raises:
-            InputError: shapes or dtypes do not fit, there are other scores than one for each class,
-                or a class does not exist.
+            InputError: shapes or dtypes do not match, the number of scores is not `classes`, or a
+                class is out of range.
         """
-        scores, right = _scores_and_classes(type(self).__name__, output, target)
+        scores, labels = _scores_and_classes(type(self).__name__, output, target)
         if scores.shape[1] != self.classes:
             raise InputError(
                 f"{type(self).__name__} of {self.classes} classes was given scores of "
                 f"{scores.shape[1]}."
             )
-        if len(right) and not (right.min() >= 0 and right.max() < self.classes):
+        if len(labels) and not (labels.min() >= 0 and labels.max() < self.classes):
             raise InputError(
                 f"{type(self).__name__} of {self.classes} classes was given classes from "
-                f"{right.min()} to {right.max()}."
+                f"{labels.min()} to {labels.max()}."
             )
-        cells = right.astype(np.int64) * self.classes + scores.argmax(axis=1)
-        counted = np.bincount(cells, minlength=self.classes**2)
-        self.add("matrix", counted.reshape(self.classes, self.classes))
+        cells = labels.astype(np.int64) * self.classes + scores.argmax(axis=1)
+        counts = np.bincount(cells, minlength=self.classes**2)
+        self.add("matrix", counts.reshape(self.classes, self.classes))
 
     def matrix(self) -> Array:
-        """Return the counts."""
-        nothing = np.zeros((self.classes, self.classes), np.int64)
-        return np.asarray(self.counts.get("matrix", nothing))
+        """Return the counts, without copying them."""
+        zeros = np.zeros((self.classes, self.classes), np.int64)
+        return np.asarray(self.counts.get("matrix", zeros))
 
     def compute(self) -> Any:
         """Return the counts."""
         return self.matrix().copy()
 
 
-class _OfClasses(ConfusionMatrix):
-    """A value for each class, and one mean of these.
+class _ByClass(ConfusionMatrix):
+    """Base of metrics with a value per class, which are averaged.
 
     Args:
-        classes: how many there are.
-        average: "macro" for the mean over the classes, "weighted" for that over the samples by
-            their right class, "micro" for all samples as if of one class; None for an array with
-            the value of each class.
+        classes: the number of classes.
+        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
+            of samples of each class, "micro" for the value of all classes together; None for an
+            array with one value per class.
 
     Raises:
-        SettingError: there is no such average.
+        SettingError: the average is unknown.
     """
 
     def __init__(self, classes: int, average: Average | None = "macro") -> None:
@@ -240,17 +244,17 @@ class _OfClasses(ConfusionMatrix):
 
     @staticmethod
     @abstractmethod
-    def parts(right: Array, predicted: Array, wanted: Array) -> tuple[Array, Array]:
+    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
         """Return numerator and denominator of the value of each class.
 
         Args:
-            right: how often each class was predicted rightly.
-            predicted: how often it was predicted.
-            wanted: how often it was right.
+            correct: the number of samples that were correctly predicted as each class.
+            predicted: the number of samples that were predicted as each class.
+            actual: the number of samples of each class.
         """
 
     def compute(self) -> Any:
-        """Return the value: 0 for a class where it is 0 / 0; nan if there were no samples."""
+        """Return the value, in which 0 / 0 counts as 0; nan if there were no samples."""
         matrix = self.matrix()
         counts = (matrix.diagonal(), matrix.sum(axis=0), matrix.sum(axis=1))
         if self.average == "micro":
@@ -265,28 +269,28 @@ class _OfClasses(ConfusionMatrix):
         return float(np.average(values, weights=weights))
 
 
-class Precision(_OfClasses):
-    """How many of those that were predicted to be of a class are."""
+class Precision(_ByClass):
+    """The fraction of the samples predicted as a class that belong to it."""
 
     @staticmethod
-    def parts(right: Array, predicted: Array, wanted: Array) -> tuple[Array, Array]:
-        """Return the right ones, and the predicted ones."""
-        return right, predicted
+    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
+        """Return the numbers of correct and of predicted samples."""
+        return correct, predicted
 
 
-class Recall(_OfClasses):
-    """How many of those of a class were predicted to be."""
-
-    @staticmethod
-    def parts(right: Array, predicted: Array, wanted: Array) -> tuple[Array, Array]:
-        """Return the right ones, and all of the class."""
-        return right, wanted
-
-
-class F1(_OfClasses):
-    """The harmonic mean of precision and recall, `2 right / (predicted + wanted)`."""
+class Recall(_ByClass):
+    """The fraction of the samples of a class that are predicted as it."""
 
     @staticmethod
-    def parts(right: Array, predicted: Array, wanted: Array) -> tuple[Array, Array]:
-        """Return twice the right ones, and the predicted ones with all of the class."""
-        return 2 * right, predicted + wanted
+    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
+        """Return the numbers of correct and of actual samples."""
+        return correct, actual
+
+
+class F1(_ByClass):
+    """The harmonic mean of precision and recall, `2 correct / (predicted + actual)`."""
+
+    @staticmethod
+    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
+        """Return twice the correct samples, and the sum of predicted and actual ones."""
+        return 2 * correct, predicted + actual

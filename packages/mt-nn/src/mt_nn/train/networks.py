@@ -1,10 +1,9 @@
-"""Networks for images, sentences and texts, small enough to be trained without a GPU.
+"""Networks for images, sentences and texts, small enough to train without a GPU.
 
-`ResNet9` is after D. Page, "How to train your ResNet" (2018), `TextCNN` after Kim 2014,
-https://arxiv.org/abs/1408.5882. The language models take integers of shape (steps, batch) and give
-the scores of what comes next after each of them, one row for each, in their order. Scores are
-products with the embeddings of the tokens, so that one table serves at both ends (Press and Wolf,
-Using the output embedding, 2017).
+`ResNet9` follows D. Page, "How to train your ResNet" (2018), and `TextCNN` Kim 2014,
+https://arxiv.org/abs/1408.5882. The language models take integers, shape (steps, batch), and return
+scores of the next token, shape (steps * batch, tokens). Input and output layer share the embeddings
+(Press and Wolf 2017, "Using the output embedding to improve language models").
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ class ResNet9(nn.Module):
     """Eight convolutions and a linear layer.
 
     Args:
-        channels: channels of the images; height and width may be any from 8 on.
-        classes: how many classes there are.
-        width: channels after the first convolution; the last ones have eight times as many. Page's
-            network has 64; with half as many it takes a quarter of the time.
+        channels: the number of channels of the images; height and width must be at least 8.
+        classes: the number of classes.
+        width: the number of channels after the first convolution; the last ones have eight times
+            as many. Page's network has 64; half as many take a quarter of the time.
     """
 
     def __init__(self, channels: int = 3, classes: int = 10, width: int = 32) -> None:
@@ -51,7 +50,7 @@ class ResNet9(nn.Module):
 
 
 class _Residual(nn.Module):
-    """Two convolutions, whose result is added to what they were given."""
+    """Two convolutions, whose result is added to their input."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -60,8 +59,8 @@ class _Residual(nn.Module):
         )
 
     def forward(self, images: Tensor) -> Tensor:
-        changed: Tensor = images + self.change(images)
-        return changed
+        result: Tensor = images + self.change(images)
+        return result
 
 
 def _convolution(inputs: int, outputs: int, pool: bool = False) -> nn.Sequential:
@@ -76,25 +75,24 @@ def _convolution(inputs: int, outputs: int, pool: bool = False) -> nn.Sequential
 # --- Sentences ------------------------------------------------------------------------------------
 
 
-SPREAD = 0.1
-"""The standard deviation of the numbers that stand for words, before anything is learnt: as small
-as those of vectors that were learnt from much text."""
+EMBEDDING_STD = 0.1
+"""The standard deviation of initial word embeddings, similar to that of pretrained ones."""
 
 
 class TextCNN(nn.Module):
-    """Convolutions over the words of a sentence, the maximum of each filter, and a linear layer.
+    """Convolutions over the words of a sentence, max pooling over time, and a linear layer.
 
-    A window beyond each end sees nothing but padding, which has the number 0 and the vector 0: so
-    the scores of a sentence do not depend on how far it is filled up in its batch.
+    Padding has the number 0 and the embedding 0, and sentences are padded so that one window at
+    each end contains only padding. Scores therefore do not depend on the padding in a batch.
 
     Args:
-        tokens: how many words have numbers.
-        features: numbers that stand for a word.
-        classes: how many classes there are.
-        filters: how many there are of each width.
-        widths: how many words a filter sees.
-        dropout: the share of maxima that is left out in training.
-        word_dropout: the share of a word's numbers that is left out likewise.
+        tokens: the size of the vocabulary.
+        features: the size of embeddings.
+        classes: the number of classes.
+        filters: the number of filters of each width.
+        widths: the widths of filters, in words.
+        dropout: the dropout probability of the maxima.
+        word_dropout: the dropout probability of the elements of embeddings.
     """
 
     def __init__(
@@ -110,7 +108,7 @@ class TextCNN(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(tokens, features, padding_idx=0)
         with no_grad():
-            self.embedding.weight.mul_(SPREAD)
+            self.embedding.weight.mul_(EMBEDDING_STD)
         self.word_dropout = nn.Dropout(word_dropout)
         self.convolutions = nn.ModuleList(
             nn.Conv1d(features, filters, width, padding=width) for width in widths
@@ -119,26 +117,26 @@ class TextCNN(nn.Module):
         self.classifier = nn.Linear(filters * len(widths), classes)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Return the score of each class, (batch, classes), for sentences (batch, length)."""
+        """Return scores, shape (batch, classes), for sentences of shape (batch, length)."""
         signals = self.word_dropout(self.embedding(tokens)).transpose(1, 2)
         largest = cat([convolve(signals).amax(2) for convolve in self.convolutions], 1)
         scores: Tensor = self.classifier(self.dropout(relu(largest)))
         return scores
 
 
-# --- Texts, token by token ------------------------------------------------------------------------
+# --- Language models ------------------------------------------------------------------------------
 
 
 States = tuple[Tensor, Tensor]
-"""What an LSTM remembers: hidden and cell states, shape (layers, batch, width) each."""
+"""The hidden and the cell state of an LSTM, shape (layers, batch, width) each."""
 
 
 class _LanguageModel(nn.Module):
-    """What both have: the table of tokens at both ends.
+    """Base of language models: embeddings that input and output layer share.
 
     Args:
-        tokens: how many there are.
-        width: features of each.
+        tokens: the size of the vocabulary.
+        width: the size of embeddings.
     """
 
     def __init__(self, tokens: int, width: int) -> None:
@@ -147,71 +145,71 @@ class _LanguageModel(nn.Module):
         init.uniform_(self.embedding.weight, -0.1, 0.1)
         self.bias = nn.Parameter(zeros(tokens))
 
-    def scores(self, seen: Tensor) -> Tensor:
-        """Return scores, shape (steps * batch, tokens), of features (steps, batch, width)."""
-        return linear(seen.flatten(0, 1), self.embedding.weight, self.bias)
+    def scores(self, features: Tensor) -> Tensor:
+        """Return scores, shape (steps * batch, tokens), for features (steps, batch, width)."""
+        return linear(features.flatten(0, 1), self.embedding.weight, self.bias)
 
 
 class LSTMLanguageModel(_LanguageModel):
-    """An LSTM, which can read a long text in windows: it remembers where the last one has ended.
+    """An LSTM that reads a long text in windows, and keeps its state from one to the next.
 
-    The text that it learns from and one that it is evaluated on are remembered beside each other.
+    There are separate states for training and for evaluation.
 
     Args:
-        tokens: how many there are.
-        width: features of each, and of the states.
-        layers: how many LSTMs there are, one after the other.
-        dropout: how likely a feature is left out in training: of tokens, between layers, at last.
-            Before the layers and after them it is left out at all steps of a window (Gal and
-            Ghahramani, A theoretically grounded application of dropout in recurrent neural
-            networks, 2016), so that no other step can tell it.
+        tokens: the size of the vocabulary.
+        width: the size of embeddings and states.
+        layers: the number of layers.
+        dropout: the dropout probability after the embedding, between layers, and after the last
+            one. Before the first layer and after the last one, the same features are dropped at all
+            steps of a window (Gal and Ghahramani 2016, "A theoretically grounded application of
+            dropout in recurrent neural networks").
 
     Attributes:
-        learning: the states after the last window that it has learnt from; None before the first.
-            They are not saved with the parameters, for they belong to the text.
+        training_state: the state after the last window in training mode; None before the first. It
+            is not saved with the parameters, because it belongs to the text.
     """
 
     def __init__(self, tokens: int, width: int, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__(tokens, width)
         self.dropout = nn.Dropout1d(dropout)
         self.lstm = nn.LSTM(width, width, layers, dropout=dropout if layers > 1 else 0.0)
-        self.learning: States | None = None
-        self._evaluated: States | None = None
+        self.training_state: States | None = None
+        self._evaluation_state: States | None = None
 
     def forward(self, tokens: Tensor, begins: bool = True) -> Tensor:
         """Return scores, shape (steps * batch, tokens), given tokens of shape (steps, batch).
 
         Args:
             tokens: a window of each text of the batch.
-            begins: whether the texts begin here; otherwise they go on where the last window of this
-                mode, training or evaluation, has ended.
+            begins: whether the texts begin with this window; otherwise, continue from the state
+                after the last window in this mode, training or evaluation.
         """
-        before = self.learning if self.training else self._evaluated
-        embedded = self._leave_out(self.embedding(tokens))
-        seen, (hidden, cell) = self.lstm(embedded, None if begins else before)
+        before = self.training_state if self.training else self._evaluation_state
+        embedded = self._drop(self.embedding(tokens))
+        features, (hidden, cell) = self.lstm(embedded, None if begins else before)
         after = hidden.detach(), cell.detach()
         if self.training:
-            self.learning = after
+            self.training_state = after
         else:
-            self._evaluated = after
-        return self.scores(self._leave_out(seen))
+            self._evaluation_state = after
+        return self.scores(self._drop(features))
 
-    def _leave_out(self, seen: Tensor) -> Tensor:
-        """Leave features out, in training, at all steps: (steps, batch, width)."""
-        left: Tensor = self.dropout(seen.permute(1, 2, 0))
-        return left.permute(2, 0, 1)
+    def _drop(self, features: Tensor) -> Tensor:
+        """Drop the same features at all steps; shape (steps, batch, width)."""
+        dropped: Tensor = self.dropout(features.permute(1, 2, 0))
+        return dropped.permute(2, 0, 1)
 
 
 class TransformerLanguageModel(_LanguageModel):
-    """A transformer in which each step sees itself and those before it, in one window.
+    """A transformer with causal attention within a window.
 
     Args:
-        tokens: how many there are.
-        width: features of each; a multiple of `heads`.
-        layers: how many layers there are.
-        heads: how many ways of attention each layer has.
-        window: how many steps it can see.
-        dropout: the probability that a feature is left out in training.
+        tokens: the size of the vocabulary.
+        width: the size of embeddings; a multiple of `heads`.
+        layers: the number of layers.
+        heads: the number of attention heads of each layer.
+        window: the largest number of steps.
+        dropout: the dropout probability.
     """
 
     def __init__(
@@ -230,9 +228,8 @@ class TransformerLanguageModel(_LanguageModel):
 
         Args:
             tokens: a window of each text of the batch.
-            begins: whether the texts begin here, which makes no difference: a transformer sees
-                nothing of the window before.
+            begins: ignored, because a transformer keeps no state between windows.
         """
         mask = cached_causal_mask(len(tokens), tokens.backend)
-        seen = self.dropout(self.positions(self.embedding(tokens)))
-        return self.scores(self.dropout(self.encoder(seen, mask, is_causal=True)))
+        features = self.dropout(self.positions(self.embedding(tokens)))
+        return self.scores(self.dropout(self.encoder(features, mask, is_causal=True)))

@@ -1,10 +1,10 @@
-"""`Trainer`: the training loop with what is usually wanted around it.
+"""`Trainer`: a training loop with metrics, validation, callbacks and checkpoints.
 
-It goes on exactly where a checkpoint was saved, also in the middle of an epoch: with the same
+Training can be resumed exactly from a checkpoint, even in the middle of an epoch: with the same
 parameters, the same batches in the same order, and the same random numbers.
 
-Several ranks train a `DataParallel` together, each with its share of the batches. What is measured
-of an epoch is measured of all shares; one of them, rank 0, shows and saves it.
+Several ranks train a `DataParallel` model together, each with its part of the batches. Metrics
+cover all ranks; rank 0 reports and saves them.
 """
 
 from __future__ import annotations
@@ -35,90 +35,89 @@ from mt_tensor import compile as compiled
 
 
 class Callback:
-    """Methods that a trainer calls at certain moments; here, none does anything.
+    """Base class of callbacks: methods that a trainer calls; they do nothing here.
 
     A callback with `state_dict` and `load_state_dict` is part of the trainer's checkpoints. If it
-    has `consolidate_state_dict`, that is called before, on all ranks.
+    has `consolidate_state_dict`, that is called first, on all ranks.
 
     Attributes:
-        comes_last: whether it is called after all callbacks without this mark, so that it sees what
-            they have done.
-        everywhere: whether every rank calls it, not only rank 0.
+        comes_last: whether it is called after all callbacks that do not set this.
+        everywhere: whether it is called on every rank, not only on rank 0.
     """
 
     comes_last = False
     everywhere = False
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Before the first epoch, when a checkpoint has been resumed."""
+        """Run before the first epoch, after a checkpoint was loaded."""
 
     def on_epoch_start(self, trainer: Trainer) -> None:
-        """Before the first batch of an epoch."""
+        """Run before the first batch of an epoch."""
 
     def on_batch_end(self, trainer: Trainer) -> None:
-        """After a batch, whose loss is `trainer.history.losses[-1]`."""
+        """Run after a batch, whose loss is `trainer.history.losses[-1]`."""
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """After the optimizer has made a step, and the batch has ended."""
+        """Run after a step of the optimizer, and after `on_batch_end`."""
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """After an epoch and its validation, which are `trainer.history.rows[-1]`."""
+        """Run after an epoch and its validation; results are in `trainer.history.rows[-1]`."""
 
     def on_fit_end(self, trainer: Trainer) -> None:
-        """After the last epoch, also if an error ended the training."""
+        """Run after the last epoch, or after an error."""
 
 
 def monitored(trainer: Trainer, name: str) -> float:
-    """Return a number of the last epoch.
+    """Return a metric of the last epoch, which must be a number.
 
     Raises:
-        SettingError: the epoch has no number of that name.
+        SettingError: there is no such metric, or it is not a number.
     """
     row = trainer.history.rows[-1]
     value = row.get(name)
     if not isinstance(value, (int, float)):
         raise SettingError(
-            f"an epoch has no number {name!r} to go by; it has {', '.join(row)}. Those of the "
-            "validation are there if fit() is given validation=."
+            f"an epoch has no number {name!r} to monitor; it has {', '.join(row)}. Metrics of the "
+            "validation need fit(validation=...)."
         )
     return value
 
 
 class Trainer:
-    """Trains, evaluates and applies a model.
+    """Train and evaluate a model.
 
-    Batches are tuples whose last part is the target; the parts before it are passed to the model.
+    Batches are tuples whose last member is the target; the others are the inputs of the model.
 
     Args:
-        model: what is trained; a `DataParallel` if several ranks do it.
-        optimizer: changes its parameters.
-        loss: takes what the model returns and the target, and returns the mean loss of a batch.
-        metrics: what else is measured, by name.
-        scheduler: has a method `step()`, which changes the learning rate.
-        schedule: whether it is called after every "epoch" or after every "step" of the optimizer.
-        schedule_by: a name in the history whose number `scheduler.step` is given after an epoch;
-            None if it takes nothing.
-        clip_norm: the largest norm that all gradients together may have; None for any.
-        clip_value: the largest size that an element of a gradient may have; None for any.
-        accumulate: how many batches make one step of the optimizer, with the mean of their losses;
-            the last step of an epoch has the batches that are left.
-        callbacks: what is called on the way, in this order.
-        compile: whether the work on a batch is written down once and then run from a program: the
-            same losses in less time. See `mt_tensor.compile`, which says what it refuses.
+        model: the model; a `DataParallel` if several ranks train it.
+        optimizer: the optimizer of its parameters.
+        loss: takes the output of the model and the target, and returns the mean loss of a batch.
+        metrics: additional metrics, by name.
+        scheduler: an object with a method `step()`, such as a learning rate scheduler.
+        schedule: whether to call it after every "epoch" or after every "step" of the optimizer.
+        schedule_by: the name of a metric in the history to pass to `scheduler.step` after an epoch;
+            None to call it without arguments.
+        clip_norm: the largest norm of all gradients together; None for no limit.
+        clip_value: the largest absolute value of an element of a gradient; None for no limit.
+        accumulate: the number of batches per step of the optimizer, whose losses are averaged; the
+            last step of an epoch uses the remaining batches.
+        callbacks: the callbacks, in order.
+        compile: whether to compile the computation of a batch: the same losses in less time. See
+            `mt_tensor.compile` for its restrictions.
 
     Attributes:
         group: the ranks that train together.
-        epoch: how many epochs have been completed.
-        epochs: how many are to be completed.
-        batch: how many batches of the running epoch have been completed.
-        batches: how many it has; None if the loader does not say.
-        step: how many steps the optimizer has made.
-        samples: how many samples it has been trained on since `fit` was called.
-        history: what each epoch gave.
-        should_stop: whether training ends after this epoch; anybody may set it.
+        epoch: the number of completed epochs.
+        epochs: the number of epochs to complete.
+        batch: the number of completed batches of the current epoch.
+        batches: the number of batches per epoch; None if unknown.
+        step: the number of steps of the optimizer.
+        samples: the number of training samples since `fit` was called.
+        history: the results of each epoch.
+        should_stop: whether to stop after this epoch; callbacks may set it.
 
     Raises:
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     def __init__(
@@ -139,7 +138,7 @@ class Trainer:
     ) -> None:
         check_either("schedule", schedule, "epoch", "step")
         for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
-            check(name, bound, bound is None or bound >= 0, "a number from 0 on")
+            check(name, bound, bound is None or bound >= 0, "a non-negative number")
         self.model, self.optimizer, self.loss = model, optimizer, loss
         self.scheduler, self.schedule, self.schedule_by = scheduler, schedule, schedule_by
         self.clip_norm, self.clip_value = clip_norm, clip_value
@@ -153,20 +152,20 @@ class Trainer:
         self.batches: int | None = None
         self.should_stop = False
         check_flags(compile=compile)
-        # Ranks talk to each other between programs, and not in them.
+        # Compiled programs do not communicate: gradients are averaged outside of them.
         self._averages = compile and together
-        learning = _learning(self.network if self._averages else model, loss)
-        self._learn = compiled(learning) if compile else learning
-        updating = _updating(optimizer, clip_norm, clip_value)
-        divided = isinstance(optimizer, ZeroRedundancyOptimizer)
-        self._update = compiled(updating) if compile and not divided else updating
-        self._meters: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
+        learn = _make_learn(self.network if self._averages else model, loss)
+        self._learn = compiled(learn) if compile else learn
+        update = _make_update(optimizer, clip_norm, clip_value)
+        sharded = isinstance(optimizer, ZeroRedundancyOptimizer)
+        self._update = compiled(update) if compile and not sharded else update
+        self._metrics: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
         self._loader: Any = None
-        self._loader_knows = False  # whether it has taken over its place from a checkpoint
-        self._pass: Iterator[Any] | None = None  # over the loader
-        self._position = 0  # how many of its batches have been completed
-        self._drawn: Any = None  # where the random generators were when it began
-        self._waiting = 0  # batches whose gradients no step has used yet
+        self._loader_resumes = False  # whether the loader was restored from a checkpoint
+        self._pass: Iterator[Any] | None = None  # the current iteration over the loader
+        self._position = 0  # the number of its completed batches
+        self._generator_states: Any = None  # at its start
+        self._accumulated = 0  # the number of batches since the last step of the optimizer
 
     # --- Training -------------------------------------------------------------------------------
 
@@ -178,34 +177,34 @@ class Trainer:
         resume: str | os.PathLike[str] | None = None,
         steps_per_epoch: int | None = None,
     ) -> History:
-        """Train until `epochs` epochs have been completed, those of earlier calls included.
+        """Train until `epochs` epochs are completed, including those of earlier calls.
 
         Args:
-            loader: the batches of an epoch; it is iterated over once for each.
-            epochs: how many there are in all.
-            validation: batches that the model is evaluated on after each epoch.
-            resume: a checkpoint to go on from; or a folder, for the last one in it, if there is
-                any.
-            steps_per_epoch: how many steps of the optimizer make an epoch, instead of all batches:
-                more often validated, or of a stream without end. The next epoch goes on with the
-                batches that are left, and from the first when there are none.
+            loader: the training batches; iterated over once per epoch.
+            epochs: the total number of epochs.
+            validation: batches to evaluate the model on after each epoch.
+            resume: a checkpoint to continue from; or a folder, for its last checkpoint, if any.
+            steps_per_epoch: the number of optimizer steps per epoch, instead of one iteration over
+                the loader: for more frequent validation, or endless streams. The next epoch
+                continues with the remaining batches, and then starts from the first again.
 
         Raises:
             FileError: the checkpoint is missing or damaged.
-            InputError: a batch is no tuple of inputs and target; or there is none to make a step.
-            SettingError: the number of epochs is invalid, or a name to go by does not exist.
+            InputError: a batch is not a tuple of inputs and target; or the loader has no batches
+                for `steps_per_epoch`.
+            SettingError: the number of epochs is invalid, or a monitored metric does not exist.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """
         self.epochs, self.samples = integer("epochs", epochs, 0), 0
         if loader is not self._loader and self._loader is not None and not self.batch:
-            self._position = 0  # a pass over another loader begins with its first batch
+            self._position = 0  # start at the first batch of another loader
         count = None
         if steps_per_epoch is not None:
             count = integer("steps_per_epoch", steps_per_epoch, 1) * self.accumulate
         self._loader, self.batches = loader, count or _length(loader)
         if resume is not None:
             self._resume(Path(resume))
-        if not self._waiting:
+        if not self._accumulated:
             self.optimizer.zero_grad()
         self.should_stop = False
         try:
@@ -221,34 +220,35 @@ class Trainer:
         return self.history
 
     def _resume(self, path: Path) -> None:
-        found = Checkpoints(path).last() if path.is_dir() else path
-        if found is None:
+        checkpoint = Checkpoints(path).last() if path.is_dir() else path
+        if checkpoint is None:
             return
         try:
-            self.load(found)
+            self.load(checkpoint)
         except StateDictError as error:
-            raise StateDictError(f"{found} is not of this training: {error}") from error
+            raise StateDictError(f"{checkpoint} is from another training: {error}") from error
 
-    def _notify(self, moment: str) -> None:
+    def _notify(self, method: str) -> None:
         for callback in self.callbacks:
             if callback.everywhere or self.group.rank == 0:
-                getattr(callback, moment)(self)
+                getattr(callback, method)(self)
 
     def _run_epoch(self, batches: Iterator[Any], validation: Iterable[Any] | None) -> None:
         self._notify("on_epoch_start")
         self.model.train()
         if not self.batch:
-            for meter in self._meters.values():
-                meter.reset()
+            for metric in self._metrics.values():
+                metric.reset()
         for batch in batches:
             self._train_on(batch)
-        if self._waiting:
+        if self._accumulated:
             self._make_step()
-        row: dict[str, Any] = {"epoch": self.epoch + 1, "lr": _rate(self.optimizer)}
-        row |= _computed(self._of_all_ranks(self._meters))
+        rate = self.optimizer.param_groups[0].get("lr")
+        row: dict[str, Any] = {"epoch": self.epoch + 1, "lr": rate}
+        row |= self._computed(self._metrics)
         if validation is not None:
-            measured = self.evaluate(validation)
-            row |= {f"validation_{name}": value for name, value in measured.items()}
+            results = self.evaluate(validation)
+            row |= {f"validation_{name}": value for name, value in results.items()}
         self.history.add(row)
         if self.scheduler is not None and self.schedule == "epoch":
             by = self.schedule_by
@@ -258,16 +258,16 @@ class Trainer:
         self.should_stop = any(self.group.gather(self.should_stop, "end of an epoch"))
 
     def _batches(self, loader: Iterable[Any], count: int | None) -> Iterator[Any]:
-        """Iterate over the batches of this epoch that are still to be done.
+        """Iterate over the remaining batches of this epoch.
 
         Args:
-            loader: where they come from.
-            count: how many batches the epoch has, after which the pass over the loader goes on in
-                the next one; None if it has one pass.
+            loader: the loader.
+            count: the number of batches of an epoch, if an iteration over the loader continues in
+                the next epoch; None for one iteration per epoch.
         """
         while count is None or self.batch < count:
             if self._pass is None:
-                self._pass = self._begun(loader)
+                self._pass = self._start_pass(loader)
             for batch in self._pass:
                 yield batch
                 if count is not None and self.batch >= count:
@@ -276,56 +276,56 @@ class Trainer:
             if count is None:
                 return
             if empty:
-                raise InputError("an epoch has steps_per_epoch steps, but the loader no batches.")
+                raise InputError("fit(steps_per_epoch=...) was given a loader without batches.")
 
-    def _begun(self, loader: Iterable[Any]) -> Iterator[Any]:
-        """Begin a pass over a loader, or go on with one.
+    def _start_pass(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """Start an iteration over a loader, or continue one after a checkpoint was loaded.
 
-        A loader that has taken over its state goes on by itself. Another one is begun as it was
-        when the pass began, and what had been done of it is passed over.
+        A loader whose state was restored continues by itself. Otherwise, restart it with the
+        random generators of that time, and skip the completed batches.
         """
-        done, generators = self._position, Generators()
-        if not done:
-            self._drawn = generators.state_dict()
-        if not done or self._loader_knows:
-            self._loader_knows = False
+        completed, generators = self._position, Generators()
+        if not completed:
+            self._generator_states = generators.state_dict()
+        if not completed or self._loader_resumes:
+            self._loader_resumes = False
             return iter(loader)
-        now = generators.state_dict()
-        generators.load_state_dict(self._drawn)
+        current = generators.state_dict()
+        generators.load_state_dict(self._generator_states)
         batches = iter(loader)
-        for number in range(done):
+        for number in range(completed):
             if next(batches, None) is None:
                 raise StateDictError(
-                    f"the checkpoint was saved after {done} batches of an epoch, but the loader "
-                    f"has {number}."
+                    f"the checkpoint was saved after {completed} batches of an epoch, but the "
+                    f"loader has {number}."
                 )
-        generators.load_state_dict(now)
+        generators.load_state_dict(current)
         return batches
 
     def _train_on(self, batch: Any) -> None:
-        inputs, target = _parts(batch)
-        count = self._in_this_step()
-        with self._sharing(self.batches is None or self._waiting + 1 == count):
+        inputs, target = _inputs_and_target(batch)
+        count = self._batches_of_step()
+        with self._synchronized(self.batches is None or self._accumulated + 1 == count):
             output, loss = self._learn(inputs, target, count)
-        self._waiting += 1
+        self._accumulated += 1
         self.batch, self._position = self.batch + 1, self._position + 1
         self.samples += samples_of(target)
         self.history.losses.append(loss.item())
-        self._measure(self._meters, output, target, self.history.losses[-1])
+        self._measure(self._metrics, output, target, self.history.losses[-1])
         self._notify("on_batch_end")
-        if self._waiting == self.accumulate:
+        if self._accumulated == self.accumulate:
             self._make_step()
 
-    def _in_this_step(self) -> int:
-        """Return how many batches the running step is made of."""
+    def _batches_of_step(self) -> int:
+        """Return the number of batches of the current step of the optimizer."""
         if self.batches is None:
             return self.accumulate
-        begun = self.batch - self._waiting
-        return max(1, min(self.accumulate, self.batches - begun))
+        first = self.batch - self._accumulated
+        return max(1, min(self.accumulate, self.batches - first))
 
     @contextmanager
-    def _sharing(self, averages: bool) -> Iterator[None]:
-        """Let gradients be averages over all ranks behind a `with` block, or add up for now."""
+    def _synchronized(self, averages: bool) -> Iterator[None]:
+        """Average gradients over all ranks in the `with` block, or only accumulate them."""
         if self._ranks is None:
             yield
         elif self._averages:
@@ -340,68 +340,69 @@ class Trainer:
         if self._averages:
             self._ranks.average_gradients()
         self._update()
-        self._waiting = 0
+        self._accumulated = 0
         self.step += 1
         if self.scheduler is not None and self.schedule == "step":
             self.scheduler.step()
         self._notify("on_step_end")
 
-    def _of_all_ranks(self, meters: dict[str, Metric]) -> dict[str, Metric]:
-        """Return metrics that have counted what they have on all ranks."""
-        if self.group.size == 1:
-            return meters
-        counted = {name: meter.state_dict() for name, meter in meters.items()}
-        everybodys = self.group.gather(counted, "metrics")
-        merged = copy.deepcopy(meters)
-        for name, meter in merged.items():
-            meter.reset()
-            for counts in everybodys:
-                for what, value in counts[name].items():
-                    meter.add(what, value)
-        return merged
+    def _computed(self, metrics: dict[str, Metric]) -> dict[str, Any]:
+        """Return the values of metrics over all ranks."""
+        if self.group.size > 1:
+            counts = {name: metric.state_dict() for name, metric in metrics.items()}
+            counts_of_ranks = self.group.gather(counts, "metrics")
+            metrics = copy.deepcopy(metrics)
+            for name, metric in metrics.items():
+                metric.reset()
+                for counts in counts_of_ranks:
+                    for key, value in counts[name].items():
+                        metric.add(key, value)
+        return {name: metric.compute() for name, metric in metrics.items()}
 
-    # --- Evaluating -----------------------------------------------------------------------------
+    # --- Evaluation -----------------------------------------------------------------------------
 
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """Return the loss and the metrics of the model in evaluation mode, by name.
 
-        Several ranks each pass the batches of their share, and all get the values of all shares.
+        Each rank passes its part of the batches; all get the values of all batches.
 
         Raises:
-            InputError: a batch is no tuple of inputs and target.
+            InputError: a batch is not a tuple of inputs and target.
         """
-        meters = copy.deepcopy(self._meters)
-        for meter in meters.values():
-            meter.reset()
+        metrics = copy.deepcopy(self._metrics)
+        for metric in metrics.values():
+            metric.reset()
         with evaluation(self.model):
             for batch in loader:
-                inputs, target = _parts(batch)
+                inputs, target = _inputs_and_target(batch)
                 output = self.model(*inputs)
-                self._measure(meters, output, target, self.loss(output, target).item())
-        return _computed(self._of_all_ranks(meters))
+                self._measure(metrics, output, target, self.loss(output, target).item())
+        return self._computed(metrics)
 
-    def _measure(self, meters: Mapping[str, Any], output: Any, target: Any, loss: float) -> None:
-        for name, meter in meters.items():
+    def _measure(self, metrics: Mapping[str, Any], output: Any, target: Any, loss: float) -> None:
+        for name, metric in metrics.items():
             if name == "loss":
-                meter.add_mean(loss, samples_of(target))
+                metric.add_mean(loss, samples_of(target))
             else:
-                meter.update(output, target)
+                metric.update(output, target)
 
     def predict(self, loader: Iterable[Any], targets: bool = True) -> Tensor:
-        """Return what the model, in evaluation mode, makes of all batches, one after the other.
+        """Return the outputs of the model in evaluation mode, concatenated over all batches.
 
         Args:
             loader: batches: tensors, or tuples as for `fit`.
-            targets: whether the last part of a tuple is a target, which is left out.
+            targets: whether the last member of a tuple is a target, which is ignored.
 
         Raises:
-            InputError: there are no batches, or one is neither.
+            InputError: there are no batches, or a batch is invalid.
         """
         outputs: list[Tensor] = []
         with evaluation(self.model):
             for batch in loader:
-                alone = isinstance(batch, Tensor) or not targets
-                inputs = _listed(batch) if alone else _parts(batch)[0]
+                if targets and not isinstance(batch, Tensor):
+                    inputs, _ = _inputs_and_target(batch)
+                else:
+                    inputs = list(batch) if isinstance(batch, (tuple, list)) else [batch]
                 outputs.append(self.model(*inputs))
         if not outputs:
             raise InputError("predict() was given no batches.")
@@ -410,115 +411,111 @@ class Trainer:
     # --- Checkpoints ----------------------------------------------------------------------------
 
     def parts(self) -> dict[str, Any]:
-        """Return what makes a checkpoint of this training, by name; rank 0's is the whole.
+        """Return the parts of a checkpoint of this training, by name; complete only on rank 0.
 
-        All ranks must call this. They can go on from it in any number, with batches of the same
-        size in all.
+        All ranks must call this. Training can be resumed with another number of ranks if the total
+        batch size is the same.
 
         Raises:
-            SettingError: gradients are being accumulated, which a checkpoint does not hold.
+            SettingError: gradients are being accumulated, which cannot be saved.
         """
-        if self._waiting:
+        if self._accumulated:
             raise SettingError(
-                "a checkpoint cannot hold the gradients that are being accumulated: save one in "
-                "on_step_end or on_epoch_end."
+                "a checkpoint does not contain accumulated gradients: save it in on_step_end or "
+                "on_epoch_end."
             )
         for part in (self.optimizer, *self.callbacks):
             if hasattr(part, "consolidate_state_dict"):
                 part.consolidate_state_dict()
-        found = {"model": self.network, "optimizer": self.optimizer, "trainer": self}
-        others = {"scheduler": self.scheduler, "loader": self._loader}
-        found |= {k: part for k, part in others.items() if state_methods(part) is not None}
+        parts = {"model": self.network, "optimizer": self.optimizer, "trainer": self}
+        optional = {"scheduler": self.scheduler, "loader": self._loader}
+        parts |= {k: part for k, part in optional.items() if state_methods(part) is not None}
         callbacks: Any = [each for each in self.callbacks if state_methods(each) is not None]
-        return {**found, "callbacks": callbacks}
+        return {**parts, "callbacks": callbacks}
 
     @property
     def network(self) -> Module:
-        """The model as one rank has it."""
+        """The model without `DataParallel`."""
         return self.model.module if isinstance(self.model, DataParallel) else self.model
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save a checkpoint, on rank 0; the errors are those of `save_checkpoint` and `parts`."""
+        """Save a checkpoint on rank 0; raise the errors of `save_checkpoint` and `parts`."""
         parts = self.parts()
         if self.group.rank == 0:
             save_checkpoint(path, **parts)
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        """Go to where the training was when a checkpoint was saved, for `fit` to go on from.
+        """Load a checkpoint; `fit` continues from it.
 
-        In the middle of an epoch `fit(resume=path)` is to be called instead, which knows the
-        loader, unless that has no state.
+        In the middle of an epoch, call `fit(resume=path)` instead, which also loads the state of
+        the loader, if it has one.
 
         Raises:
-            FileError: it is missing or damaged.
-            StateDictError: it does not fit; nothing has changed.
+            FileError: the file is missing or damaged.
+            StateDictError: the checkpoint does not fit; nothing has changed.
         """
-        waiting, self._waiting = self._waiting, 0
+        accumulated, self._accumulated = self._accumulated, 0
         parts = self.parts()
         try:
             load_checkpoint(path, **parts)
         except BaseException:
-            self._waiting = waiting
+            self._accumulated = accumulated
             raise
-        self._loader_knows = "loader" in parts
+        self._loader_resumes = "loader" in parts
         self.optimizer.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return how far the training is. Model, optimizer and others have their own states."""
+        """Return the progress of the training, without the states of model, optimizer and so on."""
         return {
             "epoch": self.epoch,
             "batch": self.batch,
             "step": self.step,
             "history": self.history.state_dict(),
-            "meters": {name: meter.state_dict() for name, meter in self._meters.items()},
+            "meters": {name: metric.state_dict() for name, metric in self._metrics.items()},
             "position": self._position,
-            "drawn": self._drawn,
+            "drawn": self._generator_states,
             "ranks": None if self._ranks is None else self._ranks.generator.get_state(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned.
+        """Load the result of `state_dict`.
 
         Raises:
-            StateDictError: other metrics were measured.
+            StateDictError: the metrics are different.
         """
-        meters = state["meters"]
-        if meters.keys() != self._meters.keys():
+        metrics = state["meters"]
+        if metrics.keys() != self._metrics.keys():
             raise StateDictError(
-                f"the checkpoint has the metrics {', '.join(meters)}; this training has "
-                f"{', '.join(self._meters)}."
+                f"the checkpoint has the metrics {', '.join(metrics)}; this training has "
+                f"{', '.join(self._metrics)}."
             )
         self.history.load_state_dict(state["history"])
-        for name, meter in self._meters.items():
-            meter.load_state_dict(meters[name])
+        for name, metric in self._metrics.items():
+            metric.load_state_dict(metrics[name])
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
-        self._position, self._drawn = state["position"], state["drawn"]
+        self._position, self._generator_states = state["position"], state["drawn"]
         if self._ranks is not None and state["ranks"] is not None:
             self._ranks.generator.set_state(state["ranks"])
 
 
-def _computed(meters: Mapping[str, Metric]) -> dict[str, Any]:
-    return {name: meter.compute() for name, meter in meters.items()}
-
-
-def _learning(
+def _make_learn(
     model: Module, loss: Callable[[Any, Any], Tensor]
 ) -> Callable[[Sequence[Any], Any, int], tuple[Any, Tensor]]:
-    """Return what adds the gradients of a batch, one of `count` that make a step."""
+    """Return a function that adds the gradients of a batch, one of `count` per step."""
 
     def learn(inputs: Sequence[Any], target: Any, count: int) -> tuple[Any, Tensor]:
         output = model(*inputs)
         mean = loss(output, target)
         (mean if count == 1 else mean / count).backward()
-        return _without_history(output), mean.detach()
+        return _detached(output), mean.detach()
 
     return learn
 
 
-def _updating(
+def _make_update(
     optimizer: Optimizer, clip_norm: float | None, clip_value: float | None
 ) -> Callable[[], None]:
-    """Return what makes a step of an optimizer, with gradients that are clipped."""
+    """Return a function that clips gradients and makes a step of the optimizer."""
 
     def update() -> None:
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
@@ -532,25 +529,25 @@ def _updating(
     return update
 
 
-def _without_history(value: Any) -> Any:
-    """Return what a model has returned, for those who only look."""
+def _detached(value: Any) -> Any:
+    """Detach the tensors in the output of a model."""
     if isinstance(value, Tensor):
         return value.detach()
     if isinstance(value, (tuple, list)):
-        parts = [_without_history(each) for each in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        members = [_detached(each) for each in value]
+        return type(value)(*members) if hasattr(value, "_fields") else type(value)(members)
     return value
 
 
 def _checked_metrics(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Return metrics of the trainer's own, unless a name or a metric is none."""
+    """Return a copy of metrics; raise SettingError for an invalid name or metric."""
     for name, metric in metrics.items():
         if name in ("epoch", "lr", "loss") or name.startswith("validation_"):
-            raise SettingError(f"a metric cannot be called {name!r}: the history has such a name.")
+            raise SettingError(f"a metric cannot be called {name!r}: the history uses this name.")
         if not isinstance(metric, Metric):
             raise SettingError(
-                f"the metric {name!r} is {metric!r}; it must be a Metric. A function of output and "
-                "target becomes one with Mean(function)."
+                f"the metric {name!r} must be a Metric; {metric!r} was given. Wrap a function of "
+                "output and target as Mean(function)."
             )
     return copy.deepcopy(dict(metrics))
 
@@ -562,24 +559,16 @@ def _length(loader: Any) -> int | None:
         return None
 
 
-def _rate(optimizer: Optimizer) -> Any:
-    return optimizer.param_groups[0].get("lr")
-
-
-def _listed(batch: Any) -> list[Any]:
-    return list(batch) if isinstance(batch, (tuple, list)) else [batch]
-
-
-def _parts(batch: Any) -> tuple[list[Any], Any]:
-    """Return inputs and target of a batch.
+def _inputs_and_target(batch: Any) -> tuple[list[Any], Any]:
+    """Return the inputs and the target of a batch.
 
     Raises:
-        InputError: it does not have both.
+        InputError: the batch is not a tuple with both.
     """
     if not isinstance(batch, (tuple, list)) or len(batch) < 2:
         raise InputError(
-            "a batch for training is a tuple (inputs..., target); a "
-            f"{type(batch).__name__} was given. For a data set of one tensor, add the target."
+            "a batch for training must be a tuple (inputs..., target); a "
+            f"{type(batch).__name__} was given. If the data set has one tensor, add the target."
         )
     *inputs, target = batch
     return inputs, target

@@ -28,7 +28,7 @@ from mt_nn.jobs.command.training import train
 from mt_nn.jobs.job import Settings
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
-from mt_nn.train.callbacks import ENDING
+from mt_nn.train.callbacks import TERMINATING
 from mt_nn.utils.settings import choice
 from mt_operators import StateDictError
 from mt_tensor.errors import BackendError
@@ -65,7 +65,7 @@ def _ended_as_by_control_c() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    others = [each for each in ENDING if signal.getsignal(each) is signal.SIG_DFL]
+    others = [each for each in TERMINATING if signal.getsignal(each) is signal.SIG_DFL]
     for each in others:
         signal.signal(each, signal.default_int_handler)
     try:
