@@ -56,7 +56,7 @@ def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     Raises:
         LinAlgError: a matrix is not positive definite.
         ShapeError: the matrices are not square.
-        DTypeError: `input` is of another dtype.
+        DTypeError: `input` has another dtype.
     """
     check_matrices("cholesky", input)
     return Cholesky.apply(input.mT).mT if upper else Cholesky.apply(input)
@@ -129,7 +129,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
 
     Raises:
         ShapeError: the matrices are not square.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
         DomainError: there is no such triangle.
     """
     return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
@@ -208,7 +208,7 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
 
     Raises:
         ShapeError: there are fewer than two dimensions.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
         GradientError: a gradient is wanted of full matrices.
     """
     check_matrices("svd", A, square=False)
@@ -281,9 +281,9 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
 
     Raises:
         ShapeError: there are fewer than two dimensions.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
         GradientError: a gradient is wanted of "complete" factors.
-        DomainError: there is no such mode.
+        DomainError: `mode` has another value.
     """
     check_matrices("qr", A, square=False)
     check_choice("mode", mode, ("reduced", "complete", "r"))

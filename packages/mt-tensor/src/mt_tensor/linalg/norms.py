@@ -25,16 +25,16 @@ def vector_norm(
     """Return the norms of vectors: `sum(abs(x) ** ord) ** (1 / ord)` over dimensions.
 
     Args:
-        x: a tensor of floating-point numbers.
+        x: a floating-point tensor.
         ord: the exponent, inf, -inf, or 0 for the number of elements that are not 0.
         dim: one dimension or several; None for all.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        keepdim: whether to keep them, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
-        TypeError: `ord` is no number.
-        DTypeError: the elements are no floating-point numbers.
-        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+        TypeError: `ord` is not a number.
+        DTypeError: `input` is not floating-point.
+        IndexingError: a dimension is out of range or repeated; or there are no elements, and
             `ord` is negative or inf.
     """
     return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
@@ -58,13 +58,13 @@ def matrix_norm(
             the largest of them, 1 for the largest sum of sizes in a column, inf for that in a row;
             -2, -1 and -inf for the smallest.
         dim: the dimensions of the rows and columns.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        keepdim: whether to keep them, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
         DomainError: there is no such norm.
         ShapeError: there are fewer than two dimensions.
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: a dimension is out of range or repeated.
         DTypeError: the elements are of another dtype.
     """
     x = A if dtype is None else A.to(dtype)
@@ -101,18 +101,18 @@ def norm(
     """Return norms of vectors or of matrices, as `ord` and the number of dimensions say.
 
     Args:
-        A: a tensor of floating-point numbers.
+        A: a floating-point tensor.
         ord: None for the root of the sum of all squares; else what `vector_norm` takes along one
             dimension, or `matrix_norm` over two.
         dim: one dimension, or two; None for those of a vector or a matrix.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        keepdim: whether to keep them, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
         ShapeError: `ord` is given, but neither one nor two dimensions.
         DTypeError: the elements are of another dtype.
         DomainError: there is no such norm.
-        TypeError: `ord` is no number for a vector.
+        TypeError: `ord` is not a number for a vector.
     """
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)

@@ -20,7 +20,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
     Raises:
         ShapeError: the numbers of dimensions differ, or `dim` has not the size 3.
-        IndexingError: the other dimensions do not broadcast, or there is no such dimension.
+        IndexingError: the other dimensions do not broadcast, or `dim` is out of range.
     """
     return vectors.cross(input, other, dim)
 
@@ -31,9 +31,9 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 
     Raises:
         ShapeError: the vectors are not of one length.
-        IndexingError: the shapes do not broadcast, or there is no such dimension.
+        IndexingError: the shapes do not broadcast, or `dim` is out of range.
         DTypeError: they are no floating-point numbers.
-        TypeError: `dim` is no integer.
+        TypeError: `dim` is not an integer.
     """
     products = x * y
     check_floating("vecdot", products)
@@ -45,7 +45,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     """Return a view of the diagonals of matrices, by default those of the last two dimensions.
 
     Raises:
-        IndexingError: a dimension does not exist, or both are the same.
+        IndexingError: a dimension is out of range, or both are the same.
     """
     return diagonals.diagonal(A, offset, dim1, dim2)
 
@@ -62,7 +62,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         ShapeError: the matrices are not square.
         LinAlgError: `n` is negative, and a matrix singular.
         DTypeError: `n` is negative, and there are no such inverses.
-        TypeError: `n` is no integer.
+        TypeError: `n` is not an integer.
     """
     n = as_integer("n", n)
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
@@ -93,7 +93,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     Raises:
         IndexingError: `x` has no dimensions.
         DomainError: `N` is below 2.
-        TypeError: `N` is no integer.
+        TypeError: `N` is not an integer.
     """
     if not x.ndim:
         raise IndexingError("vander() needs a tensor with at least one dimension.")

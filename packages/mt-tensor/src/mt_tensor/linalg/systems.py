@@ -46,7 +46,7 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     Raises:
         LinAlgError: a matrix is singular.
         ShapeError: the matrices are not square.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
     """
     check_matrices("inv", A)
     return Inverse.apply(A)
@@ -93,7 +93,7 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
 
     Raises:
         ShapeError: there are fewer than two dimensions.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
     """
     check_matrices("pinv", A, square=False)
     if rtol is None:
@@ -266,7 +266,7 @@ def det(input: Tensor) -> Tensor:
 
     Raises:
         ShapeError: the matrices are not square.
-        DTypeError: `input` is of another dtype.
+        DTypeError: `input` has another dtype.
     """
     check_matrices("det", input)
     return Determinant.apply(input)

@@ -193,7 +193,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
     Raises:
         ShapeError: the sizes of a pair differ, or `dims` is no such number or pair.
-        IndexingError: a dimension does not exist, or is named twice.
+        IndexingError: a dimension is out of range or repeated.
     """
     a, b = promoted("tensordot", a, b)
     first, second = _paired(dims, a.ndim, b.ndim)

@@ -20,13 +20,13 @@ from mt_tensor.reductions.norms import norm
 
 @validate_call
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast together.
+    """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast.
 
     Raises:
         DTypeError: neither tensor is floating-point.
         IndexingError: the shapes do not broadcast; or there are no elements, and `p` is negative or
             inf.
-        TypeError: `p` is no number.
+        TypeError: `p` is not a number.
     """
     return norm(input - other, as_number("p", p))
 
@@ -39,7 +39,7 @@ def pairwise_distance(
 
     Args:
         x1: vectors.
-        x2: vectors; both are broadcast together.
+        x2: vectors; both are broadcast.
         p: the exponent of the norm.
         eps: what is added to each difference, so that none is quite 0.
         keepdim: whether the last dimension stays, with size 1.
@@ -74,7 +74,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
     Raises:
         ShapeError: there are fewer than two dimensions, or rows of different lengths.
         DTypeError: the dtypes differ, or are not floating-point.
-        DomainError: `p` is negative, or there is no such mode.
+        DomainError: `p` is negative, or `mode` has another value.
         IndexingError: the batch dimensions do not broadcast.
     """
     common_backend(x1, x2)
@@ -100,7 +100,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         Shape (n (n - 1) / 2,): of the first row and each later one, then of the second, and so on.
 
     Raises:
-        ShapeError: `input` is no matrix.
+        ShapeError: `input` is not a matrix.
         DTypeError: it is not floating-point.
         DomainError: `p` is negative.
     """

@@ -170,12 +170,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
     Args:
         x1: vectors along `dim`.
-        x2: the same; both are broadcast together.
+        x2: the same; both are broadcast.
         dim: the dimension along which the vectors lie.
         eps: what a length counts for at least, so that the cosine with a vector of zeros is 0.
 
     Raises:
-        IndexingError: the shapes do not broadcast, or there is no such dimension.
+        IndexingError: the shapes do not broadcast, or `dim` is out of range.
         DTypeError: neither tensor is floating-point.
         DomainError: `eps` is negative.
     """
@@ -196,7 +196,7 @@ def trace(input: Tensor) -> Tensor:
     """Return the sum of a matrix's diagonal; that of integers is int64.
 
     Raises:
-        ShapeError: `input` is no matrix.
+        ShapeError: `input` is not a matrix.
         DTypeError: it is bool.
     """
     (matrix,) = _of_ranks("trace", (input,), (2,))
@@ -292,7 +292,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     Raises:
         ShapeError: `x` is not 1-D, or there would be too many powers.
         DomainError: `N` is negative.
-        TypeError: `N` is no integer.
+        TypeError: `N` is not an integer.
     """
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")

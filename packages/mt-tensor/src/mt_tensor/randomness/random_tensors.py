@@ -72,7 +72,7 @@ def uniform(
 
     Raises:
         DomainError: `low` is above `high`, or their distance is not finite.
-        ShapeError: `size` is no sequence of non-negative integers.
+        ShapeError: `size` is not a sequence of non-negative integers.
         DTypeError: the element type is not floating-point.
     """
     low, high = as_number("low", low), as_number("high", high)
@@ -104,7 +104,7 @@ def randint(
         DomainError: there is no integer from `low` to below `high`.
         TypeError: a bound is no integer.
         DTypeError: the integers do not fit the element type.
-        ShapeError: `size` is no sequence of non-negative integers.
+        ShapeError: `size` is not a sequence of non-negative integers.
     """
     if size is None:  # randint(10, (2, 3))
         low, high, size = 0, low, high

@@ -114,12 +114,12 @@ def multinomial(
         int64, shape (num_samples,) or (rows, num_samples).
 
     Raises:
-        DTypeError: `input` is no floating-point tensor.
+        DTypeError: `input` is not a floating-point tensor.
         ShapeError: `input` has another number of dimensions, or no categories, or there would be
             too many indices.
         DomainError: `num_samples` is not positive, a weight is negative, infinite or nan, a row has
             no weight, or fewer than `num_samples` categories have one, without replacement.
-        TypeError: `num_samples` is no integer.
+        TypeError: `num_samples` is not an integer.
     """
     check_floating("multinomial", input)
     num_samples = as_integer("num_samples", num_samples, least=1)
