@@ -178,7 +178,10 @@ refused("solve", lambda x: mt.linalg.solve(x @ x.T, x.T), ShapeError, r"A X = B 
 refused("solve", lambda x: mt.linalg.solve(x @ x.T, x.double()), DTypeError, "float32, float64")
 refused("solve", lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matrices")
 refused(
-    "solve", lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B was given"
+    "solve",
+    lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False),
+    ShapeError,
+    "X A = B was given",
 )
 for _upper in (True, False):
     _call = lambda x, up=_upper: mt.linalg.solve_triangular(x, x, upper=up)  # noqa: E731
