@@ -297,7 +297,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: mt.ones(2).pow_(mt.ones(3, 2)), ShapeError, r"shape \(3, 2\) cannot be stored"),
     (lambda: mt.ones(2, 2, 3).fill_diagonal_(1), ShapeError, "dimensions of equal size"),
     (lambda: mt.ones(2).random_(5, 5), DomainError, "5 and 5 were given"),
-    (lambda: mt.ones(2).to("uint8").random_(-1, 3), DomainError, "uint8 holds 0 to 255"),
+    (lambda: mt.ones(2).to("uint8").random_(-1, 3), DomainError, "range from 0 to 255"),
     (lambda: mt.ones(2).random_(2.5), TypeError, "2.5 of type float"),  # type: ignore[arg-type]
     (lambda: mt.ones(2).long().exponential_(), DTypeError, "floating-point"),
     (lambda: mt.ones(2).exponential_(0), DomainError, "positive; 0"),
@@ -360,7 +360,7 @@ def test_random_whole_numbers_of_the_widest_range() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_waiting_times(dtype: str) -> None:
+def test_exponential(dtype: str) -> None:
     mt.manual_seed(0)
     x = np.asarray(mt.empty(20000, dtype=dtype).exponential_(4)).astype("f8")
     assert x.min() >= 0

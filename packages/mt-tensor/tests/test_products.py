@@ -384,7 +384,7 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
         DTypeError,
         "alpha=0.5 does not fit",
     ),
-    (lambda: mt.linalg.multi_dot([]), ShapeError, "got 0"),
+    (lambda: mt.linalg.multi_dot([]), ShapeError, "0 was given"),
 ]
 
 

@@ -99,12 +99,12 @@ ACCEPTED_BY_TORCH = {
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",
     "beta=0.5": "it cuts off the fraction of a factor of integers",
-    "cannot add them up": "it has some sums of truth values, and not others",
+    "cannot be summed": "it has some sums of truth values, and not others",
 }
 """Refusals that torch does not share, by the end of their messages, with the reason."""
 
 OTHER_ERRORS = {
-    "1-D tensors of one length": "it looks at the element type first",
+    "1-D tensors of equal length": "it checks the dtype first",
     "by 'a' of type str": "other things that are no index raise what ours do",
     "'mirror' was given": "it says that it does not have the mode",
     "as many destinations as sources": "a number is a row of one only if both are",

@@ -110,7 +110,7 @@ def moons(N: int, seed: int = 0, noise: float = 0.1) -> Dataset:
         noise: the standard deviation of what is added to each coordinate.
 
     Raises:
-        ValueError: the noise is negative or not finite, or `N` is no number of points.
+        ValueError: the noise is negative or not finite, or `N` is not a number of points.
     """
     if not 0.0 <= noise < math.inf:
         raise ValueError(f"noise is a finite number, 0 or more; {noise!r} was given.")

@@ -67,7 +67,7 @@ def validate_call(function: Function) -> Function:
     Inside an `autocast` block it converts tensors, as functions under `numpy_names` do.
 
     Raises:
-        TypeError: (the function returned) an argument annotated as `Tensor` is no tensor, one
+        TypeError: (the function returned) an argument annotated as `Tensor` is not a tensor, one
             annotated as `bool` is neither True nor False, or one is given by both of its names.
     """
     name, annotations = function.__name__, function.__annotations__

@@ -485,7 +485,6 @@ class Methods(CoreMethods):
 
     # --- Random numbers ---------------------------------------------------------------------------
 
-    _filled = sampling._filled
     bernoulli = sampling.bernoulli
     bernoulli_ = sampling.bernoulli_
     exponential_ = sampling.exponential_

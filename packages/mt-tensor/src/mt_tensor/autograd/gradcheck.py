@@ -175,7 +175,7 @@ def gradgradcheck(
 ) -> bool:
     """Check the gradients of the gradients of a function against central differences.
 
-    The arguments are those of `gradcheck`. The gradients are checked as a function of the inputs
+    The arguments as for `gradcheck`. The gradients are checked as a function of the inputs
     and of the upstream gradients.
 
     Returns:

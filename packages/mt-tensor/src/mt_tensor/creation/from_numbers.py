@@ -47,7 +47,7 @@ def full(
         **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
-        ShapeError: `size` is no sequence of non-negative integers.
+        ShapeError: `size` is not a sequence of non-negative integers.
         DTypeError: `fill_value` does not fit the element type.
         TypeError: it is no number.
     """

@@ -55,7 +55,7 @@ def arange(
     Raises:
         ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
         DTypeError: the element type is bool, or too small for the numbers.
-        TypeError: a bound or `step` is no number.
+        TypeError: a bound or `step` is not a number.
     """
     if end is None:
         start, end = 0, start

@@ -28,7 +28,7 @@ def draw_graph(result: Tensor, *, max_nodes: int = 300) -> Svg:
         A standalone SVG document.
 
     Raises:
-        TypeError: `result` is no tensor, or `max_nodes` no whole number.
+        TypeError: `result` is not a tensor, or `max_nodes` no whole number.
         GraphFreedError: an earlier backward freed the graph.
         GraphTooLargeError: there are more than `max_nodes` tensors.
     """

@@ -1,8 +1,8 @@
 """Linear algebra under the names of `torch.linalg`.
 
-Matrices are the last two dimensions, whatever comes before them is a batch. What is no product runs
-on the host, where NumPy calls LAPACK in float64; derivatives are composed of operations on tensors,
-so that they can be differentiated again.
+The last two dimensions are matrices, all others are batch dimensions. Everything except products
+runs on the host, where NumPy calls LAPACK in float64. Gradients are composed of tensor operations,
+so that they are differentiable.
 """
 
 # fmt: off

@@ -1,7 +1,7 @@
-"""Matrices taken apart: as products of triangular, orthogonal and diagonal ones.
+"""Matrix factorizations: Cholesky, symmetric eigenvalues, singular values and QR.
 
-A `Function` has one result. Where there are several factors it packs them into one tensor, from
-which they are taken as parts; so their gradients arrive together, too.
+A `Function` has a single result, so several factors are packed into one tensor, of which the user
+gets views. Their gradients then arrive together.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.recording.functions import Function
 
-# --- Cholesky: A = L L^T ------------------------------------------------------------------------
+# --- Cholesky factorization: A = L L^T ----------------------------------------------------------
 
 
 class Cholesky(Function):
-    """The lower triangular L with A = L L^T, from the lower triangle of A."""
+    """Compute the lower triangular L with A = L L^T from the lower triangle of A."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ class Cholesky(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Murray, Differentiation of the Cholesky decomposition, 2016; symmetric, as A is."""
+        """See Murray, Differentiation of the Cholesky decomposition, 2016."""
         (x,) = ctx.saved_tensors
         factor = Cholesky.apply(x).mT
         size = x.shape[-1]
@@ -49,39 +49,39 @@ def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangular L with `input = L L^T`.
 
     Args:
-        input: symmetric and positive definite, shape (*batch, n, n), of float32 or float64. Only
-            one triangle is read.
+        input: symmetric and positive definite, shape (*batch, n, n), float32 or float64. Only one
+            triangle is read.
         upper: whether to read the upper triangle and return the transpose of L.
 
     Raises:
         LinAlgError: a matrix is not positive definite.
         ShapeError: the matrices are not square.
-        DTypeError: `input` is of another dtype.
+        DTypeError: `input` has another dtype.
     """
     check_matrices("cholesky", input)
     return Cholesky.apply(input.mT).mT if upper else Cholesky.apply(input)
 
 
-# --- Eigenvectors: A V = V diag(w) --------------------------------------------------------------
+# --- Eigenvalues: A V = V diag(w) ---------------------------------------------------------------
 
 
 class Eigen(NamedTuple):
-    """Eigenvalues in ascending order, and an eigenvector in each column."""
+    """Eigenvalues in ascending order, and the eigenvectors as columns."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
-_NOT_FOUND = "the iteration did not come to an end"
+_NO_CONVERGENCE = "the iteration did not converge"
 
 
-def _by_differences(x: Tensor, values: Tensor) -> Tensor:
-    """Return `x[i, j] / (values[j] - values[i])`, and 0 where x is 0: on the diagonal."""
+def _divide_by_differences(x: Tensor, values: Tensor) -> Tensor:
+    """Return `x[i, j] / (values[j] - values[i])`, and 0 where x is 0, as on the diagonal."""
     return _quotient(x, values.unsqueeze(-2) - values.unsqueeze(-1))
 
 
 def _quotient(x: Tensor, y: Tensor) -> Tensor:
-    """Return `x / y`, and 0 where x is 0, as where no gradient comes from vectors."""
+    """Return `x / y`, and 0 where x is 0."""
     zero = x == 0
     return elementwise("where", zero, 0.0, x / elementwise("where", zero, 1.0, y))
 
@@ -90,8 +90,8 @@ def _off_diagonal(x: Tensor) -> Tensor:
     return x * x._uploaded(1 - np.eye(x.shape[-1]), x.dtype)
 
 
-class EigenvectorsOfSymmetric(Function):
-    """Eigenvalues as the first row, and below them the eigenvectors as columns."""
+class SymmetricEigen(Function):
+    """Compute the eigenvalues, as the first row, and the eigenvectors as columns below."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
@@ -101,15 +101,15 @@ class EigenvectorsOfSymmetric(Function):
 
         ctx.uplo = uplo
         ctx.save_for_backward(x)
-        return lapack(_NOT_FOUND, packed, x)
+        return lapack(_NO_CONVERGENCE, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        values, vectors = _unpacked(EigenvectorsOfSymmetric.apply(x, ctx.uplo))
-        by_values, by_vectors = _unpacked(grad)
-        turning = _by_differences(_off_diagonal(vectors.mT @ by_vectors), values)
-        return vectors @ (by_values.diag_embed() + turning) @ vectors.mT, None
+        values, vectors = _unpacked(SymmetricEigen.apply(x, ctx.uplo))
+        grad_values, grad_vectors = _unpacked(grad)
+        rotation = _divide_by_differences(_off_diagonal(vectors.mT @ grad_vectors), values)
+        return vectors @ (grad_values.diag_embed() + rotation) @ vectors.mT, None
 
 
 def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
@@ -120,28 +120,28 @@ def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
 def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
-    The sign of an eigenvector is open, and so are those of equal eigenvalues, which therefore have
+    Eigenvectors are unique only up to sign, and not at all for equal eigenvalues, where they have
     no gradient.
 
     Args:
-        A: shape (*batch, n, n), of float32 or float64.
-        UPLO: which triangle is read: "L" for the lower, "U" for the upper one.
+        A: shape (*batch, n, n), float32 or float64.
+        UPLO: the triangle to read: "L" for the lower, "U" for the upper one.
 
     Raises:
         ShapeError: the matrices are not square.
-        DTypeError: `A` is of another dtype.
-        DomainError: there is no such triangle.
+        DTypeError: `A` has another dtype.
+        DomainError: `UPLO` has another value.
     """
-    return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
+    return Eigen(*_unpacked(SymmetricEigen.apply(A, _checked("eigh", A, UPLO))))
 
 
 @validate_call
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
     """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`.
 
-    They have a gradient also where several are equal.
+    They are differentiable even where several are equal.
     """
-    return _unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO)))[0]
+    return _unpacked(SymmetricEigen.apply(A, _checked("eigvalsh", A, UPLO)))[0]
 
 
 def _checked(name: str, x: Tensor, uplo: str) -> str:
@@ -154,7 +154,7 @@ def _checked(name: str, x: Tensor, uplo: str) -> str:
 
 
 class Singular(NamedTuple):
-    """The factors of `A = U diag(S) Vh`: S falls, U has orthonormal columns, Vh such rows."""
+    """The factors of `A = U diag(S) Vh`: U has orthonormal columns, Vh rows, and S decreases."""
 
     U: Tensor
     S: Tensor
@@ -162,7 +162,7 @@ class Singular(NamedTuple):
 
 
 class SingularVectors(Function):
-    """The reduced factors, below each other: U, then S as a row, then the transpose of Vh."""
+    """Compute the reduced factors, stacked vertically: U, S as a row, and the transpose of Vh."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -171,24 +171,25 @@ class SingularVectors(Function):
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
 
         ctx.save_for_backward(x)
-        return lapack(_NOT_FOUND, packed, x)
+        return lapack(_NO_CONVERGENCE, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Townsend, Differentiating the singular value decomposition, 2016."""
+        """See Townsend, Differentiating the singular value decomposition, 2016."""
         (x,) = ctx.saved_tensors
         rows = x.shape[-2]
         u, s, v = _parts(SingularVectors.apply(x), rows)
-        by_u, by_s, by_v = _parts(grad, rows)
+        grad_u, grad_s, grad_v = _parts(grad, rows)
         left, right = (
-            _by_differences(turned - turned.mT, s.square()) for turned in (u.mT @ by_u, v.mT @ by_v)
+            _divide_by_differences(rotation - rotation.mT, s.square())
+            for rotation in (u.mT @ grad_u, v.mT @ grad_v)
         )
-        inner = left * s.unsqueeze(-2) + s.unsqueeze(-1) * right + by_s.diag_embed()
+        inner = left * s.unsqueeze(-2) + s.unsqueeze(-1) * right + grad_s.diag_embed()
         out = u @ inner @ v.mT
-        if rows > s.shape[-1]:  # what leaves the space of the columns
-            out = out + _quotient(by_u - u @ (u.mT @ by_u), s.unsqueeze(-2)) @ v.mT
+        if rows > s.shape[-1]:  # the component orthogonal to the columns of U
+            out = out + _quotient(grad_u - u @ (u.mT @ grad_u), s.unsqueeze(-2)) @ v.mT
         if x.shape[-1] > s.shape[-1]:
-            out = out + u @ _quotient(by_v - v @ (v.mT @ by_v), s.unsqueeze(-2)).mT
+            out = out + u @ _quotient(grad_v - v @ (v.mT @ grad_v), s.unsqueeze(-2)).mT
         return out
 
 
@@ -199,34 +200,34 @@ def _parts(packed: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor]:
 
 @validate_call
 def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
-    """Return the singular values of matrices, and their vectors: `A = U diag(S) Vh`.
+    """Return the singular value decomposition of matrices: `A = U diag(S) Vh`.
 
     Args:
-        A: shape (*batch, m, n), of float32 or float64; k is the lesser of m and n.
-        full_matrices: whether `U` and `Vh` are square, (m, m) and (n, n). Else they are (m, k) and
-            (k, n), for which alone there are gradients unless m and n are equal.
+        A: shape (*batch, m, n), float32 or float64; k is min(m, n).
+        full_matrices: whether `U` and `Vh` are square, (m, m) and (n, n), which is not
+            differentiable unless m equals n. Otherwise they are (m, k) and (k, n).
 
     Raises:
         ShapeError: there are fewer than two dimensions.
-        DTypeError: `A` is of another dtype.
-        GradientError: a gradient is wanted of full matrices.
+        DTypeError: `A` has another dtype.
+        GradientError: `A` requires grad, and the matrices are full and not square.
     """
     check_matrices("svd", A, square=False)
     if not full_matrices or A.shape[-1] == A.shape[-2]:
         u, s, v = _parts(SingularVectors.apply(A), A.shape[-2])
         return Singular(u, s, v.mT)
     _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
-    # One after the other, for three results of different shapes.
+    # One call per result, since the three have different shapes.
     return Singular(
-        *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
+        *(lapack(_NO_CONVERGENCE, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
     )
 
 
 @validate_call
 def svdvals(A: Tensor) -> Tensor:  # noqa: N803
-    """Return the singular values of matrices, falling; see `svd`.
+    """Return the singular values of matrices in decreasing order; see `svd`.
 
-    They have a gradient also where several are equal.
+    They are differentiable even where several are equal.
     """
     check_matrices("svdvals", A, square=False)
     return _parts(SingularVectors.apply(A), A.shape[-2])[1]
@@ -234,7 +235,7 @@ def svdvals(A: Tensor) -> Tensor:  # noqa: N803
 
 def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
     if recording.get() and x.requires_grad:
-        raise GradientError(f"{what} has no gradient here: use {instead}, or x.detach().")
+        raise GradientError(f"{what} is not differentiable: use {instead}, or x.detach().")
 
 
 # --- QR: an orthogonal and an upper triangular factor -------------------------------------------
@@ -248,42 +249,42 @@ class Orthogonal(NamedTuple):
 
 
 class QR(Function):
-    """The reduced factors of a matrix with as many rows as columns or more: Q, below it R."""
+    """Compute the reduced factors of a matrix with no more columns than rows: Q, and R below."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
+        return lapack(_NO_CONVERGENCE, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Walter and Lehmann, Algorithmic differentiation of linear algebra functions, 2010."""
+        """See Walter and Lehmann, Algorithmic differentiation of linear algebra functions, 2010."""
         (x,) = ctx.saved_tensors
         rows, columns = x.shape[-2:]
         packed = QR.apply(x)
-        (q, r), (by_q, by_r) = (
+        (q, r), (grad_q, grad_r) = (
             (both.narrow(-2, 0, rows), both.narrow(-2, rows, columns)) for both in (packed, grad)
         )
-        upper = (by_r @ r.mT - q.mT @ by_q).triu()
+        upper = (grad_r @ r.mT - q.mT @ grad_q).triu()
         symmetric = upper + upper.triu(1).mT
-        return Solve.apply(r, (by_q + q @ symmetric).mT).mT
+        return Solve.apply(r, (grad_q + q @ symmetric).mT).mT
 
 
 @validate_call
 def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
-    """Return an orthogonal and an upper triangular factor of matrices: `A = Q R`.
+    """Return the QR factorization of matrices: `A = Q R`, Q orthogonal and R upper triangular.
 
     Args:
-        A: shape (*batch, m, n), of float32 or float64; k is the lesser of m and n. For a gradient
-            its first k columns must be independent.
+        A: shape (*batch, m, n), float32 or float64; k is min(m, n). For a gradient, the
+            first k columns must be linearly independent.
         mode: "reduced" for Q of shape (m, k) and R (k, n); "complete" for (m, m) and (m, n), which
-            have gradients only if m is not larger; "r" for the reduced R, and an empty Q.
+            is differentiable only if m <= n; "r" for the reduced R, and an empty Q.
 
     Raises:
         ShapeError: there are fewer than two dimensions.
-        DTypeError: `A` is of another dtype.
-        GradientError: a gradient is wanted of "complete" factors.
-        DomainError: there is no such mode.
+        DTypeError: `A` has another dtype.
+        GradientError: `A` requires grad, m is greater than n, and the mode is "complete".
+        DomainError: `mode` has another value.
     """
     check_matrices("qr", A, square=False)
     check_choice("mode", mode, ("reduced", "complete", "r"))
@@ -291,7 +292,10 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     if mode == "complete" and rows > columns:
         _refuse_gradient("qr() of complete factors", "mode='reduced'", A)
         return Orthogonal(
-            *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
+            *(
+                lapack(_NO_CONVERGENCE, lambda a, i=i: np.linalg.qr(a, "complete")[i], A)
+                for i in (0, 1)
+            )
         )
     square = A.narrow(-1, 0, min(rows, columns))
     packed = QR.apply(square)

@@ -1,4 +1,4 @@
-"""What all of linear algebra needs: matrices that are checked, and sent to NumPy's LAPACK."""
+"""Check matrices, and call NumPy's LAPACK functions with them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mt_tensor.recording.one_call import as_one_call
 
 
 def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
-    """Check that tensors are matrices to compute with, or batches of them.
+    """Check that tensors are matrices, or batches of matrices, of float32 or float64.
 
     Raises:
-        ShapeError: they have fewer than two dimensions, or are to be square and are not.
-        DTypeError: they are neither float32 nor float64, or not of one dtype.
+        ShapeError: they have fewer than two dimensions, or are not square although they must be.
+        DTypeError: they are neither float32 nor float64, or their dtypes differ.
         BackendMismatchError: they belong to different backends.
     """
     common_backend(*tensors)
@@ -32,7 +32,7 @@ def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
 
 
 def finite(a: Array) -> Array:
-    """Return matrices to find singular values of; of infinities LAPACK's search may never end.
+    """Check that elements are finite; for infinities, LAPACK's singular values may not terminate.
 
     Raises:
         numpy.linalg.LinAlgError: an element is infinite or nan.
@@ -44,15 +44,15 @@ def finite(a: Array) -> Array:
 
 @as_one_call
 def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Tensor:
-    """Return what LAPACK makes of float64 arrays, as a constant tensor of the tensors' dtype.
+    """Apply a function of float64 arrays to tensors, without recording; the dtype is kept.
 
     Args:
-        problem: what it means if there is no result.
-        function: takes an array for each tensor, and returns one.
-        *tensors: of one dtype and backend.
+        problem: the error message if the function fails.
+        function: takes one array per tensor, and returns an array.
+        *tensors: tensors of one dtype and backend.
 
     Raises:
-        LinAlgError: there is no result, for what `problem` says.
+        LinAlgError: the function failed.
     """
     first = tensors[0]
     arrays = [np.asarray(x.backend.to_host(x._tensor), np.float64) for x in tensors]

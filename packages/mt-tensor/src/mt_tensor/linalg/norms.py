@@ -1,4 +1,4 @@
-"""Norms of vectors and of matrices, as `torch.linalg` tells them apart."""
+"""Vector and matrix norms, as in `torch.linalg`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def vector_norm(
     """Return the norms of vectors: `sum(abs(x) ** ord) ** (1 / ord)` over dimensions.
 
     Args:
-        x: a tensor of floating-point numbers.
-        ord: the exponent, inf, -inf, or 0 for the number of elements that are not 0.
+        x: a floating-point tensor.
+        ord: the exponent; inf, -inf, or 0 for the number of nonzero elements.
         dim: one dimension or several; None for all.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        keepdim: whether to keep them, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
-        TypeError: `ord` is no number.
-        DTypeError: the elements are no floating-point numbers.
-        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+        TypeError: `ord` is not a number.
+        DTypeError: `x` is not floating-point.
+        IndexingError: a dimension is out of range or repeated; or there are no elements, and
             `ord` is negative or inf.
     """
     return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
@@ -49,23 +49,23 @@ def matrix_norm(
     *,
     dtype: Any = None,
 ) -> Tensor:
-    """Return the norms of matrices; of matrices without elements 0.
+    """Return matrix norms; 0 for matrices without elements.
 
     Args:
-        A: two dimensions or more, of floating-point numbers; singular values are found of float32
-            and float64 only.
-        ord: "fro" for the root of the sum of squares, "nuc" for the sum of singular values, 2 for
-            the largest of them, 1 for the largest sum of sizes in a column, inf for that in a row;
-            -2, -1 and -inf for the smallest.
+        A: a floating-point tensor of at least two dimensions; float32 or float64 for norms of
+            singular values.
+        ord: "fro" for the square root of the sum of squares, "nuc" for the sum of singular values,
+            2 for the largest singular value, 1 for the largest sum of magnitudes in a column, inf
+            in a row; -2, -1 and -inf for the smallest.
         dim: the dimensions of the rows and columns.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        keepdim: whether to keep them, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
-        DomainError: there is no such norm.
+        DomainError: `ord` has another value.
         ShapeError: there are fewer than two dimensions.
-        IndexingError: a dimension does not exist or is named twice.
-        DTypeError: the elements are of another dtype.
+        IndexingError: a dimension is out of range or repeated.
+        DTypeError: `A` has another dtype.
     """
     x = A if dtype is None else A.to(dtype)
     check_floating("matrix_norm", x)
@@ -75,7 +75,7 @@ def matrix_norm(
         raise TypeError(f"matrix_norm() takes two dimensions as dim; {dim!r} was given.")
     rows, columns = normalize_dims(dim, x.ndim)
     if isinstance(ord, bool):
-        raise TypeError(f"ord is a number or a word; {ord!r} was given.")
+        raise TypeError(f"ord must be a number or a string; {ord!r} was given.")
     check_choice("ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
     x = x.movedim((rows, columns), (-2, -1))
     if ord == "fro" or not x.numel():
@@ -98,21 +98,21 @@ def norm(
     *,
     dtype: Any = None,
 ) -> Tensor:
-    """Return norms of vectors or of matrices, as `ord` and the number of dimensions say.
+    """Return vector or matrix norms, depending on `ord` and the number of dimensions.
 
     Args:
-        A: a tensor of floating-point numbers.
-        ord: None for the root of the sum of all squares; else what `vector_norm` takes along one
-            dimension, or `matrix_norm` over two.
-        dim: one dimension, or two; None for those of a vector or a matrix.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before.
+        A: a floating-point tensor.
+        ord: None for the square root of the sum of all squares; otherwise as for `vector_norm`
+            along one dimension, or `matrix_norm` along two.
+        dim: one dimension or two; None for all dimensions of a vector or matrix.
+        keepdim: whether to keep them, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
-        ShapeError: `ord` is given, but neither one nor two dimensions.
-        DTypeError: the elements are of another dtype.
-        DomainError: there is no such norm.
-        TypeError: `ord` is no number for a vector.
+        ShapeError: `ord` was given, and the number of dimensions is not 1 or 2.
+        DTypeError: `A` has another dtype.
+        DomainError: `ord` has another value.
+        TypeError: `ord` of a vector norm is not a number.
     """
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)

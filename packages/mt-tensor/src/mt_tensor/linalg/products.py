@@ -1,4 +1,4 @@
-"""Products and parts of matrices, as `torch.linalg` takes their arguments."""
+"""Products, powers and diagonals of matrices with the arguments of `torch.linalg`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors along `dim`, by default the last dimension.
 
     Raises:
-        ShapeError: the numbers of dimensions differ, or `dim` has not the size 3.
-        IndexingError: the other dimensions do not broadcast, or there is no such dimension.
+        ShapeError: the numbers of dimensions differ, or the size of `dim` is not 3.
+        IndexingError: the other dimensions do not broadcast, or `dim` is out of range.
     """
     return vectors.cross(input, other, dim)
 
 
 @validate_call
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """Return the dot products of vectors along `dim`; both tensors are broadcast together.
+    """Return the dot products of vectors along `dim`; both tensors are broadcast.
 
     Raises:
-        ShapeError: the vectors are not of one length.
-        IndexingError: the shapes do not broadcast, or there is no such dimension.
-        DTypeError: they are no floating-point numbers.
-        TypeError: `dim` is no integer.
+        ShapeError: the vectors have different lengths.
+        IndexingError: the shapes do not broadcast, or `dim` is out of range.
+        DTypeError: neither tensor is floating-point.
+        TypeError: `dim` is not an integer.
     """
     products = x * y
     check_floating("vecdot", products)
@@ -45,24 +45,24 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     """Return a view of the diagonals of matrices, by default those of the last two dimensions.
 
     Raises:
-        IndexingError: a dimension does not exist, or both are the same.
+        IndexingError: a dimension is out of range, or both are the same.
     """
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 
 @validate_call
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
+    """Return the n-th power of square matrices; the identity for 0.
 
     Args:
         input: shape (*batch, m, m).
-        n: how many factors; if negative, of the inverses of float32 or float64.
+        n: the exponent; if negative, powers of the inverses, for float32 and float64.
 
     Raises:
         ShapeError: the matrices are not square.
-        LinAlgError: `n` is negative, and a matrix singular.
-        DTypeError: `n` is negative, and there are no such inverses.
-        TypeError: `n` is no integer.
+        LinAlgError: `n` is negative, and a matrix is singular.
+        DTypeError: `n` is negative, and the dtype is neither float32 nor float64.
+        TypeError: `n` is not an integer.
     """
     n = as_integer("n", n)
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
@@ -78,22 +78,22 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
             square = matmul(square, square)
     if power is None:
         eye = np.eye(input.shape[-1])
-        return input.clone().copy_(input._uploaded(eye, input.dtype))  # its gradient is zero
+        return input.clone().copy_(input._uploaded(eye, input.dtype))  # recorded, with gradient 0
     return power if power is not input else power.clone()
 
 
 @validate_call
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
-    """Return the powers, from 0 on, of each element, along a new last dimension.
+    """Return Vandermonde matrices: the powers 0, 1, ... of each element along a new last dimension.
 
     Args:
         x: shape (*batch, n).
-        N: how many powers; n if not given.
+        N: the number of powers; n by default.
 
     Raises:
         IndexingError: `x` has no dimensions.
-        DomainError: `N` is below 2.
-        TypeError: `N` is no integer.
+        DomainError: `N` is less than 2.
+        TypeError: `N` is not an integer.
     """
     if not x.ndim:
         raise IndexingError("vander() needs a tensor with at least one dimension.")

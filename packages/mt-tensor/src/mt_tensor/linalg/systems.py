@@ -1,4 +1,4 @@
-"""Inverses, systems of linear equations, and determinants."""
+"""Inverses, linear systems and determinants."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.recording.functions import Function
 
-SINGULAR = "a matrix is singular, so that it has no inverse"
+SINGULAR = "a matrix is singular and has no inverse"
+
+_NO_SINGULAR_VALUES = "no singular values were found"
 
 # --- Inverses -----------------------------------------------------------------------------------
 
 
 class Inverse(Function):
-    """The inverse of matrices."""
+    """Invert matrices."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -32,8 +34,8 @@ class Inverse(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        turned = Inverse.apply(x).mT
-        return -(turned @ grad @ turned)
+        transposed = Inverse.apply(x).mT
+        return -(transposed @ grad @ transposed)
 
 
 @validate_call
@@ -41,12 +43,12 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     """Return the inverses of square matrices.
 
     Args:
-        A: shape (*batch, n, n), of float32 or float64.
+        A: shape (*batch, n, n), float32 or float64.
 
     Raises:
         LinAlgError: a matrix is singular.
         ShapeError: the matrices are not square.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
     """
     check_matrices("inv", A)
     return Inverse.apply(A)
@@ -60,40 +62,37 @@ def inverse(input: Tensor) -> Tensor:
 
 
 class PseudoInverse(Function):
-    """The Moore-Penrose inverse; singular values below a share of the largest count as 0."""
+    """Compute Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
-        ctx.share = share
+    def forward(ctx: Any, x: Tensor, rtol: float) -> Tensor:
+        ctx.rtol = rtol
         ctx.save_for_backward(x)
-        return lapack(
-            "no singular values were found", lambda a: np.linalg.pinv(finite(a), share), x
-        )
+        return lapack(_NO_SINGULAR_VALUES, lambda a: np.linalg.pinv(finite(a), rtol), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Golub and Pereyra, 1973: the derivative where the rank stays the same."""
+        """Return the gradient for constant rank; see Golub and Pereyra, 1973."""
         (x,) = ctx.saved_tensors
-        p, turned = PseudoInverse.apply(x, ctx.share), grad.mT
-        beside = turned - x @ p @ turned  # (I - x p) turned
-        behind = turned - turned @ p @ x  # turned (I - p x)
-        return -(p.mT @ grad @ p.mT) + beside @ p @ p.mT + p.mT @ p @ behind, None
+        p, g = PseudoInverse.apply(x, ctx.rtol), grad.mT
+        left, right = g - x @ p @ g, g - g @ p @ x  # (I - x p) g and g (I - p x)
+        return -(p.mT @ grad @ p.mT) + left @ p @ p.mT + p.mT @ p @ right, None
 
 
 @validate_call
 def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
-    `pinv(A) @ b` is the shortest of all x for which `A @ x` is nearest to b.
+    `pinv(A) @ b` is the shortest x that minimizes the distance between `A @ x` and b.
 
     Args:
-        A: shape (*batch, n, m), of float32 or float64.
-        rtol: singular values below this share of the largest count as 0; by default the larger
-            size times the spacing of numbers around 1.
+        A: shape (*batch, n, m), float32 or float64.
+        rtol: singular values up to `rtol` times the largest count as 0; by default the larger size
+            times the machine epsilon.
 
     Raises:
         ShapeError: there are fewer than two dimensions.
-        DTypeError: `A` is of another dtype.
+        DTypeError: `A` has another dtype.
     """
     check_matrices("pinv", A, square=False)
     if rtol is None:
@@ -109,11 +108,11 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return pinv(input, rtol=rcond)
 
 
-# --- Systems of equations -----------------------------------------------------------------------
+# --- Linear systems -----------------------------------------------------------------------------
 
 
 class Solve(Function):
-    """The matrices X with A X = B, of one batch shape."""
+    """Solve A X = B for matrices of one batch shape."""
 
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
@@ -123,27 +122,27 @@ class Solve(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         a, b = ctx.saved_tensors
-        by_b = Solve.apply(a.mT, grad)
-        return -(by_b @ Solve.apply(a, b).mT), by_b
+        grad_b = Solve.apply(a.mT, grad)
+        return -(grad_b @ Solve.apply(a, b).mT), grad_b
 
 
 @validate_call
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
-    """Return the X of systems of linear equations `A X = B`, or `X A = B`.
+    """Solve the linear systems `A X = B`, or `X A = B`, for X.
 
     Args:
-        A: shape (*batch, n, n), of float32 or float64.
-        B: shape (*batch, n, k); or (n,), or (*batch, n) with the very batch of `A`, for vectors.
-            Else the batch dimensions broadcast. With `left` False shape (*batch, k, n).
-        left: whether `A` stands on the left of X.
+        A: shape (*batch, n, n), float32 or float64.
+        B: shape (*batch, n, k), with batch dimensions that broadcast; (*batch, k, n) if `left` is
+            False. For vectors, shape (n,), or (*batch, n) with exactly the batch of `A`.
+        left: whether `A` is on the left of X.
 
     Returns:
-        The shape of `B`, once it is broadcast.
+        The broadcast shape of `B`.
 
     Raises:
         LinAlgError: a matrix is singular.
-        ShapeError: the matrices are not square, or the shapes do not fit each other.
-        DTypeError: the dtypes differ, or are others.
+        ShapeError: the matrices of `A` are not square, or the shapes do not match.
+        DTypeError: the dtypes differ, or are neither float32 nor float64.
         IndexingError: the batch dimensions do not broadcast.
     """
     check_matrices("solve", A)
@@ -154,8 +153,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
         a, b = a.mT, b.mT
     if a.shape[-1] != b.shape[-2] or (vector and not left):
         raise ShapeError(
-            f"solve() of {'A X = B' if left else 'X A = B'} cannot have A of shape {A.shape} and B "
-            f"of shape {B.shape}."
+            f"solve() of {'A X = B' if left else 'X A = B'} was given A of shape {A.shape} and B "
+            f"of shape {B.shape}, which do not match."
         )
     batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
     x = Solve.apply(a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:]))
@@ -173,19 +172,19 @@ def solve_triangular(
     left: bool = True,
     unitriangular: bool = False,
 ) -> Tensor:
-    """Return the X of `A X = B`, or `X A = B`, where only one triangle of `A` counts.
+    """Solve `A X = B`, or `X A = B`, for X, with a triangular `A`.
 
     Args:
-        A: shape (*batch, n, n), of float32 or float64.
+        A: shape (*batch, n, n), float32 or float64.
         B: shape (*batch, n, k); the batch dimensions broadcast.
-        upper: whether the upper triangle counts; else the lower one.
-        left: whether `A` stands on the left of X.
-        unitriangular: whether the diagonal counts as ones.
+        upper: whether to read the upper triangle instead of the lower one.
+        left: whether `A` is on the left of X.
+        unitriangular: whether to treat the diagonal as ones.
 
     Raises:
         LinAlgError: there is a zero on the diagonal.
-        ShapeError: the matrices are not square, or the shapes do not fit each other.
-        DTypeError: the dtypes differ, or are others.
+        ShapeError: the matrices of `A` are not square, or the shapes do not match.
+        DTypeError: the dtypes differ, or are neither float32 nor float64.
         IndexingError: the batch dimensions do not broadcast.
     """
     check_matrices("solve_triangular", A)
@@ -202,14 +201,14 @@ def solve_triangular(
 
 
 class SignAndLogarithm(NamedTuple):
-    """A determinant as its sign, and the logarithm of its size, which does not overflow."""
+    """The sign of a determinant, and the logarithm of its magnitude, which does not overflow."""
 
     sign: Tensor
     logabsdet: Tensor
 
 
 class Determinant(Function):
-    """The determinants of matrices, whose derivatives are the cofactors."""
+    """Compute determinants; the derivatives are the cofactors."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -224,10 +223,10 @@ class Determinant(Function):
             return (grad * value)[..., None, None] * Inverse.apply(x).mT
         if is_grad_enabled():
             raise GradientError(
-                "det() has no second derivative here where a matrix is singular: call backward() "
-                "without create_graph."
+                "the second derivative of det() is not supported where a matrix is singular: call "
+                "backward() without create_graph."
             )
-        return grad[..., None, None] * lapack("no singular values were found", _cofactors, x)
+        return grad[..., None, None] * lapack(_NO_SINGULAR_VALUES, _cofactors, x)
 
 
 def _cofactors(x: Array) -> Array:
@@ -236,12 +235,12 @@ def _cofactors(x: Array) -> Array:
         return np.full_like(x, np.nan)
     u, s, vh = np.linalg.svd(x)
     others = np.stack([np.delete(s, i, -1).prod(-1) for i in range(s.shape[-1])], -1)
-    turns = np.linalg.det(u) * np.linalg.det(vh)
-    return np.asarray(turns[..., None, None] * ((u * others[..., None, :]) @ vh))
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return np.asarray(sign[..., None, None] * ((u * others[..., None, :]) @ vh))
 
 
 class LogAbsDet(Function):
-    """The logarithms of the sizes of determinants."""
+    """Compute the logarithms of the magnitudes of determinants."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -259,14 +258,14 @@ def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
     Args:
-        input: shape (*batch, n, n), of float32 or float64.
+        input: shape (*batch, n, n), float32 or float64.
 
     Returns:
-        Shape (*batch,). There is no second derivative where a matrix is singular.
+        Shape (*batch,). The second derivative is not supported where a matrix is singular.
 
     Raises:
         ShapeError: the matrices are not square.
-        DTypeError: `input` is of another dtype.
+        DTypeError: `input` has another dtype.
     """
     check_matrices("det", input)
     return Determinant.apply(input)
@@ -274,9 +273,9 @@ def det(input: Tensor) -> Tensor:
 
 @validate_call
 def slogdet(input: Tensor) -> SignAndLogarithm:
-    """Return the determinants of square matrices as signs, and logarithms of their sizes.
+    """Return the signs of determinants, and the logarithms of their magnitudes.
 
-    Where a matrix is singular they are 0 and -inf, and there is no gradient.
+    For a singular matrix they are 0 and -inf, and the gradient is an error.
 
     Raises:
         ShapeError: the matrices are not square.
@@ -289,6 +288,6 @@ def slogdet(input: Tensor) -> SignAndLogarithm:
 
 @validate_call
 def logdet(input: Tensor) -> Tensor:
-    """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
+    """Return the logarithms of determinants, nan for negative ones; see `slogdet`."""
     sign, logarithm = slogdet(input)
     return elementwise("where", sign < 0, float("nan"), logarithm)

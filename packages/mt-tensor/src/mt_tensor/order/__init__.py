@@ -1,1 +1,1 @@
-"""Running folds, sorting, and what else asks for the order of elements."""
+"""Cumulative operations, sorting, searching, counting, quantiles and differences."""

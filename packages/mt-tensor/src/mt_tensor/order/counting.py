@@ -1,7 +1,7 @@
-"""Which elements there are, and how many of each, without gradients.
+"""Unique elements and their counts, and histograms; not differentiable.
 
-Single elements are compared where they are, with one wait for how many differ. Whole slices are
-compared on the host, and so is all that is in its memory anyway, where NumPy takes one pass.
+Unique elements of a tensor on a device are found there, with one synchronization for their number.
+Slices, and tensors in host memory, are processed by NumPy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mt_tensor.order.sorting import sort
 
 
 def _results(input: Tensor, found: Sequence[Any], return_inverse: bool, return_counts: bool) -> Any:
-    """Return values, and what else is wanted of inverse and counts; several tensors in a tuple."""
+    """Return the values, or a tuple of them with the requested inverse and counts."""
     values, inverse, counts = found
     tensors = [input._uploaded(values, input.dtype)]
     if return_inverse:
@@ -38,32 +38,32 @@ def _results(input: Tensor, found: Sequence[Any], return_inverse: bool, return_c
     return tuple(tensors) if len(tensors) > 1 else tensors[0]
 
 
-def _is_elsewhere(x: Tensor) -> bool:
-    """Whether there are elements, and they are not in the memory of the host."""
+def _is_on_device(x: Tensor) -> bool:
+    """Return whether a tensor is not empty and not in host memory."""
     return bool(x.numel()) and x.backend.device != HOST
 
 
-def _different(
+def _distinct(
     row: Tensor, shape: Shape, order: Tensor | None, return_inverse: bool, return_counts: bool
 ) -> Any:
-    """Return the elements of a row that differ from the one before, and what else is asked for.
+    """Return the elements of a 1-D tensor that differ from their predecessor; see `_results`.
 
     Args:
-        row: at least one element.
-        shape: that of the inverse.
-        order: where the elements of the row come from; None if from where they are.
-        return_inverse: whether the inverse is asked for.
-        return_counts: whether the counts are.
+        row: a 1-D tensor of at least one element.
+        shape: the shape of the inverse.
+        order: the index of each element in the input; None if they are in the input's order.
+        return_inverse: whether to return the inverse.
+        return_counts: whether to return the counts.
     """
     begins = cat([row._full((1,), True, bool_), elementwise("ne", row[1:], row[:-1])])
-    (places,) = begins.nonzero(as_tuple=True)
-    found = [row.index_select(0, places)]
+    (starts,) = begins.nonzero(as_tuple=True)
+    found = [row.index_select(0, starts)]
     if return_inverse:
         numbers = begins.cumsum(0) - 1
         inverse = numbers if order is None else numbers.scatter(0, order, numbers)
         found.append(inverse.view(*shape))
     if return_counts:
-        found.append(cat([places[1:], places._full((1,), len(row))]) - places)
+        found.append(cat([starts[1:], starts._full((1,), len(row))]) - starts)
     return tuple(found) if len(found) > 1 else found[0]
 
 
@@ -74,27 +74,27 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return the different elements in order, each once; every nan is one of its own.
+    """Return the unique elements in ascending order; nans are not equal to each other.
 
     Args:
         input: a tensor.
-        sorted: whether they must be in order; here they always are.
-        return_inverse: whether to return where in the result each element of `input` is, too.
-        return_counts: whether to return how often each occurs, too.
-        dim: a dimension, to compare whole slices along it; None to compare elements.
+        sorted: accepted for compatibility with torch; the result is always sorted.
+        return_inverse: whether to also return the index in the result of each element of `input`.
+        return_counts: whether to also return the number of occurrences of each.
+        dim: the dimension to compare slices along; None to compare elements.
 
     Returns:
-        A 1-D tensor, or slices along `dim`; with the int64 inverse, of the shape of `input` or as
-        long as `dim`, and the int64 counts in a tuple, if asked for.
+        A 1-D tensor, or the slices along `dim`; if requested, in a tuple with the int64 inverse, of
+        the shape of `input` or the size of `dim`, and the int64 counts.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     require_tensors("unique", input)
     check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
-    if dim is None and _is_elsewhere(input):
+    if dim is None and _is_on_device(input):
         row, order = sort(input.detach().reshape(-1), 0)
-        return _different(row, input.shape, order, return_inverse, return_counts)
+        return _distinct(row, input.shape, order, return_inverse, return_counts)
     array = input._numbers()
     axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
@@ -107,18 +107,18 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Return elements, or slices along `dim`, without those that equal the one before them.
+    """Return the elements, or slices along `dim`, that differ from their predecessor.
 
-    Arguments and results are those of `unique`, except that the order stays.
+    Arguments and results as for `unique`, but in the order of `input`.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     require_tensors("unique_consecutive", input)
     check_flags(return_inverse=return_inverse, return_counts=return_counts)
-    if dim is None and _is_elsewhere(input):
+    if dim is None and _is_on_device(input):
         row = input.detach().reshape(-1)
-        return _different(row, input.shape, None, return_inverse, return_counts)
+        return _distinct(row, input.shape, None, return_inverse, return_counts)
     array = input._numbers()
     axis = 0 if dim is None else normalize_dim(dim, input.ndim)
     slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)
@@ -134,33 +134,33 @@ def unique_consecutive(
 
 @validate_call
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Return how often each of the numbers 0, 1, 2, ... occurs.
+    """Count the occurrences of each of the integers 0, 1, 2, ....
 
     Args:
-        input: 1-D, integers that are not negative.
-        weights: what each occurrence counts, of the shape of `input`; 1 if not given.
-        minlength: how many numbers are counted at least.
+        input: 1-D, non-negative integers.
+        weights: the weight of each occurrence, in the shape of `input`; 1 by default.
+        minlength: the minimum size of the result.
 
     Returns:
-        int64; with weights float64, or float32 if that is their type.
+        int64; with weights, float32 if they are float32, else float64.
 
     Raises:
         ShapeError: `input` is not 1-D, or `weights` has another shape.
-        DTypeError: `input` holds no integers.
-        DomainError: a number, or `minlength`, is negative.
-        TypeError: `minlength` is no integer.
+        DTypeError: `input` is not an integer tensor.
+        DomainError: an element or `minlength` is negative.
+        TypeError: `minlength` is not an integer.
     """
     require_tensors("bincount", input, *([] if weights is None else [weights]))
     common_backend(input, weights)
     if input.ndim != 1 or (weights is not None and weights.shape != input.shape):
         given = input.shape if weights is None else f"{input.shape} and {weights.shape}"
-        raise ShapeError(f"bincount() takes 1-D tensors of one length; got {given}.")
+        raise ShapeError(f"bincount() takes 1-D tensors of equal length; {given} was given.")
     if input.dtype.kind != "integer":
-        raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
+        raise DTypeError(f"bincount() takes integers; {input.dtype.name} was given.")
     minlength = as_integer("minlength", minlength, least=0)
     low, high = lowest_and_highest(input)
     if low < 0:
-        raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
+        raise DomainError(f"bincount() takes non-negative integers; {low} was given.")
     if weights is None:
         counted = input._full(input.shape, 1, int64)
     else:
@@ -171,20 +171,21 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @validate_call
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
-    """Return how many elements lie in each of equal parts of a range, as numbers of their dtype.
+    """Return a histogram: the number of elements in each of equal bins, in the dtype of `input`.
 
     Args:
-        input: floating-point numbers; nan and what lies outside of the range do not count.
-        bins: into how many parts the range is divided.
-        min: where it begins.
-        max: where it ends, itself included. If both are equal, the range is that of the elements;
-            and if these are equal, too, it reaches from one below them to one above.
+        input: a floating-point tensor; nan and elements outside of the range are ignored.
+        bins: the number of bins.
+        min: the start of the range.
+        max: the end of the range, inclusive. If it equals `min`, the range is that of the elements;
+            if these are all equal too, it is extended by 1 on both sides.
 
     Raises:
-        DTypeError: the elements are no floating-point numbers.
-        ShapeError: there would be too many parts.
-        DomainError: `bins` is not positive, or the range is not finite or runs backwards.
-        TypeError: `bins` is no integer, or an end of the range no number.
+        DTypeError: `input` is not floating-point.
+        ShapeError: there would be too many bins.
+        DomainError: `bins` is not positive, the range is not finite, or `min` is greater than
+            `max`.
+        TypeError: `bins` is not an integer, or a bound is not a number.
     """
     check_floating("histc", input)
     bins = as_integer("bins", bins, least=1)
@@ -200,6 +201,6 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
             f"histc() takes a finite range from min to max; {low} and {high} were given."
         )
     inside = values[(values >= low) & (values <= high)]
-    places = ((inside - low) / (high - low) * bins).astype(np.int64)
-    counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
+    indices = ((inside - low) / (high - low) * bins).astype(np.int64)
+    counts = np.bincount(np.minimum(indices, bins - 1), minlength=bins)
     return input._uploaded(counts, input.dtype)

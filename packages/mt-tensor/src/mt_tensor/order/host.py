@@ -1,7 +1,7 @@
-"""Operations that run on the host: orders and running folds, which are no primitive of backends.
+"""Run operations on the host with NumPy, such as sorts and scans, which backends do not implement.
 
-The elements come to the host as an array, NumPy computes, and the result goes back. This is for the
-forward direction only: gradients are composed of operations, so that they can be differentiated.
+The elements are copied to the host, and the result is copied back. Only forward passes run here;
+gradients are composed of tensor operations, so that they are differentiable.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from mt_tensor.recording.one_call import as_one_call
 
 @as_one_call
 def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> Tensor:
-    """Return what a function makes of the tensors' elements, as a constant tensor.
+    """Apply a function of NumPy arrays to tensors, without recording.
 
     Args:
-        function: takes one new array for each tensor, of at least one dimension, and returns one
+        function: takes one new array per tensor, of at least one dimension, and returns an array
             with as many elements as the first tensor.
-        *tensors: of one backend; the result has the shape of the first.
-        dtype: the element type of the result.
+        *tensors: tensors of one backend; the result has the shape of the first.
+        dtype: the dtype of the result.
     """
     first = tensors[0]
     arrays = [np.array(x._numbers(), ndmin=1) for x in tensors]
@@ -35,5 +35,5 @@ def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> T
 
 
 def accumulator(dtype: DType) -> np.dtype[Any]:
-    """Return the type to add up or multiply in: float64 for floats, which are rounded once."""
+    """Return the dtype to accumulate in: float64 for floats, so that results are rounded once."""
     return np.dtype(np.float64) if dtype.is_floating_point else dtype.numpy

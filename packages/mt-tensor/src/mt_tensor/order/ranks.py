@@ -1,6 +1,6 @@
-"""Elements by their place in the order: the k-th smallest, quantiles; and steps between neighbours.
+"""Order statistics (k-th smallest, quantiles), and differences of consecutive elements.
 
-Values are gathered from where they lie, so that gradients go back there.
+Values are gathered by their index, so that gradients reach the selected elements.
 """
 
 from __future__ import annotations
@@ -25,30 +25,32 @@ from mt_tensor.order.sorting import sort
 
 @validate_call
 def msort(input: Tensor) -> Tensor:
-    """Return the elements in order along the first dimension."""
+    """Sort in ascending order along dimension 0."""
     return sort(input, 0).values
 
 
 @validate_call
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
-    """Return the k-th smallest elements along a dimension, and the int64 indices they come from.
+    """Return the k-th smallest elements along a dimension, and their int64 indices.
 
     Args:
-        input: a tensor; a nan counts as larger than every number.
-        k: the place in the order, from 1 on.
-        dim: the dimension to look along.
-        keepdim: whether it stays, with size 1.
+        input: a tensor; nan is greater than every number.
+        k: the rank, counted from 1.
+        dim: the dimension.
+        keepdim: whether to keep it, with size 1.
 
     Raises:
-        ShapeError: there is no k-th element.
-        IndexingError: there is no such dimension.
-        TypeError: `k` is no integer.
+        ShapeError: `k` is not between 1 and the size of the dimension.
+        IndexingError: `dim` is out of range.
+        TypeError: `k` is not an integer.
     """
     dim = normalize_dim(dim, input.ndim)
     k = as_integer("k", k)
     size = input.shape[dim] if input.ndim else 1
     if not 1 <= k <= size:
-        raise ShapeError(f"kthvalue() was asked for number {k} of {size} element(s).")
+        raise ShapeError(
+            f"kthvalue() of {size} element(s) needs k from 1 to {size}; {k} was given."
+        )
     ordered = sort(input, dim)
     if not input.ndim:
         return ordered
@@ -70,22 +72,22 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return the elements below which a share of all others lies; nan if there is a nan.
+    """Return quantiles along a dimension; nan if there is a nan.
 
     Args:
         input: float32 or float64.
-        q: the share, from 0 to 1, a number; or a 1-D tensor of the dtype of `input` with several,
-            whose results lie along a new first dimension. No gradient goes to it.
-        dim: the dimension to look along; None for all elements.
-        keepdim: whether it stays, with size 1.
-        interpolation: what to return between two elements: "linear" for a weighted mean of them,
+        q: the fraction, a number from 0 to 1; or a 1-D tensor of fractions in the dtype of `input`,
+            which adds a first dimension to the result. It gets no gradient.
+        dim: the dimension; None for all elements.
+        keepdim: whether to keep it, with size 1.
+        interpolation: the result between two elements: "linear" for a weighted mean of them,
             "midpoint" for their mean, or "lower", "higher", "nearest" for one of them.
 
     Raises:
         DTypeError: `input` is neither float32 nor float64, or `q` has another dtype.
-        DomainError: `q` is not from 0 to 1, or there is no such interpolation.
-        ShapeError: there are no elements, or `q` has several dimensions.
-        IndexingError: there is no such dimension.
+        DomainError: `q` is not from 0 to 1, or `interpolation` has another value.
+        ShapeError: there are no elements, or `q` has more than one dimension.
+        IndexingError: `dim` is out of range.
     """
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
@@ -99,9 +101,9 @@ def nanquantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return quantiles of what is not nan; nan where nothing else is.
+    """Return quantiles of the elements that are not nan; nan if all are.
 
-    Arguments and errors are those of `quantile`.
+    Arguments and errors as for `quantile`.
     """
     return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation)
 
@@ -117,7 +119,7 @@ def _quantile(
 ) -> Tensor:
     check_float32_or_float64(name, input)
     check_choice("interpolation", interpolation, _INTERPOLATIONS)
-    shares = _shares(name, input, q)
+    fractions = _checked_fractions(name, input, q)
     flat = dim is None or not input.ndim
     axis = -1 if dim is None else normalize_dim(dim, input.ndim)
     x = input.reshape(-1) if flat else input.movedim(axis, -1)
@@ -125,51 +127,54 @@ def _quantile(
         raise ShapeError(f"{name}() of no elements is undefined; shape {input.shape} was given.")
     missing = elementwise("ne", x, x).sum(-1, True)
     count = x.shape[-1] - missing if skip_nan else missing * 0 + x.shape[-1]
-    share = input._uploaded(shares.reshape(-1, *(1,) * x.ndim))
-    place = share * elementwise("maximum", count - 1, 0).to(x.dtype)
-    out = _between(sort(x, -1).values, place, interpolation)  # nan comes last
+    fraction = input._uploaded(fractions.reshape(-1, *(1,) * x.ndim))
+    position = fraction * elementwise("maximum", count - 1, 0).to(x.dtype)
+    out = _interpolated(sort(x, -1).values, position, interpolation)  # nan is last
     if not skip_nan:
         out = elementwise("where", missing.bool(), math.nan, out)
     out = out.squeeze(-1)
     if keepdim:
         out = out.reshape(-1, *(1,) * input.ndim) if flat else out.unsqueeze(axis + 1)
-    return out if shares.ndim else out.squeeze(0)
+    return out if fractions.ndim else out.squeeze(0)
 
 
-def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
-    """Return what lies at places, which have fractions, of the last dimension."""
+def _interpolated(ordered: Tensor, position: Tensor, interpolation: str) -> Tensor:
+    """Interpolate between elements at fractional positions along the last dimension."""
     rounding = {"lower": "floor", "higher": "ceil", "nearest": "round"}.get(interpolation)
     if rounding:
-        return _at(ordered, elementwise(rounding, place))
-    low, high = elementwise("floor", place), elementwise("ceil", place)
-    weight = (high - low) * 0.5 if interpolation == "midpoint" else place - low
+        return _at(ordered, elementwise(rounding, position))
+    low, high = elementwise("floor", position), elementwise("ceil", position)
+    weight = (high - low) * 0.5 if interpolation == "midpoint" else position - low
     below, above = _at(ordered, low), _at(ordered, high)
-    # Equal infinities are not subtracted from each other; other neighbours share the gradient.
+    # The difference of equal infinities would be nan.
     same = (below == above) & below.isinf()
     return elementwise("where", same, below, below + weight * (above - below))
 
 
-def _shares(name: str, input: Tensor, q: Any) -> Any:
-    """Return the shares as an array: 0-D for one, 1-D for several."""
+def _checked_fractions(name: str, input: Tensor, q: Any) -> Any:
+    """Return the fractions as an array, 0-D for a number and 1-D for a 1-D tensor."""
     if isinstance(q, Tensor):
         if q.dtype is not input.dtype:
             raise DTypeError(
-                f"{name}() of {input.dtype.name} takes q of that dtype; {q.dtype.name} was given."
+                f"{name}() takes q of dtype {input.dtype.name}, like input; {q.dtype.name} was "
+                "given."
             )
         if q.ndim > 1:
-            raise ShapeError(f"{name}() takes a number or a 1-D tensor as q; got {q.shape}.")
-        shares = np.array(q.backend.to_host(q._tensor))
+            raise ShapeError(
+                f"{name}() takes a number or a 1-D tensor as q; shape {q.shape} was given."
+            )
+        fractions = np.array(q.backend.to_host(q._tensor))
     else:
-        shares = np.asarray(as_number("q", q), input.dtype.numpy)
-    if not np.all((shares >= 0) & (shares <= 1)):
+        fractions = np.asarray(as_number("q", q), input.dtype.numpy)
+    if not np.all((fractions >= 0) & (fractions <= 1)):
         raise DomainError(f"{name}() takes q from 0 to 1; {q!r} was given.")
-    return shares
+    return fractions
 
 
-def _at(ordered: Tensor, place: Tensor) -> Tensor:
-    """Return the elements at places along the last dimension, for each share."""
-    repeated = ordered.expand(place.shape[0], *ordered.shape)
-    return repeated.gather(-1, place.to(int64).expand(*repeated.shape[:-1], 1))
+def _at(ordered: Tensor, index: Tensor) -> Tensor:
+    """Return the elements at indices along the last dimension, for each fraction."""
+    repeated = ordered.expand(index.shape[0], *ordered.shape)
+    return repeated.gather(-1, index.to(int64).expand(*repeated.shape[:-1], 1))
 
 
 # --- Differences --------------------------------------------------------------------------------
@@ -183,27 +188,27 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Return each element less the one before it along a dimension; of bool, whether they differ.
+    """Return the differences of consecutive elements along a dimension; exclusive or for bool.
 
     Args:
         input: at least one dimension.
-        n: how many times.
-        dim: the dimension, which becomes one shorter each time.
-        prepend: what to put in front of `input` along `dim` before.
-        append: what to put at its end.
+        n: the number of times to take differences.
+        dim: the dimension, whose size decreases by `n`.
+        prepend: a tensor to prepend along `dim` first.
+        append: a tensor to append along `dim` first.
 
     Raises:
-        IndexingError: there is no such dimension.
-        ShapeError: the shapes do not fit.
+        IndexingError: `dim` is out of range.
+        ShapeError: the shapes cannot be concatenated.
         DomainError: `n` is negative.
-        TypeError: `n` is no integer.
+        TypeError: `n` is not an integer.
     """
     dim = existing_dim("diff", dim, input.shape)
     n = as_integer("n", n, least=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
     out = cat(parts, dim) if len(parts) > 1 else input
     name = "logical_xor" if out.dtype is bool_ else "sub"
-    for _ in range(min(n, out.shape[dim])):  # after which nothing is left
+    for _ in range(min(n, out.shape[dim])):  # then it is empty
         rest = max(out.shape[dim] - 1, 0)
         out = elementwise(
             name, out.narrow(dim, out.shape[dim] - rest, rest), out.narrow(dim, 0, rest)

@@ -1,7 +1,7 @@
-"""Running folds along a dimension: each element joined with all that come before it.
+"""Scans: cumulative sums, products, maxima and minima along a dimension.
 
-The elements of each are found by a named operation, which is constant and runs on the host unless a
-backend has a kernel for it; gradients are composed of operations.
+Forward passes are named operations, which run on the host unless a backend has a kernel. Gradients
+are composed of tensor operations.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from mt_tensor.recording.functions import Function
 
 
 @fused("cumsum")
-def _running_sums(x: Tensor, dim: int) -> Tensor:
-    # They begin with 0, to which -0.0 adds up as well.
+def _cumsum(x: Tensor, dim: int) -> Tensor:
+    # Adding 0 turns a leading -0.0 into 0.0, as a sum that starts from 0 does.
     return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)) + 0, x, dtype=x.dtype)
 
 
 @fused("cumprod")
-def _running_products(x: Tensor, dim: int) -> Tensor:
+def _cumprod(x: Tensor, dim: int) -> Tensor:
     return on_host(lambda a: np.cumprod(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
 
 
 class CumulativeSum(Function):
-    """Running sums: `out[i] = x[0] + ... + x[i]`."""
+    """Cumulative sums: `out[i] = x[0] + ... + x[i]`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
-        return _running_sums(x, dim)
+        return _cumsum(x, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return _sum_from_here_on(grad, ctx.dim), None
+        return _reverse_cumsum(grad, ctx.dim), None
 
 
 class CumulativeProduct(Function):
-    """Running products: `out[i] = x[0] * ... * x[i]`."""
+    """Cumulative products: `out[i] = x[0] * ... * x[i]`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x)
-        return _running_products(x, dim)
+        return _cumprod(x, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -65,29 +65,30 @@ class CumulativeProduct(Function):
         if (x == 0).any():
             return _product_gradient_with_zeros(x, ctx.dim, grad), None
         out = CumulativeProduct.apply(x, ctx.dim)
-        return _sum_from_here_on(grad * out, ctx.dim) / x, None
+        return _reverse_cumsum(grad * out, ctx.dim) / x, None
 
 
-def _sum_from_here_on(x: Tensor, dim: int) -> Tensor:
+def _reverse_cumsum(x: Tensor, dim: int) -> Tensor:
     if x.ndim == 0:
         return x
     return CumulativeSum.apply(x.flip(dim), dim).flip(dim)
 
 
 def _product_gradient_with_zeros(x: Tensor, dim: int, grad: Tensor) -> Tensor:
-    """Return `sum over i >= k of grad[i] * (x[0] * ... * x[i], without x[k])` at each k.
+    """Return for each k `sum over i >= k of grad[i] * (x[0] * ... * x[i], without x[k])`.
 
-    Nothing can be divided by, so each k has a row of its own in which x[k] is replaced by 1.
+    Since elements are zero, it cannot divide by x[k]. Instead, row k of a matrix replaces x[k] by
+    1.
     """
     if x.ndim == 0:
         return grad
     x, grad = x.transpose(dim, -1), grad.transpose(dim, -1)
     size = x.shape[-1]
-    own = x._uploaded(np.eye(size, dtype=np.bool_))
-    reached = x._uploaded(np.triu(np.ones((size, size), np.bool_)))
-    without_own = elementwise("where", own, 1.0, x.unsqueeze(-2))
-    terms = CumulativeProduct.apply(without_own, x.ndim) * grad.unsqueeze(-2)
-    return elementwise("where", reached, terms, 0.0).sum(-1).transpose(dim, -1)
+    diagonal = x._uploaded(np.eye(size, dtype=np.bool_))
+    upper = x._uploaded(np.triu(np.ones((size, size), np.bool_)))
+    without_k = elementwise("where", diagonal, 1.0, x.unsqueeze(-2))
+    terms = CumulativeProduct.apply(without_k, x.ndim) * grad.unsqueeze(-2)
+    return elementwise("where", upper, terms, 0.0).sum(-1).transpose(dim, -1)
 
 
 def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
@@ -95,21 +96,21 @@ def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
         return x.dtype if x.dtype.is_floating_point else int64
     wanted = as_dtype(dtype)
     if wanted is bool_:
-        raise DTypeError(f"{name}() cannot be computed in bool: leave dtype= out to have int64.")
+        raise DTypeError(f"{name}() does not support dtype=bool: omit dtype= for int64.")
     return wanted
 
 
 @validate_call
 def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Return running sums along `dim`, in the shape of the input.
+    """Return cumulative sums along `dim`, in the shape of `input`.
 
     Args:
-        input: a tensor; integers and bools are added up as int64.
-        dim: the dimension to run along.
-        dtype: the element type to convert to before.
+        input: a tensor; integers and bools are summed as int64.
+        dim: the dimension.
+        dtype: the dtype to convert to first.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
         DTypeError: `dtype` is bool.
     """
     x = input.to(_dtype_of_scan("cumsum", input, dtype))
@@ -118,18 +119,18 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 @validate_call
 def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Return running products along `dim`, in the shape of the input.
+    """Return cumulative products along `dim`, in the shape of `input`.
 
-    The gradient takes time and memory in proportion to the size; with a zero among the elements,
-    to the size times the size of `dim`.
+    The gradient takes linear time and memory; if an element is zero, both are multiplied by the
+    size of `dim`.
 
     Args:
         input: a tensor; integers and bools are multiplied as int64.
-        dim: the dimension to run along.
-        dtype: the element type to convert to before.
+        dim: the dimension.
+        dtype: the dtype to convert to first.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
         DTypeError: `dtype` is bool.
     """
     x = input.to(_dtype_of_scan("cumprod", input, dtype))
@@ -152,7 +153,7 @@ def _recurrence(x: Tensor, decay: Tensor, dim: int) -> Tensor:
 
 
 @fused("logcumsumexp")
-def _running_logarithms(x: Tensor, dim: int) -> Tensor:
+def _logcumsumexp(x: Tensor, dim: int) -> Tensor:
     return on_host(lambda a: np.logaddexp.accumulate(a.astype(np.float64), dim), x, dtype=x.dtype)
 
 
@@ -167,12 +168,12 @@ class LinearScan(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """The same recurrence, backwards: what reaches h[i] goes on to x[i] and h[i - 1]."""
+        """Run the recurrence backwards: the gradient of h[i] is passed to x[i] and h[i - 1]."""
         x, decay = ctx.saved_tensors
         dim = ctx.dim
-        following = shifted(decay.flip(dim), dim)
-        by_x = LinearScan.apply(grad.flip(dim), following, dim).flip(dim)
-        return by_x, by_x * shifted(LinearScan.apply(x, decay, dim), dim), None
+        reversed_decay = shifted(decay.flip(dim), dim)
+        grad_x = LinearScan.apply(grad.flip(dim), reversed_decay, dim).flip(dim)
+        return grad_x, grad_x * shifted(LinearScan.apply(x, decay, dim), dim), None
 
 
 class LogCumulativeSumExp(Function):
@@ -182,14 +183,14 @@ class LogCumulativeSumExp(Function):
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x)
-        return _running_logarithms(x, dim)
+        return _logcumsumexp(x, dim)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """The sum over i >= k of `grad[i] * exp(x[k] - out[i])`, for each k.
+        """Return the sum over i >= k of `grad[i] * exp(x[k] - out[i])`, for each k.
 
         With `h[i] = grad[i] + h[i + 1] * exp(out[i] - out[i + 1])` it is `h[k] * exp(x[k] -
-        out[k])`. As `out` never falls along `dim`, no exponential overflows.
+        out[k])`. Since `out` does not decrease along `dim`, no exponential overflows.
         """
         (x,) = ctx.saved_tensors
         dim = ctx.dim
@@ -205,62 +206,62 @@ class LogCumulativeSumExp(Function):
 
 @validate_call
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
-    """Return the logarithms of running sums of exponentials along `dim`, without overflow.
+    """Return the logarithms of cumulative sums of exponentials along `dim`, without overflow.
 
     Raises:
-        IndexingError: there is no such dimension.
-        DTypeError: the elements are no floating-point numbers.
+        IndexingError: `dim` is out of range.
+        DTypeError: `input` is not floating-point.
     """
     check_floating("logcumsumexp", input)
     return LogCumulativeSumExp.apply(input, normalize_dim(dim, input.ndim))
 
 
-# --- Extremes -----------------------------------------------------------------------------------
+# --- Maxima and minima --------------------------------------------------------------------------
 
 
-def _met_last(ufunc: np.ufunc, x: Tensor, dim: int) -> Tensor:
-    """Return where running extremes were met last; nan is the extreme from then on."""
+def _last_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> Tensor:
+    """Return the last index of each cumulative maximum or minimum; nan wins over numbers."""
 
-    def positions(values: Array) -> Array:
-        met = (values == ufunc.accumulate(values, dim)) | (values != values)
+    def indices(values: Array) -> Array:
+        is_extreme = (values == ufunc.accumulate(values, dim)) | (values != values)
         shape = [-1 if d == dim else 1 for d in range(values.ndim)]
-        here = np.arange(values.shape[dim]).reshape(shape)
-        return np.asarray(np.maximum.accumulate(np.where(met, here, 0), dim))
+        index = np.arange(values.shape[dim]).reshape(shape)
+        return np.asarray(np.maximum.accumulate(np.where(is_extreme, index, 0), dim))
 
-    return on_host(positions, x, dtype=int64)
+    return on_host(indices, x, dtype=int64)
 
 
 @fused("cummax")
-def _places_of_largest(x: Tensor, dim: int) -> Tensor:
-    return _met_last(np.maximum, x, dim)
+def _cummax_indices(x: Tensor, dim: int) -> Tensor:
+    return _last_extreme(np.maximum, x, dim)
 
 
 @fused("cummin")
-def _places_of_smallest(x: Tensor, dim: int) -> Tensor:
-    return _met_last(np.minimum, x, dim)
+def _cummin_indices(x: Tensor, dim: int) -> Tensor:
+    return _last_extreme(np.minimum, x, dim)
 
 
 @validate_call
 def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
-    """Return the largest elements so far along `dim`, and their indices as int64.
+    """Return the cumulative maxima along `dim`, and their int64 indices.
 
-    Of equal elements the last is named, and receives the gradient. A nan counts as largest.
+    Among equal elements, the last is selected and gets the gradient. A nan is the maximum.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     dim = normalize_dim(dim, input.ndim)
-    return selected(input, dim, _places_of_largest(input.detach(), dim))
+    return selected(input, dim, _cummax_indices(input.detach(), dim))
 
 
 @validate_call
 def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
-    """Return the smallest elements so far along `dim`, and their indices as int64.
+    """Return the cumulative minima along `dim`, and their int64 indices.
 
-    Of equal elements the last is named, and receives the gradient. A nan counts as smallest.
+    Among equal elements, the last is selected and gets the gradient. A nan is the minimum.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     dim = normalize_dim(dim, input.ndim)
-    return selected(input, dim, _places_of_smallest(input.detach(), dim))
+    return selected(input, dim, _cummin_indices(input.detach(), dim))

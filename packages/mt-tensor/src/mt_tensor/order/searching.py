@@ -1,6 +1,6 @@
-"""Places in what is sorted already, and which elements occur elsewhere.
+"""Binary search in sorted sequences, and membership tests.
 
-Both are found on the host, unless a backend has a kernel.
+Both run on the host unless a backend has a kernel.
 """
 
 from __future__ import annotations
@@ -29,43 +29,43 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Return where values would have to be inserted for a sequence to remain in order.
+    """Return the indices at which values can be inserted so that a sequence remains sorted.
 
     Args:
-        sorted_sequence: rows along the last dimension, each in ascending order.
-        input: the values: a row for each row of the sequences; of any shape, or a number, where
-            there is a single sequence.
-        out_int32: whether the result is int32; else it is int64.
-        right: whether a value goes behind those that equal it; else it goes before them.
-        side: the same in words, "left" or "right".
-        sorter: the int64 indices that bring the sequence into order, if it is not.
+        sorted_sequence: sequences along the last dimension, each in ascending order.
+        input: the values, with the same leading dimensions as the sequences; or of any shape, or a
+            number, for a 1-D sequence.
+        out_int32: whether the result is int32 instead of int64.
+        right: whether to insert after equal elements instead of before them.
+        side: "left" or "right", another way to give `right`.
+        sorter: int64 indices that sort the sequence, if it is not sorted.
 
     Returns:
-        For each value how many elements come before it. A nan comes behind all numbers.
+        The number of elements before each value. A nan is greater than all numbers.
 
     Raises:
-        ShapeError: the sequences have no dimensions, or their rows are not those of the values.
+        ShapeError: the sequence is 0-D, or the leading dimensions differ.
         DTypeError: the elements are bool, or `sorter` is not int64.
         IndexingError: an index of `sorter` is out of range.
-        DomainError: `side` is neither, or contradicts `right`.
+        DomainError: `side` has another value, or contradicts `right`.
     """
     check_choice("side", side, (None, "right") if right else (None, "left", "right"))
     sequence = sorted_sequence.detach()
     if sorter is not None:
-        sequence = _in_order(sequence, sorter)
-    return _found("searchsorted", sequence, input, right or side == "right", out_int32)
+        sequence = _permuted(sequence, sorter)
+    return _search("searchsorted", sequence, input, right or side == "right", out_int32)
 
 
 @validate_call
 def bucketize(
     input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
-    """Return the number of the bucket that each value lies in: how many boundaries are below it.
+    """Return the index of the bucket of each value: the number of boundaries below it.
 
     Args:
         input: the values: a tensor of any shape, or a number.
-        boundaries: 1-D, in ascending order; a bucket includes its upper one.
-        out_int32: whether the result is int32; else it is int64.
+        boundaries: 1-D, in ascending order; a bucket includes its upper boundary.
+        out_int32: whether the result is int32 instead of int64.
         right: whether a bucket includes its lower boundary instead.
 
     Raises:
@@ -74,7 +74,7 @@ def bucketize(
     """
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
-    return _found("bucketize", boundaries.detach(), input, right, out_int32)
+    return _search("bucketize", boundaries.detach(), input, right, out_int32)
 
 
 @validate_call
@@ -85,13 +85,13 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> Tensor:
-    """Return which elements occur among others, as bool; nan equals nothing.
+    """Return as bool which elements occur in another tensor; nan equals nothing.
 
     Args:
         elements: a tensor of any shape, or a number.
-        test_elements: what they are compared with: a tensor, or a number if `elements` is none.
-        assume_unique: whether no element is given twice, which makes it faster.
-        invert: whether to return which do not occur instead.
+        test_elements: a tensor, or a number if `elements` is a tensor.
+        assume_unique: whether both have no repeated elements, which is faster.
+        invert: whether to return which elements do not occur instead.
 
     Raises:
         DTypeError: the elements are bool.
@@ -105,24 +105,24 @@ def isin(
     for tensor in tensors:
         check_not_bool("isin", tensor)
     first, second = _tensor(model, elements), _tensor(model, test_elements)
-    return _occurring(first, second, assume_unique, invert)
+    return _isin(first, second, assume_unique, invert)
 
 
 @fused("isin")
 @as_one_call
-def _occurring(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
-    """Return which elements occur among others; the arguments are tensors, and checked."""
+def _isin(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
+    """Compute `isin` for checked tensors."""
     found = np.isin(elements._numbers(), others._numbers(), assume_unique, invert)
     return elements._uploaded(np.asarray(found))
 
 
 def _tensor(model: Tensor, values: Tensor | Number) -> Tensor:
-    """Return a tensor, to which nothing is recorded, or a number as one."""
+    """Return a tensor detached, or a number as a tensor on the backend of `model`."""
     return values.detach() if isinstance(values, Tensor) else model._uploaded(np.asarray(values))
 
 
-def _in_order(sequence: Tensor, sorter: Tensor) -> Tensor:
-    """Return sequences in the order that `sorter` says."""
+def _permuted(sequence: Tensor, sorter: Tensor) -> Tensor:
+    """Return sequences in the order given by `sorter`."""
     require_tensors("searchsorted", sorter)
     common_backend(sequence, sorter)
     if sorter.dtype is not int64:
@@ -135,33 +135,33 @@ def _in_order(sequence: Tensor, sorter: Tensor) -> Tensor:
     return sequence.gather(-1, sorter)
 
 
-def _found(name: str, sequence: Tensor, values: Any, right: bool, out_int32: bool) -> Tensor:
-    """Return where values stand in the rows of sequences."""
+def _search(name: str, sequence: Tensor, values: Any, right: bool, out_int32: bool) -> Tensor:
+    """Check values, and search for them in the sequences."""
     values = plain(values)
     if not isinstance(values, Number):
         require_tensors(name, values)
     common_backend(sequence, values)
     check_not_bool(name, result_type(sequence, values))
-    wanted = _tensor(sequence, values)
-    if sequence.ndim == 0 or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):
+    queries = _tensor(sequence, values)
+    if sequence.ndim == 0 or (sequence.ndim > 1 and sequence.shape[:-1] != queries.shape[:-1]):
         raise ShapeError(
-            f"{name}() takes one sequence, or one for each row of the values; shapes "
-            f"{sequence.shape} and {wanted.shape} were given."
+            f"{name}() takes a single sequence, or one for each row of the values; shapes "
+            f"{sequence.shape} and {queries.shape} were given."
         )
-    places = _places(sequence, wanted, right)
-    return places.to(int32) if out_int32 else places
+    index = _insertion_points(sequence, queries, right)
+    return index.to(int32) if out_int32 else index
 
 
 @fused("searchsorted")
 @as_one_call
-def _places(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
-    """Return how many elements of its row come before each value; the arguments are checked."""
+def _insertion_points(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
+    """Compute `searchsorted` for checked tensors."""
     side: Literal["left", "right"] = "right" if right else "left"
-    rows, wanted = sequence._numbers(), values._numbers()
-    places = np.empty(wanted.shape, np.int64)
+    rows, queries = sequence._numbers(), values._numbers()
+    index = np.empty(queries.shape, np.int64)
     if rows.ndim == 1:
-        places[...] = np.searchsorted(rows, wanted, side)
+        index[...] = np.searchsorted(rows, queries, side)
     else:
         for row in np.ndindex(rows.shape[:-1]):
-            places[row] = np.searchsorted(rows[row], wanted[row], side)
-    return sequence._uploaded(places)
+            index[row] = np.searchsorted(rows[row], queries[row], side)
+    return sequence._uploaded(index)

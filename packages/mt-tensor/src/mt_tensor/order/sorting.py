@@ -1,7 +1,7 @@
-"""Order: sorting, the largest few, and the median.
+"""Sorting, the k largest elements, medians and modes.
 
-The order is found as indices, by a named operation that runs on the host unless a backend has a
-kernel for it. The values are then gathered, so that gradients go back to where each came from.
+The order is computed as indices, by a named operation that runs on the host unless a backend has a
+kernel. The values are then gathered, so that gradients reach the selected elements.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from mt_tensor.reductions.sums import check_not_empty
 
 @fused("argsort")
 def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
-    """Return the indices that sort along `dim`; equal elements keep their order, nan is largest."""
+    """Return the indices of a stable sort along `dim`; nan is the largest."""
 
     def ascending(values: Array) -> Array:
-        rows = np.moveaxis(values, dim, -1)  # of more than 32 dimensions NumPy sorts no array
+        rows = np.moveaxis(values, dim, -1)  # NumPy sorts arrays of at most 32 dimensions
         shape = math.prod(rows.shape[:-1]), rows.shape[-1]
         order = np.argsort(rows.reshape(shape), -1, kind="stable")
         return np.moveaxis(order.reshape(rows.shape), -1, dim)
 
-    def from_the_end(values: Array) -> Array:
-        backwards = np.flip(ascending(np.flip(values, dim)), dim)
-        return np.asarray(values.shape[dim] - 1 - backwards)
+    def reverse(values: Array) -> Array:
+        order = np.flip(ascending(np.flip(values, dim)), dim)
+        return np.asarray(values.shape[dim] - 1 - order)
 
-    return on_host(from_the_end if descending else ascending, x, dtype=int64)
+    return on_host(reverse if descending else ascending, x, dtype=int64)
 
 
 @validate_call
 def sort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False
 ) -> ValuesAndIndices:
-    """Return the elements in order along `dim`, and the int64 indices they come from.
+    """Sort along `dim`; return the elements and their int64 indices.
 
     Args:
-        input: a tensor of any element type; a nan counts as larger than every number.
-        dim: the dimension to sort along.
-        descending: whether the largest comes first.
-        stable: whether equal elements must keep their order; here they always do.
+        input: a tensor; nan is greater than every number.
+        dim: the dimension.
+        descending: whether to sort in descending order.
+        stable: accepted for compatibility with torch; the sort is always stable.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
@@ -74,7 +74,7 @@ def argsort(
     """Return the int64 indices that sort along `dim`; see `sort`.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     return _order(input, normalize_dim(dim, input.ndim), descending)
 
@@ -85,29 +85,29 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: ARG001 - they always are
+    sorted: bool = True,  # noqa: ARG001 - the result is always sorted
 ) -> ValuesAndIndices:
-    """Return the `k` largest elements along `dim`, and the int64 indices they come from.
+    """Return the `k` largest elements along `dim`, and their int64 indices.
 
     Args:
-        input: a tensor; a nan counts as larger than every number.
-        k: how many.
-        dim: the dimension to look along, which then has size `k`.
-        largest: whether the largest are wanted, or the smallest.
-        sorted: whether they must come in order; here they always do.
+        input: a tensor; nan is greater than every number.
+        k: the number of elements.
+        dim: the dimension, which has size `k` in the result.
+        largest: whether to return the largest elements or the smallest.
+        sorted: accepted for compatibility with torch; the result is always sorted.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
         ShapeError: there are fewer than `k` elements along `dim`.
-        TypeError: `k` is no integer.
+        TypeError: `k` is not an integer.
     """
     dim = normalize_dim(dim, input.ndim)
     size = input.shape[dim] if input.ndim else 1
     k = as_integer("k", k)
     if not 0 <= k <= size:
         raise ShapeError(
-            f"topk() was asked for {k} of the {size} element(s) along dimension {dim} of shape "
-            f"{input.shape}: give k from 0 to {size}."
+            f"topk() along dimension {dim} of shape {input.shape} needs k from 0 to {size}; {k} "
+            "was given."
         )
     index = _order(input, dim, largest)
     if input.ndim:
@@ -117,30 +117,30 @@ def topk(
 
 @validate_call
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the element in the middle of the order; the lower one of two, and nan if there is one.
+    """Return the median: the lower one of two, and nan if an element is nan.
 
     Args:
-        input: a tensor of numbers.
-        dim: the dimension to look along; None for all elements.
-        keepdim: whether `dim` stays, with size 1.
+        input: a tensor; bool is not supported.
+        dim: the dimension; None for all elements.
+        keepdim: whether to keep `dim`, with size 1.
 
     Returns:
-        The median of all elements, whose gradient is shared by equal elements; of no elements it
-        is nan. With `dim`, the named tuple `(values, indices)`.
+        The median of all elements, nan if there are none; equal elements share its gradient. With
+        `dim`, the named tuple `(values, indices)`.
 
     Raises:
-        IndexingError: there is no such dimension, or it has no elements.
-        DTypeError: the elements are bool; or there are none and they are integers.
-        TypeError: `keepdim` without `dim`.
+        IndexingError: `dim` is out of range, or its size is 0.
+        DTypeError: `input` is bool, or an empty integer tensor.
+        TypeError: `keepdim` was given without `dim`.
     """
     return _median("median", False, input, dim, keepdim)
 
 
 @validate_call
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the element in the middle of the order of all but nan; nan where there is none.
+    """Return the median of all elements that are not nan; nan if all are.
 
-    Arguments, results and errors are those of `median`.
+    Arguments, results and errors as for `median`.
     """
     return _median("nanmedian", True, input, dim, keepdim)
 
@@ -150,17 +150,17 @@ def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: 
     if dim is not None:
         return _median_along(name, skip_nan, input, normalize_dim(dim, input.ndim), keepdim)
     if keepdim:
-        raise TypeError(f"{name}() takes keepdim together with dim only.")
+        raise TypeError(f"{name}() takes keepdim only together with dim.")
     if input.numel() == 0:
         if not input.dtype.is_floating_point:
             raise DTypeError(
-                f"{name}() of no elements is nan, which {input.dtype.name} cannot hold."
+                f"{name}() of an empty tensor is nan, which {input.dtype.name} cannot represent."
             )
         return input._full((), math.nan)
     value = _median_along(name, skip_nan, input.detach().reshape(-1), 0, False).values
-    if skip_nan and input.dtype.is_floating_point:  # no nan has a part, unless all are
-        away = -math.inf if value.item() == math.inf else math.inf
-        input = input.masked_fill(input.isnan(), away) if value.item() == value.item() else input
+    if skip_nan and input.dtype.is_floating_point:  # replace nans unless all elements are nan
+        other = -math.inf if value.item() == math.inf else math.inf
+        input = input.masked_fill(input.isnan(), other) if value.item() == value.item() else input
     return SharedByEqual.apply(input, lambda _: value, tuple(range(input.ndim)))
 
 
@@ -170,7 +170,7 @@ def _median_along(
     if x.ndim == 0:
         return sort(x)
     check_not_empty(name, x, (dim,))
-    order = _order(x, dim, False)  # nan is last, and counts as the median
+    order = _order(x, dim, False)  # nan is last
     missing = elementwise("ne", x, x).sum(dim, keepdim=True)
     size = x.shape[dim]
     if skip_nan:
@@ -183,16 +183,16 @@ def _median_along(
 
 @validate_call
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
-    """Return the elements that occur most often along a dimension, and where they stand last.
+    """Return the most frequent elements along a dimension, and the last index of each.
 
     Args:
-        input: a tensor; of elements that occur equally often the smallest counts, and every nan is
-            one of its own.
-        dim: the dimension to look along.
-        keepdim: whether it stays, with size 1.
+        input: a tensor; the smallest of equally frequent elements is returned, and nans are not
+            equal to each other.
+        dim: the dimension.
+        keepdim: whether to keep it, with size 1.
 
     Raises:
-        IndexingError: there is no such dimension, or it has no elements.
+        IndexingError: `dim` is out of range, or its size is 0.
     """
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
@@ -202,12 +202,12 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
     ordered = gather_unchecked(input.detach(), dim, order)
 
     def ends(values: Array) -> Array:
-        """Count on from where the run of equal elements began: the longest ends highest."""
+        """Return the end of the longest run: the maximum of the positions within runs."""
         shape = [-1 if d == dim else 1 for d in range(values.ndim)]
-        here = np.arange(values.shape[dim]).reshape(shape)
+        index = np.arange(values.shape[dim]).reshape(shape)
         begins = values != np.roll(values, 1, dim)
         np.moveaxis(begins, dim, 0)[0] = True
-        length = here - np.maximum.accumulate(np.where(begins, here, 0), dim)
+        length = index - np.maximum.accumulate(np.where(begins, index, 0), dim)
         return np.broadcast_to(length.argmax(dim, keepdims=True), values.shape)
 
     index = gather_unchecked(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))

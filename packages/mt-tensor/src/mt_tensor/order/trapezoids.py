@@ -1,4 +1,4 @@
-"""Areas under curves by the trapezoidal rule: `(y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i])`."""
+"""Integration by the trapezoidal rule: `(y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i])`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from mt_tensor.order.scans import cumsum
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the area under points that are joined by lines, along a dimension; 0 for no lines.
+    """Integrate along a dimension by the trapezoidal rule; 0 for fewer than two points.
 
     Args:
-        y: the heights.
-        x: where they stand: 1-D, one for each along `dim`, or broadcast with `y`.
-        dx: how far apart they stand if `x` is not given; 1 by default.
-        dim: the dimension that is summed over.
+        y: the values to integrate.
+        x: their coordinates: 1-D, one per point along `dim`, or a tensor that broadcasts with `y`.
+        dx: the distance between points if `x` is not given; 1 by default.
+        dim: the dimension.
 
     Raises:
         DTypeError: `y` or `x` is bool.
         ShapeError: `x` has another number of points.
-        IndexingError: there is no such dimension, or the shapes do not broadcast.
-        TypeError: both `x` and `dx` are given.
+        IndexingError: `dim` is out of range, or the shapes do not broadcast.
+        TypeError: both `x` and `dx` were given.
     """
     return _areas("trapezoid", y, x, dx, dim).sum(dim)
 
@@ -40,35 +40,36 @@ trapz = trapezoid
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the areas under the first lines, the first two and so on: one fewer than points.
+    """Return the cumulative integrals along a dimension, one fewer than points.
 
-    Arguments and errors are those of `trapezoid`.
+    Arguments and errors as for `trapezoid`.
     """
     return cumsum(_areas("cumulative_trapezoid", y, x, dx, dim), dim)
 
 
 def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) -> Tensor:
-    """Return the area under each line."""
+    """Return the area of each trapezoid."""
     points = [y] if x is None else [y, x]
     require_tensors(name, *points)
     common_backend(*points)
     if x is not None and dx is not None:
-        raise TypeError(f"{name}() takes either x, places, or dx, a distance; not both.")
+        raise TypeError(f"{name}() takes either x, coordinates, or dx, a distance; not both.")
     for tensor in points:
         check_not_bool(name, tensor)
     d = existing_dim(name, dim, y.shape)
-    lines = max(y.shape[d] - 1, 0)
+    count = max(y.shape[d] - 1, 0)
     dtype = result_type(*points)
     if not dtype.is_floating_point:
         dtype = get_default_dtype()
     y = y.to(dtype)
-    first, last = y.narrow(d, 0, lines), y.narrow(d, y.shape[d] - lines, lines)
+    first, last = y.narrow(d, 0, count), y.narrow(d, y.shape[d] - count, count)
     if x is None:
         return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2)
     if x.ndim <= 1:
         if x.shape != (y.shape[d],):
             raise ShapeError(
-                f"{name}() takes a place for each of {y.shape[d]} points; x has shape {x.shape}."
+                f"{name}() takes x of shape ({y.shape[d]},), a coordinate for each point; "
+                f"{x.shape} was given."
             )
         steps = diff(x.to(dtype)).view(-1, *(1,) * (y.ndim - 1 - d))
     else:

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, weighted and added to something, under torch's names."""
+"""Scaled products of vectors and matrices added to a tensor, as in torch: addmm, addmv, ..."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def _added(
     beta: Number,
     alpha: Number,
 ) -> Tensor:
-    """Return `beta` times the first operand, plus `alpha` times the product of the others.
+    """Return `beta * first + alpha * multiply(second, third)` for three operands.
 
-    All is computed in the dtype that the three are promoted to; float16 in float32, rounded once.
+    It is computed in their promoted dtype; 16-bit floats in float32, rounded once.
     """
     tensors = promoted(name, *operands)
     dtype = tensors[0].dtype
@@ -32,7 +32,7 @@ def _added(
     product = multiply(left, right)
     beta, alpha = checked_factor("beta", beta, dtype), checked_factor("alpha", alpha, dtype)
     start = start.expand(product.shape)
-    if beta == 0:  # as if it were not there, even nan, but with a gradient: zeros
+    if beta == 0:  # ignores nan, but is recorded, with zeros as gradient
         start = elementwise("where", False, start, 0)
     elif beta != 1:
         start = start * beta
@@ -46,15 +46,15 @@ def addmm(
     """Return `beta * input + alpha * (mat1 @ mat2)`.
 
     Args:
-        input: anything that broadcasts to (n, k). If `beta` is 0 it is left out, even nan.
+        input: a tensor that broadcasts to (n, k). It is ignored if `beta` is 0, even if it is nan.
         mat1: shape (n, m).
         mat2: shape (m, k).
-        beta: a factor; an integer for integers.
-        alpha: a factor; an integer for integers.
+        beta: a factor; an integer for integer tensors.
+        alpha: a factor; an integer for integer tensors.
 
     Raises:
-        ShapeError: the shapes do not fit.
-        DTypeError: a factor has a fraction but the tensors are integers, or they are bool.
+        ShapeError: the shapes do not match.
+        DTypeError: a factor is a float but the tensors are integers, or the tensors are bool.
     """
     return _added("addmm", mm, (input, mat1, mat2), beta, alpha)
 

@@ -1,8 +1,8 @@
-"""Sums of products of elements, dimensions named by labels: what `einsum` and `tensordot` compute.
+"""Tensor contractions with labeled dimensions, the computation of `einsum` and `tensordot`.
 
-Every operand is brought to the labels that it has once each, sums out what nobody else needs, and
-is then multiplied pair by pair: as matrices if a shared label is summed, else element by element.
-All of it is composed of movements, products and sums, so that gradients of any order follow.
+For each operand, take the diagonal of repeated labels and sum over labels that only it has. Then
+multiply pairs of operands: as matrices if a shared label is summed, else elementwise. This is
+composed of views, products and sums, so it is differentiable to any order.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
 
 Label = Hashable
-"""A letter, a number, or the place of a dimension that an ellipsis stands for."""
+"""A letter, a number, or the position of a dimension within an ellipsis."""
 
 Labels = tuple[Label, ...]
 
 
 class _Operand:
-    """A tensor and the labels of its dimensions, each label once."""
+    """A tensor and the distinct labels of its dimensions."""
 
     def __init__(self, tensor: Tensor, labels: Labels) -> None:
         self.tensor = tensor
         self.labels = labels
 
     def length(self, label: Label) -> int:
-        """Return the size of a dimension, 1 if there is no such dimension."""
+        """Return the size of a dimension, or 1 for a label that the tensor lacks."""
         return self.tensor.shape[self.labels.index(label)] if label in self.labels else 1
 
     def size(self, labels: Sequence[Label]) -> int:
-        """Return the number of elements in some dimensions."""
+        """Return the product of the sizes of dimensions."""
         return math.prod(self.length(label) for label in labels)
 
     def summed(self, labels: Sequence[Label]) -> _Operand:
-        """Return it with dimensions summed away."""
+        """Sum over dimensions."""
         if not labels:
             return self
         dims = tuple(self.labels.index(label) for label in labels)
@@ -55,17 +55,17 @@ class _Operand:
         return _Operand(total, tuple(label for label in self.labels if label not in labels))
 
     def ordered(self, labels: Sequence[Label]) -> Tensor:
-        """Return the tensor with its dimensions in the order of `labels`, which are all its own."""
+        """Return the tensor with its dimensions in the order of `labels`."""
         return self.tensor.permute(tuple(self.labels.index(label) for label in labels))
 
     def aligned(self, labels: Sequence[Label]) -> Tensor:
-        """Return the tensor with a dimension for each label, of size 1 where it has none."""
+        """Return the tensor with one dimension per label, of size 1 for labels that it lacks."""
         present = self.ordered([label for label in labels if label in self.labels])
         return present.reshape(tuple(self.length(label) for label in labels))
 
 
-def _once_each(name: str, tensor: Tensor, labels: Labels, position: int) -> _Operand:
-    """Take the diagonal of dimensions with one label."""
+def _without_repeated_labels(name: str, tensor: Tensor, labels: Labels, position: int) -> _Operand:
+    """Take the diagonal of dimensions with the same label."""
     for label in [label for label, n in Counter(labels).items() if n > 1]:
         while labels.count(label) > 1:
             first = labels.index(label)
@@ -82,9 +82,9 @@ def _once_each(name: str, tensor: Tensor, labels: Labels, position: int) -> _Ope
 
 
 def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
-    """Multiply two operands, and sum over the labels that they share and nobody else needs."""
+    """Multiply two operands, and sum over shared labels that are not in `kept`."""
     shared = [label for label in a.labels if label in b.labels and label not in kept]
-    # Where one side is 1 it repeats, so that it can be taken out of the other side's sum.
+    # A size of 1 is broadcast, so the sum over the other operand can be taken first.
     alone = [label for label in shared if 1 in (a.length(label), b.length(label))]
     a, b = a.summed(alone), b.summed(alone)
     summed = [label for label in shared if label not in alone]
@@ -105,7 +105,7 @@ def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
 
 
 def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
-    """Return which two to multiply next: those whose product is smallest beside themselves."""
+    """Return the pair to multiply next: the one that increases the number of elements least."""
 
     def growth(pair: tuple[int, int]) -> int:
         a, b = (operands[position] for position in pair)
@@ -124,20 +124,20 @@ def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
 def contract(
     name: str, tensors: Sequence[Tensor], inputs: Sequence[Labels], output: Labels
 ) -> Tensor:
-    """Return the sum of products over all labels that the output lacks.
+    """Return the sum of products over all labels that are not in the output.
 
     Args:
-        name: the function that is asked for, for messages.
-        tensors: of one dtype.
+        name: the function that the user called, for error messages.
+        tensors: tensors of one dtype.
         inputs: for each tensor, the labels of its dimensions.
-        output: the labels of the result, each once, and each that of an operand.
+        output: the distinct labels of the result, each of which an operand has.
 
     Raises:
-        ShapeError: dimensions with one label have different lengths, none of them 1.
-        DTypeError: products of bool would have to be added up.
+        ShapeError: dimensions with the same label have different sizes, neither of which is 1.
+        DTypeError: the tensors are bool, and there are sums.
     """
     if any(label not in output for labels in inputs for label in labels):
-        check_not_bool(name, tensors[0], "it cannot add them up; convert with x.long() first")
+        check_not_bool(name, tensors[0], "bools cannot be summed; convert with x.long() first")
     lengths: dict[Label, int] = {}
     for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True)):
         for label, length in zip(labels, tensor.shape, strict=True):
@@ -145,11 +145,11 @@ def contract(
                 lengths[label] = length
             elif length not in (1, lengths[label]):
                 raise ShapeError(
-                    f"{name}(): operand {position} has size {length} for {label!r}, where "
-                    f"another has {lengths[label]}; only sizes of 1 are repeated."
+                    f"{name}(): operand {position} has size {length} for {label!r}, but another "
+                    f"has {lengths[label]}; only sizes of 1 are broadcast."
                 )
     operands = [
-        _once_each(name, tensor, labels, position)
+        _without_repeated_labels(name, tensor, labels, position)
         for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True))
     ]
     uses = Counter(label for operand in operands for label in operand.labels)
@@ -166,11 +166,11 @@ def contract(
 
 
 def promoted(name: str, *tensors: Tensor) -> list[Tensor]:
-    """Return tensors of one backend as the dtype that they are promoted to.
+    """Convert tensors of one backend to their promoted dtype.
 
     Raises:
-        TypeError: something is no tensor.
-        BackendMismatchError: they belong to different backends.
+        TypeError: an argument is not a tensor.
+        BackendMismatchError: the tensors belong to different backends.
     """
     require_tensors(name, *tensors)
     common_backend(*tensors)
@@ -180,20 +180,20 @@ def promoted(name: str, *tensors: Tensor) -> list[Tensor]:
 
 @validate_call
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """Return products summed over pairs of dimensions.
+    """Return the sum of products over pairs of dimensions.
 
     Args:
         a: a tensor.
         b: a tensor.
-        dims: two sequences, the dimensions of each that are summed over together; or a number, for
-            the last so many of `a` and the first so many of `b`.
+        dims: two sequences of dimensions, of `a` and of `b`, to pair; or an integer n, for the last
+            n dimensions of `a` and the first n of `b`.
 
     Returns:
-        A tensor with the remaining dimensions of `a`, and then those of `b`.
+        A tensor with the remaining dimensions of `a` followed by those of `b`.
 
     Raises:
-        ShapeError: the sizes of a pair differ, or `dims` is no such number or pair.
-        IndexingError: a dimension does not exist, or is named twice.
+        ShapeError: the sizes of a pair differ, or `dims` is neither an integer nor two sequences.
+        IndexingError: a dimension is out of range or repeated.
     """
     a, b = promoted("tensordot", a, b)
     first, second = _paired(dims, a.ndim, b.ndim)
@@ -214,21 +214,23 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
 
 def _paired(dims: Any, ndim_a: int, ndim_b: int) -> tuple[Sequence[int], Sequence[int]]:
-    """Return which dimensions of two tensors are summed over together."""
+    """Return the paired dimensions of two tensors."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, SupportsIndex):
         count = operator.index(dims)
         if not 0 <= count <= min(ndim_a, ndim_b):
             raise ShapeError(
-                f"tensordot() of tensors with {ndim_a} and {ndim_b} dimension(s) cannot sum over "
-                f"{count}."
+                f"tensordot() of tensors with {ndim_a} and {ndim_b} dimension(s) cannot pair "
+                f"{count} dimension(s)."
             )
         return range(ndim_a - count, ndim_a), range(count)
     if not isinstance(dims, Sequence) or isinstance(dims, str) or len(dims) != 2:
-        raise ShapeError(f"tensordot() takes a number or two sequences as dims; got {dims!r}.")
+        raise ShapeError(
+            f"tensordot() takes an integer or two sequences as dims; {dims!r} was given."
+        )
     first, second = (d if isinstance(d, Sequence) else (d,) for d in dims)
     first, second = normalize_dims(first, ndim_a), normalize_dims(second, ndim_b)
     if len(first) != len(second):
-        raise ShapeError(f"tensordot() pairs dimensions; the numbers in {dims} differ.")
+        raise ShapeError(f"tensordot() needs dims of equal length; {dims} was given.")
     return first, second

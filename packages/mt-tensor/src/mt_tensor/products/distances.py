@@ -1,6 +1,6 @@
-"""Distances between vectors: of two tensors, of rows, of all pairs of rows.
+"""Distances between vectors: of two tensors, of corresponding rows, of all pairs of rows.
 
-All are norms of differences, whose gradient between equal vectors is 0.
+All are norms of differences. The gradient between equal vectors is 0.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from mt_tensor.reductions.norms import norm
 
 @validate_call
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast together.
+    """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast.
 
     Raises:
         DTypeError: neither tensor is floating-point.
         IndexingError: the shapes do not broadcast; or there are no elements, and `p` is negative or
             inf.
-        TypeError: `p` is no number.
+        TypeError: `p` is not a number.
     """
     return norm(input - other, as_number("p", p))
 
@@ -35,14 +35,14 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """Return the p-norms of the differences of vectors, which lie along the last dimension.
+    """Return the p-norms of the differences of vectors along the last dimension.
 
     Args:
-        x1: vectors.
-        x2: vectors; both are broadcast together.
+        x1: vectors along the last dimension.
+        x2: vectors along the last dimension; both are broadcast.
         p: the exponent of the norm.
-        eps: what is added to each difference, so that none is quite 0.
-        keepdim: whether the last dimension stays, with size 1.
+        eps: a number to add to each difference, so that none is 0.
+        keepdim: whether to keep the last dimension, with size 1.
 
     Raises:
         IndexingError: the shapes do not broadcast.
@@ -64,61 +64,61 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
     Args:
         x1: shape (*batch, n, m).
         x2: shape (*batch, k, m), of the same dtype; the batch dimensions broadcast.
-        p: the exponent of the norm, from 0 to inf; 0 counts what differs, with gradient 0.
-        compute_mode: in torch, when a matrix product may stand for differences. Here none does, so
-            that no digits cancel.
+        p: the exponent of the norm, from 0 to inf; 0 counts unequal elements, with gradient 0.
+        compute_mode: accepted for compatibility with torch, where it selects matrix products;
+            differences are always used here, which avoids cancellation.
 
     Returns:
         Shape (*batch, n, k).
 
     Raises:
-        ShapeError: there are fewer than two dimensions, or rows of different lengths.
+        ShapeError: there are fewer than two dimensions, or the rows have different lengths.
         DTypeError: the dtypes differ, or are not floating-point.
-        DomainError: `p` is negative, or there is no such mode.
+        DomainError: `p` is negative, or `compute_mode` has another value.
         IndexingError: the batch dimensions do not broadcast.
     """
     common_backend(x1, x2)
     check_choice("compute_mode", compute_mode, _MODES)
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
         raise ShapeError(
-            f"cdist() takes rows of one length, in two dimensions or more; shapes {x1.shape} and "
-            f"{x2.shape} were given."
+            f"cdist() takes rows of equal length, in at least two dimensions; shapes {x1.shape} "
+            f"and {x2.shape} were given."
         )
-    _check_floats("cdist", p, x1, x2)
-    return _lengths(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+    _check_operands("cdist", p, x1, x2)
+    return _row_norms(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
 @validate_call
 def pdist(input: Tensor, p: float = 2) -> Tensor:
-    """Return the p-norms of the differences of every two rows: what is above `cdist`'s diagonal.
+    """Return the p-norms of the differences of each pair of rows: the upper triangle of `cdist`.
 
     Args:
         input: shape (n, m).
         p: the exponent of the norm, from 0 to inf.
 
     Returns:
-        Shape (n (n - 1) / 2,): of the first row and each later one, then of the second, and so on.
+        Shape (n (n - 1) / 2,): the first row with each later one, then the second, and so on.
 
     Raises:
-        ShapeError: `input` is no matrix.
+        ShapeError: `input` is not a matrix.
         DTypeError: it is not floating-point.
         DomainError: `p` is negative.
     """
     if input.ndim != 2:
         raise ShapeError(f"pdist() takes a matrix; shape {input.shape} was given.")
-    _check_floats("pdist", p, input)
+    _check_operands("pdist", p, input)
     pairs = np.triu_indices(input.shape[0], 1)
     first, second = (input._uploaded(rows) for rows in pairs)
-    return _lengths(input[first] - input[second], p)
+    return _row_norms(input[first] - input[second], p)
 
 
-def _check_floats(name: str, p: float, *tensors: Any) -> None:
+def _check_operands(name: str, p: float, *tensors: Any) -> None:
     check_same_dtype(name, *tensors)
     check_floating(name, tensors[0])
     if not as_number("p", p) >= 0:
-        raise DomainError(f"{name}() takes an exponent p from 0 on; {p!r} was given.")
+        raise DomainError(f"{name}() needs p >= 0; {p!r} was given.")
 
 
-def _lengths(x: Tensor, p: float) -> Tensor:
-    """Return norms along the last dimension; 0 where there is nothing along it."""
+def _row_norms(x: Tensor, p: float) -> Tensor:
+    """Return norms along the last dimension; 0 if its size is 0."""
     return norm(x, p, -1) if x.shape[-1] else x.sum(-1)

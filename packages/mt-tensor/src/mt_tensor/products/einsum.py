@@ -1,8 +1,8 @@
-"""`einsum`: sums of products of elements, as an equation of labels asks for them.
+"""`einsum`: sums of products of elements, given by an equation of labels.
 
     C[i, k] = sum over j of A[i, j] * B[j, k]        einsum("ij,jk->ik", A, B)
 
-This file reads the equation; `contraction.py` computes.
+This file parses the equation; `contraction.py` computes the result.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from mt_tensor.products.contraction import Label, Labels, contract, promoted
 
 
 class _Equation(NamedTuple):
-    """What was written: for each operand, and the output if it was given, labels and `...`."""
+    """A parsed equation: the labels and ellipses of each operand, and of the output if given."""
 
     inputs: list[Labels]
     output: Labels | None
 
 
 def _letters(text: str, equation: str) -> Labels:
-    """Return the labels of one operand, between which there may be spaces."""
+    """Parse the labels of one operand; spaces are ignored."""
     labels: list[Label] = []
     rest = text.strip(" ")
     while rest:
         found: Label = ... if rest.startswith("...") else rest[0]
         if found is not ... and not (rest[0].isascii() and rest[0].isalpha()):
             raise EquationError(
-                f"einsum({equation!r}) holds {rest[0]!r}: dimensions are named by letters, and "
-                "several by '...'."
+                f"einsum({equation!r}) contains {rest[0]!r}: labels are ASCII letters, and '...' "
+                "is any number of dimensions."
             )
         labels.append(found)
         rest = rest[3 if found is ... else 1 :].lstrip(" ")
     return tuple(labels)
 
 
-def _read(equation: str) -> _Equation:
-    """Read the format of letters: "ij,jk->ik"."""
+def _parse(equation: str) -> _Equation:
+    """Parse an equation such as "ij,jk->ik"."""
     inputs, arrow, output = equation.partition("->")
     return _Equation(
         [_letters(text, equation) for text in inputs.split(",")],
@@ -50,8 +50,8 @@ def _read(equation: str) -> _Equation:
     )
 
 
-def _read_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
-    """Read the format `A, [0, 1], B, [1, 2], [0, 2]`."""
+def _parse_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
+    """Parse arguments of the format `A, [0, 1], B, [1, 2], [0, 2]`."""
     pairs = len(args) // 2
     lists = [*args[1 : 2 * pairs : 2], *args[2 * pairs :]]
     for labels in lists:
@@ -71,8 +71,8 @@ def _read_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
     return _Equation(read[:pairs], read[pairs] if len(args) % 2 else None), list(args[0::2][:pairs])
 
 
-def _spelled_out(labels: Labels, ndim: int, longest: int) -> Labels:
-    """Replace the ellipsis by a label for each dimension; those of all operands end alike."""
+def _expand_ellipsis(labels: Labels, ndim: int, longest: int) -> Labels:
+    """Replace the ellipsis by one label per dimension, aligned at the last dimension."""
     if ... not in labels:
         return labels
     at = labels.index(...)
@@ -82,7 +82,7 @@ def _spelled_out(labels: Labels, ndim: int, longest: int) -> Labels:
 
 
 def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list[Labels], Labels]:
-    """Return the labels of all dimensions of the operands, and those of the output."""
+    """Return the labels of the operands and of the output, without ellipses."""
     longest = 0
     for position, (labels, shape) in enumerate(zip(equation.inputs, shapes, strict=True)):
         named = len([label for label in labels if label is not ...])
@@ -95,7 +95,7 @@ def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list
             )
         longest = max(longest, len(shape) - named)
     inputs = [
-        _spelled_out(labels, len(shape), longest)
+        _expand_ellipsis(labels, len(shape), longest)
         for labels, shape in zip(equation.inputs, shapes, strict=True)
     ]
     count = Counter(label for labels in inputs for label in labels)
@@ -108,17 +108,17 @@ def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list
     if equation.output.count(...) > 1:
         raise EquationError("einsum(): the output has more than one ellipsis.")
     named = len([label for label in equation.output if label is not ...])
-    output = _spelled_out(equation.output, named + longest, longest)
+    output = _expand_ellipsis(equation.output, named + longest, longest)
     for label, n in Counter(output).items():
         if n > 1:
-            raise EquationError(f"einsum(): the output names {label!r} more than once.")
+            raise EquationError(f"einsum(): the output repeats the label {label!r}.")
         if label not in count:
-            raise EquationError(f"einsum(): no operand has the output's {label!r}.")
+            raise EquationError(f"einsum(): no operand has the label {label!r} of the output.")
     return inputs, output
 
 
 def einsum(equation: Any, *operands: Any) -> Tensor:
-    """Return the sum of products of elements that an equation asks for.
+    """Return sums of products of elements, given by an equation.
 
     >>> import mt_tensor as mt
     >>> a, b = mt.ones(2, 3), mt.ones(3, 4)
@@ -126,30 +126,30 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     (2, 4)
 
     Args:
-        equation: the labels of each operand's dimensions, separated by commas, and after `->`
-            those of the result. Labels are letters; a label that the result lacks is summed over,
-            one that an operand repeats takes its diagonal, and `...` stands for all dimensions
-            that have no letter, which are broadcast. Without `->` the result has the dimensions
-            of the ellipsis and then, in alphabetical order, the labels that occur once.
-        *operands: tensors, which are promoted to one dtype. Sizes of 1 are repeated. The other
-            format `einsum(a, [0, 1], b, [1, 2], [0, 2])` has lists of integers for labels.
+        equation: the labels of the dimensions of each operand, separated by commas, and after `->`
+            those of the result. Labels are letters. Labels that the result lacks are summed over, a
+            repeated label of an operand selects its diagonal, and `...` is all dimensions without a
+            letter, which are broadcast. Without `->`, the result has the dimensions of the ellipsis
+            and then, in alphabetical order, the labels that occur once.
+        *operands: tensors, which are promoted to one dtype. Sizes of 1 are broadcast. In the format
+            `einsum(a, [0, 1], b, [1, 2], [0, 2])`, labels are integers.
 
     Raises:
-        EquationError: the equation cannot be read, or does not fit the operands.
-        ShapeError: dimensions with one label have different sizes.
-        DTypeError: products of bool would have to be added up.
+        EquationError: the equation cannot be parsed, or does not match the operands.
+        ShapeError: dimensions with the same label have different sizes.
+        DTypeError: the tensors are bool, and there are sums.
     """
     if isinstance(equation, str):
         given = list(operands)
         if len(given) == 1 and isinstance(given[0], list | tuple):
             given = list(given[0])
-        read = _read(equation)
+        parsed = _parse(equation)
     else:
-        read, given = _read_sublists((equation, *operands))
+        parsed, given = _parse_sublists((equation, *operands))
     require_tensors("einsum", *given)
-    if len(given) != len(read.inputs):
+    if len(given) != len(parsed.inputs):
         raise EquationError(
-            f"einsum() was given {len(given)} tensor(s) and labels for {len(read.inputs)}."
+            f"einsum() was given {len(given)} tensor(s) and labels for {len(parsed.inputs)}."
         )
-    inputs, output = _resolve(read, [tensor.shape for tensor in given])
+    inputs, output = _resolve(parsed, [tensor.shape for tensor in given])
     return contract("einsum", promoted("einsum", *given), inputs, output)

@@ -1,7 +1,7 @@
-"""How exactly products of float32 are multiplied, where hardware offers more speed for less.
+"""The precision of float32 matrix products on hardware that can trade it for speed.
 
-Tensor cores of NVIDIA multiply numbers of float32 with 10 of their 23 bits, TF32, and add up the
-products in float32. A backend that has such hardware asks `are_products_exact` what it may do.
+NVIDIA's tensor cores multiply float32 numbers as TF32, with 10 of their 23 bits, and accumulate in
+float32. A backend for such hardware checks `are_products_exact`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _precision = "highest"
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Say how exact products of float32 must be, in all threads, from now on.
+    """Set the precision of float32 matrix products for all threads.
 
     >>> import mt_tensor as mt
     >>> mt.set_float32_matmul_precision("high")
@@ -21,12 +21,12 @@ def set_float32_matmul_precision(precision: str) -> None:
     >>> mt.set_float32_matmul_precision("highest")
 
     Args:
-        precision: "highest", as at first: numbers are multiplied as they are; "high" or "medium":
-            they may be rounded to 10 bits before, relative errors of 2^-11. Only the backend `cuda`
-            makes use of that, for matrix products and linear maps.
+        precision: "highest", the default, to multiply float32 exactly; "high" or "medium" to allow
+            rounding factors to 10 bits first, a relative error of 2^-11. Only the backend `cuda`
+            uses this, for matrix products and linear layers.
 
     Raises:
-        DomainError: it is none of these.
+        DomainError: `precision` has another value.
     """
     global _precision  # noqa: PLW0603 - a setting of the process
     check_choice("precision", precision, ["highest", "high", "medium"])
@@ -34,10 +34,10 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return what was set last, "highest" at first."""
+    """Return the precision of float32 matrix products, "highest" by default."""
     return _precision
 
 
 def are_products_exact() -> bool:
-    """Whether numbers of float32 must be multiplied as they are."""
+    """Return whether float32 factors must not be rounded."""
     return _precision == "highest"

@@ -1,7 +1,7 @@
-"""Products of vectors and matrices under torch's names.
+"""Products of vectors and matrices, as in torch.
 
-All are composed of `matmul`, multiplication and movements. Arguments are promoted to one dtype, and
-integers are multiplied exactly.
+All are composed of `matmul`, elementwise products and views. Arguments are promoted to one dtype;
+products of integers are exact.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from mt_tensor.products.contraction import contract, promoted
 from mt_tensor.reductions.norms import norm
 
 
-def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:
-    """Return tensors as one dtype, or raise unless each has the number of dimensions it should."""
+def _check_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:
+    """Check the numbers of dimensions of tensors, and convert them to their promoted dtype."""
     require_tensors(name, *tensors)
     for tensor, rank in zip(tensors, ranks, strict=True):
         if tensor.ndim != rank:
-            wanted = " and ".join(f"{rank}-D" for rank in ranks)
+            expected = " and ".join(f"{rank}-D" for rank in ranks)
             given = " and ".join(str(tensor.shape) for tensor in tensors)
-            raise ShapeError(f"{name}() takes {wanted} tensors; {given} were given.")
+            raise ShapeError(f"{name}() takes {expected} tensors; {given} were given.")
     return promoted(name, *tensors)
 
 
-# --- Of two tensors -----------------------------------------------------------------------------
+# --- Products of two tensors --------------------------------------------------------------------
 
 
 @validate_call
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
-    """Return the sum of the products of two vectors' elements, a 0-D tensor.
+    """Return the dot product of two vectors, a 0-D tensor.
 
     Raises:
-        ShapeError: the tensors are not 1-D, or not of one length.
+        ShapeError: the tensors are not 1-D, or have different lengths.
         DTypeError: they are bool.
     """
-    return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
+    return matmul(*_check_ranks("dot", (input, tensor), (1, 1)))
 
 
 @validate_call
 def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """Return what `dot` does, which would only differ on complex numbers."""
+    """Return the dot product of two vectors; it differs from `dot` only for complex numbers."""
     return dot(input, other)
 
 
@@ -64,10 +64,10 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
 
     Raises:
-        ShapeError: the numbers of dimensions or the inner sizes do not fit.
+        ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
         DTypeError: the tensors are bool.
     """
-    return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
+    return matmul(*_check_ranks("mv", (input, vec), (2, 1)))
 
 
 @validate_call
@@ -75,10 +75,10 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of matrices (n, m) and (m, k), of shape (n, k).
 
     Raises:
-        ShapeError: the numbers of dimensions or the inner sizes do not fit.
+        ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
         DTypeError: the tensors are bool.
     """
-    return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
+    return matmul(*_check_ranks("mm", (input, mat2), (2, 2)))
 
 
 @validate_call
@@ -86,23 +86,23 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
 
     Raises:
-        ShapeError: the tensors are not 3-D, or their sizes do not fit. Nothing is broadcast.
+        ShapeError: the tensors are not 3-D, or their sizes do not match; nothing is broadcast.
         DTypeError: the tensors are bool.
     """
-    a, b = _of_ranks("bmm", (input, mat2), (3, 3))
+    a, b = _check_ranks("bmm", (input, mat2), (3, 3))
     if a.shape[0] != b.shape[0]:
-        raise ShapeError(f"bmm() needs as many matrices on both sides; got {a.shape}, {b.shape}.")
+        raise ShapeError(f"bmm() needs equal batch sizes; {a.shape} and {b.shape} were given.")
     return matmul(a, b)
 
 
 @validate_call
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """Return all products of an element of one vector and one of another: shape (n, m).
+    """Return the outer product of vectors (n,) and (m,), of shape (n, m).
 
     Raises:
         ShapeError: the tensors are not 1-D.
     """
-    a, b = _of_ranks("outer", (input, vec2), (1, 1))
+    a, b = _check_ranks("outer", (input, vec2), (1, 1))
     return a.unsqueeze(1) * b
 
 
@@ -111,7 +111,7 @@ ger = outer
 
 @validate_call
 def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Return the dot products of all rows, along the last dimensions; of numbers, the product.
+    """Return the dot products of vectors along the last dimensions; for a 0-D tensor, the product.
 
     Raises:
         ShapeError: the last sizes differ.
@@ -120,7 +120,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     if not a.ndim or not b.ndim:
         return a * b
     if a.shape[-1] != b.shape[-1]:
-        raise ShapeError(f"inner() needs last sizes that are equal; got {a.shape}, {b.shape}.")
+        raise ShapeError(f"inner() needs equal last sizes; {a.shape} and {b.shape} were given.")
     rows, columns = (tuple((at, d) for d in range(x.ndim - 1)) for at, x in enumerate((a, b)))
     pair = (*rows, "inner"), (*columns, "inner")
     return contract("inner", (a, b), pair, (*rows, *columns))
@@ -128,7 +128,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 @validate_call
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
+    """Return the Kronecker product: each element of `input` multiplied by the tensor `other`."""
     rank = max(input.ndim, other.ndim)
     shapes = [(1,) * (rank - x.ndim) + x.shape for x in (input, other)]
     coarse = input.reshape([n for size in shapes[0] for n in (size, 1)])
@@ -138,44 +138,47 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 @validate_call
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """Return the cross products of vectors of three elements, which stand at a right angle to both.
+    """Return the cross products of vectors of three elements.
 
     Args:
         input: vectors along `dim`.
-        other: as many dimensions as `input`; the others than `dim` are broadcast.
-        dim: the dimension of size 3; None for the first that has it.
+        other: vectors along `dim`; the other dimensions are broadcast.
+        dim: the dimension of size 3; None for the first one.
 
     Raises:
-        ShapeError: the numbers of dimensions differ, or `dim` has not the size 3.
+        ShapeError: the numbers of dimensions differ, or the size of `dim` is not 3.
         IndexingError: the other dimensions do not broadcast.
     """
     a, b = promoted("cross", input, other)
     if a.ndim != b.ndim:
-        raise ShapeError(f"cross() takes tensors of one rank; got shapes {a.shape}, {b.shape}.")
+        raise ShapeError(
+            f"cross() needs equal numbers of dimensions; {a.shape} and {b.shape} were given."
+        )
     threes = [d for d, sizes in enumerate(zip(a.shape, b.shape, strict=True)) if {*sizes} == {3}]
     if dim is None and not threes:
-        raise ShapeError(f"cross() needs a dimension of size 3; got {a.shape} and {b.shape}.")
+        raise ShapeError(
+            f"cross() needs a dimension of size 3; {a.shape} and {b.shape} were given."
+        )
     at = threes[0] if dim is None else normalize_dim(dim, a.ndim)
     if at not in threes:
         raise ShapeError(
-            f"cross() along dimension {dim} needs the size 3 there; {a.shape} and {b.shape} were "
-            "given."
+            f"cross() along dimension {dim} needs size 3; {a.shape} and {b.shape} were given."
         )
     return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
 
 
 @validate_call
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
+    """Return the cosine similarity of vectors along a dimension, from -1 to 1.
 
     Args:
         x1: vectors along `dim`.
-        x2: the same; both are broadcast together.
-        dim: the dimension along which the vectors lie.
-        eps: what a length counts for at least, so that the cosine with a vector of zeros is 0.
+        x2: vectors along `dim`; both are broadcast.
+        dim: the dimension.
+        eps: the minimum norm to divide by, so that the result for a zero vector is 0.
 
     Raises:
-        IndexingError: the shapes do not broadcast, or there is no such dimension.
+        IndexingError: the shapes do not broadcast, or `dim` is out of range.
         DTypeError: neither tensor is floating-point.
         DomainError: `eps` is negative.
     """
@@ -183,46 +186,50 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     check_floating("cosine_similarity", a)
     eps = as_number("eps", eps)
     if not eps >= 0:
-        raise DomainError(f"the eps of cosine_similarity() is at least 0; {eps!r} was given.")
+        raise DomainError(
+            f"the eps of cosine_similarity() must not be negative; {eps!r} was given."
+        )
     lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
     return sum(a / lengths[0] * (b / lengths[1]), dim)
 
 
-# --- Of one matrix, or many ---------------------------------------------------------------------
+# --- Traces, chains and Vandermonde matrices ----------------------------------------------------
 
 
 @validate_call
 def trace(input: Tensor) -> Tensor:
-    """Return the sum of a matrix's diagonal; that of integers is int64.
+    """Return the sum of the diagonal of a matrix; int64 for integers.
 
     Raises:
-        ShapeError: `input` is no matrix.
+        ShapeError: `input` is not a matrix.
         DTypeError: it is bool.
     """
-    (matrix,) = _of_ranks("trace", (input,), (2,))
+    (matrix,) = _check_ranks("trace", (input,), (2,))
     check_not_bool("trace", matrix)
     return sum(diagonal(matrix))
 
 
 @validate_call
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the product of matrices in the order that takes the fewest multiplications.
+    """Return the product of matrices, in the order with the fewest scalar multiplications.
 
     Args:
         tensors: two or more matrices; the first may be a row and the last a column, 1-D.
 
     Raises:
-        ShapeError: there are fewer than two tensors, or shapes that do not fit.
+        ShapeError: there are fewer than two tensors, or the shapes do not match.
         DTypeError: the tensors are bool.
     """
     tensors = list(tensors)
     if len(tensors) < 2:
-        raise ShapeError(f"multi_dot() multiplies at least two tensors; got {len(tensors)}.")
+        raise ShapeError(f"multi_dot() needs at least two tensors; {len(tensors)} was given.")
     require_tensors("multi_dot", *tensors)
     inside = [x for x in tensors[1:-1] if x.ndim != 2]
     if inside or any(x.ndim not in (1, 2) for x in (tensors[0], tensors[-1])):
         shapes = ", ".join(str(x.shape) for x in tensors)
-        raise ShapeError(f"multi_dot() takes matrices, 1-D only at the ends; {shapes} were given.")
+        raise ShapeError(
+            f"multi_dot() takes matrices, and vectors only at the ends; {shapes} were given."
+        )
     given = promoted("multi_dot", *tensors)
     first, last = given[0].ndim, given[-1].ndim
     matrices = [
@@ -233,8 +240,8 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     for left, right in itertools.pairwise(matrices):
         if left.shape[1] != right.shape[0]:
             raise ShapeError(
-                f"multi_dot(): shapes {left.shape} and {right.shape} follow each other, whose "
-                "inner sizes differ."
+                f"multi_dot(): the inner sizes of consecutive shapes {left.shape} and "
+                f"{right.shape} differ."
             )
     out = _multiplied(matrices)
     if first == 1:
@@ -243,12 +250,12 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _multiplied(matrices: list[Tensor]) -> Tensor:
-    """Multiply a chain of matrices, split where it is cheapest (dynamic programming)."""
+    """Multiply a chain of matrices in the cheapest order, found by dynamic programming."""
     sizes = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
 
     @functools.cache
     def cheapest(start: int, end: int) -> tuple[int, int]:
-        """Return the cost of the product of `matrices[start:end]`, and where to split it."""
+        """Return the minimum cost of the product of `matrices[start:end]`, and the split."""
         if end - start == 1:
             return 0, start
         return min(
@@ -271,28 +278,28 @@ def _multiplied(matrices: list[Tensor]) -> Tensor:
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of matrices; torch's older name of `linalg.multi_dot`.
+    """Return the product of matrices; `linalg.multi_dot` is the newer name in torch.
 
     Raises:
-        ShapeError: there is none, one is no matrix, or shapes do not fit.
+        ShapeError: no tensor was given, one is not a matrix, or the shapes do not match.
     """
-    checked = _of_ranks("chain_matmul", matrices, (2,) * len(matrices))
+    checked = _check_ranks("chain_matmul", matrices, (2,) * len(matrices))
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
 
 
 @validate_call
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Return the powers of each element of a vector in a row: its Vandermonde matrix.
+    """Return the Vandermonde matrix of a vector: the powers of each element in a row.
 
     Args:
         x: 1-D; integers and bools become int64.
-        N: how many powers; as many as there are elements if not given.
-        increasing: whether the powers grow from 0 on; else they fall to 0.
+        N: the number of powers; that of the elements by default.
+        increasing: whether the exponents increase from 0 instead of decreasing to 0.
 
     Raises:
         ShapeError: `x` is not 1-D, or there would be too many powers.
         DomainError: `N` is negative.
-        TypeError: `N` is no integer.
+        TypeError: `N` is not an integer.
     """
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")

@@ -1,1 +1,1 @@
-"""Random numbers: their source, tensors of them, and drawing with tensors."""
+"""Random numbers: the default generator, random tensors, and sampling."""

@@ -1,10 +1,10 @@
-"""Blocks of random bits: how NumPy's Philox counts them, and how others take them in its place.
+"""Blocks of random bits of NumPy's Philox generator, for backends that compute them themselves.
 
-A block is four words of 64 bits. Number n of a sequence is the cipher of the counter n under a key
-that belongs to the seed, so whoever knows key and counter can make it. NumPy increments the counter
-first: the first block of a sequence is number 1. What NumPy draws evenly from 0 to 1 are the
-highest bits of words: 53 of each for float64, and 24 of each half of one for float32, the lower
-half first.
+A block is four words of 64 bits. Block n of a sequence is the Philox cipher of the counter n with a
+key that is derived from the seed, so a device can compute it from key and counter. NumPy increments
+the counter first, so the first block of a sequence is number 1. Uniform numbers from 0 to 1 are the
+highest bits of words: 53 of each for float64, and 24 of each half for float32, the lower half
+first.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mt_tensor.core.generator import used_blocks
 
 
 class Blocks(NamedTuple):
-    """Blocks that somebody takes from a sequence.
+    """A range of blocks of a sequence.
 
     Attributes:
-        key: of the cipher, two words.
-        first: the number of the first of them.
+        key: the key of the cipher, two words.
+        first: the number of the first block.
     """
 
     key: tuple[int, int]
@@ -29,7 +29,7 @@ class Blocks(NamedTuple):
 
 
 def take_blocks(numbers: np.random.Generator, count: int) -> Blocks:
-    """Take blocks from a sequence, which goes on behind them as if they had been drawn from."""
+    """Reserve blocks of a sequence, and advance the generator past them."""
     bits: Any = numbers.bit_generator
     with bits.lock:
         key, used = bits.state["state"]["key"].tolist(), used_blocks(numbers)

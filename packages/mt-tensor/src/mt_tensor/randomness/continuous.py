@@ -1,11 +1,10 @@
-"""Real numbers by chance: even ones, and those of two distributions that are made of even ones.
+"""Random numbers from the uniform, the normal and the exponential distribution.
 
-Even numbers are the only ones that a backend draws (see `TensorBackend.random`). The others follow
-from them by formulas, in float64 and wherever the tensor is, so that a device draws them without a
-word from the host, and a known number of random bits goes into each. Two even numbers make two
-normal ones: a point of the plane whose squared radius waits exponentially long and whose angle is
-even has two independent normal coordinates (Box and Muller, A Note on the Generation of Random
-Normal Deviates, 1958).
+A backend only draws uniform numbers (see `TensorBackend.random`). The others are computed from them
+in float64 on the same backend, so that a device needs no data from the host, and each number uses a
+fixed number of random bits. Two uniform numbers give two normal ones: a point whose squared radius
+is exponentially distributed and whose angle is uniform has independent normal coordinates (Box and
+Muller, A Note on the Generation of Random Normal Deviates, 1958).
 """
 
 from __future__ import annotations
@@ -40,17 +39,19 @@ def between(
     dtype: DType,
     backend: TensorBackend,
 ) -> Tensor:
-    """Return numbers from `low` to below `high`; what rounds to `high` is moved next to it.
+    """Return uniform numbers from [low, high).
+
+    Numbers that round to `high` are replaced by the next smaller number of the dtype.
 
     Raises:
-        DomainError: `low` is above `high`, or their distance is not finite.
+        DomainError: `low` is greater than `high`, or `high - low` is not finite.
     """
     with np.errstate(over="ignore"):
-        start, end = _as_held(np.array([low, high]), dtype)
+        start, end = _rounded(np.array([low, high]), dtype)
         if not (low <= high and np.isfinite(start) and np.isfinite(end - start)):
             raise DomainError(
-                f"a range of {dtype.name} begins with its lower end, and both its ends and their "
-                f"distance are finite; {low} and {high} were given."
+                f"a range of {dtype.name} needs finite bounds with low <= high and a finite "
+                f"difference; {low} and {high} were given."
             )
     drawn = cast(unit(generator, shape, float64, backend) * (high - low) + low, dtype)
     if low == high:
@@ -62,45 +63,45 @@ def between(
 def standard_normal(
     generator: Generator | None, shape: Shape, backend: TensorBackend, dtype: DType = float64
 ) -> Tensor:
-    """Return numbers from the normal distribution with mean 0 and variance 1, rounded once."""
+    """Return numbers from the standard normal distribution, rounded once."""
     count = (size_of(shape) + 1) // 2
     data = unit(generator, (2, count), float64, backend)._tensor
     rows = data.like((count,), (1,), 0), data.like((count,), (1,), count)
-    _POINTS.change(backend, rows, *rows)
+    _BOX_MULLER.change(backend, rows, *rows)
     points = data.like(shape, strides_from_shape(shape), 0)
     return Tensor._make(backend.copy(points, row_major(shape, dtype)), backend)
 
 
-def waiting_times(generator: Generator | None, shape: Shape, backend: TensorBackend) -> Tensor:
+def standard_exponential(
+    generator: Generator | None, shape: Shape, backend: TensorBackend
+) -> Tensor:
     """Return float64 numbers from the exponential distribution with mean 1."""
-    times: Tensor = _waiting_time(unit(generator, shape, float64, backend))
-    return times
+    return _exponential(unit(generator, shape, float64, backend))  # type: ignore[no-any-return]
 
 
-def _point(even: Any, turns: Any) -> Any:
-    """Return the coordinates of a point of the plane."""
-    radius, angle = sqrt(-2.0 * log(1.0 - even)), 2.0 * math.pi * turns
+def _box_muller(u: Any, v: Any) -> Any:
+    """Return two normal numbers for two uniform ones."""
+    radius, angle = sqrt(-2.0 * log(1.0 - u)), 2.0 * math.pi * v
     return radius * cos(angle), radius * sin(angle)
 
 
-_POINTS = Plans(Formula("normal_point", 2, 2, _point))
+_BOX_MULLER = Plans(Formula("normal_point", 2, 2, _box_muller))
 
 
 @fuse
-def _waiting_time(even: Any) -> Any:
-    return -(1.0 - even).log()
+def _exponential(u: Any) -> Any:
+    return -(1.0 - u).log()
 
 
-def _as_held(values: Array, dtype: DType) -> Array:
-    """Return numbers as a type holds them, in one that NumPy computes with."""
-    held: Array = to_float32(cast_array(values, dtype))
-    return held
+def _rounded(values: Array, dtype: DType) -> Array:
+    """Round numbers to a dtype; bfloat16 is returned as float32."""
+    return to_float32(cast_array(values, dtype))  # type: ignore[no-any-return]
 
 
 def _next_below(number: Any, dtype: DType) -> Any:
-    """Return the largest number of a type below one of its numbers."""
+    """Return the next smaller number of a dtype."""
     below = np.nextafter(number, number.dtype.type(-np.inf))
-    if dtype is bfloat16:  # of float32 it keeps the upper half, of negative numbers the next
+    if dtype is bfloat16:  # the upper half of float32, rounded down
         bits = below.view(np.uint32) + np.uint32(0 if number > 0 else 0xFFFF)
         below = (bits & np.uint32(0xFFFF0000)).view(np.float32)
     return below

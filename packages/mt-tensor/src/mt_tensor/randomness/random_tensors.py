@@ -1,7 +1,8 @@
-"""Random tensors, from one generator for all backends: a seed gives the same numbers on each.
+"""Random tensors. One generator serves all backends: a seed gives the same numbers on each.
 
-Real numbers are drawn where the tensors are, as `continuous.py` has it. Integers and orders are
-drawn on the host, by NumPy: how many random bits each of them takes depends on those bits.
+Floating-point numbers are drawn on the backend of the tensor; see `continuous.py`. Integers and
+permutations are drawn by NumPy on the host, since the number of bits that they use depends on these
+bits.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.from_tensors import Options, after
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.continuous import between, standard_normal
-from mt_tensor.randomness.sampling import check_deviation, whole_values
+from mt_tensor.randomness.sampling import check_deviation, random_integers
 
 _Generator = Generator | None
 
@@ -34,7 +35,7 @@ def _placed(
     device: Device = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return what is drawn on the backend that options choose; see `Placement`."""
+    """Draw on the backend given by the options; see `Placement`."""
     drawn = draw(place(backend, device))
     return drawn if requires_grad is False else drawn.requires_grad_(requires_grad)
 
@@ -47,16 +48,16 @@ def _floats(name: str, dtype: Any) -> DType:
 
 def _shape(name: str, size: Any) -> Shape:
     if not isinstance(size, Sequence):
-        raise ShapeError(f"{name}() takes its shape as one sequence; size={size!r} was given.")
+        raise ShapeError(f"{name}() takes the shape as a sequence; size={size!r} was given.")
     return new_shape(tuple(size))
 
 
-# --- Evenly distributed -------------------------------------------------------------------------
+# --- Uniform distributions ----------------------------------------------------------------------
 
 
 @validate_call
 def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
-    """Return what `rand` does, by default of the shape, type and backend of `input`."""
+    """Return uniform numbers from [0, 1), by default shaped and placed like `input`."""
     return rand(input.shape, generator=generator, **after(input, options))
 
 
@@ -68,16 +69,16 @@ def uniform(
     dtype: Any = None,
     **options: Unpack[Placement],
 ) -> Tensor:
-    """Return numbers drawn evenly from `low` (included) to `high` (excluded).
+    """Return uniform numbers from [low, high).
 
     Raises:
-        DomainError: `low` is above `high`, or their distance is not finite.
-        ShapeError: `size` is no sequence of non-negative integers.
-        DTypeError: the element type is not floating-point.
+        DomainError: `low` is greater than `high`, or `high - low` is not finite.
+        ShapeError: `size` is not a sequence of non-negative integers.
+        DTypeError: the dtype is not floating-point.
     """
     low, high = as_number("low", low), as_number("high", high)
     kind, shape = _floats("uniform", dtype), _shape("uniform", size)
-    return _placed(lambda home: between(generator, shape, low, high, kind, home), **options)
+    return _placed(lambda at: between(generator, shape, low, high, kind, at), **options)
 
 
 def randint(
@@ -88,23 +89,23 @@ def randint(
     generator: _Generator = None,
     **options: Unpack[Placement],
 ) -> Tensor:
-    """Return integers drawn evenly from `low` (included) to `high` (excluded).
+    """Return uniform integers from [low, high).
 
-    `randint(high, size)` begins at 0, as in torch.
+    `randint(high, size)` starts from 0, as in torch.
 
     Args:
-        low: the lowest integer; 0 if it is left out.
-        high: one more than the highest integer.
-        size: the shape, as one sequence.
-        dtype: the element type, by default int64; it may be a floating-point one.
-        generator: where the random numbers come from.
+        low: the smallest integer; 0 by default.
+        high: one more than the largest integer.
+        size: the shape, as a sequence.
+        dtype: the dtype, int64 by default; it may be floating-point.
+        generator: the generator; the default one if None.
         **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
-        DomainError: there is no integer from `low` to below `high`.
-        TypeError: a bound is no integer.
-        DTypeError: the integers do not fit the element type.
-        ShapeError: `size` is no sequence of non-negative integers.
+        DomainError: `low` is not less than `high`.
+        TypeError: a bound is not an integer.
+        DTypeError: the integers are out of the range of the dtype.
+        ShapeError: `size` is not a sequence of non-negative integers.
     """
     if size is None:  # randint(10, (2, 3))
         low, high, size = 0, low, high
@@ -118,8 +119,10 @@ def randint(
     for extreme in (first, last):
         (int64 if kind.kind == "float" else kind).checked(extreme)
     if kind.kind == "bool" and not 0 <= first <= last <= 1:
-        raise DomainError(f"truth values are 0 and 1; {low} and {high} were given as bounds.")
-    return from_values(whole_values(generator, shape, first, last), kind, **options)
+        raise DomainError(
+            f"randint() of bool needs bounds from 0 to 2; {low} and {high} were given."
+        )
+    return from_values(random_integers(generator, shape, first, last), kind, **options)
 
 
 @validate_call
@@ -131,7 +134,7 @@ def randint_like(
     generator: _Generator = None,
     **options: Unpack[Options],
 ) -> Tensor:
-    """Return what `randint` does, by default of the shape, type and backend of `input`."""
+    """Return uniform integers, by default with the shape, dtype and backend of `input`."""
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, input.shape, generator=generator, **after(input, options))
 
@@ -139,11 +142,11 @@ def randint_like(
 def randperm(
     n: int, generator: _Generator = None, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
-    """Return the integers from 0 to n - 1 in random order, by default as int64.
+    """Return a random permutation of the integers from 0 to n - 1, as int64 by default.
 
     Raises:
-        ShapeError: `n` is negative or no integer.
-        DTypeError: n - 1 does not fit the element type.
+        ShapeError: `n` is negative or not an integer.
+        DTypeError: `n - 1` is out of the range of the dtype.
     """
     (count,) = new_shape(([n],))
     kind = int64 if dtype is None else as_dtype(dtype)
@@ -154,7 +157,7 @@ def randperm(
     return from_values(order, kind, **options)
 
 
-# --- Normally distributed -----------------------------------------------------------------------
+# --- Normal distributions -----------------------------------------------------------------------
 
 
 def randn(
@@ -168,17 +171,17 @@ def randn(
 
     Raises:
         ShapeError: a size is negative.
-        DTypeError: the element type is not floating-point.
+        DTypeError: the dtype is not floating-point.
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)
-    return _placed(lambda home: standard_normal(generator, shape, home, kind), **options)
+    return _placed(lambda at: standard_normal(generator, shape, at, kind), **options)
 
 
 @validate_call
 def randn_like(
     input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
 ) -> Tensor:
-    """Return what `randn` does, by default of the shape, type and backend of `input`."""
+    """Return standard normal numbers, by default with the shape, dtype and backend of `input`."""
     return randn(input.shape, generator=generator, **after(input, options))
 
 
@@ -194,44 +197,44 @@ def normal(
     """Return numbers from normal distributions.
 
     Args:
-        mean: their means: a number, or a tensor with one for each number drawn.
-        std: their standard deviations, likewise; tensors are broadcast together.
-        size: the shape, as one sequence, if neither is a tensor. The result has the element type
-            and backend of the tensors, and no history.
-        generator: where the random numbers come from.
-        dtype: the element type without tensors, by default float32.
+        mean: the mean, a number or a tensor of means.
+        std: the standard deviation, a number or a tensor; tensors are broadcast.
+        size: the shape, as a sequence, if neither is a tensor. Otherwise, the result has the
+            broadcast shape, dtype and backend of the tensors. It is not recorded.
+        generator: the generator; the default one if None.
+        dtype: the dtype if neither is a tensor, float32 by default.
         **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
         DomainError: a standard deviation is negative.
-        DTypeError: the element type is not floating-point.
-        TypeError: both a tensor and `size`, or neither, were given.
+        DTypeError: the dtype is not floating-point.
+        TypeError: both a tensor and `size` were given, or neither.
     """
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
     settings = (dtype, options.get("backend"), options.get("device"))
     chosen = any(setting is not None for setting in settings)
     if bool(tensors) == (size is not None) or (tensors and chosen):
         raise TypeError(
-            "normal() takes either tensors, which set shape, dtype and backend, or two numbers "
-            "and size."
+            "normal() takes either tensors, which determine shape, dtype and backend, or two "
+            "numbers and size."
         )
     kind = _floats("normal", tensors[0].dtype if tensors else dtype)
     means, deviations = (_parameter("mean", mean), _parameter("std", std))
     check_deviation(std)
     if tensors:
         common_backend(*tensors)
-        home = tensors[0].backend
+        backend = tensors[0].backend
         shape = shape_broadcast(*(getattr(each, "shape", ()) for each in (means, deviations)))
-        return cast(standard_normal(generator, shape, home) * deviations + means, kind)
+        return cast(standard_normal(generator, shape, backend) * deviations + means, kind)
     shape = _shape("normal", size)
     return _placed(
-        lambda home: cast(standard_normal(generator, shape, home) * deviations + means, kind),
+        lambda at: cast(standard_normal(generator, shape, at) * deviations + means, kind),
         **options,
     )
 
 
 def _parameter(label: str, value: Any) -> Tensor | float:
-    """Return means or deviations, in the precision that numbers are drawn in."""
+    """Convert means or deviations to float64, in which numbers are drawn."""
     if not isinstance(value, Tensor):
         return float(as_number(label, value))
     check_floating("normal", value)

@@ -1,8 +1,8 @@
-"""Random numbers that tensors give rise to: trials, choices by weight, and filling in place.
+"""Sample with probabilities or weights from tensors, and fill tensors with random numbers in place.
 
-Trials and real numbers are drawn where the tensors are, as `continuous.py` has it; choices and
-whole numbers on the host, for how many random bits each of them takes depends on those bits.
-Probabilities in a tensor are looked at there, too.
+Bernoulli and floating-point numbers are drawn on the backend of the tensor; see `continuous.py`.
+Categories and integers are drawn on the host, since the number of bits that they use depends on
+these bits. Probabilities are also checked on the host.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.limits import finfo
-from mt_tensor.randomness.continuous import between, standard_normal, waiting_times
+from mt_tensor.randomness.continuous import between, standard_exponential, standard_normal
 from mt_tensor.recording.one_call import as_one_call
 
 
-def whole_values(generator: Generator | None, shape: Shape, low: int, high: int) -> Array:
-    """Return integers from `low` to `high`, both included; as uint64 what int64 does not hold."""
+def random_integers(generator: Generator | None, shape: Shape, low: int, high: int) -> Array:
+    """Return integers from `low` to `high`, inclusive; as uint64 if they exceed int64."""
     dtype = np.uint64 if high >= 1 << 63 else np.int64
     with drawing(generator) as numbers:
         return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
@@ -36,61 +36,61 @@ def whole_values(generator: Generator | None, shape: Shape, low: int, high: int)
 
 @as_one_call
 def check_deviation(std: Any) -> None:
-    """Raise DomainError unless a number, or all elements of a tensor, are at least 0."""
+    """Raise DomainError if a standard deviation, a number or a tensor, is negative or nan."""
     if not np.all(np.asarray(std._numbers() if isinstance(std, Tensor) else std) >= 0):
-        raise DomainError(f"a standard deviation is at least 0; {std!r} was given.")
+        raise DomainError(f"a standard deviation must not be negative; {std!r} was given.")
 
 
-def _outcomes(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
-    """Return True with probability `p`, a number or a tensor, in the shape of another.
+def _bernoulli_trials(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
+    """Return bools in the shape of `like` that are True with probability `p`.
 
     Raises:
         DomainError: a probability is not between 0 and 1.
     """
-    chance = p if isinstance(p, Tensor) else as_number("p", p)
-    _check_probabilities(chance)
+    probability = p if isinstance(p, Tensor) else as_number("p", p)
+    _check_probabilities(probability)
     drawn = unit(generator, like.shape, float64, like.backend)
-    return elementwise("lt", drawn, chance)
+    return elementwise("lt", drawn, probability)
 
 
 @as_one_call
 def _check_probabilities(p: Any) -> None:
-    """Raise DomainError unless a number, or all elements of a tensor, are probabilities."""
-    chances = np.asarray(p._numbers() if isinstance(p, Tensor) else p)
-    if not np.all((chances >= 0) & (chances <= 1)):
-        raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
+    """Raise DomainError unless a number, or each element of a tensor, is a probability."""
+    values = np.asarray(p._numbers() if isinstance(p, Tensor) else p)
+    if not np.all((values >= 0) & (values <= 1)):
+        raise DomainError("probabilities must be between 0 and 1; others or nan were given.")
 
 
-def _whole_range(dtype: DType) -> tuple[int, int]:
-    """Return the lowest and the highest number between which a type holds every whole number."""
+def _integer_range(dtype: DType) -> tuple[int, int]:
+    """Return the bounds of the integers that a dtype represents without gaps."""
     if dtype.is_floating_point:
         highest = int(2 / finfo(dtype).eps)
         return -highest, highest
     return dtype.lowest, dtype.highest
 
 
-# --- Trials and choices -------------------------------------------------------------------------
+# --- Bernoulli trials and weighted choices ------------------------------------------------------
 
 
 @validate_call
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Return ones and zeros: each is one with the probability that `input` holds there.
+    """Return zeros and ones: each is 1 with the probability at the same place of `input`.
 
     Args:
-        input: probabilities, of any shape. The result has its shape, element type and backend.
-        p: one probability for all elements, in place of those in `input`.
-        generator: where the random numbers come from.
+        input: probabilities, of any shape. The result has the same shape, dtype and backend.
+        p: a single probability to use instead of `input`.
+        generator: the generator; the default one if None.
 
     Raises:
         DomainError: a probability is not between 0 and 1.
-        DTypeError: `input` holds probabilities but is no floating-point tensor.
+        DTypeError: `input` is not floating-point, and `p` was not given.
     """
     if p is None:
         check_floating("bernoulli", input)
-    chances = input.detach() if p is None else p
-    return cast(_outcomes(input, chances, generator), input.dtype)
+    probabilities = input.detach() if p is None else p
+    return cast(_bernoulli_trials(input, probabilities, generator), input.dtype)
 
 
 @validate_call
@@ -101,42 +101,43 @@ def multinomial(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Return indices drawn with probabilities in proportion to the weights in each row.
+    """Return category indices drawn with probabilities proportional to weights.
 
     Args:
-        input: the weights: shape (categories,) or (rows, categories), floating-point numbers that
-            need not sum to one.
-        num_samples: how many indices to draw for each row.
+        input: the weights, floating-point, of shape (categories,) or (rows, categories); they need
+            not sum to 1.
+        num_samples: the number of indices to draw for each row.
         replacement: whether an index may be drawn more than once.
-        generator: where the random numbers come from.
+        generator: the generator; the default one if None.
 
     Returns:
         int64, shape (num_samples,) or (rows, num_samples).
 
     Raises:
-        DTypeError: `input` is no floating-point tensor.
-        ShapeError: `input` has another number of dimensions, or no categories, or there would be
-            too many indices.
-        DomainError: `num_samples` is not positive, a weight is negative, infinite or nan, a row has
-            no weight, or fewer than `num_samples` categories have one, without replacement.
-        TypeError: `num_samples` is no integer.
+        DTypeError: `input` is not floating-point.
+        ShapeError: `input` has another number of dimensions or no categories, or the result would
+            be too large.
+        DomainError: `num_samples` is not positive; a weight is negative, infinite or nan; or a row
+            has too few positive weights: none, or fewer than `num_samples` without replacement.
+        TypeError: `num_samples` is not an integer.
     """
     check_floating("multinomial", input)
     num_samples = as_integer("num_samples", num_samples, least=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
-            "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
-            f"one category; {input.shape} was given."
+            "multinomial() takes weights of shape (categories,) or (rows, categories) with at "
+            f"least one category; {input.shape} was given."
         )
     check_addressable((*input.shape[:-1], num_samples))
     weights = np.asarray(input._numbers(), np.float64)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise DomainError("weights are finite and not negative; others, or nan, were given.")
+        raise DomainError("weights must be finite and not negative; others or nan were given.")
     choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
     if choices < (1 if replacement else num_samples):
         raise DomainError(
-            f"{num_samples} sample(s) were asked for, {'with' if replacement else 'without'} "
-            f"replacement, from a row in which {choices} weight(s) are positive."
+            f"multinomial() cannot draw {num_samples} sample(s) "
+            f"{'with' if replacement else 'without'} replacement from a row with {choices} "
+            "positive weight(s)."
         )
     draw = _with_replacement if replacement else _without_replacement
     with drawing(generator) as numbers:
@@ -145,11 +146,11 @@ def multinomial(
 
 
 def _with_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
-    """Find evenly drawn points on the line along which the weights are laid end to end."""
+    """Draw by inversion: search for uniform numbers in the cumulative weights."""
     rows = weights.reshape(-1, weights.shape[-1])
     ends = np.cumsum(rows / rows.max(axis=-1, keepdims=True), axis=-1)
     points = numbers.random((len(rows), count)) * ends[:, -1:]
-    points = np.minimum(points, np.nextafter(ends[:, -1:], 0))  # rounding must not pass the end
+    points = np.minimum(points, np.nextafter(ends[:, -1:], 0))  # in case of rounding up
     chosen = np.empty(points.shape, np.int64)
     for row in range(len(rows)):
         chosen[row] = np.searchsorted(ends[row], points[row], side="right")
@@ -157,9 +158,9 @@ def _with_replacement(numbers: np.random.Generator, weights: Array, count: int) 
 
 
 def _without_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
-    """Let all categories wait for an exponential time and take the first ones.
+    """Draw the categories with the shortest exponential waiting times.
 
-    With a rate in proportion to its weight each is the next with the right probability.
+    With rates proportional to the weights, each category is next with the right probability.
     """
     with np.errstate(divide="ignore"):
         times = numbers.standard_exponential(weights.shape) / weights
@@ -170,7 +171,7 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
 def uniform_(
     self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
+    """Fill with uniform numbers from [from_, to), and return self."""
     check_floating("uniform_", self)
     low, high = as_number("from_", from_), as_number("to", to)
     self._check_in_place()
@@ -180,7 +181,7 @@ def uniform_(
 def normal_(
     self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """Store numbers from the normal distribution, and return self."""
+    """Fill with numbers from a normal distribution, and return self."""
     check_floating("normal_", self)
     mean, std = as_number("mean", mean), as_number("std", std)
     check_deviation(std)
@@ -189,17 +190,17 @@ def normal_(
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
+    """Fill with ones with probability `p`, a number or a tensor, else zeros; return self."""
     self._check_in_place()
     if isinstance(p, Tensor):
         check_floating("bernoulli_", p)
         common_backend(self, p)
         p = p.detach().expand(self.shape)
-    return self.copy_(_outcomes(self, p, generator))
+    return self.copy_(_bernoulli_trials(self, p, generator))
 
 
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Store waiting times, on average `1 / lambd`, from the exponential distribution.
+    """Fill with numbers from the exponential distribution of rate `lambd`, and return self.
 
     Raises:
         DomainError: `lambd` is not positive.
@@ -207,9 +208,9 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     check_floating("exponential_", self)
     lambd = as_number("lambd", lambd)
     if not lambd > 0:
-        raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
+        raise DomainError(f"the lambd of exponential_() must be positive; {lambd!r} was given.")
     self._check_in_place()
-    return self.copy_(waiting_times(generator, self.shape, self.backend) / lambd)
+    return self.copy_(standard_exponential(generator, self.shape, self.backend) / lambd)
 
 
 def random_(
@@ -219,31 +220,26 @@ def random_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Store whole numbers drawn evenly, and return self.
+    """Fill with uniform integers, and return self.
 
     `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
-    the largest number up to which the element type holds every whole one.
+    the largest integer below which the dtype represents all integers.
 
     Raises:
-        DomainError: there is no whole number in the range, or one that the type cannot hold.
-        TypeError: an end of the range is no integer.
+        DomainError: the range is empty, or exceeds that of the dtype.
+        TypeError: a bound is not an integer.
     """
     from_ = None if from_ is None else as_integer("from_", from_)
     to = None if to is None else as_integer("to", to)
-    lowest, highest = _whole_range(self.dtype)
+    lowest, highest = _integer_range(self.dtype)
     low, high = (0, from_) if to is None else (from_ or 0, to)
     last = highest if high is None else high - 1
     if not lowest <= low <= last <= highest:
         raise DomainError(
-            f"random_() draws whole numbers from a lower end to below an upper one, and "
-            f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
+            f"random_() of {self.dtype.name} needs from_ < to in the range from {lowest} to "
+            f"{highest}; {low} and {high} were given."
         )
     self._check_in_place()
-    return self._filled(whole_values(generator, self.shape, low, last))
-
-
-def _filled(self: Tensor, values: Any) -> Tensor:
     with np.errstate(over="ignore"):
-        uploaded = self._uploaded(np.asarray(values), self.dtype)
-    self.copy_(uploaded)
-    return self
+        values = self._uploaded(random_integers(generator, self.shape, low, last), self.dtype)
+    return self.copy_(values)

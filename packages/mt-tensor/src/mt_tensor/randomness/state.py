@@ -1,4 +1,4 @@
-"""The state of the default generator: its seed, and its position in the sequence."""
+"""The state of the default generator: its seed and its position in the sequence."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from mt_tensor.core.generator import GENERATORS, Generator, current_generator
 
 
 def generator_of(numbers: np.random.Generator) -> Generator | None:
-    """Return the generator that NumPy's belongs to; None for the current one.
+    """Return the generator that uses a NumPy generator; None for the current one.
 
     Raises:
-        LookupError: it belongs to none.
+        LookupError: there is none.
     """
     if current_generator()._numbers is numbers:
         return None
     for each in list(GENERATORS):
         if each._numbers is numbers:
             return each  # type: ignore[no-any-return]
-    raise LookupError("these random numbers belong to no generator.")
+    raise LookupError("no generator of mt_tensor uses this NumPy generator.")
 
 
 def seed() -> int:
-    """Begin a default sequence at a seed that the system chooses, and return the seed."""
+    """Seed the default generator with entropy from the system, and return the seed."""
     return current_generator().seed()
 
 
@@ -38,8 +38,8 @@ def fork_rng(
     """Restore the state of the default generator at the end of a `with` block.
 
     Args:
-        devices: has no effect: there is one sequence of random numbers for all devices.
-        enabled: whether to restore it.
+        devices: has no effect, since all devices share one sequence of random numbers.
+        enabled: whether to restore the state.
     """
     state = get_rng_state()
     try:
@@ -50,7 +50,7 @@ def fork_rng(
 
 
 def initial_seed() -> int:
-    """Return the seed that the default sequence began at."""
+    """Return the seed of the default generator."""
     return current_generator().initial_seed()
 
 
@@ -65,5 +65,5 @@ def set_rng_state(state: Mapping[str, Any]) -> None:
 
 
 def generator() -> np.random.Generator:
-    """Return NumPy's generator of the default generator."""
+    """Return the NumPy generator that the default generator uses."""
     return current_generator().numpy

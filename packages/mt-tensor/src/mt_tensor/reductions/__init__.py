@@ -1,1 +1,1 @@
-"""Operations that fold dimensions into one element."""
+"""Reductions: extremes, products, norms, softmax, statistics and logical reductions."""

@@ -1,4 +1,4 @@
-"""The largest and smallest elements, and where they are."""
+"""Maxima and minima, and their indices."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from mt_tensor.reductions.sums import check_not_empty
 
 
 class MinMax(NamedTuple):
-    """The smallest and the largest elements."""
+    """The result of `aminmax`."""
 
     min: Tensor
     max: Tensor
 
 
 @fuse
-def _is_chosen(x: Tensor, value: Tensor) -> Tensor:
+def _equals(x: Tensor, value: Tensor) -> Tensor:
     """Return 1 where an element equals a value or is nan, 0 elsewhere."""
     return (x == value).logical_or(x != x).to(x.dtype)
 
 
 class SharedByEqual(Function):
-    """A value found among the elements of a tensor; all equal to it share the gradient.
+    """Select a value from a tensor; all elements equal to it share its gradient.
 
-    A value of nan shares it among the nans.
+    The gradient of a nan is shared by all nans.
     """
 
     @staticmethod
@@ -55,12 +55,12 @@ class SharedByEqual(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, value = ctx.saved_tensors
-        chosen = _is_chosen(x, value)
-        return chosen * (grad / chosen.sum(ctx.dims, keepdim=True)), None, None
+        is_equal = _equals(x, value)
+        return is_equal * (grad / is_equal.sum(ctx.dims, keepdim=True)), None, None
 
 
 def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-    """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
+    """Reduce with `"maximum"` or `"minimum"`, which both propagate nan."""
     dims = reduced_dims(dim, x.ndim, keepdim)
     check_not_empty(name, x, dims)
     if not x.requires_grad:
@@ -69,27 +69,27 @@ def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> T
     return out if keepdim else squeeze_dims(out, dims)
 
 
-def _composed_position(name: str, x: Tensor, dim: int) -> Tensor:
-    """Among the positions that hold the extreme, the smallest is taken. A nan counts as extreme."""
+def _first_index(name: str, x: Tensor, dim: int) -> Tensor:
+    """Return the first index of the maximum or minimum along `dim`; nan wins over numbers."""
     x = x.detach()
-    chosen = (x == fold(name, x, (dim,))).logical_or(x != x)
-    positions = along(x._uploaded(np.arange(x.shape[dim])), dim, x.shape)
-    return fold("minimum", elementwise("where", chosen, positions, x.shape[dim]), (dim,))
+    is_equal = (x == fold(name, x, (dim,))).logical_or(x != x)
+    index = along(x._uploaded(np.arange(x.shape[dim])), dim, x.shape)
+    return fold("minimum", elementwise("where", is_equal, index, x.shape[dim]), (dim,))
 
 
 @fused("argmax")
-def _position_of_largest(x: Tensor, dim: int) -> Tensor:
-    return _composed_position("maximum", x, dim)
+def _argmax(x: Tensor, dim: int) -> Tensor:
+    return _first_index("maximum", x, dim)
 
 
 @fused("argmin")
-def _position_of_smallest(x: Tensor, dim: int) -> Tensor:
-    return _composed_position("minimum", x, dim)
+def _argmin(x: Tensor, dim: int) -> Tensor:
+    return _first_index("minimum", x, dim)
 
 
 def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: Any) -> Tensor:
-    """Index of the first element along a dimension that the operator chooses, as int64."""
-    find = _position_of_largest if operator == "maximum" else _position_of_smallest
+    """Return the int64 index of the first maximum or minimum."""
+    find = _argmax if operator == "maximum" else _argmin
     if dim is None:
         flat = x.reshape(-1)
         check_not_empty(name, flat, (0,))
@@ -98,8 +98,8 @@ def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: 
     if x.ndim == 0:
         return x._full((), 0, int64)
     check_not_empty(name, x, (d,))
-    position = find(x, d)
-    return position if keepdim else squeeze_dims(position, (d,))
+    index = find(x, d)
+    return index if keepdim else squeeze_dims(index, (d,))
 
 
 def _max_or_min(
@@ -108,7 +108,7 @@ def _max_or_min(
     if isinstance(dim, Tensor):
         dim, other = None, dim
     if dim is None and keepdim is True:
-        raise TypeError(f"{name}() takes keepdim together with dim only.")
+        raise TypeError(f"{name}() takes keepdim only together with dim.")
     if other is not None:
         require_tensors(name, other)
         if dim is not None:
@@ -127,25 +127,22 @@ def _max_or_min(
 def max(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
-    """Return the largest element, the largest along a dimension, or the larger of two tensors.
-
-    A nan counts as largest.
+    """Return the maximum of all elements, along a dimension, or of two tensors; nan is propagated.
 
     Args:
         input: a tensor.
-        dim: the dimension to look along; None for all elements. Another tensor may stand here.
-        keepdim: whether `dim` stays, with size 1.
-        other: another tensor, to compare with element by element, broadcast together.
+        dim: the dimension; None for all elements; or a tensor, in place of `other`.
+        keepdim: whether to keep `dim`, with size 1.
+        other: a tensor for the elementwise maximum, broadcast with `input`.
 
     Returns:
-        Of all elements, a tensor of no dimensions whose gradient is shared by equal elements.
-        With `dim`, the named tuple `(values, indices)`: the index, int64, is that of the first
-        largest, which receives the gradient. With another tensor, see `maximum`.
+        For all elements, a 0-D tensor, whose gradient is shared by equal elements. With `dim`, the
+        named tuple `(values, indices)` with the int64 index of the first maximum, which gets the
+        gradient. For two tensors, see `maximum`.
 
     Raises:
-        IndexingError: there are no elements to choose from.
-        IndexingError: there is no such dimension, or two shapes do not broadcast.
-        TypeError: `keepdim` without `dim`, or `dim` together with `other`.
+        IndexingError: there are no elements, `dim` is out of range, or the shapes do not broadcast.
+        TypeError: `keepdim` was given without `dim`, or `dim` with `other`.
     """
     return _max_or_min("max", "maximum", input, dim, keepdim, other)
 
@@ -154,42 +151,39 @@ def max(
 def min(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
-    """Return the smallest element, the smallest along a dimension, or the smaller of two tensors.
+    """Return the minimum of all elements, along a dimension, or of two tensors; nan is propagated.
 
-    A nan counts as smallest. Arguments, results and errors are those of `max`.
+    Arguments, results and errors as for `max`.
     """
     return _max_or_min("min", "minimum", input, dim, keepdim, other)
 
 
 @validate_call
 def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return the largest element over dimensions; equal ones share the gradient.
+    """Return the maximum over dimensions; equal elements share the gradient.
 
     Raises:
-        IndexingError: there are no elements to choose from.
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: there are no elements, or a dimension is out of range or repeated.
     """
     return _extreme("amax", "maximum", input, dim, keepdim)
 
 
 @validate_call
 def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return the smallest element over dimensions; equal ones share the gradient.
+    """Return the minimum over dimensions; equal elements share the gradient.
 
     Raises:
-        IndexingError: there are no elements to choose from.
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: there are no elements, or a dimension is out of range or repeated.
     """
     return _extreme("amin", "minimum", input, dim, keepdim)
 
 
 @validate_call
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
-    """Return the smallest and the largest elements along a dimension, or of all.
+    """Return the minimum and the maximum along a dimension, or of all elements.
 
     Raises:
-        IndexingError: there are no elements to choose from.
-        IndexingError: there is no such dimension.
+        IndexingError: there are no elements, or `dim` is out of range.
     """
     dims = None if dim is None else normalize_dim(dim, input.ndim)
     return MinMax(
@@ -200,12 +194,11 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 @validate_call
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Return the int64 index of the first largest element, along `dim` or of all in a row.
+    """Return the int64 index of the first maximum along `dim`, or in the flattened tensor.
 
     Raises:
-        DTypeError: the elements are truth values.
-        IndexingError: there are no elements to choose from.
-        IndexingError: there is no such dimension.
+        DTypeError: `input` is bool.
+        IndexingError: there are no elements, or `dim` is out of range.
     """
     check_not_bool("argmax", input)
     return _arg_extreme("argmax", "maximum", input, dim, keepdim)
@@ -213,12 +206,11 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 @validate_call
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Return the int64 index of the first smallest element, along `dim` or of all in a row.
+    """Return the int64 index of the first minimum along `dim`, or in the flattened tensor.
 
     Raises:
-        DTypeError: the elements are truth values.
-        IndexingError: there are no elements to choose from.
-        IndexingError: there is no such dimension.
+        DTypeError: `input` is bool.
+        IndexingError: there are no elements, or `dim` is out of range.
     """
     check_not_bool("argmin", input)
     return _arg_extreme("argmin", "minimum", input, dim, keepdim)

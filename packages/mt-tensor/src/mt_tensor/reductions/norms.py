@@ -1,4 +1,4 @@
-"""Lengths of vectors: p-norms over dimensions."""
+"""p-norms over dimensions."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ def norm(
     The gradient at zero is zero, as in torch.
 
     Args:
-        input: a tensor of floating-point numbers.
+        input: a floating-point tensor.
         p: the exponent. "fro" and None mean 2; inf and -inf the largest and smallest magnitude;
-            0 the number of elements that are not zero, whose gradient is zero.
+            0 the number of nonzero elements, whose gradient is zero.
         dim: one dimension or several; None for all.
-        keepdim: whether they stay, with size 1.
-        dtype: the element type to convert to before, a floating one.
+        keepdim: whether to keep them, with size 1.
+        dtype: the floating-point dtype to convert to first.
 
     Raises:
-        DTypeError: the elements are no floating-point numbers, or `dtype` is not of that kind.
-        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+        DTypeError: `input` or `dtype` is not floating-point.
+        IndexingError: a dimension is out of range or repeated; or there are no elements, and
             `p` is negative or inf.
-        TypeError: `p` is of another kind.
+        TypeError: `p` is neither a number nor "fro".
     """
     require_tensors("norm", input)
     check_floating("norm", input)
     if p is None or (isinstance(p, str) and p == "fro"):
         p = 2
     if isinstance(p, bool):
-        raise TypeError(f"p is a number, inf, -inf or 'fro'; {p!r} was given.")
+        raise TypeError(f"p must be a number, inf, -inf or 'fro'; {p!r} was given.")
     exponent = float(as_number("p", p))
     target = input.dtype if dtype is None else as_dtype(dtype)
     check_floating("norm", target)
     x = input.to(target)
-    wide = x.float() if target.is_narrow else x  # squares soon leave the range of float16
+    wide = x.float() if target.is_narrow else x  # squares may overflow float16
     return _norm(wide, exponent, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 
@@ -58,7 +58,7 @@ def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     if p < 0 or p == math.inf:
         check_not_empty(f"norm with p={p:g}", x, dims)
     if p == 0:
-        return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan counts
+        return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan is nonzero
     if p == 2:
         return root(Sum.apply(x.square(), dims, keepdim))
     size = x.abs()
@@ -66,12 +66,13 @@ def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         return size.sum(dims, keepdim)
     if math.isinf(p):
         return size.amax(dims, keepdim) if p > 0 else size.amin(dims, keepdim)
-    # zeros are left out of the powers, whose derivative there is infinite for some p
-    powers = elementwise("where", size == 0, 0.0 if p > 0 else math.inf, _off_zero(size) ** p)
+    # For p < 1 the derivative of the powers is infinite at zero, so replace zeros first.
+    powers = elementwise("where", size == 0, 0.0 if p > 0 else math.inf, _without_zeros(size) ** p)
     total = powers.sum(dims, keepdim)
-    return elementwise("where", total == 0, 0.0 if p > 0 else math.inf, _off_zero(total) ** (1 / p))
+    roots = _without_zeros(total) ** (1 / p)
+    return elementwise("where", total == 0, 0.0 if p > 0 else math.inf, roots)
 
 
-def _off_zero(x: Tensor) -> Tensor:
-    """Return a tensor with 1 in place of each 0, and no gradient there."""
+def _without_zeros(x: Tensor) -> Tensor:
+    """Replace zeros by 1, without a gradient."""
     return elementwise("where", x == 0, 1.0, x)

@@ -1,4 +1,4 @@
-"""Square roots of what cannot be negative: sums of squares."""
+"""Square roots of sums of squares, with a finite gradient at zero."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mt_tensor.recording.functions import Function
 
 
 class Root(Function):
-    """Square roots; the gradient at 0, where the slope is infinite, is 0 as in torch."""
+    """Square roots; the gradient at 0 is 0, as in torch, although the derivative is infinite."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -21,11 +21,11 @@ class Root(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return _share(grad, Root.apply(*ctx.saved_tensors))  # anew, as a function of x
+        return _gradient(grad, Root.apply(*ctx.saved_tensors))  # recomputed, for higher derivatives
 
 
 @fuse
-def _share(grad: Tensor, out: Tensor) -> Tensor:
+def _gradient(grad: Tensor, out: Tensor) -> Tensor:
     return grad / (elementwise("where", out == 0, math.inf, out) * 2.0)
 
 

@@ -1,4 +1,4 @@
-"""Reductions of the `numpy` backend by operators that NumPy has no ufunc for."""
+"""Reductions of the `numpy` backend with operators for which NumPy has no ufunc."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def fold_slices(operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]) -> Any:
-    """Reduce slice by slice with an operator that NumPy has no ufunc for."""
+    """Reduce slice by slice with an operator for which NumPy has no ufunc."""
     array = to_float32(source.array)
     rest = tuple(d for d in range(array.ndim) if d not in dims)
     count = math.prod(array.shape[d] for d in dims)
@@ -25,7 +25,7 @@ def fold_slices(operator: Operator, source: TensorData, shape: Shape, dims: tupl
     if not len(slices):
         return operator.identity
     total = functools.reduce(on_arrays(operator.value, source.dtype), slices)
-    return np.array(total).reshape(shape)  # a copy, if there is a single slice
+    return np.array(total).reshape(shape)  # a copy, since a single slice is a view
 
 
 SPECIAL_CASES["reduce"] = fold_slices

@@ -1,4 +1,4 @@
-"""Exponentials and logarithms over dimensions, without overflow: softmax and logsumexp."""
+"""Softmax, log-softmax and logsumexp, without overflow."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from mt_tensor.reductions.sums import wide
 
 
 def _largest(x: Tensor, dim: int) -> Tensor:
-    """Return the largest element along a dimension."""
+    """Return the maximum along a dimension, with size 1."""
     return fold("maximum", x, _along(x, dim))
 
 
 def _along(x: Tensor, dim: int) -> tuple[int, ...]:
-    """Return a dimension as those to fold: none of a single number."""
+    """Return the dimensions to reduce: none for a 0-D tensor."""
     return (dim,) if x.ndim else ()
 
 
-# The composed forms. What calls them has seen to it that the elements are float32 or float64.
+# Compositions of named operations, for float32 and float64.
 
 
 @fused("softmax")
 def _softmax(x: Tensor, dim: int) -> Tensor:
-    """The largest element is subtracted first, which keeps exp from overflowing."""
+    """Subtract the maximum first, so that exp does not overflow."""
     if x.numel() == 0:
         return x.clone()
     weights = (x - _largest(x, dim)).exp()
@@ -52,7 +52,7 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
 def _applied(
     function: Callable[[Tensor, int], Tensor], name: str, input: Tensor, dim: int, dtype: Any
 ) -> Tensor:
-    """Apply one of these along a dimension, in float32 at least."""
+    """Apply one of these functions along a dimension, at least in float32."""
     x = input if dtype is None else input.to(dtype)
     check_floating(name, x)
     return cast(function(wide(x), normalize_dim(dim, x.ndim)), x.dtype)
@@ -60,16 +60,16 @@ def _applied(
 
 @validate_call
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Return exponentials along `dim`, scaled to add up to 1.
+    """Return exponentials normalized to sum to 1 along `dim`.
 
     Args:
-        input: a tensor of floating-point numbers, once it has been converted.
-        dim: the dimension along which the result adds up to 1.
-        dtype: the element type to convert to before.
+        input: a tensor that is floating-point after the conversion.
+        dim: the dimension.
+        dtype: the dtype to convert to first.
 
     Raises:
-        DTypeError: the elements are no floating-point numbers.
-        IndexingError: there is no such dimension.
+        DTypeError: `input` is not floating-point.
+        IndexingError: `dim` is out of range.
     """
     return _applied(_softmax, "softmax", input, dim, dtype)
 
@@ -78,28 +78,28 @@ def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return `x - log(sum(exp(x)))` along `dim`: the logarithm of `softmax`, without overflow.
 
-    Arguments and errors are those of `softmax`.
+    Arguments and errors as for `softmax`.
     """
     return _applied(_log_softmax, "log_softmax", input, dim, dtype)
 
 
 @validate_call
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
+    """Return the softmax of `-input`; see `softmax`."""
     return _applied(lambda x, dim: _softmax(-x, dim), "softmin", input, dim, dtype)
 
 
 @validate_call
 def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
-    """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
+    """Return `log(sum(exp(x)))` over dimensions, without overflow.
 
     Args:
         input: a tensor; integers are computed as `get_default_dtype()`.
         dim: one dimension or several; () for all.
-        keepdim: whether they stay, with size 1.
+        keepdim: whether to keep them, with size 1.
 
     Raises:
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: a dimension is out of range or repeated.
     """
     target = input.dtype if input.dtype.is_floating_point else get_default_dtype()
     x = wide(input.to(target))

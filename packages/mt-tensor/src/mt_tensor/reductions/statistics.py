@@ -1,4 +1,4 @@
-"""How far elements lie from their mean, and vary together: variances and covariances."""
+"""Variances, standard deviations, covariances and correlations."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import wide
 
 
-def _settled(
+def _parse_correction(
     name: str, dim: Any, unbiased: bool | None, correction: float | None
 ) -> tuple[Dims, float]:
-    """Return the dimensions and the correction that a call means; `x.var(False)` names no dim."""
+    """Return the dimensions and the correction of a call such as `x.var(0)` or `x.var(False)`."""
     if isinstance(dim, bool):
         if unbiased is not None:
-            raise TypeError(f"{name}() was given {dim!r} as dimension; a dimension is an integer.")
+            raise TypeError(f"{name}(): dim must be an integer; {dim!r} was given.")
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
         raise TypeError(f"{name}() takes either unbiased= or correction=, not both.")
     if not isinstance(unbiased, bool | None):
         raise TypeError(
-            f"unbiased must be True or False in {name}(); {unbiased!r} was given. Pass numbers as "
+            f"{name}(): unbiased must be True or False; {unbiased!r} was given. Pass numbers as "
             "correction=."
         )
     if correction is not None:
         if isinstance(correction, bool):
-            raise TypeError(f"correction must be a number in {name}(); {correction!r} was given.")
+            raise TypeError(f"{name}(): correction must be a number; {correction!r} was given.")
         return dim, as_number("correction", correction)
     return dim, 0 if unbiased is False else 1
 
@@ -46,25 +46,25 @@ def _deviations(x: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:
-    """Return the variance, in float32 at least."""
+    """Return the variance, at least in float32."""
     check_floating(name, x)
     dims = reduced_dims(dim, x.ndim, keepdim)
-    freedom = size_of([x.shape[d] for d in dims]) - correction
+    degrees = size_of([x.shape[d] for d in dims]) - correction
     squares = _deviations(wide(x), dims).square()
-    return Sum.apply(squares, dims, keepdim) / max(0, freedom)
+    return Sum.apply(squares, dims, keepdim) / max(0, degrees)
 
 
 def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:
-    """Return the root of the variance, in units in which no square leaves the range."""
+    """Return the square root of the variance, rescaled so that no square overflows."""
     check_floating(name, input)
     dims = reduced_dims(dim, input.ndim, keepdim)
     if input.numel() == 0:
         return root(_variance(name, input, dims, correction, keepdim)).to(input.dtype)
     x = wide(input)
     size = fold("maximum", elementwise("abs", _deviations(x.detach(), dims)), dims)
-    unit = elementwise("where", (size > 0.0) & (size < math.inf), size, 1.0)
-    shares = root(_variance(name, x / unit, dims, correction, True)) * unit
-    return (shares if keepdim else squeeze_dims(shares, dims)).to(input.dtype)
+    scale = elementwise("where", (size > 0.0) & (size < math.inf), size, 1.0)
+    out = root(_variance(name, x / scale, dims, correction, True)) * scale
+    return (out if keepdim else squeeze_dims(out, dims)).to(input.dtype)
 
 
 @validate_call
@@ -76,22 +76,22 @@ def var(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """Return the variance over dimensions: squared deviations over `n - correction`.
+    """Return the variance over dimensions: the sum of squared deviations over `n - correction`.
 
     Args:
-        input: a tensor of floating-point numbers.
-        dim: one dimension or several; None and () for all. A bool is taken as `unbiased`.
-        unbiased: False means a correction of 0, True one of 1.
-        keepdim: whether the dimensions stay, with size 1.
-        correction: what is subtracted from the number of elements, 1 by default. Where nothing
-            remains the variance is nan or inf.
+        input: a floating-point tensor.
+        dim: one dimension or several; None and () for all. A bool is the argument `unbiased`.
+        unbiased: False for a correction of 0, True for 1.
+        keepdim: whether to keep the dimensions, with size 1.
+        correction: the number to subtract from the number of elements, 1 by default. If the
+            difference is not positive, the variance is nan or inf.
 
     Raises:
-        DTypeError: the elements are no floating-point numbers.
-        IndexingError: a dimension does not exist or is named twice.
-        TypeError: both `unbiased` and `correction` are given, or one is of another kind.
+        DTypeError: `input` is not floating-point.
+        IndexingError: a dimension is out of range or repeated.
+        TypeError: both `unbiased` and `correction` were given, or one has another type.
     """
-    dim, correction = _settled("var", dim, unbiased, correction)
+    dim, correction = _parse_correction("var", dim, unbiased, correction)
     return _variance("var", input, dim, correction, keepdim).to(input.dtype)
 
 
@@ -106,10 +106,10 @@ def std(
 ) -> Tensor:
     """Return the standard deviation over dimensions: the square root of the variance.
 
-    Its gradient where the deviation is 0 is 0, as in torch. Arguments and errors are those of
+    Where the deviation is 0, so is its gradient, as in torch. Arguments and errors are those of
     `var`.
     """
-    dim, correction = _settled("std", dim, unbiased, correction)
+    dim, correction = _parse_correction("std", dim, unbiased, correction)
     return _deviation("std", input, dim, correction, keepdim)
 
 
@@ -122,8 +122,8 @@ def var_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return variance and mean over dimensions; arguments and errors are those of `var`."""
-    dim, correction = _settled("var_mean", dim, unbiased, correction)
+    """Return the variance and the mean over dimensions; arguments and errors as for `var`."""
+    dim, correction = _parse_correction("var_mean", dim, unbiased, correction)
     variance = _variance("var_mean", input, dim, correction, keepdim)
     return variance.to(input.dtype), mean(input, dim, keepdim)
 
@@ -137,13 +137,13 @@ def std_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return standard deviation and mean over dimensions; arguments and errors: see `var`."""
-    dim, correction = _settled("std_mean", dim, unbiased, correction)
+    """Return the standard deviation and the mean over dimensions; see `var`."""
+    dim, correction = _parse_correction("std_mean", dim, unbiased, correction)
     deviation = _deviation("std_mean", input, dim, correction, keepdim)
     return deviation, mean(input, dim, keepdim)
 
 
-# --- How variables vary together ----------------------------------------------------------------
+# --- Covariances --------------------------------------------------------------------------------
 
 
 @validate_call
@@ -154,29 +154,29 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """Return the covariances of variables: the mean products of deviations from their means.
+    """Return the covariance matrix of variables.
 
     Args:
-        input: a variable in each row, an observation in each column; or one variable, 1-D or 0-D.
-            Integers are computed as `get_default_dtype()`.
-        correction: what is subtracted from the number of observations to divide by.
-        fweights: integers: how often each observation was made.
-        aweights: floating-point numbers: how much each counts.
+        input: one variable per row and one observation per column; or a single variable, 1-D or
+            0-D. Integers are computed as `get_default_dtype()`.
+        correction: the number to subtract from the number of observations in the divisor.
+        fweights: integers, the number of times each observation was made.
+        aweights: floating-point, the weight of each observation.
 
     Returns:
-        A symmetric matrix; of one variable its variance, 0-D. Its dtype is that of the variables,
+        A symmetric matrix; for a single variable its variance, 0-D. The dtype is that of `input`,
         promoted with that of `aweights`.
 
     Raises:
-        ShapeError: `input` has more than two dimensions, or there is not one weight for each
-            observation.
-        DTypeError: `input` is bool, or weights are of another kind.
-        DomainError: a weight is negative, or they add up to zero.
+        ShapeError: `input` has more than two dimensions, or the number of weights differs from that
+            of the observations.
+        DTypeError: `input` is bool, or weights have another dtype category.
+        DomainError: a weight is negative, or their sum is zero.
     """
     check_not_bool("cov", input)
     correction = as_number("correction", correction)
     if input.ndim > 2:
-        raise ShapeError(f"cov() takes up to two dimensions; shape {input.shape} was given.")
+        raise ShapeError(f"cov() takes at most two dimensions; shape {input.shape} was given.")
     x = input if input.dtype.is_floating_point else input.to(get_default_dtype())
     x = x if x.ndim == 2 else x.reshape(1, -1)
     if aweights is not None:
@@ -187,22 +187,21 @@ def cov(
     if not weights:
         centered = x - mean(x, 1, True)
         products = centered @ centered.T
-        freedom: Any = max(x.shape[1] - correction, 0)
+        degrees: Any = max(x.shape[1] - correction, 0)
     else:
         weight = weights[0] * weights[1] if len(weights) == 2 else weights[0]
         total = weight.sum()
         if not total.item():
-            raise DomainError("the weights of cov() add up to zero, by which nothing is divided.")
+            raise DomainError("the sum of the weights of cov() must not be zero.")
         centered = x - (x * weight).sum(1, keepdim=True) / total
         products = (centered * weight) @ centered.T
         lost = total if aweights is None else (weight * weights[-1]).sum()
-        freedom = elementwise("maximum", total - correction * (lost / total), 0)
-    covariances: Tensor = (products / freedom).to(x.dtype)
-    return covariances.squeeze()
+        degrees = elementwise("maximum", total - correction * (lost / total), 0)
+    return (products / degrees).to(x.dtype).squeeze()
 
 
 def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:
-    """Return weights in the dtype of what they weigh."""
+    """Check weights, and convert them to the dtype of `x`."""
     require_tensors("cov", weights)
     common_backend(x, weights)
     if weights.shape != (x.shape[1],):
@@ -210,29 +209,30 @@ def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:
             f"cov() takes {label} of shape ({x.shape[1]},); {weights.shape} was given."
         )
     if weights.dtype.kind != kind:
-        raise DTypeError(f"cov() takes {label} of kind {kind}; {weights.dtype.name} was given.")
+        raise DTypeError(f"cov() takes {kind} {label}; {weights.dtype.name} was given.")
     if bool((weights.detach() < 0).any()):
-        raise DomainError(f"cov() takes {label} that are not negative.")
+        raise DomainError(f"the {label} of cov() must not be negative.")
     return weights.to(x.dtype)
 
 
 @validate_call
 def corrcoef(input: Tensor) -> Tensor:
-    """Return the correlation coefficients of variables: covariances by standard deviations.
+    """Return the correlation coefficients of variables.
 
     Args:
-        input: a variable in each row, an observation in each column; or one variable, 1-D or 0-D.
+        input: one variable per row and one observation per column; or a single variable, 1-D or
+            0-D.
 
     Returns:
-        A symmetric matrix of numbers from -1 to 1; 0-D for one variable. A variable that does not
-        vary gives nan.
+        A symmetric matrix of numbers from -1 to 1; 0-D for a single variable. A constant variable
+        gives nan.
 
     Raises:
         ShapeError: `input` has more than two dimensions.
         DTypeError: `input` is bool.
     """
-    together = cov(input)
-    if not together.ndim:
-        return together / together
-    deviations = together.diagonal().sqrt()
-    return (together / deviations.unsqueeze(1) / deviations).clamp(-1, 1)
+    covariance = cov(input)
+    if not covariance.ndim:
+        return covariance / covariance
+    deviations = covariance.diagonal().sqrt()
+    return (covariance / deviations.unsqueeze(1) / deviations).clamp(-1, 1)

@@ -1,4 +1,4 @@
-"""Products over dimensions, and sums and means that leave out what is no number."""
+"""Products over dimensions, and sums and means that ignore nan."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from mt_tensor.recording.functions import Function
 
 
 def wide(x: Tensor) -> Tensor:
-    """Return 16 bits as float32: they often cannot hold the sums and products on the way."""
+    """Convert 16-bit floats to float32, since intermediate results often exceed their range."""
     return x.float() if x.dtype.is_narrow else x
 
 
 def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
-    """Raise IndexingError if there is nothing to fold along one of the dimensions."""
+    """Raise IndexingError if one of the dimensions to reduce has size 0."""
     if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
         raise IndexingError(
-            f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
+            f"{name}() is not defined for no elements: shape {x.shape} is empty in dimension(s) "
             f"{tuple(d for d in dims if x.shape[d] == 0)}."
         )
 
 
 @validate_call
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
+    """Return the sum over dimensions, ignoring nan; arguments as for `sum`."""
     return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
 
 
 @validate_call
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Return the mean over dimensions of all elements but nan; nan where there is none.
+    """Return the mean over dimensions, ignoring nan; nan if all elements are nan.
 
-    Arguments and errors are those of `mean`.
+    Arguments and errors as for `mean`.
     """
     x = input if dtype is None else input.to(dtype)
     check_floating("nanmean", x)
@@ -49,7 +49,7 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: An
 
 
 class Product(Function):
-    """Product over one dimension, which stays with size 1."""
+    """Product over one dimension, which is kept with size 1."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
@@ -59,7 +59,7 @@ class Product(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """The product of all others: by division or, around a zero, of those on either side."""
+        """Multiply by the product of the other elements: by division, or with scans for zeros."""
         (x,) = ctx.saved_tensors
         dim = ctx.dim
         if not (x == 0).any():
@@ -77,12 +77,12 @@ def prod(
 
     Args:
         input: a tensor; integers and bools are multiplied as int64.
-        dim: the dimension to fold; None for all elements.
-        keepdim: whether it stays, with size 1.
-        dtype: the element type to convert to before.
+        dim: the dimension; None for all elements.
+        keepdim: whether to keep it, with size 1.
+        dtype: the dtype to convert to first.
 
     Raises:
-        IndexingError: there is no such dimension.
+        IndexingError: `dim` is out of range.
     """
     x = in_summed_dtype(input, dtype)
     dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)

@@ -1,4 +1,4 @@
-"""Whether elements are non-zero: all of them, any of them, and how many."""
+"""Logical reductions: all, any, and the number of nonzero elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mt_tensor.core.tensor import Tensor
 def _logical(name: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     dims = named_dims(dim, x.ndim, keepdim)
     out = fold(name, _nonzero(x), dims, keepdim)
-    # torch, before it had bool, used uint8 for truth values
+    # as in torch, which used uint8 before it had bool
     return out.to(uint8) if x.dtype is uint8 else out
 
 
@@ -21,34 +21,34 @@ def _nonzero(x: Tensor) -> Tensor:
 
 @validate_call
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return whether all elements over dimensions are non-zero: as bool, but uint8 of uint8.
+    """Return whether all elements over dimensions are nonzero, as bool; as uint8 for uint8.
 
     Args:
         input: a tensor.
-        dim: one dimension or several; None for all of them, () for none of them.
-        keepdim: whether they stay, with size 1.
+        dim: one dimension or several; None for all, () for none.
+        keepdim: whether to keep them, with size 1.
 
     Raises:
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: a dimension is out of range or repeated.
     """
     return _logical("logical_and", input, dim, keepdim)
 
 
 @validate_call
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return whether any element over dimensions is non-zero; arguments are those of `all`."""
+    """Return whether any element over dimensions is nonzero; arguments as for `all`."""
     return _logical("logical_or", input, dim, keepdim)
 
 
 @validate_call
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
-    """Return the number of non-zero elements over dimensions, as int64.
+    """Return the number of nonzero elements over dimensions, as int64.
 
     Args:
         input: a tensor.
         dim: one dimension or several; None and () for all.
 
     Raises:
-        IndexingError: a dimension does not exist or is named twice.
+        IndexingError: a dimension is out of range or repeated.
     """
     return sum(_nonzero(input), dim)

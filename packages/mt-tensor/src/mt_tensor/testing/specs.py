@@ -142,7 +142,7 @@ def row(
     dtypes: str = "same",
     **rest: Any,
 ) -> None:
-    """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`.
+    """Add a row to `TENSOR_SPECS`; the arguments as for `TensorOpSpec`.
 
     Without an oracle, the expected value is that of the same expression in NumPy. An operation is
     differentiable by default if it makes floating-point numbers of floating-point numbers, and does
