@@ -90,7 +90,7 @@ def test_it_gives_the_same_bits(data, dtype):
         return getattr(FORMULAS[formula](x, y), reduction)(dims, keepdim)
 
     with small_as_large(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folds, "ROOM", data.draw(st.sampled_from([1, 7, 64, folds.ROOM])))
+        patch.setattr(folds, "CHUNK", data.draw(st.sampled_from([1, 7, 64, folds.CHUNK])))
         compared(function, random(shape, dtype), random(OTHERS[other](shape), dtype, 1))
 
 
@@ -114,7 +114,7 @@ def test_a_wrong_beginning_is_seen(monkeypatch):
 
     def shifted(step, filling):
         found = computing(step, filling)
-        return folds._Step(found.step, found.filling, found.size, found.start + 1, found.beside)
+        return folds._Step(found.step, found.filling, found.size, found.start + 1, found.extra)
 
     monkeypatch.setattr(folds, "_computing", shifted)
     with pytest.raises(AssertionError):

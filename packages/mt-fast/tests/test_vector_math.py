@@ -15,7 +15,7 @@ from numba import njit
 from mt_fast import vector_math
 from mt_fast.core.reductions import REASSOCIATE
 from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
-from mt_fast.vector_math.operators import VECTORISED
+from mt_fast.vector_math.operators import VECTORIZED
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
 
@@ -243,7 +243,7 @@ def test_results_do_not_depend_on_the_neighbours(
 
 @pytest.mark.parametrize("dtype", KINDS)
 def test_a_kernel_that_adds_up_in_any_order_leaves_them_exact(dtype: str) -> None:
-    function = VECTORISED["log1p"]
+    function = VECTORIZED["log1p"]
 
     @njit(fastmath=set(REASSOCIATE))
     def total(x: Any) -> Any:

@@ -1,10 +1,10 @@
 """Helper functions that kernels call: integer division, shifts, gcd.
 
 Most operations are lowered to one expression. These take several steps, so kernels call functions.
-The functions are text, like kernels, for Numba on the CPU and for a GPU alike. Among integers they
-compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that is
-too large, of the smallest integer and -1, wraps around. Among floats they compute in the dtype of
-the kernel, `{kind}` in the text.
+The functions are text, like kernels, for Numba on the CPU and for GPUs alike. On integers they
+compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that
+overflows, the smallest integer by -1, wraps around. On floats they compute in the dtype of the
+kernel, `{kind}` in the text.
 """
 
 from __future__ import annotations
@@ -97,22 +97,22 @@ def floor_divide(x, y):
     return whole
 """,
 }
-"""The functions of floats by name: `{kind}` is the type of their arguments, and `{fmod}` what the
-target calls the remainder of a division with the sign of `x`."""
+"""The functions of floats by name: `{kind}` is the dtype of their arguments, and `{fmod}` the
+target's name of the remainder with the sign of `x`."""
 
 NAMES = INTEGERS.keys() | FLOATS.keys()
-"""All of them."""
+"""All names."""
 
 
 def text(name: str, kind: str, fmod: str) -> str:
-    """Return the definition of a function, for arguments of the element type `kind`.
+    """Return the definition of a function for arguments of the dtype `kind`.
 
-    A function that needs no definition for this element type has none: `""`.
+    It is empty if the function needs no definition for this dtype.
 
     Args:
         name: the function.
-        kind: the name of an element type.
-        fmod: what the target calls `fmod` of floats.
+        kind: the name of a dtype.
+        fmod: the name of `fmod` for floats on the target.
     """
     tables = {"f": FLOATS, "i": INTEGERS, "u": UNSIGNED}
     return tables[kind[0]].get(name, "").format(kind=kind, fmod=fmod)
