@@ -1,7 +1,7 @@
-"""`mt bench launches`: how often training steps launch, copy and wait, counted without a GPU.
+"""`mt bench launches`: count the launches, copies and waits of training steps, without a GPU.
 
-The steps are other packages': what is entered as `mt_tensor.steps` is a function that builds a
-network on the backend in use and returns one step of its training, to be called without arguments.
+Other packages provide the steps: an entry point in the group `mt_tensor.steps` is a function that
+builds a network on the current backend and returns one training step, which takes no arguments.
 mt-nn has some.
 """
 
@@ -20,16 +20,16 @@ from mt_tensor import use_backend
 
 GROUP = "mt_tensor.steps"
 MUCH = 10_000_000
-"""Operations from which on a launch should keep every multiprocessor busy."""
+"""The number of operations from which a launch should keep every multiprocessor busy."""
 
 
 def steps() -> dict[str, Callable[[], Callable[[], Any]]]:
-    """Return what makes each of the steps that installed packages offer, by name."""
+    """Return the functions that build steps of installed packages, by name."""
     return {entry.name: entry.load() for entry in sorted(entry_points(group=GROUP))}
 
 
 def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
-    """Return what a step tells the machine when it has run before.
+    """Return the record of a step that has run before.
 
     Args:
         make: builds the network, and returns one step of its training.
@@ -37,7 +37,7 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         step = make()
-        for _ in range(2):  # the first makes what an optimizer keeps
+        for _ in range(2):  # the first creates the state of the optimizer
             step()
         machine.record = Record()
         step()
@@ -45,7 +45,7 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
 
 
 def counts(record: Record) -> dict[str, int]:
-    """Return how often each thing was asked of a machine, as it is printed."""
+    """Return the counts of a record, as they are printed."""
     return {
         "launches": len(record.launches),
         "allocations": record.allocations,
@@ -56,7 +56,7 @@ def counts(record: Record) -> dict[str, int]:
 
 
 def counts_of_step(name: str, record: Record) -> dict[str, Any]:
-    """Return the counts of a step as they are printed."""
+    """Return the counts of a step, as they are printed."""
     return {"step": name, **counts(record), "least_blocks": record.least_blocks(MUCH)}
 
 
@@ -64,12 +64,12 @@ def report(as_json: bool, each: bool) -> Iterator[str]:
     """Yield the lines of the report.
 
     Args:
-        as_json: as JSON, for programs.
-        each: with the kernels of each step, those that are launched most first.
+        as_json: whether to print JSON, for programs.
+        each: whether to list the kernels of each step, most frequent first.
     """
     records = {name: recorded(make) for name, make in steps().items()}
     if not records:
-        yield f"no installed package offers steps ({GROUP}): pip install mt-nn"
+        yield f"no installed package provides steps ({GROUP}): pip install mt-nn"
     elif as_json:
         yield json.dumps(
             [counts_of_step(name, record) for name, record in records.items()], indent=2

@@ -109,11 +109,7 @@ class Fold:
 
 
 def nested_step(
-    kernel: Kernel,
-    fold: Fold,
-    parallel: bool,
-    before: tuple[Any, ...],
-    kept: tuple[Dimension, ...],
+    kernel: Kernel, fold: Fold, parallel: bool, before: tuple[Any, ...], kept: tuple[Dimension, ...]
 ) -> Step:
     """Return a call for nested loops over `OUTER` kept dimensions and the reduced ones."""
     folded = padded(fold.folded, NESTED)

@@ -82,10 +82,7 @@ def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
 
 
 def with_columns(
-    layout: LoopLayout,
-    roles: tuple[str, ...],
-    views: Sequence[Layout],
-    inputs: int,
+    layout: LoopLayout, roles: tuple[str, ...], views: Sequence[Layout], inputs: int
 ) -> Loop | None:
     """Return a loop that transposes columns of some inputs to rows; None if there are none.
 

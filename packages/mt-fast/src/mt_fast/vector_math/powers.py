@@ -10,15 +10,7 @@ import math
 
 from mt_fast.vector_math.exponentials import LOG2_E, exp2
 from mt_fast.vector_math.logarithms import LOG, split, with_ends
-from mt_fast.vector_math.values import (
-    Value,
-    copysign,
-    fma,
-    in_float64,
-    nearest,
-    polynomial,
-    where,
-)
+from mt_fast.vector_math.values import Value, copysign, fma, in_float64, nearest, polynomial, where
 
 
 @in_float64
