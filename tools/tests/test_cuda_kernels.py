@@ -22,6 +22,7 @@ from mt_cuda import CudaOps, Simulator
 from mt_cuda.attention import tiles
 from mt_cuda.cubins import nvrtc
 from mt_cuda.images import convolution, weights
+from mt_cuda.matrices.tiles import Tile
 from mt_cuda.recording import MULTIPROCESSORS, Launch, Record, Recorder
 from mt_nn import functional as F
 from mt_nn.core.dropout import _dropout
@@ -251,7 +252,7 @@ def test_wrong_predictions_are_listed(order: Any) -> None:
     list(zip(convolution.TILES, itertools.cycle(weights.TILES))),
 )
 def test_a_gpus_tiles_convolve(
-    monkeypatch: pytest.MonkeyPatch, tile: convolution.Tile, tile_of_weights: weights.Tile
+    monkeypatch: pytest.MonkeyPatch, tile: convolution.Tile, tile_of_weights: Tile
 ) -> None:
     monkeypatch.setattr(convolution, "TINY", (tile,))
     monkeypatch.setattr(weights, "TINY", (tile_of_weights,))

@@ -1,4 +1,4 @@
-"""The machines that the tests of mt-cuda run on, and a GPU that is only pretended."""
+"""The machines that the tests of mt-cuda run on, and a mock GPU."""
 
 import ctypes
 import itertools
@@ -28,11 +28,11 @@ from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import DTYPES
 
 COMPILERS = ["ptx", "cubin"]
-"""How kernels are compiled: by the core alone, or by what is registered."""
+"""How kernels are compiled: by the core alone, or by registered extensions."""
 
 
 def made_by(compiler):
-    """Return a function that makes a machine whose kernels are compiled so."""
+    """Return a function that creates a machine with this compiler."""
 
     def make():
         with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +68,7 @@ def ops(request):
 
 @pytest.fixture(scope="session", params=COMPILERS)
 def gpu_ops(request):
-    """The backend on a GPU, with our kernels by either compiler; skips where there is none."""
+    """The backend on a GPU, with our kernels by either compiler; skips without a GPU."""
     ops = _gpu(request.param)
     blas._LIBRARIES[ops.machine] = None
     return ops
@@ -76,14 +76,14 @@ def gpu_ops(request):
 
 @pytest.fixture(scope="session")
 def cubin_ops():
-    """The backend that users get, on a GPU; the test skips where there is none."""
+    """The backend that users get, on a GPU; skips without a GPU."""
     return _gpu()
 
 
 # --- Every kernel -------------------------------------------------------------------------------
 
-SIGNED = ("pow", *integer_functions.UNSIGNED)
-"""Operators whose kernels are others for signed than for unsigned integers."""
+SIGNED = ("pow", *integer_functions.INTEGERS)
+"""Operators whose kernels differ for signed and unsigned integers."""
 
 
 @pytest.fixture(scope="session")
@@ -131,7 +131,7 @@ def _elementwise(operator):
     ):
         element = DTYPES[name]
         if operator.result == ("real" if element.kind == "integer" else "integer"):
-            continue  # computed in float32, or refused
+            continue  # computed in float32, or not supported
         has_gradient = element.is_floating_point and any(inspection._needed(operator))
         for layout, gradient in itertools.product(layouts, (False, True)[: 1 + has_gradient]):
             yield inspection._elementwise(operator, element, layout, gradient)
@@ -144,7 +144,7 @@ def _scatter(operator, dtype):
     return indexed.scatter_lines(operator.name, graph, dtype, 2, "index32")
 
 
-# --- A pretended GPU ----------------------------------------------------------------------------
+# --- A mock GPU ---------------------------------------------------------------------------------
 
 
 class Status(SimpleNamespace):
@@ -153,10 +153,10 @@ class Status(SimpleNamespace):
 
 
 class Buffer:
-    """A piece of host memory that stands for device memory; it goes back when it is forgotten."""
+    """A block of host memory in place of device memory; it is freed when it is collected."""
 
     def __init__(self, device, size):
-        assert size > 0  # as drivers want it
+        assert size > 0  # as drivers require
         self.device = device
         self.bytes = np.zeros(size, np.uint8)
         self.handle = self.bytes.ctypes.data
@@ -168,7 +168,7 @@ class Buffer:
 
 
 def memory_at(place, dtype, buffers):
-    """Return the memory that a kernel is given, as a buffer or as an address.
+    """Return the memory that is passed to a kernel, as a buffer or as an address.
 
     Kernels that are given addresses do not know how long the memory is. Where it is none of ours it
     is some array of NumPy's, which is longer than what a test does with it.
@@ -270,7 +270,7 @@ class Pretended:
 
     def allocate(self, size, stream):
         self.check()
-        if self.taken + self.kept + size > self.total:  # the pieces kept are too small
+        if self.taken + self.kept + size > self.total:  # the cached blocks are too small
             raise RuntimeError(self.out_of_memory)
         self.taken += size
         buffer = Buffer(self, size)
@@ -331,7 +331,7 @@ class Pretended:
 
 @pytest.fixture
 def pretend(monkeypatch):
-    """Return a function that makes a pretended GPU, whose kernels a compiler makes."""
+    """Return a function that creates a mock GPU with a compiler."""
     monkeypatch.setattr(gpu, "THREADS", 16)
 
     def pretending(compiler="ptx", **facts):
@@ -346,6 +346,6 @@ def pretend(monkeypatch):
 
 @pytest.fixture(params=COMPILERS)
 def pretended(request, pretend):
-    """The backend on a pretended GPU, with kernels of either compiler."""
+    """The backend on a mock GPU, with kernels of either compiler."""
     machine, _ = pretend(request.param)
     return CudaOps(machine, plain=True)

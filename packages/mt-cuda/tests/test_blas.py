@@ -1,4 +1,4 @@
-"""Products by cuBLAS: what it is asked for, of a library that NumPy stands for; and on a GPU."""
+"""Products by cuBLAS: its calls, with NumPy in place of the library; and on a GPU."""
 
 import ctypes
 
@@ -17,7 +17,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 class Library:
-    """What of cuBLAS is called, on memory of the host."""
+    """The functions of cuBLAS that are called, on host memory."""
 
     def __init__(self):
         self.status, self.calls = 0, []
@@ -49,7 +49,7 @@ class Library:
 
 
 def matrix(name, address, position, shape, leading):
-    """Return memory as a matrix whose columns lie one after the other."""
+    """Return memory as a column-major matrix."""
     dtype = DTYPES[name].numpy if name != "bfloat16" else np.dtype(np.uint16)
     start = address.value + position * dtype.itemsize
     size = leading * (shape[1] - 1) + shape[0]
@@ -71,7 +71,7 @@ def stored(name, values):
 
 @pytest.fixture
 def there(pretend, monkeypatch):
-    """The backend on a pretended GPU, to whose library nothing is too small, and the library."""
+    """The backend on a mock GPU, which uses the library for all sizes, and the library."""
     library = Library()
     monkeypatch.setattr("mt_cuda.matrices.blas.installed", lambda stream: Cublas(library, stream))
     monkeypatch.setattr(blas, "MUCH", 0)
@@ -87,7 +87,7 @@ def whole(ops, *shape, dtype="float32"):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("a_turned", [False, True])
 @pytest.mark.parametrize("b_turned", [False, True])
-def test_matrices_that_lie_in_rows_or_in_columns(there, dtype, a_turned, b_turned):
+def test_row_major_and_column_major_matrices(there, dtype, a_turned, b_turned):
     ops, library = there
     a, x = whole(ops, *((4, 3) if a_turned else (3, 4)), dtype=dtype)
     b, y = whole(ops, *((5, 4) if b_turned else (4, 5)), dtype=dtype)
@@ -130,7 +130,7 @@ def test_linear_maps_and_the_gradients_of_their_weights_and_biases(there, dtype)
     assert len(library.calls) == 2
 
 
-def test_what_lies_otherwise_is_multiplied_by_our_kernels(there):
+def test_other_layouts_use_our_kernels(there):
     ops, library = there
     a, x = whole(ops, 6, 8)
     b, y = whole(ops, 8, 5)
@@ -138,10 +138,10 @@ def test_what_lies_otherwise_is_multiplied_by_our_kernels(there):
     assert (x.flip(1) @ y).tolist() == (a[:, ::-1] @ b).tolist()
     ints = whole(ops, 3, 3, dtype="int32")[1]
     assert (ints @ ints).dtype is mt.int32
-    assert library.calls == [("float32", 1, blas.IN_FLOAT32)]  # flip() has made a copy
+    assert library.calls == [("float32", 1, blas.IN_FLOAT32)]  # flip() copies
 
 
-def test_numbers_are_rounded_where_that_is_allowed(there):
+def test_factors_are_rounded_if_allowed(there):
     ops, library = there
     _, x = whole(ops, 4, 4)
     mt.set_float32_matmul_precision("high")
@@ -153,11 +153,11 @@ def test_numbers_are_rounded_where_that_is_allowed(there):
     assert [way for *_, way in library.calls] == [blas.ROUNDED, blas.IN_FLOAT32]
 
 
-def test_a_library_that_says_no_is_an_error(there):
+def test_an_error_of_the_library_is_raised(there):
     ops, library = there
     library.status = 13
     _, x = whole(ops, 4, 4)
-    with pytest.raises(KernelError, match="cuBLAS could not multiply: its status is 13"):
+    with pytest.raises(KernelError, match="cuBLAS failed to multiply matrices: status 13"):
         x @ x
 
 

@@ -1,4 +1,4 @@
-"""The text of kernels as C: it says the same, and what it cannot say is refused."""
+"""Kernels translated to C, and errors for unsupported statements."""
 
 import textwrap
 
@@ -17,12 +17,12 @@ from mt_tensor import bfloat16, float16, float32, int32, int64
 
 
 def written(body, *operands):
-    """Return the body of a kernel of some lines, as C."""
+    """Translate the body of a kernel of some lines to C."""
     text = to_c(define("some", [*numbers("n"), *(p for o in operands for p in operand(*o))], body))
     return textwrap.dedent(text.partition("{\n")[2].rpartition("}\n")[0])
 
 
-def test_a_kernel_reads_alike_in_both_languages():
+def test_the_translation_of_a_kernel():
     assert to_c(inspection.kernel("tanh")) == textwrap.dedent("""\
         DEVICE float32 element_float32(float32 a0)
         {
@@ -81,7 +81,7 @@ def test_statements(python, c):
     assert written([python], *operands).strip() == c
 
 
-def test_whole_numbers_of_a_formula_wrap_around():
+def test_integers_of_a_formula_wrap_around():
     body = ["def f(a):", "    return -a * 3 + abs(a)", "i[0] = f(i[0])"]
     text = to_c(define("some", operand("i", int64), body))
     assert "(int64)((uint64)" in text
@@ -89,7 +89,7 @@ def test_whole_numbers_of_a_formula_wrap_around():
 
 
 @pytest.mark.parametrize("dtype", [int32, int64], ids=["int32", "int64"])
-def test_whole_numbers_that_threads_combine_wrap_around(dtype):
+def test_integers_of_reductions_wrap_around(dtype):
     graph = expanded(graph_of(OPERATORS["mul"].value))
     text = to_c(indexed.scatter_lines("mul", graph, dtype, 1, "index32"))
     function, _, kernel = text.partition("KERNEL")
@@ -98,7 +98,7 @@ def test_whole_numbers_that_threads_combine_wrap_around(dtype):
     assert f"out[at] = combine_{dtype.name}(a, b);" in kernel
 
 
-def test_variables_are_declared_where_they_get_their_value():
+def test_variables_are_declared_at_their_first_assignment():
     body = [
         "total = float32(0)",
         "if n > 3:",
@@ -115,21 +115,21 @@ def test_variables_are_declared_where_they_get_their_value():
         "y[0] = total",
     ]
     lines = [line.strip() for line in written(body, ("y", float32)).splitlines()]
-    assert lines[0] == "int64 kind;"  # two branches set what is read after them
+    assert lines[0] == "int64 kind;"  # two branches set a variable that is read after them
     assert lines[1] == "float32 total = 0.0f;"
     assert "kind = 1;" in lines
     assert "int64 twice = 2 * n;" in lines
     assert "float32 twice = y[n];" in lines
 
 
-def test_several_results_go_where_the_caller_wants_them():
+def test_several_results_are_written_through_pointers():
     body = ["def f(a):", "    return a, a < 0", "r, s = f(y[0])", "y[1] = r if s else y[0]"]
     text = to_c(define("some", operand("y", float32), body))
     assert "DEVICE void f_float32(float32 a, float32 *result0, bool *result1)" in text
     assert "f_float32(y[0], &r, &s);" in text
 
 
-def test_what_moves_16_bytes_names_the_memory():
+def test_vector_accesses_name_their_memory():
     body = ["s = cuda.shared.array(8, float32)", "p = s[4:]", "q = load4(p, 0)", "p = p[n:]"]
     body += ["store4(s, n, (q[0], q[1], q[2], q[3]))", "store4(x, 0, (q[0], q[1], q[2], q[3]))"]
     assert written(body, ("x", float32)) == textwrap.dedent("""\
@@ -149,7 +149,7 @@ def test_what_moves_16_bytes_names_the_memory():
         """)
 
 
-def test_every_kernel_can_be_written_in_c(every_kernel):
+def test_every_kernel_translates_to_c(every_kernel):
     for kernel in every_kernel.values():
         text = to_c(kernel)
         assert text.count("{") == text.count("}"), kernel.name
@@ -176,12 +176,12 @@ def test_every_kernel_can_be_written_in_c(every_kernel):
         "e = cuda.local.array(8, float32); f = load4(e, 0)",
     ],
 )
-def test_what_kernels_do_not_use_is_refused_and_shown(line):
+def test_unsupported_statements_raise_and_are_quoted(line):
     with pytest.raises(KernelError, match="kernel some cannot be written in C: `"):
         written([line], ("y", float32))
 
 
-def test_parameters_of_a_kernel_are_pointers_and_whole_numbers():
+def test_parameters_of_a_kernel_are_pointers_and_integers():
     kernel = Kernel(
         "k", "def k(n, x):\n    x[0] = n", (Parameter("n"), Parameter("x", "uint8", "pointer"))
     )

@@ -1,4 +1,4 @@
-"""Kernels as machine code: compiled by NVRTC, kept on disk, handed to the driver."""
+"""Kernels as machine code: compiled by NVRTC, cached on disk, loaded by the driver."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def kernel(name="one", number=1):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder for cubins, as a new process sees it."""
+    """An empty folder for cubins, with the caches of a new process."""
     monkeypatch.setenv(cache.FOLDER.variable, str(tmp_path / "cubins"))
     cache._make_room.cache_clear()
     yield tmp_path / "cubins"
@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """Return the names of the kernels that were compiled, by a compiler that takes no time."""
+    """The names of the kernels that a mock compiler has compiled."""
     names = []
 
     def compiling(kernel, capability):
@@ -45,7 +45,7 @@ def compiled(monkeypatch):
     return names
 
 
-def test_nvrtc_makes_machine_code_for_each_kind_of_gpu(folder):
+def test_nvrtc_compiles_for_each_kind_of_gpu(folder):
     codes = {capability: cache.cubin(kernel(), capability) for capability in (HOPPER, AMPERE)}
     for capability, code in codes.items():
         assert code[:4] == b"\x7fELF"
@@ -55,7 +55,7 @@ def test_nvrtc_makes_machine_code_for_each_kind_of_gpu(folder):
     assert len(list(folder.iterdir())) == 2
 
 
-def test_machine_code_is_asked_for_by_the_name_of_an_operator():
+def test_compile_cubin_takes_the_name_of_an_operator():
     code = mt_cuda.compile_cubin("neg", dtype="float64", layout="strided", capability=AMPERE)
     assert code[:4] == b"\x7fELF"
     assert b"neg_float64" in code
@@ -72,7 +72,7 @@ def test_a_kernel_is_compiled_once(folder, compiled):
 
 
 @pytest.mark.parametrize("what", ["text", "parameters", "capability", "version", "C"])
-def test_whatever_decides_what_comes_out_is_another_file(folder, compiled, monkeypatch, what):
+def test_every_input_of_the_compiler_changes_the_file_name(folder, compiled, monkeypatch, what):
     cache.cubin(kernel(), HOPPER)
     if what == "version":
         monkeypatch.setattr(nvrtc, "version", lambda: (13, 99))
@@ -87,7 +87,7 @@ def test_whatever_decides_what_comes_out_is_another_file(folder, compiled, monke
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "one bit"])
-def test_a_damaged_file_is_compiled_anew_and_mended(folder, compiled, damage):
+def test_a_damaged_file_is_compiled_again_and_replaced(folder, compiled, damage):
     code = cache.cubin(kernel(), HOPPER)
     (file,) = folder.iterdir()
     data = file.read_bytes()
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_compiled_anew_and_mended(folder, compiled, damage):
     assert compiled == ["one", "one"]
 
 
-def test_nothing_is_kept_where_that_is_not_wanted_or_not_possible(tmp_path, compiled, monkeypatch):
+def test_nothing_is_stored_if_disabled_or_impossible(tmp_path, compiled, monkeypatch):
     (tmp_path / "file").touch()
     for place in ("off", str(tmp_path / "file" / "folder")):
         monkeypatch.setenv(cache.FOLDER.variable, place)
@@ -109,15 +109,15 @@ def test_nothing_is_kept_where_that_is_not_wanted_or_not_possible(tmp_path, comp
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
-def test_nothing_is_loaded_that_others_may_have_written(folder, compiled):
+def test_files_that_other_users_may_have_written_are_not_loaded(folder, compiled):
     cache.cubin(kernel(), HOPPER)
     folder.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match="let MT_CUDA_CACHE name a folder of your own"):
+    with pytest.warns(RuntimeWarning, match="set MT_CUDA_CACHE to a folder of your own"):
         cache.cubin(kernel(), HOPPER)
     assert compiled == ["one", "one"]
 
 
-def test_what_was_not_used_for_longest_makes_room_once_in_a_process(folder, compiled, monkeypatch):
+def test_least_recently_used_cubins_are_deleted_once_per_process(folder, compiled, monkeypatch):
     folder.mkdir()
     for age in range(10):
         file = folder / f"old{age}-0123.cubin"
@@ -134,7 +134,7 @@ def test_what_was_not_used_for_longest_makes_room_once_in_a_process(folder, comp
     assert {file.name.partition("-")[0] for file in folder.iterdir()} == {*left, "newer"}
 
 
-def test_the_machine_hands_what_was_compiled_to_the_driver(pretend):
+def test_the_machine_passes_cubins_to_the_driver(pretend):
     machine, gpu = pretend("cubin")
     loaded = machine.load(kernel("mine"))
     assert gpu.loaded["mine"] == b"cubin"
@@ -143,7 +143,7 @@ def test_the_machine_hands_what_was_compiled_to_the_driver(pretend):
     assert machine.download(memory, 1)[0] == 5
 
 
-def test_what_does_not_compile_is_named(folder, monkeypatch):
+def test_compiler_errors_name_the_kernel(folder, monkeypatch):
     monkeypatch.setattr(nvrtc, "PRELUDE", nvrtc.PRELUDE + "#error the prelude is wrong\n")
     with pytest.raises(
         KernelError, match=r"(?s)kernel one does not compile .*the prelude is wrong"
@@ -152,8 +152,10 @@ def test_what_does_not_compile_is_named(folder, monkeypatch):
     assert not folder.exists()
 
 
-def test_a_gpu_that_the_compiler_does_not_know_has_a_cure(folder):
-    with pytest.raises(KernelError, match=r"does not know GPUs .* 99\.9\. .*pip install 'mt-cuda"):
+def test_an_unsupported_gpu_raises_with_advice(folder):
+    with pytest.raises(
+        KernelError, match=r"does not support GPUs .* 99\.9\. .*pip install 'mt-cuda"
+    ):
         cache.cubin(kernel(), (99, 9))
 
 
@@ -173,10 +175,10 @@ except KernelError as error:
 
 
 @pytest.mark.parametrize("module", ["cuda", "cuda.bindings.nvrtc"])
-def test_a_compiler_that_is_missing_has_a_cure(module):
+def test_a_missing_compiler_raises_with_advice(module):
     code = MISSING.format(module=module)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "compiled by NVRTC, which is not there" in run.stdout
+    assert "compiled by NVRTC, which is missing" in run.stdout
     assert "pip install 'mt-cuda[cu13]'" in run.stdout
 
 
@@ -199,7 +201,7 @@ print(len(compiled))
 
 
 @pytest.mark.gpu
-def test_a_step_that_has_run_once_compiles_nothing_in_the_next_process(cubin_ops, tmp_path):
+def test_a_repeated_step_compiles_nothing_in_the_next_process(cubin_ops, tmp_path):
     compiled = [
         subprocess.run(
             [sys.executable, "-c", STEP],

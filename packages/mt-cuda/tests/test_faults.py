@@ -1,4 +1,4 @@
-"""What goes wrong on a GPU: who says so, what it is called, and what can be done afterwards."""
+"""Errors of a GPU: where they are raised, their messages, and the state afterwards."""
 
 import gc
 
@@ -20,7 +20,7 @@ def fills(name):
 
 @pytest.fixture(params=["ptx", "cubin"])
 def there(request, pretend):
-    """A machine, and the pretended GPU that it is."""
+    """A machine, and its mock GPU."""
     return pretend(request.param)
 
 
@@ -31,10 +31,10 @@ def launched(machine, *names):
     return memory
 
 
-def test_what_the_pool_keeps_is_given_back_before_memory_is_said_to_be_out(there):
+def test_cached_memory_is_freed_before_out_of_memory_is_raised(there):
     machine, gpu = there
     half = gpu.total // 2 // float32.itemsize
-    for _ in range(5):  # each time the pool has kept what the last one was
+    for _ in range(5):  # each time the pool has cached the previous block
         kept = machine.allocate(half, float32)
         del kept
     assert gpu.taken + gpu.kept > 0
@@ -45,7 +45,7 @@ def test_what_the_pool_keeps_is_given_back_before_memory_is_said_to_be_out(there
     assert gpu.taken == (first.count + second.count) * float32.itemsize
 
 
-def test_tensors_that_know_each_other_are_forgotten_first(there):
+def test_reference_cycles_are_collected_first(there):
     machine, gpu = there
     most = gpu.total // float32.itemsize - 64
     gc.disable()
@@ -61,7 +61,7 @@ def test_tensors_that_know_each_other_are_forgotten_first(there):
 @pytest.mark.parametrize(
     "message", ["CUDA_ERROR_OUT_OF_MEMORY: in words.", "Failed to allocate memory from pool"]
 )
-def test_out_of_memory_says_what_was_asked_and_leaves_the_rest_usable(there, message):
+def test_out_of_memory_names_the_request_and_leaves_the_machine_usable(there, message):
     machine, gpu = there
     gpu.out_of_memory = message
     values = np.arange(5, dtype="f4")
@@ -78,7 +78,7 @@ def test_out_of_memory_says_what_was_asked_and_leaves_the_rest_usable(there, mes
 
 
 @pytest.mark.parametrize("code", LASTING)
-def test_after_a_fault_of_a_kernel_every_call_names_the_first(there, code):
+def test_after_a_fault_every_call_names_the_first_fault(there, code):
     machine, gpu = there
     memory = launched(machine, "healthy")
     machine.synchronize()
@@ -104,7 +104,7 @@ def test_after_a_fault_of_a_kernel_every_call_names_the_first(there, code):
         assert str(again.value) == first
 
 
-def test_a_copy_finds_the_only_kernel_that_can_have_failed(there):
+def test_a_copy_names_the_only_kernel_that_can_have_failed(there):
     machine, gpu = there
     memory = launched(machine, "culprit")
     gpu.fault = "CUDA_ERROR_ILLEGAL_ADDRESS"
@@ -112,7 +112,7 @@ def test_a_copy_finds_the_only_kernel_that_can_have_failed(there):
         machine.download(memory, 1)
 
 
-def test_a_launch_that_is_refused_names_its_kernel_and_harms_nothing(there):
+def test_a_refused_launch_names_its_kernel_and_has_no_effect(there):
     machine, gpu = there
     memory, kernel = machine.allocate(1, float32), machine.load(fills("greedy"))
     gpu.fault = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
@@ -126,7 +126,7 @@ def test_a_launch_that_is_refused_names_its_kernel_and_harms_nothing(there):
 
 
 @pytest.mark.parametrize("code", REFUSED)
-def test_code_that_the_driver_does_not_take_has_a_cure(there, code):
+def test_code_that_the_driver_refuses_raises_with_advice(there, code):
     machine, gpu = there
     gpu.fault = code
     message = rf"load kernel new \({code}.*newer than the driver.*pip install 'mt-cuda\[cu13\]'"
@@ -134,7 +134,7 @@ def test_code_that_the_driver_does_not_take_has_a_cure(there, code):
         machine.load(fills("new"))
 
 
-def test_a_forked_process_is_told_to_be_spawned(there, monkeypatch):
+def test_a_forked_process_raises_with_advice(there, monkeypatch):
     machine, gpu = there
     gpu.fault = "CUDA_ERROR_NOT_INITIALIZED"
     monkeypatch.setattr("os.getpid", lambda: -1)
@@ -142,17 +142,17 @@ def test_a_forked_process_is_told_to_be_spawned(there, monkeypatch):
         machine.allocate(1000, float32)
     monkeypatch.undo()
     gpu.fault = None
-    assert machine.allocate(1000, float32).count == 1000  # where it came from nothing has happened
+    assert machine.allocate(1000, float32).count == 1000  # the parent process is not affected
 
 
-def test_memory_that_is_refused_for_another_reason_is_not_said_to_be_out(there):
+def test_other_allocation_errors_are_not_out_of_memory(there):
     machine, gpu = there
     gpu.out_of_memory = "CUDA_ERROR_NOT_SUPPORTED: in words."
     with pytest.raises(KernelError, match=r"memory could not be allocated \(CUDA_ERROR_NOT_SUPP"):
         machine.allocate(1 << 20, float32)
 
 
-def test_other_failures_are_said_as_they_are(there):
+def test_other_failures_are_reported_unchanged(there):
     machine, gpu = there
     gpu.fault = "CUDA_ERROR_NOT_PERMITTED"
     for action in (
@@ -167,7 +167,7 @@ def test_other_failures_are_said_as_they_are(there):
 
 
 @pytest.mark.parametrize("compiler", ["ptx", "cubin"])
-def test_a_compiler_that_is_missing_makes_the_gpu_unavailable(pretend, compiler):
+def test_a_missing_compiler_makes_the_gpu_unavailable(pretend, compiler):
     with pytest.raises(BackendUnavailableError, match="on Pretended: install one. To learn"):
         pretend(compiler, missing="install one.")
 
@@ -182,7 +182,7 @@ def test_a_compiler_that_is_missing_makes_the_gpu_unavailable(pretend, compiler)
         (5 << 40, "5120.0 GiB"),
     ],
 )
-def test_sizes_are_said_as_people_read_them(size, text):
+def test_sizes_are_formatted_for_people(size, text):
     assert sized(size) == text
 
 
@@ -190,7 +190,7 @@ def test_sizes_are_said_as_people_read_them(size, text):
 
 
 @pytest.mark.gpu
-def test_a_gpu_that_is_out_of_memory_goes_on(gpu_ops):
+def test_a_gpu_works_after_out_of_memory(gpu_ops):
     machine = gpu_ops.machine
     kept = machine.upload(np.arange(5, dtype="f4"))
     with pytest.raises(OutOfMemoryError, match=r"are free"):
@@ -219,7 +219,7 @@ for action in (gpu.synchronize, lambda: gpu.allocate(1, float32), lambda: gpu.do
 
 
 @pytest.mark.gpu
-def test_a_gpu_on_which_a_kernel_failed_says_so_in_every_call(cubin_ops):
+def test_every_call_after_a_failed_kernel_raises(cubin_ops):
     import subprocess
     import sys
 

@@ -30,7 +30,7 @@ def close(ops, function, *arrays):
 
 
 def launches(action):
-    """Count the launches of what is done when it has been done before."""
+    """Count the launches of a call that has run before."""
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         action()
@@ -51,7 +51,7 @@ def test_softmax_along_a_dimension(ops, name, shape, dim, dtype):
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-def test_softmax_of_infinities_and_nan_is_that_of_numpy(ops, name):
+def test_softmax_of_infinities_and_nan_matches_numpy(ops, name):
     x = np.array([[np.inf, 0, 1], [-np.inf, 0, 1], [np.nan, 0, 1], [-np.inf] * 3], "f4")
     results = [getattr(mt, name)(mt.tensor(x, backend=b), 1).numpy() for b in (ops, "numpy")]
     np.testing.assert_allclose(*results, rtol=1e-6)
@@ -63,13 +63,13 @@ def test_softmax_is_one_launch_each_way():
         y = mt.softmax(x, 1)
         y.backward(y.detach())
 
-    assert launches(step) == 3  # and one for the ones
+    assert launches(step) == 3  # and one for ones_like
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int64", "uint64"])
 @pytest.mark.parametrize(("shape", "dim"), [((7, 40), 1), ((5, 3, 4), 1), ((1, 1), 0), ((9,), 0)])
-def test_positions_are_those_of_numpy(ops, name, dtype, shape, dim):
+def test_positions_match_numpy(ops, name, dtype, shape, dim):
     x = np.random.default_rng(0).integers(0, 9, shape).astype(dtype)  # with ties
     found = getattr(mt.tensor(x, backend=ops), name)(dim)
     np.testing.assert_array_equal(found.numpy(), getattr(np, name)(x, dim))

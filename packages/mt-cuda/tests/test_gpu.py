@@ -1,4 +1,4 @@
-"""The real machine: its bookkeeping on a pretended driver, its limits on a real GPU."""
+"""The real machine: its bookkeeping on a mock driver, its limits on a real GPU."""
 
 from types import SimpleNamespace
 
@@ -15,7 +15,7 @@ from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
 
 
-def test_memory_goes_there_and_back(pretended):
+def test_memory_is_copied_to_the_device_and_back(pretended):
     for values in (np.arange(5.0), np.array([True, False]), np.zeros(0, np.int8)):
         storage = pretended.from_host(values)
         assert np.array_equal(pretended.to_host(storage), values)
@@ -64,16 +64,16 @@ def test_drivers_without_a_device(pretend, facts, reason):
         pretend(**facts)
 
 
-def test_a_newer_driver_takes_what_is_for_an_older_one(pretend):
+def test_a_newer_driver_accepts_code_for_an_older_one(pretend):
     pretend(version=14020)
 
 
-def test_kernels_that_do_not_run_make_it_unavailable(pretend):
+def test_kernels_that_do_not_run_make_the_gpu_unavailable(pretend):
     with pytest.raises(BackendUnavailableError, match=r"run on Pretended: no compiler\. To learn"):
         pretend(missing="no compiler.\nMore of it.")
 
 
-def test_ways_to_launch_are_remembered_in_limits(pretend, monkeypatch):
+def test_the_cache_of_launches_is_bounded(pretend, monkeypatch):
     machine, _ = pretend()
     monkeypatch.setattr(gpu, "CACHE_SIZE", 2)
     one = define("one", [*numbers("n"), *operand("y", mt.float32)], ["y[y_at] = float32(n)"])

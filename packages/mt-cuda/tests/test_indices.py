@@ -1,4 +1,4 @@
-"""Indices checked on the device: nobody waits for a right one, and a wrong one is told of later."""
+"""Indices checked on the device: valid ones do not wait, and invalid ones raise later."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def ops(request):
         yield ops
 
 
-def test_a_steady_step_sends_nothing_and_waits_for_nothing():
+def test_a_repeated_step_copies_nothing_and_waits_for_nothing():
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         x, places = mt.ones(8, 8, requires_grad=True), mt.tensor([[0, -1], [2, 3]])
@@ -34,11 +34,11 @@ def test_a_steady_step_sends_nothing_and_waits_for_nothing():
     assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
 
 
-def test_whether_an_index_was_wrong_is_read_with_what_is_read_anyway():
+def test_the_notice_is_read_with_the_next_download():
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         x = mt.ones(4, 4)
-        for reads in (2, 1):  # the second time nothing has been checked meanwhile
+        for reads in (2, 1):  # the second time there was no check in between
             y = x.gather(0, mt.tensor([[1, 2]])) if reads == 2 else x
             machine.record = Record()
             y.numpy()
@@ -46,7 +46,7 @@ def test_whether_an_index_was_wrong_is_read_with_what_is_read_anyway():
 
 
 @pytest.mark.parametrize("wait", ["synchronize", "numpy", "another tensor"])
-def test_the_first_wrong_index_is_told_when_somebody_waits_and_once(ops, wait):
+def test_the_first_invalid_index_is_raised_once_at_the_next_wait(ops, wait):
     x = mt.arange(12.0).view(3, 4)
     other = x + 1
     wrong = x.index_select(1, mt.tensor([0, -7, 9, 3]))
@@ -60,7 +60,7 @@ def test_the_first_wrong_index_is_told_when_somebody_waits_and_once(ops, wait):
     assert wrong.tolist() == x.numpy()[:, [0, 0, 0, 3]].tolist()
 
 
-def test_no_more_places_are_told_from_each_other_than_there_is_room_for(ops, monkeypatch):
+def test_the_number_of_distinguished_operations_is_bounded(ops, monkeypatch):
     monkeypatch.setattr(indices, "MOST_PLACES", 1)
     x = mt.ones(3)
     for name, told in (("gather", "gather"), ("index_select", "an operation")):

@@ -1,4 +1,4 @@
-"""Where elements are not zero, and masks, on the simulator in either order, against NumPy."""
+"""Positions of nonzero elements, and masks, on the simulator in either order, against NumPy."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def ops(request):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (2, 3, 40), (0,), (2, 0, 3), (9, 1, 2)])
-def test_places_are_those_of_numpy(ops, dtype, shape):
+def test_positions_match_numpy(ops, dtype, shape):
     for values in (np.random.default_rng(0).integers(0, 3, shape), np.zeros(shape), np.ones(shape)):
         x = values.astype(dtype)
         found = mt.tensor(x, backend=ops).nonzero()
@@ -23,7 +23,7 @@ def test_places_are_those_of_numpy(ops, dtype, shape):
         np.testing.assert_array_equal(found.numpy(), np.argwhere(x))
 
 
-def test_nan_and_fractions_are_not_zero(ops):
+def test_nan_and_fractions_are_nonzero(ops):
     x = mt.tensor([0.5, 0.0, -0.0, np.nan, np.inf, 1e-40], backend=ops)
     assert x.nonzero(as_tuple=True)[0].tolist() == [0, 3, 4, 5]
 

@@ -73,7 +73,7 @@ def same(ops, ours, theirs, tolerance=0.0):
     np.testing.assert_allclose(found.astype("f8"), wanted.astype("f8"), tolerance, tolerance)
 
 
-# --- Element-wise -------------------------------------------------------------------------------
+# --- Elementwise --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
@@ -118,7 +118,7 @@ def test_fused_gradients(ops, spec):
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int8", "uint8"])
-def test_numbers_among_the_inputs_give_what_tensors_of_them_give(ops, dtype, view, monkeypatch):
+def test_numbers_among_the_inputs_match_tensors(ops, dtype, view, monkeypatch):
     x, number = np.arange(36).reshape(4, 9).astype(dtype), 3
     formula, element = OPERATORS["sub"].value, DTYPES[dtype]
     ours, theirs = both(ops, x, view)
@@ -147,11 +147,11 @@ def test_a_tensor_is_filled_with_a_number_without_an_upload(ops, shape, dtype, v
     filled = ops.to_host(ops.full(shape, DTYPES[dtype], value))
     assert filled.dtype == wanted.dtype
     assert np.array_equal(filled, wanted)
-    assert filled.tobytes() == wanted.tobytes()  # a truth value is 0 or 1
+    assert filled.tobytes() == wanted.tobytes()  # a bool is 0 or 1
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8"])
-def test_whole_numbers_up_to_the_extremes(ops, dtype):
+def test_integers_up_to_the_extremes(ops, dtype):
     limits = np.iinfo(dtype)
     values = [limits.min, limits.max, 0, 1, 2, 7, 31, 64, limits.max - 1, limits.max // 2]
     values += [-1, -7] if limits.min else []
@@ -227,7 +227,7 @@ def test_indices_that_need_64_bits(ops, monkeypatch):
     assert np.array_equal(wide.to_host(total), wide.to_host(x).sum(1, keepdims=True))
 
 
-def test_powers_of_whole_numbers(ops):
+def test_powers_of_integers(ops):
     cases = itertools.product((-3, -1, 0, 1, 2, 7), (0, 1, 2, 5), ("int64", "int32", "int8"))
     for base, exponent, dtype in cases:
         x, y = (on(ops, np.array([v], dtype)) for v in (base, exponent))
@@ -292,7 +292,7 @@ def test_logical_reductions(ops, name):
     assert np.array_equal(ops.to_host(out), fold(array, axis=1, keepdims=True))
 
 
-def test_nothing_folded_is_the_identity(ops):
+def test_empty_reductions_give_the_identity(ops):
     for name, wanted in (("add", 0), ("mul", 1)):
         out = ops.reduce(OPERATORS[name], ops.empty((4, 0), mt.float32), (1,))
         assert (ops.to_host(out) == wanted).all()
@@ -300,7 +300,7 @@ def test_nothing_folded_is_the_identity(ops):
 
 @pytest.mark.parametrize("place", [0, 7, 70, 99])
 @pytest.mark.parametrize("name", ["add", "maximum", "minimum"])
-def test_nan_and_infinity_survive(ops, name, place):
+def test_nan_and_infinity_propagate(ops, name, place):
     for value in (np.nan, np.inf, -np.inf):
         array = np.ones(100, "f4")
         array[place] = value
@@ -309,7 +309,7 @@ def test_nan_and_infinity_survive(ops, name, place):
         np.testing.assert_equal(ops.to_host(out)[0], wanted)
 
 
-def test_sums_repeat_exactly(ops):
+def test_sums_are_deterministic(ops):
     array = np.random.default_rng(0).standard_normal((3, 999)).astype("f4")
     results = set()
     for _ in range(3):
@@ -383,14 +383,14 @@ def test_many_repetitions_all_count(ops):
         assert ops.to_host(out).tolist() == [500, 500]
 
 
-def test_nan_survives_scatter(ops):
+def test_scatter_propagates_nan(ops):
     out = on(ops, np.zeros(2, "f4"))
     source, index = np.array([np.nan, 1, 2, 3], "f4"), np.array([0, 0, 1, 1])
     ops.scatter(on(ops, source), 0, on(ops, index), out, OPERATORS["maximum"])
     np.testing.assert_equal(ops.to_host(out), [np.nan, 3])
 
 
-def test_the_same_bytes_as_another_type(ops):
+def test_reinterpreting_bytes_as_another_dtype(ops):
     from mt_tensor import float32, int8, int64
 
     values = np.array([1.0, -2.0, 3.0], np.float32)
@@ -408,7 +408,7 @@ def test_the_same_bytes_as_another_type(ops):
     assert elements(again, 3, float32).tolist() == values.tolist()
 
 
-def test_of_many_layouts_and_formulas_the_last_are_remembered(monkeypatch):
+def test_the_plan_cache_keeps_recent_layouts_and_formulas(monkeypatch):
     monkeypatch.setattr("mt_cuda.core.backend.CACHE_SIZE", 3)
     few = CudaOps(Simulator(), plain=True)
     for name, size in itertools.product(("neg", "square", "exp", "abs", "neg"), (1, 2)):

@@ -1,4 +1,4 @@
-"""What depends on the process: the choice of the machine, light imports, the kit, the README."""
+"""Tests in new processes: the choice of the machine, light imports, the kit, the README."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def python(*arguments, **variables):
-    """Run Python in a process of its own."""
+    """Run Python in a new process."""
     hidden = ("MT_CUDA_SIM", "MT_BACKEND", "PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
     environment = {k: v for k, v in os.environ.items() if k not in hidden}
     return subprocess.run(
@@ -29,7 +29,7 @@ def python(*arguments, **variables):
 
 KIT = "mt_tensor.conformance"
 EACH_KERNEL = ("primitives", "programs", "operations::test_operation_values")
-"""The tests of the kit that run every kind of kernel; the others run the same ones again."""
+"""The tests of the kit that run every kind of kernel; the others repeat these."""
 
 
 @pytest.mark.conformance
@@ -67,7 +67,7 @@ print(x.grad.tolist())
     assert run.stdout.strip() == "[2.0, 4.0]", run.stderr
 
 
-def test_compiling_needs_no_name_that_numpy_has_dropped():
+def test_compiling_needs_no_removed_name_of_numpy():
     code = """
 import numpy as np
 vars(np).pop("row_stack", None)
@@ -78,7 +78,7 @@ print(".entry" in mt_cuda.compile_ptx("add"), hasattr(np, "row_stack"), hasattr(
     assert run.stdout.strip() == "True False True", run.stderr[-2000:]
 
 
-def test_probing_says_ready_or_why_not():
+def test_probing_prints_ready_or_the_reason():
     simulated = python("-m", "mt_tensor.backends", "--probe", MT_CUDA_SIM="1")
     row = next(line for line in simulated.stdout.splitlines() if line.startswith("cuda "))
     assert row.split()[-1] == "ready"
@@ -91,7 +91,7 @@ def test_probing_says_ready_or_why_not():
 NO_DEVICE = {"CUDA_VISIBLE_DEVICES": ""}
 
 
-def test_without_a_gpu_nothing_else_suffers():
+def test_without_a_gpu_other_backends_work():
     code = """
 import mt_tensor as mt
 from mt_tensor.errors import BackendUnavailableError
@@ -115,7 +115,7 @@ print((mt.tensor([1.0]) + 1).tolist())
         ("sys.modules['cuda.bindings'] = None", "the CUDA libraries cannot be imported"),
     ],
 )
-def test_each_reason_is_named(hide, reason):
+def test_each_reason_is_reported(hide, reason):
     code = f"""
 import sys
 import mt_cuda.core.gpu
@@ -170,7 +170,7 @@ print(product.name)
 """
 
 
-def test_numbas_own_simulator_agrees():
+def test_the_simulator_of_numba_agrees():
     run = python("-c", NUMBA_SIMULATOR, NUMBA_ENABLE_CUDASIM="1")
     assert run.returncode == 0, run.stderr[-3000:]
     assert len(run.stdout.split()) == 3

@@ -35,12 +35,12 @@ def backend(request):
 
 
 def whole(shape, dtype="float32", seed=0):
-    """Small whole numbers, of which sums are exact in every order."""
+    """Small integers, whose sums are exact in any order."""
     return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
 
 
 def view(backend, array, transposed, start, step):
-    """The same elements in another layout: transposed in memory, behind others, with gaps."""
+    """The same elements in another layout: transposed, with an offset, with gaps."""
     rows, columns = array.shape
     stored = array.T if transposed else array
     padded = np.full((stored.shape[0], stored.shape[1] * step), np.nan, array.dtype)
@@ -75,8 +75,8 @@ def test_every_way_to_read(backend, dtype):
 )
 @pytest.mark.parametrize("transposed", [False, True])
 def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile, transposed):
-    """Of transposed ones there are several groups beside each other, and below: see `rounds`."""
-    shape = rows, inner, columns = 17, 32, 40  # four strips or more, so that all loops run
+    """With transposed factors there are several groups in both directions: see `rounds`."""
+    shape = rows, inner, columns = 17, 32, 40  # at least four strips, so that all loops run
     cut = cut_of(tile, (1, *shape))
     monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_: cut)
     a, b = whole((rows, inner)), whole((inner, columns), seed=1)
@@ -89,7 +89,7 @@ def test_tiles_with_warps_and_with_narrow_strips(backend, monkeypatch, tile, tra
 
 
 def cut_of(tile, shape, span=None):
-    """Cut a product up by this tile."""
+    """Split a product by this tile."""
     batches, rows, inner, columns = shape
     count = batches * -(-rows // tile.rows) * -(-columns // tile.columns)
     return Cut(tile, count, -(-inner // span) if span else 1, span or inner)
@@ -120,7 +120,7 @@ def test_matrices_of_a_batch(backend, shared):
     assert np.array_equal(backend.to_host(product), a @ b)
 
 
-def test_nothing_and_vectors(backend):
+def test_empty_matrices_and_vectors(backend):
     for left, right in (((3, 0), (0, 2)), ((0, 4), (4, 2)), ((4,), (4, 3)), ((2, 4), (4,))):
         a, b = whole(left), whole(right, seed=1)
         product = backend.matmul(backend.from_host(a), backend.from_host(b))
@@ -140,7 +140,7 @@ def test_bfloat16_is_multiplied_in_float32(backend):
     [
         ("float16", TILES[0], True, True),
         ("bfloat16", TILES[4], True, True),
-        ("float16", TILES[5], True, False),  # not of whole warps' parts
+        ("float16", TILES[5], True, False),  # not a multiple of the part of a warp
         ("float16", TILES[0], False, False),
         ("float32", TILES[0], True, False),
         ("float32 rounded", TILES[0], True, True),
@@ -148,7 +148,9 @@ def test_bfloat16_is_multiplied_in_float32(backend):
         ("float32 rounded", TILES[0], False, False),
     ],
 )
-def test_tensor_cores_take_what_fits_and_the_twin_all_else(dtype, tile, wide, fits, beside):
+def test_tensor_cores_compute_what_fits_and_the_general_kernel_the_rest(
+    dtype, tile, wide, fits, beside
+):
     way = Factor(by_inner=True, wide=wide)
     element, rounded = DTYPES[dtype.split()[0]], dtype.endswith("rounded")
     form = Product(element, element, tile, way, way, wide=False, batch=0, rounded=rounded)
@@ -173,7 +175,7 @@ def less_exact():
     mt.set_float32_matmul_precision("highest")
 
 
-def test_numbers_of_float32_are_rounded_only_where_that_is_allowed(request):
+def test_float32_is_rounded_only_if_allowed(request):
     ops = CudaOps(machine := Recorder())
     x = mt.ones(1024, 1024, backend=ops)
 
@@ -191,7 +193,7 @@ def test_numbers_of_float32_are_rounded_only_where_that_is_allowed(request):
 @pytest.mark.gpu
 @pytest.mark.parametrize("ours", [True, False])
 @pytest.mark.parametrize("shape", [(1024, 1024, 1024), (256, 4096, 384), (1500, 532, 1388)])
-def test_rounded_products_are_right_to_ten_bits(cubin_ops, less_exact, monkeypatch, shape, ours):
+def test_rounded_products_are_accurate_to_ten_bits(cubin_ops, less_exact, monkeypatch, shape, ours):
     rows, inner, columns = shape
     if ours:
         monkeypatch.setattr(cubin_ops.machine, "products", lambda: None)
@@ -206,8 +208,8 @@ def test_rounded_products_are_right_to_ten_bits(cubin_ops, less_exact, monkeypat
             assert 1e-5 < error < 1e-3
 
 
-def test_nan_beyond_the_edge_stays_there(backend):
-    """Rows beyond the edge are read as the last, and what fills no strip is not multiplied."""
+def test_nan_beyond_the_edge_does_not_spread(backend):
+    """Rows beyond the edge read the last row, and a partial strip is not multiplied as a whole."""
     a, b = whole((9, 5)), whole((5, 9), seed=1)
     left, right = a.copy(), b.copy()
     left[-1] = np.nan
@@ -217,7 +219,7 @@ def test_nan_beyond_the_edge_stays_there(backend):
     assert np.isnan(product[-1]).all()
 
 
-def test_whole_numbers_take_the_kernel_of_the_lesson(backend):
+def test_integers_use_the_kernel_of_the_core(backend):
     a, b = whole((3, 4), "int32"), whole((4, 2), "int32", 1)
     product = backend.matmul(backend.from_host(a), backend.from_host(b))
     assert np.array_equal(backend.to_host(product), a @ b)
@@ -241,7 +243,7 @@ def test_a_missing_barrier_is_found(line):
         machine.launch(faulty, (1, 1), 4, numbers, memory)
 
 
-# --- What a linear map needs beside ---------------------------------------------------------------
+# --- Biases and their gradients -------------------------------------------------------------------
 
 MORE_ROWS_THAN_THREADS, MORE_THREADS = Tile(32, 4, 4, 4, 4), Tile(4, 32, 4, 4, 4)
 
@@ -263,21 +265,21 @@ def test_biases_and_sums_of_rows(backend, monkeypatch, tile, span, dtype):
     assert np.array_equal(sums, a.sum(1))
 
 
-def test_biases_lie_anywhere(backend):
+def test_biases_of_any_layout(backend):
     a, b, biases = whole((6, 5)), whole((5, 8)), whole((24,), seed=2)
     bias = backend.from_host(biases).like((8,), (1,), 3)
     found = linear(backend, backend.from_host(a), backend.from_host(b), bias)
     assert np.array_equal(backend.to_host(found), a @ b + biases[3:11])
 
 
-# --- Which tile ---------------------------------------------------------------------------------
+# --- The choice of the tile ---------------------------------------------------------------------
 
 SIZES = st.integers(1, 60000)
 
 
 @settings(max_examples=200, deadline=None)
 @given(batches=st.sampled_from([1, 1, 1, 8, 96]), rows=SIZES, inner=SIZES, columns=SIZES)
-def test_every_multiprocessor_has_work_where_there_is_much(batches, rows, inner, columns):
+def test_large_products_occupy_every_multiprocessor(batches, rows, inner, columns):
     cut = choose((batches, rows, inner, columns), mt.float32, GPU)
     assert (cut.parts - 1) * cut.span < inner <= cut.parts * cut.span
     assert cut.parts == 1 or cut.span % cut.tile.depth == 0
@@ -301,7 +303,7 @@ def test_every_multiprocessor_has_work_where_there_is_much(batches, rows, inner,
         ((1, 384, 4096, 384), (32, 64), (32, 64)),
     ],
 )
-def test_narrow_products_take_narrow_tiles(shape, rows, columns):
+def test_narrow_products_use_narrow_tiles(shape, rows, columns):
     tile = choose(shape, mt.float32, GPU).tile
     assert rows[0] <= tile.rows <= rows[1]
     assert columns[0] <= tile.columns <= columns[1]
@@ -326,5 +328,5 @@ def test_the_gradient_of_weights_of_a_convolution_keeps_a_gpu_busy():
     assert added.kernel.name.startswith("add_float32")
 
 
-def test_small_machines_take_small_tiles():
+def test_small_machines_use_small_tiles():
     assert choose((1, 9, 9, 9), mt.float32, Simulator.size).tile in tiles.TINY

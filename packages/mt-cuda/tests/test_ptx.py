@@ -26,16 +26,16 @@ OTHERS = (
 """Kernels that belong to no operator."""
 
 REDUCED_IN_FLOAT64 = re.compile(r"(sin|cos|tan|sinc|lgamma|digamma)(_gradient_0)?_float(16|32)_")
-"""CUDA's own functions of huge float32 angles take one step in float64."""
+"""CUDA's functions of huge float32 angles compute one step in float64."""
 
 
 def group(name):
-    """Return the operator of a kernel, or which of the others it is."""
+    """Return the operator of a kernel, or the name of another kind."""
     return re.split(r"_(?:gradient|bool|b?float|u?int)", name)[0]
 
 
 def formula_type_and_way(name):
-    """Return what a kernel computes, of which type, and how it walks through memory."""
+    """Return the operation of a kernel, its dtype, and its memory access pattern."""
     return re.fullmatch(rf"(.*?)_({'|'.join(DTYPES)})(?:_\d)?_(.*)", name).groups()
 
 
@@ -49,7 +49,7 @@ def covering(every_kernel):
     """
     traits = {name: set(traits_of(kernel)) for name, kernel in every_kernel.items()}
     chosen, known = set(), set()
-    for enough in (3, 2, 1):  # those first that bring most
+    for enough in (3, 2, 1):  # those that cover most first
         for name, found in traits.items():
             if len(found - known) >= enough:
                 chosen.add(name)
@@ -58,7 +58,7 @@ def covering(every_kernel):
 
 
 def traits_of(kernel):
-    """Yield what is to be compiled once, of what a kernel is."""
+    """Yield the properties of a kernel that have to be covered once."""
     formula, element, way = formula_type_and_way(kernel.name)
     yield formula, "float32" if element in ("float16", "bfloat16") else element
     yield way, element
@@ -70,8 +70,8 @@ def accesses(ptx, kind):
     return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
 
 
-def test_truth_values_are_folded_as_such_and_numbers_of_every_type(every_kernel):
-    numbers = set(DTYPES) - {"uint16", "uint32"}  # which are as uint8 is
+def test_bools_are_reduced_as_bools_and_numbers_of_every_dtype(every_kernel):
+    numbers = set(DTYPES) - {"uint16", "uint32"}  # these are like uint8
     for name, types in (("logical_and", {"bool"}), ("logical_xor", {"bool"}), ("add", numbers)):
         for way in ("rows", "columns"):
             folds = [re.fullmatch(rf"{name}_(\w+?)_{way}_1_1", kernel) for kernel in every_kernel]
@@ -90,7 +90,7 @@ def test_kernels_compile(kind, every_kernel, covering):
         double = ptx.count(".f64")
         if "float64" in kernel.name or re.match("(is_close|signbit)_int", kernel.name):
             continue
-        if re.match("id_(bool|u?int[0-9]+)_bfloat16", kernel.name):  # whole numbers, rounded once
+        if re.match("id_(bool|u?int[0-9]+)_bfloat16", kernel.name):  # integers, rounded once
             continue
         if REDUCED_IN_FLOAT64.match(kernel.name):
             assert double <= 40, f"{kernel.name} computes in float64"
@@ -135,7 +135,7 @@ def test_the_fused_backward_reads_each_input_once():
     assert accesses(ptx, "st.global").count("st.global.v4.f32") == 2
 
 
-def test_indices_are_taken_apart_in_32_bits():
+def test_indices_are_decomposed_in_32_bits():
     ptx = mt_cuda.compile_ptx("add", layout="strided")
     loop = ptx[ptx.index("ld.global") - 3000 : ptx.index("ld.global")]
     assert "div.u32" in loop
@@ -191,10 +191,10 @@ def check_registers(kernel, folder):
     assert registers <= (255 if "matmul" in name else 64), name
 
 
-# --- Asking for kernels -------------------------------------------------------------------------
+# --- Selecting kernels --------------------------------------------------------------------------
 
 
-def test_the_text_of_a_kernel():
+def test_the_source_of_a_kernel():
     text = mt_cuda.source("tanh")
     assert text.startswith("def tanh_float32_contiguous(n, x0, x0_at, y0, y0_at):")
     assert "math.tanh(a0)" in text

@@ -1,4 +1,4 @@
-"""Random numbers that the device draws: NumPy's, and without a word from the host."""
+"""Random numbers drawn on the device match NumPy, without copies from the host."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ def ops(request):
 
 @TYPES
 @pytest.mark.parametrize("far", [0, 2**32 - 2, 2**52 + 7])
-def test_they_are_those_of_numpy(ops, dtype, far):
-    """Of every number of them, and wherever a sequence is."""
+def test_numbers_match_numpy(ops, dtype, far):
+    """For any count, and at any position of a sequence."""
     here, host = mt.Generator(), mt.Generator()
     for generator in (here, host):
         generator.set_state({"seed": 2**65 + 3, "blocks": far})
@@ -34,7 +34,7 @@ def test_they_are_those_of_numpy(ops, dtype, far):
         assert here.get_state() == host.get_state()
 
 
-def test_types_that_the_device_cannot_draw_come_from_the_host(ops, monkeypatch):
+def test_unsupported_dtypes_are_drawn_on_the_host(ops, monkeypatch):
     monkeypatch.delitem(DRAWN, mt.float16)
     here, host = (mt.Generator().manual_seed(3) for _ in range(2))
     drawn = mt.rand(5, dtype="float16", generator=here, backend=ops)
@@ -42,7 +42,7 @@ def test_types_that_the_device_cannot_draw_come_from_the_host(ops, monkeypatch):
 
 
 @TYPES
-def test_the_kernel_is_text_for_every_compiler(dtype):
+def test_the_kernel_compiles_with_every_compiler(dtype):
     kernel = uniform(dtype)
     assert f"GLOBAL {stored_type(dtype)} *y" in to_c(kernel)
     assert kernel.name in nvrtc.ptx(kernel)
@@ -56,8 +56,8 @@ def test_the_kernel_is_text_for_every_compiler(dtype):
         pytest.param(lambda **home: mt.empty(9, **home).exponential_(2.0), id="exponential_"),
     ],
 )
-def test_formulas_make_other_distributions_of_them(ops, draw):
-    """So nothing is sent, and numbers are those of other backends but for rounding."""
+def test_other_distributions_are_formulas(ops, draw):
+    """Nothing is copied, and numbers match other backends up to rounding."""
     found = {}
     for backend in (ops, mt.get_backend("numpy")):
         mt.manual_seed(5)

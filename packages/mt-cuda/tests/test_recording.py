@@ -1,4 +1,4 @@
-"""A machine that writes down what it is told: what it counts, and what the counts are made of."""
+"""The recorder: its counts, and the records that they are computed from."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def machine():
 
 
 def told(machine, action):
-    """What the machine is told when that has been done before: constants are there already."""
+    """The record of a call that has run before: constants are on the device already."""
     action()
     machine.record = Record()
     action()
@@ -46,7 +46,7 @@ def told(machine, action):
     ],
     ids=["add", "numbers", "in place", "ones", "data", "numpy", "transposed", "sum", "matmul"],
 )
-def test_what_operations_ask_of_a_machine(machine, action, counts):
+def test_the_calls_of_operations(machine, action, counts):
     x = mt.ones(3, 4)
     assert told(machine, lambda: action(x)) == counts
 
@@ -76,7 +76,7 @@ def test_the_operations_of_a_launch():
     assert machine.record.least_blocks(10**7) is None
 
 
-def test_what_was_uploaded_is_there_and_all_else_is_zero(machine):
+def test_uploads_are_stored_and_all_else_is_zero(machine):
     x = mt.tensor(np.arange(3.0))
     assert x.tolist() == [0, 1, 2]
     assert (x + 1).tolist() == [0, 0, 0]

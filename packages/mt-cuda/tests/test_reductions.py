@@ -1,4 +1,4 @@
-"""Folds of short rows, on the simulator in either order, against NumPy; and who does the work."""
+"""Reductions of short rows, on the simulator in either order, against NumPy; which kernel runs."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ VIEWS = {
 
 @pytest.fixture(params=["forward", "reversed"], scope="module")
 def ops(request):
-    """A machine with two warps in a block, so that both fold rows of their own."""
+    """A machine with two warps in a block, so that both reduce separate rows."""
     machine = Simulator(request.param)
     machine.size = replace(machine.size, threads=64)
     return CudaOps(machine)
@@ -54,7 +54,7 @@ def test_rows_of_every_type(ops, dtype):
 
 @pytest.mark.parametrize("place", [0, 31, 32, 39])
 @pytest.mark.parametrize("name", ["add", "maximum", "minimum"])
-def test_nan_stays(ops, name, place):
+def test_nan_propagates(ops, name, place):
     x = np.ones((3, 40), "f4")
     x[1, place] = np.nan
     found = ops.to_host(ops.reduce(OPERATORS[name], ops.from_host(x), (1,)))
@@ -72,7 +72,7 @@ def test_nan_stays(ops, name, place):
         ((64, 4096), (1,), "rows", None),
     ],
 )
-def test_who_folds(shape, dims, way, threads):
+def test_which_kernel_reduces(shape, dims, way, threads):
     ops = CudaOps(machine := Recorder())
     x = ops.from_host(np.zeros(shape, "f4"))
     machine.record = Record()

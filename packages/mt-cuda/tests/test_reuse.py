@@ -1,4 +1,4 @@
-"""Memory that is used again, on a pretended GPU and by itself."""
+"""Reuse of freed memory, on a mock GPU and by itself."""
 
 import gc
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from mt_tensor import float32
 
 
 class Resource:
-    """Gives out memory that is only spoken of, and remembers the sizes."""
+    """A mock memory resource that records the sizes."""
 
     def __init__(self):
         self.sizes = []
@@ -26,13 +26,13 @@ class Resource:
         return SimpleNamespace(handle=1000 * len(self.sizes))
 
 
-def test_what_is_forgotten_is_used_again():
+def test_freed_memory_is_reused():
     reuse = Reuse(resource := Resource())
     first, second = (reuse.allocate(size, None) for size in (5000, 5000))
     assert first.handle != second.handle
     handle = second.handle
     del second
-    assert reuse.allocate(4999, None).handle == handle  # and forgotten again
+    assert reuse.allocate(4999, None).handle == handle  # and freed again
     assert reuse.allocate(9000, None).handle not in {handle, first.handle}
     assert resource.sizes == [5120, 5120, 9216]
     reuse.forget()
@@ -54,7 +54,7 @@ def there(pretend):
     return pretend("cubin")
 
 
-def test_a_step_of_training_takes_no_new_memory_when_it_has_run_before(there):
+def test_a_repeated_training_step_allocates_no_new_memory(there):
     machine, gpu = there
     weights = mt.ones(8, 4, backend=CudaOps(machine), requires_grad=True)
     x = mt.ones(3, 8, backend=weights.backend)
@@ -70,7 +70,7 @@ def test_a_step_of_training_takes_no_new_memory_when_it_has_run_before(there):
     assert gpu.taken == taken
 
 
-def test_what_is_kept_is_given_back_before_memory_is_said_to_be_out(there):
+def test_cached_memory_is_freed_before_out_of_memory_is_raised(there):
     machine, gpu = there
     pieces = [machine.allocate(count, float32) for count in range(10_000, 60_000, 10_000)]
     del pieces
@@ -81,7 +81,7 @@ def test_what_is_kept_is_given_back_before_memory_is_said_to_be_out(there):
         machine.allocate(300_000, float32)
 
 
-def test_values_are_those_that_were_stored_last(there):
+def test_reused_memory_has_the_last_values(there):
     machine, _ = there
     for value in range(5):
         memory = machine.upload(np.full(100, value, "f4"))

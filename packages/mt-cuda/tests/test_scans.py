@@ -1,4 +1,4 @@
-"""Running folds on the simulator, with the threads in either order, against NumPy."""
+"""Scans on the simulator, with the threads in either order, against NumPy."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SHAPES = [
     ((1, 1), 0),
     ((), 0),
 ]
-"""Rows for a thread each, for a block each, and for several blocks each, which has the long one."""
+"""Shapes with a thread per row, a block per row, and several blocks for the long row."""
 
 
 @pytest.fixture(params=["forward", "reversed"])
@@ -41,7 +41,7 @@ def assert_as_numpy(ops, x, call, tolerance=0.0):
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(("shape", "dim"), SHAPES)
-def test_sums_and_extremes_are_those_of_numpy(ops, dtype, shape, dim):
+def test_sums_and_extremes_match_numpy(ops, dtype, shape, dim):
     for name in ("cumsum", "cummax", "cummin"):
         assert_as_numpy(ops, numbers(shape, dtype), lambda x, name=name: getattr(x, name)(dim))
 
@@ -54,14 +54,14 @@ def test_products_and_logarithms_are_rounded_once(ops, name, shape, dim):
 
 
 @pytest.mark.parametrize("name", ["cumsum", "logcumsumexp", "cummax", "cummin"])
-def test_nan_and_infinities_are_those_of_numpy(ops, name):
+def test_nan_and_infinities_match_numpy(ops, name):
     x = np.tile(np.array([[1, np.nan, 0, np.inf], [-np.inf, -np.inf, 1, 2]], "f4"), (1, 10))
     for given in (x, x[1:], x[:, ::-1], np.full((1, 40), np.inf, "f4"), np.full(33, -0.0, "f4")):
         assert_as_numpy(ops, given, lambda x: getattr(x, name)(-1))
 
 
 @pytest.mark.parametrize("length", [4, 70, 200])
-def test_a_gradient_runs_back(ops, length):
+def test_gradients_of_scans(ops, length):
     def gradient(x):
         x = x.T.requires_grad_()
         (x.logcumsumexp(0) * x.detach().cos()).sum().backward()

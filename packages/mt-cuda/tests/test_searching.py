@@ -1,4 +1,4 @@
-"""Places in sorted rows, and what occurs elsewhere, on the simulator in either order."""
+"""Positions in sorted rows, and `isin`, on the simulator in either order."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NUMBERS = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38, 1e-40, 2.0]
 
 SHAPES = [((9,), (2, 7)), ((1,), (5,)), ((0,), (3,)), ((6,), ())]
 SHAPES += [((3, 8), (3, 5)), ((2, 2, 5), (2, 2, 1))]
-"""One row for all values, and a row for each row of them."""
+"""One row for all values, and a row for each row of values."""
 
 
 @pytest.fixture(params=["forward", "reversed"])
@@ -25,7 +25,7 @@ def ops(request):
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint64", "int64"])
 @pytest.mark.parametrize(("rows", "values"), SHAPES)
-def test_places_are_those_of_numpy(ops, rows, values, dtype, right):
+def test_positions_match_numpy(ops, rows, values, dtype, right):
     rng = np.random.default_rng(0)
     choices = np.arange(7) if dtype[0] in "iu" else np.array(NUMBERS)
     with np.errstate(over="ignore"):
@@ -37,7 +37,7 @@ def test_places_are_those_of_numpy(ops, rows, values, dtype, right):
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
 
 
-def test_views_are_searched_as_they_are_seen(ops):
+def test_views_are_searched(ops):
     x = np.random.default_rng(0).integers(0, 9, (4, 6)).astype("f4")
     s = np.sort(np.arange(12.0, dtype="f4").reshape(6, 2), 1)
     found, wanted = (
@@ -47,7 +47,7 @@ def test_views_are_searched_as_they_are_seen(ops):
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
 
 
-def test_two_types_are_compared_as_numpy_does(ops):
+def test_two_dtypes_are_compared_as_in_numpy(ops):
     s, x = np.array([1, 2, 3]), np.array([0.5, 2.0, 2.5], "f4")
     found = mt.bucketize(mt.tensor(x, backend=ops), mt.tensor(s, backend=ops))
     assert found.tolist() == [0, 1, 2]
@@ -57,7 +57,7 @@ def test_two_types_are_compared_as_numpy_does(ops):
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "int16"])
 @pytest.mark.parametrize("others", [(1,), (5,), (2, 3), (0,)])
-def test_what_occurs_is_what_numpy_says(ops, others, dtype, invert):
+def test_isin_matches_numpy(ops, others, dtype, invert):
     rng = np.random.default_rng(1)
     choices = np.arange(9) if dtype == "int16" else np.array(NUMBERS, dtype)
     x, y = (rng.choice(choices, shape).astype(dtype) for shape in ((4, 5), others))
@@ -68,7 +68,7 @@ def test_what_occurs_is_what_numpy_says(ops, others, dtype, invert):
 def test_a_search_is_one_launch_and_waits_for_nothing():
     with mt.use_backend(CudaOps(machine := Recorder())):
         s, x = mt.ones(9), mt.ones(3, 4)
-        mt.isin(x, s)  # what watches over indices is made once
+        mt.isin(x, s)  # the notice of indices is created once
         machine.record = Record()
         mt.bucketize(x, s)
         assert [len(machine.record.launches), machine.record.synchronisations] == [1, 0]

@@ -1,4 +1,4 @@
-"""Memory shared with other libraries without copies, on a pretended GPU, which is host memory."""
+"""Memory shared with other libraries without copies, on a mock GPU, in host memory."""
 
 import gc
 import weakref
@@ -16,14 +16,14 @@ CPU = 1
 
 @pytest.fixture
 def shared(pretend):
-    """The backend, and the pretended GPU that it runs on."""
+    """The backend, and the mock GPU that it runs on."""
     machine, gpu = pretend("cubin")
     return CudaOps(machine), gpu
 
 
 @pytest.fixture
 def readable(shared, monkeypatch):
-    """The backend, whose memory is said to be the host's, as it is, so that NumPy reads of it."""
+    """The backend, whose memory is declared as host memory, so that NumPy can read it."""
     monkeypatch.setattr(shared[0].shared_memory(), "device", (CPU, 0))
     return shared[0]
 
@@ -33,7 +33,7 @@ def grid(backend, dtype="float32"):
 
 
 class OnGpu:
-    """An array of NumPy's that is said to be on a GPU."""
+    """A NumPy array that is declared to be on a GPU."""
 
     def __init__(self, array):
         self.array, self.streams = array, []
@@ -46,7 +46,7 @@ class OnGpu:
         return self.array.__dlpack__()
 
 
-def test_others_read_what_is_exported(readable):
+def test_other_libraries_read_exports(readable):
     x = grid(readable).T[1:]
     there = np.from_dlpack(x)
     assert there.tolist() == x.tolist() == [[1, 5, 9], [2, 6, 10], [3, 7, 11]]
@@ -54,12 +54,12 @@ def test_others_read_what_is_exported(readable):
     assert there.__array_interface__["data"][0] == x.data_ptr()
 
 
-def test_what_is_written_is_seen_on_both_sides(shared):
+def test_writes_are_visible_on_both_sides(shared):
     backend, _ = shared
     theirs = np.zeros((2, 3), np.float32)
     producer = OnGpu(theirs)
     ours = mt.from_dlpack(producer, backend)
-    assert producer.streams == [7]  # which waits for what they have begun
+    assert producer.streams == [7]  # which waits for their work
     ours[1, 2] = 5.0
     assert theirs.tolist() == [[0, 0, 0], [0, 0, 5]]
     theirs[0, 0] = 3
@@ -68,7 +68,7 @@ def test_what_is_written_is_seen_on_both_sides(shared):
 
 
 @pytest.mark.parametrize("start", range(5))
-def test_elements_may_begin_anywhere(shared, start):
+def test_elements_may_start_anywhere(shared, start):
     backend, _ = shared
     memory = np.arange(64, dtype="f4")
     theirs = memory[start : start + 40]
@@ -80,7 +80,7 @@ def test_elements_may_begin_anywhere(shared, start):
     assert memory.tolist() == [-v if start <= v < start + 40 else v for v in range(64)]
 
 
-def test_memory_lives_as_long_as_somebody_uses_it(shared, readable):
+def test_memory_lives_as_long_as_it_is_used(shared, readable):
     x = grid(readable)
     buffer = weakref.ref(x._tensor.storage.owner)
     there = np.from_dlpack(x)
@@ -93,7 +93,7 @@ def test_memory_lives_as_long_as_somebody_uses_it(shared, readable):
     assert buffer() is None
 
 
-def test_the_owner_is_told_when_we_are_done(shared):
+def test_the_owner_is_released(shared):
     backend, _ = shared
     first = grid(backend)
     buffer = weakref.ref(first._tensor.storage.owner)
@@ -113,7 +113,7 @@ def test_the_owner_is_told_when_we_are_done(shared):
 @pytest.mark.parametrize(
     ("stream", "waiting"), [(None, [1]), (1, [1]), (2, [2]), (4096, [4096]), (-1, [])]
 )
-def test_the_streams_of_others_wait(shared, stream, waiting):
+def test_other_streams_wait(shared, stream, waiting):
     backend, gpu = shared
     grid(backend).__dlpack__(stream=stream)
     assert gpu.waiting == waiting
@@ -146,7 +146,7 @@ def test_cuda_core_reads_both(shared):
     assert not view.readonly
 
 
-def test_the_simulators_memory_is_its_own(shared):
+def test_the_simulator_does_not_share_memory(shared):
     simulated = CudaOps(Simulator())
     with pytest.raises(ExchangeError, match="backend 'cuda' are elsewhere"):
         grid(simulated).__dlpack__()
@@ -158,7 +158,7 @@ def test_the_simulators_memory_is_its_own(shared):
 
 
 @pytest.mark.gpu
-def test_memory_of_a_gpu_is_shared_with_ourselves(cubin_ops):
+def test_memory_of_a_gpu_is_shared_with_this_backend(cubin_ops):
     x = grid(cubin_ops)
     y = mt.from_dlpack(x, cubin_ops)
     y.T[1] = 0
@@ -166,7 +166,7 @@ def test_memory_of_a_gpu_is_shared_with_ourselves(cubin_ops):
 
 
 @pytest.mark.gpu
-def test_cuda_core_finds_what_we_lend_on_the_gpu(cubin_ops):
+def test_cuda_core_reads_exports_on_the_gpu(cubin_ops):
     from cuda.core.utils import StridedMemoryView
 
     x, stream = grid(cubin_ops).T[1:], int(cubin_ops.machine.stream.handle)

@@ -1,4 +1,4 @@
-"""The simulator finds what a GPU would pass over in silence."""
+"""The simulator detects errors that a GPU would ignore."""
 
 import re
 from dataclasses import replace
@@ -17,7 +17,7 @@ THREADS = 8
 
 
 def run(body, order="forward", count=THREADS, grid=(1, 1), threads=THREADS):
-    """Run the lines of a kernel on `x` = 0, 1, 2, ... and return what it left in `y`."""
+    """Run the lines of a kernel on `x` = 0, 1, 2, ... and return `y`."""
     parameters = [*numbers("n"), *operand("x", mt.float32), *operand("y", mt.float32)]
     kernel = define("planted", parameters, body.strip("\n").splitlines())
     machine = Simulator(order)
@@ -37,7 +37,7 @@ y[t] = row[7 - t]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_threads_meet_at_a_barrier(order):
+def test_threads_wait_at_a_barrier(order):
     assert run(BACKWARDS.format(barrier="cuda.syncthreads()"), order) == [7, 6, 5, 4, 3, 2, 1, 0]
 
 
@@ -76,7 +76,7 @@ BARRIER = r"\n *cuda\.syncthreads\(\)"
 
 
 def without_barrier(which):
-    """Return what takes away one barrier of a text."""
+    """Return a function that removes one barrier of a text."""
 
     def change(source):
         barriers = list(re.finditer(BARRIER, source))
@@ -87,7 +87,7 @@ def without_barrier(which):
 
 
 def barrier_in_branch(source):
-    """Move the first barrier to where only threads that have something to fold come by."""
+    """Move the first barrier to a branch that only threads with elements reach."""
     return re.sub(BARRIER, "\n        cuda.syncthreads()", source, count=1)
 
 
@@ -102,7 +102,7 @@ def barrier_in_branch(source):
     ],
     ids=["sound", "first barrier", "second barrier", "barrier in a branch"],
 )
-def test_faults_of_a_reduction_are_found(order, change, fault, count):
+def test_faults_of_a_reduction_are_detected(order, change, fault, count):
     x = mt.ones(count, backend=CudaOps(Planted(order, change), plain=True))
     if fault is None:
         assert x.sum().item() == count
@@ -113,7 +113,7 @@ def test_faults_of_a_reduction_are_found(order, change, fault, count):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("picked", [3, -1])
-def test_an_index_that_nobody_checks_is_found(order, picked):
+def test_an_unchecked_index_is_detected(order, picked):
     kernel = indexed.gather(mt.float32, 1, "index32")
     machine = Simulator(order)
     x, y = machine.upload(np.ones(3, "f4")), machine.allocate(2, mt.float32)
@@ -132,7 +132,7 @@ def test_an_index_that_nobody_checks_is_found(order, picked):
         "for i in range(cuda.threadIdx.x):\n    cuda.syncthreads()",
     ],
 )
-def test_a_barrier_that_some_never_reach(body, order):
+def test_a_barrier_that_some_threads_never_reach(body, order):
     with pytest.raises(BarrierError, match=r"wait at a barrier that thread\(s\) .* never reach"):
         run(body, order)
 
@@ -178,7 +178,7 @@ y[t] = part[t % 4]
 """
     alone = "if t == 0:\n    store4(row, 0, (x[0], x[1], x[2], x[3]))\n"
     assert run(body.format(setting=alone, start=0)) == [0, 1, 2, 3] * 2
-    with pytest.raises(SimulationError, match="16 bytes from position 2 on do not begin"):
+    with pytest.raises(SimulationError, match="16 bytes from position 2 on are not aligned"):
         run(body.format(setting=alone, start=2))
     with pytest.raises(OutOfBoundsError, match="index 8"):
         run(body.format(setting=alone, start=8))
@@ -199,19 +199,19 @@ def test_arguments_are_counted():
 
 
 @pytest.mark.parametrize(("grid", "threads"), [((0, 1), 8), ((1, 0), 8), ((1, 1), 0)])
-def test_a_launch_that_nobody_runs_is_refused(grid, threads):
+def test_an_empty_launch_raises(grid, threads):
     with pytest.raises(SimulationError, match="Launch no kernel for an empty tensor"):
         run("y[0] = x[0]", grid=grid, threads=threads)
 
 
-def test_memory_that_nobody_wrote_shows():
+def test_uninitialized_memory_is_visible():
     machine = Simulator()
     assert np.isnan(machine.download(machine.allocate(3, mt.float64), 3)).all()
     assert set(machine.download(machine.allocate(3, mt.int32), 3)) == {0x55}
     assert np.isnan(run("row = cuda.shared.array(8, float32)\ny[0] = row[0]")[0])
 
 
-def test_two_shared_arrays_are_two():
+def test_two_shared_arrays_are_separate():
     body = """
 a = cuda.shared.array(8, float32); b = cuda.shared.array(8, float32)
 t = cuda.threadIdx.x
@@ -224,7 +224,7 @@ y[t] = a[7 - t] * b[t]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_blocks_have_memory_of_their_own(order):
+def test_blocks_have_separate_shared_memory(order):
     body = """
 row = cuda.shared.array(2, float32)
 row[cuda.threadIdx.x] = x[cuda.grid(1)]

@@ -38,7 +38,7 @@ def test_equal_elements_keep_their_order(ops, dtype, shape, dim):
 
 @pytest.mark.parametrize("length", [4, 30, 130])
 @pytest.mark.parametrize("descending", [False, True])
-def test_nan_infinities_and_zeros_are_in_the_order_of_numpy(ops, length, descending):
+def test_nan_infinities_and_zeros_are_ordered_as_in_numpy(ops, length, descending):
     values = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38]
     x = np.random.default_rng(0).choice(values, (2, length)).astype("f4")
     found, wanted = (mt.tensor(x, backend=b).sort(1, descending) for b in (ops, "numpy"))
@@ -46,7 +46,7 @@ def test_nan_infinities_and_zeros_are_in_the_order_of_numpy(ops, length, descend
     np.testing.assert_array_equal(found.values.numpy(), wanted.values.numpy())
 
 
-def test_views_are_sorted_as_they_are_seen(ops):
+def test_views_are_sorted(ops):
     x = np.random.default_rng(0).integers(0, 9, (6, 8)).astype("i4")
     views = [
         lambda x: x.T,
@@ -59,7 +59,7 @@ def test_views_are_sorted_as_they_are_seen(ops):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_gradients_go_back_to_where_elements_come_from(ops):
+def test_gradients_are_permuted_back(ops):
     x = mt.tensor([3.0, 1.0, 2.0], requires_grad=True, backend=ops)
     (x.topk(2).values * mt.tensor([1.0, 10.0], backend=ops)).sum().backward()
     assert x.grad.tolist() == [1, 0, 10]
@@ -80,7 +80,7 @@ def test_launches(shape, dim, count):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 50), (0,)])
 @pytest.mark.parametrize("name", ["unique", "unique_consecutive"])
-def test_different_elements_are_those_of_numpy(ops, name, shape, dtype):
+def test_unique_matches_numpy(ops, name, shape, dtype):
     values = [0, 1, 2, 3] if dtype[0] in "iub" else [np.nan, -np.inf, 0.0, -0.0, 1.5]
     x = np.random.default_rng(0).choice(values, shape).astype(dtype)
     found, wanted = (
@@ -92,11 +92,11 @@ def test_different_elements_are_those_of_numpy(ops, name, shape, dtype):
     values, inverse, counts = (each.numpy() for each in found)
     np.testing.assert_array_equal(values, wanted[0].numpy())
     np.testing.assert_array_equal(counts, wanted[2].numpy())
-    np.testing.assert_array_equal(values[inverse], x)  # NumPy gives each nan any of their places
+    np.testing.assert_array_equal(values[inverse], x)  # NumPy gives each nan any of their positions
     np.testing.assert_array_equal(np.sort(inverse, None), np.sort(wanted[1].numpy(), None))
 
 
-def test_different_elements_wait_for_their_number():
+def test_unique_waits_for_one_number():
     x = mt.ones(9, backend=CudaOps(machine := Recorder("forward")))
     x.unique()
     machine.record = Record()

@@ -1,4 +1,4 @@
-"""Calls that wait for each other: fewer launches, and nobody sees that they waited."""
+"""Calls that are launched together: fewer launches, with the same results."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from mt_cuda.batching.groups import TENSORS
 from mt_cuda.recording import Recorder
 
 RNG = np.random.default_rng(0)
-SHAPES = [(3, 5), (700,), (1,), (2, 3, 4), (1100,)] * 4  # more than a launch takes
+SHAPES = [(3, 5), (700,), (1,), (2, 3, 4), (1100,)] * 4  # more than fit one launch
 
 
 @pytest.fixture(params=["forward", "reversed"])
@@ -32,7 +32,7 @@ def counted(action, shapes=SHAPES):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32"])
-def test_each_is_changed_as_alone(ops, dtype):
+def test_each_is_updated_as_if_alone(ops, dtype):
     a, b = (
         [mt.tensor(RNG.integers(0, 9, s), backend=ops).to(getattr(mt, dtype)) for s in SHAPES]
         for _ in range(2)
@@ -54,13 +54,13 @@ def test_one_element_for_all(ops):
         np.testing.assert_array_equal(x.numpy(), wanted)
 
 
-def test_what_depends_is_computed_afterwards(ops):
+def test_dependent_calls_are_launched_afterwards(ops):
     x, y, z = tensors(ops, [(40,)] * 3)
     a, b, c = x.numpy(), y.numpy(), z.numpy()
     with ops.together():
         y.add_(x)
-        z.add_(y)  # reads what the one before writes
-        x.add_(z)  # writes what the first reads
+        z.add_(y)  # reads the result of the previous call
+        x.add_(z)  # writes to an operand of the first call
         x.add_(z)  # writes the same again
     b = b + a
     c = c + b
@@ -69,7 +69,7 @@ def test_what_depends_is_computed_afterwards(ops):
     np.testing.assert_array_equal(x.numpy(), a + c + c)
 
 
-def test_views_of_one_memory_are_known(ops):
+def test_views_of_one_memory_are_recognized(ops):
     whole = mt.arange(60.0, backend=ops)
     parts = [whole[:20], whole[10:30], whole[30:50], whole[40:]]
     expected = np.arange(60.0, dtype=np.float32)
@@ -81,7 +81,7 @@ def test_views_of_one_memory_are_known(ops):
     np.testing.assert_array_equal(whole.numpy(), expected)
 
 
-def test_shifted_views_are_not_confused_with_the_same(ops):
+def test_shifted_views_are_distinguished(ops):
     whole = mt.arange(30.0, backend=ops)
     other = mt.ones(29, backend=ops)
     with ops.together():
@@ -90,7 +90,7 @@ def test_shifted_views_are_not_confused_with_the_same(ops):
     np.testing.assert_array_equal(other.numpy(), 2 + 2 * np.arange(29.0))
 
 
-def test_strides_that_need_positions_do_not_wait(ops):
+def test_strided_views_are_not_delayed(ops):
     matrix = mt.tensor(RNG.random((6, 7)), backend=ops)
     wide = mt.zeros(7, 6, backend=ops, dtype=mt.float64)
     with ops.together():
@@ -99,14 +99,14 @@ def test_strides_that_need_positions_do_not_wait(ops):
 
 
 @pytest.mark.parametrize("read", [lambda x, ops: x.tolist(), lambda x, ops: x[0].item()])
-def test_reading_sees_what_waited(ops, read):
+def test_reading_launches_delayed_calls(ops, read):
     x = mt.zeros(5, backend=ops)
     with ops.together():
         x.add_(1)
         assert np.all(np.array(read(x, ops)) == 1)
 
 
-def test_an_error_leaves_what_was_done_before(ops):
+def test_an_error_keeps_earlier_calls(ops):
     x = mt.ones(5, backend=ops)
 
     def fail():
@@ -117,11 +117,11 @@ def test_an_error_leaves_what_was_done_before(ops):
     with pytest.raises(RuntimeError):
         fail()
     assert x.tolist() == [2.0] * 5
-    x.add_(x)  # nothing waits any more
+    x.add_(x)  # no calls are delayed any more
     assert x.tolist() == [4.0] * 5
 
 
-def test_a_block_in_a_block_is_part_of_it():
+def test_nested_blocks_are_one_block():
     def double(x):
         with x.backend.together():
             x.add_(x)
@@ -146,7 +146,7 @@ def test_launches():
 
 
 @pytest.mark.parametrize("wait", [CudaOps.synchronize, CudaOps.shared_memory])
-def test_whoever_looks_at_memory_finds_it_complete(wait):
+def test_every_access_to_memory_launches_delayed_calls(wait):
     machine = Recorder()
     ops = CudaOps(machine)
     (x,) = tensors(ops, [(5,)])

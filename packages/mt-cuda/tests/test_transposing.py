@@ -1,4 +1,4 @@
-"""Copies by tiles, on the simulator in either order, against NumPy; and which copies take them."""
+"""Copies by tiles, on the simulator in either order, against NumPy; which copies use them."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def ops(request):
 
 
 def turned(ops, values, order):
-    """Return what a backend makes of an array whose dimensions come in another order."""
+    """Copy an array with permuted dimensions on a backend."""
     x = ops.from_host(values).permute(*order)
     return ops.to_host(ops.copy(x, x.layout.contiguous))
 
@@ -68,7 +68,7 @@ def test_parts_of_larger_storages(ops):
         ((4096, 7), (1, 0), None),
     ],
 )
-def test_which_copies_take_tiles(shape, order, tiles):
+def test_which_copies_use_tiles(shape, order, tiles):
     ops = CudaOps(machine := Recorder())
     x = ops.from_host(np.zeros(shape, "f4")).permute(*order)
     machine.record = Record()

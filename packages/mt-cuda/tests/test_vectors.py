@@ -1,4 +1,4 @@
-"""Kernels that move 16 bytes at a time: which layouts they are for, and what they compute."""
+"""Kernels that move 16 bytes at a time: supported layouts, and results."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_every_element_is_computed_once(there, size, dtype):
     assert kernels(machine)[0].endswith("_vector") == (size >= lanes)
 
 
-def test_a_single_element_comes_with_every_vector(there):
+def test_a_single_element_is_combined_with_every_vector(there):
     machine, ops = there
     x = mt.arange(2.0, 35.0, backend=ops)
     y = x * x[0].expand(33)
@@ -39,7 +39,7 @@ def test_a_single_element_comes_with_every_vector(there):
 
 
 @pytest.mark.parametrize(("start", "is_vector"), [(0, True), (1, False), (3, False), (4, True)])
-def test_elements_that_begin_between_boundaries_are_moved_one_by_one(there, start, is_vector):
+def test_unaligned_elements_are_moved_one_by_one(there, start, is_vector):
     machine, ops = there
     x = mt.arange(40.0, backend=ops)[start:]
     machine.record.launches.clear()

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: found again, by whoever; and what becomes of a broken folder."""
+"""Compiled kernels on disk: loading, sharing between processes, and broken folders."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ def halves(lo, hi, x_data, out_data):
 
 
 def _kernel(factor: float = 0.5) -> Kernel:
-    """Return a kernel that nothing has compiled in this process."""
+    """Return a kernel that has not been compiled in this process."""
     text = TEXT.format(factor=factor)
     source = Source("halves", text, ("x_data", "out_data"))
     return Kernel(source, defined("halves", text, dict(NAMESPACE)))
@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 HALVES = [0.0, 0.5, 1.0, 1.5]
 
 
-def test_a_kernel_is_found_again(folder: Path) -> None:
+def test_a_kernel_is_loaded_again(folder: Path) -> None:
     for hits in (0, 1):
         kernel = _kernel()
         assert _run(kernel) == HALVES
@@ -72,7 +72,7 @@ def test_a_kernel_is_found_again(folder: Path) -> None:
     assert text.read_text().strip() == TEXT.format(factor=0.5).strip()
 
 
-def test_other_text_types_and_options_are_other_kernels(folder: Path) -> None:
+def test_other_texts_types_and_options_are_other_files(folder: Path) -> None:
     assert _run(_kernel()) == HALVES
     for kernel, dtype in ((_kernel(0.25), "f4"), (_kernel(), "f8")):
         assert _run(kernel, dtype=dtype)[3] == 3 * (0.25 if dtype == "f4" else 0.5)
@@ -84,7 +84,7 @@ def test_other_text_types_and_options_are_other_kernels(folder: Path) -> None:
     assert len(stems) == 2
 
 
-def test_the_parallel_form_is_kept_too(folder: Path) -> None:
+def test_the_parallel_form_is_stored_too(folder: Path) -> None:
     for _ in range(2):
         kernel = _kernel()
         assert _run(kernel, parallel=True) == HALVES
@@ -100,7 +100,7 @@ def test_the_parallel_form_calls_the_kernel_for_its_types(folder: Path) -> None:
     assert types == ["float32", "float64"]
 
 
-def test_an_upgrade_compiles_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upgrade_compiles_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _run(_kernel()) == HALVES
     monkeypatch.setattr(cache, "_meaning", lambda: b"another version")
     kernel = _kernel()
@@ -116,10 +116,10 @@ def _halves(lo, hi, x_data, out_data):  # type: ignore[no-untyped-def]
 FACTOR = 0.5
 
 
-def test_functions_of_other_modules_are_not_kept(
+def test_functions_of_other_packages_are_not_stored(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their text says nothing of what its names stand for, nor of who can import them."""
+    """Their text does not determine the meaning of the names in it."""
     assert _run(Kernel.of(_halves)) == HALVES
     monkeypatch.setattr(sys.modules[__name__], "FACTOR", 2.0)
     assert _run(Kernel.of(_halves)) == [0.0, 2.0, 4.0, 6.0]
@@ -137,7 +137,7 @@ def test_the_same_text_in_two_modules_is_two_kernels(folder: Path) -> None:
         assert _hits(kernel) == 0
 
 
-def test_kernels_use_nothing_of_examples() -> None:
+def test_kernels_do_not_use_the_examples() -> None:
     package = Path(cache.__file__).parents[1]
     assert all((package / name).exists() for name in cache.UNRELATED)
     for module in package.rglob("*.py"):
@@ -147,7 +147,7 @@ def test_kernels_use_nothing_of_examples() -> None:
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "one bit", "text"])
-def test_a_damaged_file_is_compiled_anew_and_mended(folder: Path, damage: str) -> None:
+def test_a_damaged_file_is_compiled_again_and_replaced(folder: Path, damage: str) -> None:
     assert _run(_kernel()) == HALVES
     (file,) = folder.glob("*.nbc")
     data = file.read_bytes()
@@ -169,7 +169,7 @@ def test_a_damaged_file_is_compiled_anew_and_mended(folder: Path, damage: str) -
     [b"", b"no pickle", b"(lp0\n.", pickle.dumps(("a", "b"))],
     ids=["nothing", "no pickle", "half a pickle", "another pickle"],
 )
-def test_a_whole_file_that_holds_no_kernel_is_compiled_anew(folder: Path, content: bytes) -> None:
+def test_an_intact_file_without_a_kernel_is_compiled_again(folder: Path, content: bytes) -> None:
     assert _run(_kernel()) == HALVES
     (file,) = folder.glob("*.nbc")
     file.write_bytes(hashlib.sha256(content).digest() + content)
@@ -182,7 +182,7 @@ def test_a_whole_file_that_holds_no_kernel_is_compiled_anew(folder: Path, conten
 
 
 class Bomb:
-    """What another user would rather have unpickled."""
+    """An object whose unpickling another user could abuse."""
 
     def __reduce__(self) -> Any:
         return pytest.fail, ("a file of another user's was unpickled.",)
@@ -196,7 +196,7 @@ def _planted(file: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
 @pytest.mark.parametrize("who", ["group", "all", "owner"])
 @pytest.mark.parametrize("what", ["folder", "file"])
-def test_nothing_is_loaded_that_others_may_have_written(
+def test_files_that_other_users_may_have_written_are_not_loaded(
     folder: Path, monkeypatch: pytest.MonkeyPatch, who: str, what: str
 ) -> None:
     assert _run(_kernel()) == HALVES
@@ -219,7 +219,7 @@ def test_nothing_is_loaded_that_others_may_have_written(
     said = "belongs to the user" if who == "owner" else "others may write to it"
     with pytest.warns(RuntimeWarning, match=f"{place} is not used.*{said}.*chmod go-w"):
         assert _run(_kernel()) == HALVES
-    if what == "folder" and who != "owner":  # nor is anything kept there
+    if what == "folder" and who != "owner":  # nor is anything stored there
         assert _run(_kernel(0.25))[3] == 0.75
         assert len(list(folder.glob("*.nbc"))) == 1
 
@@ -247,7 +247,7 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
         ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT is set, so Numba does not compile: unset it"),
     ],
 )
-def test_settings_without_which_nothing_works(variable: str, value: str, message: str) -> None:
+def test_invalid_settings_raise(variable: str, value: str, message: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import mt_tensor; mt_tensor.ones(2, backend='fast')"],
         env={**os.environ, variable: value},
@@ -258,17 +258,17 @@ def test_settings_without_which_nothing_works(variable: str, value: str, message
     assert re.search(f"BackendUnavailableError: {message}", done.stderr)
 
 
-def test_a_full_disk_costs_time_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_costs_only_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", full)
         assert _run(_kernel()) == HALVES
-    assert list(folder.iterdir()) == []  # nothing half written stays
+    assert list(folder.iterdir()) == []  # no incomplete file remains
 
 
-def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a file"
     file.write_text("in the way")
     monkeypatch.setenv(cache.FOLDER.variable, str(file / "folder"))
@@ -284,7 +284,7 @@ def test_a_read_only_folder(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_caching_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.FOLDER.variable, "off")
     assert cache_folder() is None
     kernel = _kernel()
@@ -292,7 +292,7 @@ def test_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _hits(kernel) == 0
 
 
-def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_default_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(cache.FOLDER.variable, "~/kernels")
     assert cache_folder() == Path.home() / "kernels"
     monkeypatch.delenv(cache.FOLDER.variable)
@@ -337,7 +337,7 @@ for parallel in (False, True):
 
 
 @pytest.mark.slow
-def test_kernels_of_one_name_are_told_apart_whoever_compiled_them(folder: Path) -> None:
+def test_kernels_of_one_name_from_several_processes_are_distinct(folder: Path) -> None:
     for factors in (["2"], ["3"], ["2", "3"], ["3", "2"]):
         done = subprocess.run(
             [sys.executable, "-c", ONE_NAME, *factors],
@@ -350,8 +350,8 @@ def test_kernels_of_one_name_are_told_apart_whoever_compiled_them(folder: Path) 
 
 
 @pytest.mark.slow
-def test_processes_share_what_they_compile(folder: Path) -> None:
-    """Two at once, a third one after them, and one that has nothing to share."""
+def test_processes_share_compiled_kernels(folder: Path) -> None:
+    """Two at once, a third one after them, and one without a cache."""
 
     def printed(_: int, **environment: str) -> str:
         done = subprocess.run(

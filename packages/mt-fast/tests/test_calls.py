@@ -1,4 +1,4 @@
-"""Plans for signatures: they change no result."""
+"""Cached plans of calls: they do not change results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,14 +22,14 @@ NUMBER = mt.tensor(2.0, dtype="float32", backend="fast")._tensor
 TABLE = ROW.view((2, 3))
 assert TABLE is not None
 SLICE = mt.arange(8, dtype="float32", backend="fast")[2:]._tensor
-PART = SLICE.view((6,))  # a row that starts inside of its storage, as the slice is itself
+PART = SLICE.view((6,))  # a row that starts inside of its storage, like the slice
 LINE = mt.arange(3, dtype="float32", backend="fast")._tensor
 LARGE = mt.arange(WORTH_A_KERNEL, dtype="float32", backend="fast").view(128, 128)._tensor
 BACKWARDS = ROW.slice((5,), (-1,), (6,))
 
 
 def _planned(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> Any:
-    """Return what a plan computes, having compared it with what is written to a view."""
+    """Return the result of a plan, after comparing it with the result in a view."""
     running = FAST.elementwise(OPERATORS[name].value)
     out = row_major(shape, dtype)
     planned = running.plan(out, tuple([data.layout for data in inputs]))
@@ -52,7 +52,7 @@ def _planned(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> Any:
         (lambda: (PART, ROW), (6,)),
         (lambda: (SLICE, ROW), (6,)),
         (lambda: (TABLE, NUMBER), (2, 3)),
-        (lambda: (TABLE, LINE), (2, 3)),  # of what is small, a copy in rows
+        (lambda: (TABLE, LINE), (2, 3)),  # small operands are copied to rows
         (lambda: (BACKWARDS, ROW), (6,)),
         (lambda: (ROW.view((3, 2)), TABLE.permute(1, 0)), (3, 2)),
         (lambda: (LARGE, LARGE), (128, 128)),
@@ -83,7 +83,7 @@ def test_large_tensors_are_computed_on_all_threads() -> None:
     assert np.all(FAST.to_host(_planned("exp", (large,), large.shape)) == 1.0)
 
 
-def test_one_element_over_and_over() -> None:
+def test_one_repeated_element() -> None:
     down = NUMBER.like((8, 1), (0, 0), NUMBER.offset)
     across = NUMBER.like((1, 6), (0, 0), NUMBER.offset)
     for inputs, shape in (((down, across), (8, 6)), ((across, ROW.view((1, 6))), (1, 6))):
@@ -104,8 +104,8 @@ def test_empty_tensors_have_no_plan() -> None:
     arrays("f4", (2, 7), elements=st.floats(width=32)),
     st.sampled_from(["float32", "float64", "float16"]),
 )
-def test_what_numpy_computes_has_the_bits_of_the_kernel(name: str, values: Any, dtype: str) -> None:
-    """Below and above the size from which kernels compute."""
+def test_numpy_gives_the_same_bits_as_the_kernel(name: str, values: Any, dtype: str) -> None:
+    """Below and above the size from which kernels are used."""
     with np.errstate(over="ignore"):
         x, y = (mt.tensor(row, backend="fast").to(dtype) for row in values)
     arguments = (x, y)[: OPERATORS[name].arity]
@@ -114,7 +114,7 @@ def test_what_numpy_computes_has_the_bits_of_the_kernel(name: str, values: Any, 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(FAST, "parallel_from", limit)
             out = getattr(mt, name)(*arguments)
-            # Of nan, neither sign nor payload is told by IEEE 754.
+            # IEEE 754 defines neither sign nor payload of nan.
             results.append(out.nan_to_num(0.0, None, None) if out.is_floating_point() else out)
     assert results[0].dtype is results[1].dtype
     assert results[0].numpy().tobytes() == results[1].numpy().tobytes()
@@ -127,7 +127,7 @@ def test_several_results() -> None:
     assert FAST.to_host(right).tolist() == (np.arange(6.0) ** 2).tolist()
 
 
-def test_results_can_be_changed_and_viewed() -> None:
+def test_results_can_be_modified_and_viewed() -> None:
     x = mt.ones(6, backend="fast")
     y = x + x
     first = y.view(2, 3)[0]

@@ -22,7 +22,7 @@ from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gr
 Pair = tuple[int, int]
 
 PLANS: list[Any] = [convolution._forward_plan, convolution._gradient_plan, buffers.plan]
-"""What is remembered of earlier convolutions."""
+"""Caches of plans for convolutions."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def kernel_oracle(case: Case, grad: Any, images: Any) -> Any:
 
 
 def image_oracle(case: Case, grad: Any, kernels: Any) -> Any:
-    """Return what all windows give to the elements that they see."""
+    """Return the sums of the contributions of all windows to each element."""
     weights = grouped(case, kernels.astype(np.float64))
     (top, left), (height, width) = case.padding, case.image
     padded = np.zeros((case.n, case.channels, height + 2 * top, width + 2 * left))
@@ -117,7 +117,7 @@ def assert_close(found: Any, expected: Any, dtype: Any) -> None:
 
 
 def check(case: Case, dtype: Any) -> None:
-    """Compare the convolution and both gradients with the oracle; nothing given is changed."""
+    """Compare the convolution and both gradients with the oracle; arguments are unchanged."""
     images, kernels, bias = case.arrays(dtype)
     grad = case.grad(dtype)
     given_arrays = [array.copy() for array in (images, kernels, bias, grad)]
@@ -135,7 +135,7 @@ def check(case: Case, dtype: Any) -> None:
 
 @pytest.fixture
 def two_threads() -> Iterator[None]:
-    """Use two threads, if there are as many, whatever the size."""
+    """Use two threads, if available, for any size."""
     before, threads = convolution.PARALLEL_FROM, numba.get_num_threads()
     convolution.PARALLEL_FROM = 0
     numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
@@ -188,7 +188,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_sums_are_those_over_windows(name: str) -> None:
+def test_results_match_sums_over_windows(name: str) -> None:
     check(CASES[name], np.float32)
 
 
@@ -254,11 +254,11 @@ def test_any_number_of_channels_at_a_time(case: Case, size: int) -> None:
 
 
 @pytest.mark.parametrize("case", [Case(0, 2, 3, (5, 5), (3, 3)), Case(2, 3, 0, (5, 6), (2, 3))])
-def test_nothing_gives_nothing(case: Case) -> None:
+def test_empty_inputs_give_empty_or_zero_results(case: Case) -> None:
     check(case, np.float32)
 
 
-# --- What is not finite ---------------------------------------------------------------------------
+# --- Infinity and nan -----------------------------------------------------------------------------
 
 SPECIAL = {
     "padded": Case(2, 3, 9, (7, 8), (3, 3), padding=(1, 1)),
@@ -272,7 +272,9 @@ SPECIAL = {
 @pytest.mark.parametrize("name", SPECIAL)
 @pytest.mark.parametrize("place", [0, -1, 25])
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_nan_and_infinity_go_where_windows_take_them(value: float, name: str, place: int) -> None:
+def test_nan_and_infinity_propagate_through_their_windows_only(
+    value: float, name: str, place: int
+) -> None:
     case = SPECIAL[name]
     images, kernels, bias = case.arrays(np.float32)
     grad = case.grad(np.float32)
@@ -291,7 +293,7 @@ def test_nan_and_infinity_go_where_windows_take_them(value: float, name: str, pl
             assert_close(found, image_oracle(case, g, w), np.float32)
 
 
-def test_what_lies_behind_the_arrays_is_not_read() -> None:
+def test_memory_beyond_the_arrays_is_not_read() -> None:
     case = Case(2, 3, 5, (5, 7), (3, 3))
     images, kernels, bias = case.arrays(np.float32)
     grad = case.grad(np.float32)
@@ -326,7 +328,7 @@ def test_threads_share_the_work(name: str) -> None:
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_the_same_threads_give_the_same_bits() -> None:
+def test_results_are_deterministic() -> None:
     case = CASES["as in LeNet"]
     images, kernels, bias = case.arrays(np.float32)
     grad = case.grad(np.float32)

@@ -1,4 +1,4 @@
-"""The core stands alone: it trains with everything beside it deleted."""
+"""The core is self-contained: it trains with all other modules deleted."""
 
 import os
 import shutil

@@ -53,14 +53,14 @@ def test_folds(dim):
             np.testing.assert_allclose(elements(ours), elements(wanted))
 
 
-def test_a_fold_begins_with_the_start():
+def test_a_reduction_starts_with_the_start_value():
     total = data((1, 3, 4))
     ones = TensorData(np.ones(24), SHAPE)
     course.tensor_reduce(lambda total, x: total + x, 5.0)(ones, total, 0)
     assert elements(total) == [7.0] * 12
 
 
-def test_loops_are_on_all_threads():
+def test_loops_run_on_all_threads():
     for function in (
         course.tensor_map(lambda x: x),
         course.tensor_zip(lambda x, y: x),
@@ -80,7 +80,7 @@ def test_products():
         np.testing.assert_allclose(np.reshape(elements(out), (2, 3, 4)), factors[0] @ factors[1])
 
 
-def test_nothing_to_do():
+def test_empty_tensors():
     empty = TensorData(np.zeros(0), (0, 3))
     course.tensor_map(lambda x: x)(empty, empty)
     total = TensorData(np.ones(3), (1, 3))

@@ -1,4 +1,4 @@
-"""The examples of the README run and give what they show."""
+"""The examples of the README run and give the results shown."""
 
 from pathlib import Path
 

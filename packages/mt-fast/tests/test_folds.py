@@ -1,4 +1,4 @@
-"""Reductions with the formula of their elements: the same bits, and nothing goes to memory."""
+"""Reductions fused with a formula: the same bits, without intermediate results in memory."""
 
 import numba
 import numpy as np
@@ -35,7 +35,7 @@ LARGE = [
     ((3, 150, 70), (1, 2)),
     ((60, 70, 5), 0),
 ]
-"""Shapes, and dimensions whose reductions take their elements along."""
+"""Shapes, and dimensions whose reductions are fused with their elements."""
 
 
 @pytest.fixture(autouse=True, params=[1, 2], ids=["serial", "parallel"])
@@ -54,7 +54,7 @@ def random(shape, dtype="float32", seed=0):
 
 
 def compared(function, *arguments):
-    """Check that a function gives the same bits compiled, and return what its program calls."""
+    """Check that a function gives the same bits compiled, and return the calls of its program."""
     compiled = mt.compile(function)
     with mt.no_grad():
         wanted = function(*arguments).numpy()
@@ -68,7 +68,7 @@ def compared(function, *arguments):
 
 @pytest.mark.parametrize(("shape", "dim"), LARGE)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_elements_are_computed_where_they_are_folded(shape, dim, reduction):
+def test_elements_are_computed_inside_the_reduction(shape, dim, reduction):
     def function(x, y):
         return getattr((x - y).tanh(), reduction)(dim)
 
@@ -79,7 +79,7 @@ def test_elements_are_computed_where_they_are_folded(shape, dim, reduction):
 
 @settings(deadline=None, max_examples=25)
 @given(data=st.data(), dtype=st.sampled_from(["float32", "float64"]))
-def test_it_gives_the_same_bits(data, dtype):
+def test_fused_reductions_give_the_same_bits(data, dtype):
     sizes = st.lists(st.sampled_from([1, 2, 5, 30, 130]), min_size=1, max_size=4)
     shape = tuple(data.draw(sizes))
     dims = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1)))
@@ -90,11 +90,11 @@ def test_it_gives_the_same_bits(data, dtype):
         return getattr(FORMULAS[formula](x, y), reduction)(dims, keepdim)
 
     with small_as_large(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folds, "ROOM", data.draw(st.sampled_from([1, 7, 64, folds.ROOM])))
+        patch.setattr(folds, "CHUNK", data.draw(st.sampled_from([1, 7, 64, folds.CHUNK])))
         compared(function, random(shape, dtype), random(OTHERS[other](shape), dtype, 1))
 
 
-def test_what_else_is_read_or_small_is_computed_alone():
+def test_elements_used_elsewhere_or_small_are_computed_separately():
     x = random((200, 200))
     assert len(compared(lambda x: x.tanh().sum(), x)) == 1
     assert len(compared(lambda x: x.tanh().sum(), x[:100, :100].clone())) == 2
@@ -102,19 +102,19 @@ def test_what_else_is_read_or_small_is_computed_alone():
     assert len(compared(lambda x: x.tanh().T.contiguous().sum(0), x)) == 3
 
 
-def test_nan_and_infinity_stay():
+def test_nan_and_infinity_propagate():
     x = random((300, 200))
     x[7, 3], x[9, 2] = float("nan"), float("inf")
     for reduction in REDUCTIONS:
         compared(lambda x, r=reduction: getattr(x.square(), r)(1), x)
 
 
-def test_a_wrong_beginning_is_seen(monkeypatch):
+def test_a_wrong_start_is_detected(monkeypatch):
     computing = folds._computing
 
     def shifted(step, filling):
         found = computing(step, filling)
-        return folds._Step(found.step, found.filling, found.size, found.start + 1, found.beside)
+        return folds._Step(found.step, found.filling, found.size, found.start + 1, found.extra)
 
     monkeypatch.setattr(folds, "_computing", shifted)
     with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""Fused operations: what the conformance kit does not ask of them."""
+"""Fused operations: properties that the conformance kit does not check."""
 
 import itertools
 
@@ -53,7 +53,7 @@ def test_all_threads_yield_the_same_bits(fast, name, monkeypatch):
     assert results[0] == results[1]
 
 
-def test_the_composition_does_the_rest():
+def test_other_arguments_use_the_composition():
     half = mt.tensor([[1.0, 2.0]], dtype="float16").softmax(1)
     assert half.dtype is mt.float16
     assert half.sum().item() == pytest.approx(1.0, abs=1e-3)
@@ -66,7 +66,7 @@ def test_the_composition_does_the_rest():
 
 @pytest.mark.parametrize("ignored", [-100, 2])
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_the_gradient_of_cross_entropy_can_be_asked_for_again(fast, reduction, ignored):
+def test_the_gradient_of_cross_entropy_can_be_computed_again(fast, reduction, ignored):
     array = np.random.default_rng(0).standard_normal((6, 5))
     classes = np.array([0, 4, 2, 2, 1, 3])
     arguments = mt.tensor(array), mt.tensor(classes), ignored, reduction
@@ -74,12 +74,12 @@ def test_the_gradient_of_cross_entropy_can_be_asked_for_again(fast, reduction, i
     loss, saved = CROSS_ENTROPY.value(needs, *arguments)
     shares = np.exp(array) / np.exp(array).sum(1, keepdims=True) - np.eye(5)[classes]
     shares *= counted[:, None] / (counted.sum() if reduction == "mean" else 1)
-    for scale in (1.0, 3.0, 1.0, -0.5):  # what was computed beforehand can be taken once only
+    for scale in (1.0, 3.0, 1.0, -0.5):  # the saved gradient can be taken only once
         upstream = mt.ones_like(loss) * scale
         grad, *others = CROSS_ENTROPY.gradient(upstream, saved, needs, *arguments)
         np.testing.assert_allclose(grad, scale * shares, rtol=1e-12, atol=1e-15)
         assert others == [None, None, None]
-        grad.fill_(7.0)  # it is the caller's
+        grad.fill_(7.0)  # it belongs to the caller
 
 
 @pytest.mark.parametrize("scale", [2.0, -1.0])
@@ -96,8 +96,8 @@ def test_the_gradient_of_cross_entropy_is_scaled(fast, scale):
 
 @pytest.mark.parametrize("shape", [(2, 3, 6, 8), (1, 2, 7, 5), (1, 1, 3, 40), (1, 1, 2, 2)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_windows_that_halve_an_image_are_as_any_others(fast, shape, dtype, monkeypatch):
-    array = np.random.default_rng(0).integers(-2, 3, shape).astype(dtype)  # with many equal ones
+def test_windows_that_halve_an_image_match_the_general_kernel(fast, shape, dtype, monkeypatch):
+    array = np.random.default_rng(0).integers(-2, 3, shape).astype(dtype)  # with many ties
     array[array == 2] = np.nan
     array.flat[:4] = np.inf, -np.inf, np.nan, -np.inf
     windows = (2, 2), (2, 2), (0, 0)
@@ -121,7 +121,9 @@ def test_windows_that_halve_an_image_are_as_any_others(fast, shape, dtype, monke
 @pytest.mark.parametrize("size", [(2, 3), (3, 1), (4, 4), (1, 7), (5, 20), (6, 41)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("module", "name"), [(tiling, "tiles"), (pooling, "_is_whole")])
-def test_means_of_adjacent_windows_are_as_any_others(fast, module, name, size, dtype, monkeypatch):
+def test_means_of_adjacent_windows_match_the_general_kernel(
+    fast, module, name, size, dtype, monkeypatch
+):
     plane = size if module is pooling else (13, 41)
     values = np.random.default_rng(0).standard_normal((2, 3, *plane)).astype(dtype)
     values[0].flat[:3] = np.inf, -np.inf, np.nan
@@ -138,7 +140,7 @@ def test_means_of_adjacent_windows_are_as_any_others(fast, module, name, size, d
         np.testing.assert_allclose(ours, theirs, tolerance, tolerance)
 
 
-def test_planes_that_no_int32_numbers_are_left_to_the_composition():
+def test_planes_too_large_for_int32_use_the_composition():
     for shape, fits in (
         ((1, 1, 1, 9), True),
         ((1, 1, 2**16, 2**15), False),

@@ -37,11 +37,11 @@ def draw(*shape, dtype="float32"):
     panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
     longest=st.sampled_from([1, 48, gemm.LONGEST]),
 )
-def test_any_extents_and_orders(batch, sizes, transposed, apart, dtype, panel, longest):
+def test_any_sizes_and_memory_orders(batch, sizes, transposed, apart, dtype, panel, longest):
     n, m, k = sizes
     a = draw(*batch, *((m, n) if transposed[0] else (n, m)), dtype=dtype)
     b = draw(*batch, *((k, m) if transposed[1] else (m, k)), dtype=dtype)
-    if apart:  # as heads are, beside each other in every row
+    if apart:  # like heads, side by side in every row
         a, b = (np.repeat(x, 2, -1)[..., : x.shape[-1]] for x in (a, b))
     a, b = (x.swapaxes(-1, -2) if t else x for x, t in zip((a, b), transposed, strict=True))
     with pytest.MonkeyPatch.context() as patch:
@@ -60,14 +60,14 @@ def test_any_extents_and_orders(batch, sizes, transposed, apart, dtype, panel, l
     np.testing.assert_allclose(out, exact, rtol=tolerance, atol=tolerance)
 
 
-def test_threads_do_not_change_a_bit():
+def test_threads_do_not_change_the_bits():
     a, b = draw(130, 150), draw(150, 210)
     both = multiply(a, b)
     numba.set_num_threads(1)
     assert np.array_equal(multiply(a, b), both)
 
 
-def test_long_sums_are_more_exact_in_parts(monkeypatch):
+def test_long_sums_in_parts_are_more_accurate(monkeypatch):
     a, b = draw(16, 3 * gemm.LONGEST + 1), draw(3 * gemm.LONGEST + 1, 64)
     exact = a.astype("f8") @ b.astype("f8")
     apart = np.abs(multiply(a, b) - exact).max()
@@ -84,7 +84,7 @@ def test_nan_and_infinity_stay_in_their_rows_and_columns():
     assert not np.isnan(multiply(a, b)[np.arange(20) != 3]).any()
 
 
-def test_large_products_of_tensors_are_made_here(monkeypatch):
+def test_large_products_of_tensors_use_tiles(monkeypatch):
     made = []
     monkeypatch.setattr(gemm, "multiply", lambda *args: made.append(args) or multiply(*args))
     with mt.use_backend("fast"):
@@ -110,7 +110,7 @@ def test_large_products_of_tensors_are_made_here(monkeypatch):
     assert turned[4:] == [(False, False), (False, True)]
 
 
-def test_small_and_narrow_products_are_left_to_blas():
+def test_small_and_narrow_products_use_blas():
     assert not gemm.pays(1, 64, 64, 64)
     assert not gemm.pays(1, 4096, 4096, 1)
     assert not gemm.pays(64, 1, 4096, 4096)

@@ -1,4 +1,4 @@
-"""How wide the vectors are that LLVM takes for a kernel, and for what is not one."""
+"""The width of the vectors that LLVM uses for kernels, and for other functions."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ def _twice(x, out):
 
 @wide
 @pytest.mark.parametrize(("name", "light"), [("add", True), ("exp", False), ("log", False)])
-def test_a_kernel_that_does_not_wait_for_memory_uses_whole_vectors(name, light, monkeypatch):
-    monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no assembly
+def test_a_compute_bound_kernel_uses_full_width_vectors(name, light, monkeypatch):
+    monkeypatch.setenv("MT_FAST_CACHE", "off")  # cached kernels have no assembly
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
     source = elementwise_source(operator.value, views, (float32,))
@@ -38,7 +38,7 @@ def test_a_kernel_that_does_not_wait_for_memory_uses_whole_vectors(name, light, 
 
 
 @wide
-def test_what_a_program_compiles_for_itself_is_left_alone():
+def test_functions_compiled_by_programs_are_not_affected():
     row = np.ones(3, np.float32)
     ours, theirs = jit()(_twice), njit(_twice)
     for function in (ours, theirs):

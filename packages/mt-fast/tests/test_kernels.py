@@ -1,4 +1,4 @@
-"""Kernels that small tensors do not need: other forms of loops, all threads, many dimensions."""
+"""Kernels for large tensors: other forms of loops, all threads, many dimensions."""
 
 import numba
 import numpy as np
@@ -34,7 +34,7 @@ def fast():
 
 @pytest.fixture
 def large(fast, monkeypatch):
-    """Treat every tensor as a large one: kernels for each layout, shared between two threads."""
+    """Treat every tensor as a large one: kernels for each layout, on two threads."""
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(loops, "MIN_PIECE", 7)
     monkeypatch.setattr(parts, "SHARE", 5)
@@ -49,7 +49,7 @@ def large(fast, monkeypatch):
 
 
 def forget_plans():
-    """Forget how to run loops, since what that depends on has changed."""
+    """Clear the caches of loops, since the settings that they depend on have changed."""
     for planned in (elementwise.planned, reductions.planned, reduce.planned, loops.loop_over):
         planned.cache_clear()
     drop_plans()
@@ -71,7 +71,7 @@ def view(array, layout, backend):
     layouts=st.tuples(*[st.sampled_from([*LAYOUTS, "expanded", "row"])] * 2),
     target=st.sampled_from(sorted(LAYOUTS)),
 )
-def test_every_layout_with_every_other(fast, shape, layouts, target):
+def test_every_combination_of_layouts(fast, shape, layouts, target):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
         forget_plans()
@@ -110,11 +110,11 @@ LARGE_WORK = {
     "products of integers": lambda x: x.long() @ x.mT.long(),
     "a change in place": lambda x: mt.fuse_in_place("x")(lambda x, y: x + y)(x, 1.0),
 }
-"""What is done with a matrix of 4 x 6, by the kind of loop."""
+"""Operations on a matrix of 4 x 6, by the kind of loop."""
 
 
 @pytest.mark.parametrize("name", LARGE_WORK)
-def test_threads_share_what_is_large_and_nothing_else(fast, name, monkeypatch):
+def test_threads_share_only_large_operations(fast, name, monkeypatch):
     run, shared = Kernel.run, set()
 
     def noted(kernel, units, parallel, *arguments):
@@ -158,7 +158,7 @@ def test_reductions_in_parts(fast, shape, name, layout, parallel, data):
 
 @pytest.mark.parametrize("dims", [(0,), (1,), (0, 2), (0, 1)])
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
-def test_parts_are_folded_of_every_layout(large, layout, dims):
+def test_reductions_in_parts_of_every_layout(large, layout, dims):
     array = np.random.default_rng(0).integers(-3, 4, (30, 2, 7)).astype("f4")
     source = LAYOUTS[layout](array, large)
     out = large.reduce(OPERATORS["add"], source._tensor, dims)
@@ -178,7 +178,7 @@ def test_logical_reductions_of_numbers(fast):
     assert mt.tensor(array.T.copy()).all(1).tolist() == [False, True, True]
 
 
-def test_sums_of_many_elements_keep_their_digits(fast):
+def test_sums_of_many_elements_are_accurate(fast):
     x = np.random.default_rng(0).random((300, 1000), np.float32)
     exact = x.astype("f8")
     for dims in ((0,), (1,), (0, 1)):
@@ -197,7 +197,7 @@ def test_nan_and_infinity_in_any_row_of_columns(fast):
     wanted[np.arange(11), np.arange(11)] = np.nan
     wanted[np.arange(11), np.arange(11, 22)] = np.inf
     wanted[np.arange(11), np.arange(22, 33)] = -np.inf
-    for rows in range(1, 12):  # of which several are folded at a time
+    for rows in range(1, 12):  # several rows are reduced at a time
         array = wanted[:rows]
         x = mt.tensor(array)
         assert np.array_equal(x.amax(0), array.max(0), equal_nan=True)
@@ -217,14 +217,14 @@ def test_results_do_not_depend_on_the_number_of_threads(fast):
 
 
 CONVERTED = sorted(set(DTYPES) - {"uint16", "uint32"})
-"""The element types but two, whose kernels are those of uint8 with another name in their text."""
+"""All dtypes except two, whose kernels are those of uint8 with another name in their text."""
 
 
 @pytest.mark.parametrize("target", CONVERTED)
 @pytest.mark.parametrize("source", CONVERTED)
-def test_conversions_are_those_of_simple(fast, source, target):
+def test_conversions_match_the_backend_simple(fast, source, target):
     numbers = [0, 1, -1, 0.75, -0.25, 2.5, 99.9, -100, 254, 300.5, -40000]
-    if not DTYPES[source].is_narrow:  # NumPy converts those, and leaves open what is out of range
+    if not DTYPES[source].is_narrow:  # NumPy does not define values out of range
         numbers += [2.0**40 + 1, -(2.0**62)]
     given = mt.tensor(numbers, dtype="float64", backend="simple").to(source)
     converted = given.to(target)
@@ -238,7 +238,7 @@ OF_FLOATS = ELEMENTARY.keys() - WHOLE_SPECS.keys() - {"where"}
 
 @pytest.mark.parametrize("name", sorted(OF_FLOATS - vector_math.IN_FLOAT64.keys()))
 def test_float32_is_never_computed_in_float64(name, monkeypatch):
-    monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no LLVM code
+    monkeypatch.setenv("MT_FAST_CACHE", "off")  # cached kernels have no LLVM code
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
     source = elementwise_source(operator.value, views, (float32,))
@@ -255,7 +255,7 @@ def test_integer_powers(fast):
     y = mt.tensor([40, 3, -2, -1, -7, 0, 3])
     wanted = [3**40 % 2**64, -1, 1, 0, 1, 1, -8]
     wanted[0] -= 2**64 if wanted[0] >= 2**63 else 0
-    out = mt.zeros(7, dtype="int64")  # negative exponents are refused above the backend
+    out = mt.zeros(7, dtype="int64")  # callers of the backend reject negative exponents
     fast.elementwise(OPERATORS["pow"].value)((out._tensor,), x._tensor, y._tensor)
     assert out.tolist() == wanted
 
@@ -302,7 +302,7 @@ def test_results_may_replace_their_arguments(fast):
         (lambda x: (x.view(3, 4), x[1:4].view(3, 1).expand(3, 4)), False),
     ],
 )
-def test_rows_are_changed_in_place_by_one_loop(views, are_rows, dtype):
+def test_rows_are_updated_in_place_by_one_loop(views, are_rows, dtype):
     memory = mt.arange(12).to(dtype)
     given = views(memory)
     wanted = np.asarray(given[0] + given[1]).tolist()
@@ -330,7 +330,7 @@ def test_memory_that_cannot_be_written_is_copied(fast):
     dtype=st.sampled_from(["float32", "float64", "float16", "int8", "int64", "bool"]),
     data=st.data(),
 )
-def test_columns_become_rows(fast, shape, dtype, data):
+def test_columns_are_copied_to_rows(fast, shape, dtype, data):
     order = data.draw(st.permutations(range(len(shape))))
     array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
     transposed = np.ascontiguousarray(array.transpose(order))
@@ -350,7 +350,7 @@ def test_large_integer_products(large):
     assert np.array_equal(mt.tensor(a) @ mt.tensor(b).mT, a @ np.swapaxes(b, -1, -2))
 
 
-# --- Looking inside -----------------------------------------------------------------------------
+# --- Source -------------------------------------------------------------------------------------
 
 
 def test_source_shows_the_kernel():
@@ -367,7 +367,7 @@ def test_source_shows_the_kernel():
     compile(text, "text", "exec")
 
 
-def test_source_shows_what_repeats():
+def test_source_shows_repeated_elements():
     text = mt_fast.source("add", repeats=(False, True))
     assert text.index("y_value = y_data[y_start]") < text.index("for i in range(hi - lo):")
     assert "x = x_row[i]" in text
@@ -390,7 +390,7 @@ def test_source_shows_what_repeats():
         ({"repeats": (True,), "layout": "transposed"}, "no column"),
     ],
 )
-def test_source_refuses_what_there_is_not(arguments, message):
+def test_source_raises_for_invalid_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         mt_fast.source("tanh", **arguments)
 

@@ -1,4 +1,4 @@
-"""A program that meets more shapes than any cache holds keeps its memory and its speed."""
+"""A program with more shapes than any cache holds keeps its memory and its speed."""
 
 import itertools
 import random
@@ -10,7 +10,7 @@ import pytest
 import mt_tensor as mt
 
 MEASURED = 1_000
-"""How many shapes are measured at a time."""
+"""The number of shapes to measure at a time."""
 
 
 def all_shapes():
@@ -31,7 +31,7 @@ def compute(shapes, base, weight):
 
 
 def calls_of(function, *arguments):
-    """Return how many calls of Python functions a call makes."""
+    """Return the number of calls of Python functions in a call."""
     count = 0
 
     def note(frame, event, argument):

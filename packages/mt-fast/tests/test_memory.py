@@ -1,4 +1,4 @@
-"""Where the memory of large tensors begins."""
+"""The alignment of the memory of large tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def begins_a_line(array: Any) -> bool:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool"])
 @pytest.mark.parametrize("shape", [LARGE, (LARGE // 8, 8), (3, LARGE // 3 + 1)])
-def test_large_arrays_begin_with_a_cache_line(shape: Any, dtype: str) -> None:
+def test_large_arrays_start_at_a_cache_line(shape: Any, dtype: str) -> None:
     array = empty(shape, dtype)
     expected = np.empty(shape, dtype)
     assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
@@ -29,12 +29,12 @@ def test_large_arrays_begin_with_a_cache_line(shape: Any, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [0, 1, 7, (0, 3), (), (2, 3)])
-def test_small_ones_are_numpys(shape: Any) -> None:
+def test_small_arrays_are_allocated_by_numpy(shape: Any) -> None:
     assert empty(shape, "f4").shape == np.empty(shape).shape
     assert empty(shape, "f4").base is None
 
 
-def test_what_begins_within_a_line_is_copied_if_it_is_large() -> None:
+def test_large_unaligned_arrays_are_copied() -> None:
     memory = empty(LARGE, "f4")
     memory[:] = np.arange(LARGE)
     assert aligned(memory) is memory
@@ -45,7 +45,7 @@ def test_what_begins_within_a_line_is_copied_if_it_is_large() -> None:
     assert np.array_equal(copied, np.arange(1, LARGE))
 
 
-def test_results_begin_with_a_cache_line_whoever_made_them() -> None:
+def test_results_of_all_operations_start_at_a_cache_line() -> None:
     with mt.use_backend("fast"):
         x = mt.randn(1024, 1025)
         results = [
@@ -60,7 +60,7 @@ def test_results_begin_with_a_cache_line_whoever_made_them() -> None:
         assert begins_a_line(result.numpy())
 
 
-def test_memory_that_is_shared_with_numpy_stays_where_it_is() -> None:
+def test_memory_shared_with_numpy_is_not_copied() -> None:
     array = empty(LARGE, "f4")[3:]
     array[:] = 0
     with mt.use_backend("fast"):
@@ -69,12 +69,12 @@ def test_memory_that_is_shared_with_numpy_stays_where_it_is() -> None:
     assert x[5].item() == 7.0
 
 
-def test_too_many_elements_are_refused() -> None:
+def test_too_many_elements_raise() -> None:
     with mt.use_backend("fast"), pytest.raises(ShapeError, match="more elements than"):
         mt.empty(2**62)
 
 
-def test_memory_that_may_not_be_written_is_looked_at_too() -> None:
+def test_read_only_memory_is_checked_too() -> None:
     memory = empty(LARGE + 1, "f4")
     memory[:] = 1
     memory.flags.writeable = False

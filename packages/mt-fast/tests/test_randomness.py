@@ -1,4 +1,4 @@
-"""Random numbers that all threads draw: NumPy's, wherever a sequence is."""
+"""Random numbers drawn by all threads match NumPy, at any position of a sequence."""
 
 import pytest
 
@@ -11,8 +11,8 @@ BLOCK = {"float32": 8, "float64": 4}
 @pytest.mark.parametrize("parallel", [False, True], ids=["serial", "parallel"])
 @pytest.mark.parametrize("far", [0, 2**32 - 2, 2**63 - 1, 2**64 - 9, 2**64])
 @pytest.mark.parametrize("dtype", BLOCK)
-def test_they_are_those_of_numpy(dtype, far, parallel, monkeypatch):
-    """Also at the end of a block, and where its number has more than one word."""
+def test_numbers_match_numpy(dtype, far, parallel, monkeypatch):
+    """Also at the end of a block, and if its number has more than one word."""
     monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1 if parallel else 2**60)
     here, host = mt.Generator(), mt.Generator()
     for generator in (here, host):
@@ -26,14 +26,14 @@ def test_they_are_those_of_numpy(dtype, far, parallel, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_narrow_types_are_numpys_too(dtype):
+def test_16_bit_dtypes_match_numpy(dtype):
     here, host = (mt.Generator().manual_seed(3) for _ in range(2))
     drawn = mt.rand(2 * WORTH_DRAWING, dtype=dtype, generator=here, backend="fast")
     expected = mt.rand(2 * WORTH_DRAWING, dtype=dtype, generator=host, backend="numpy")
     assert drawn.tolist() == expected.tolist()
 
 
-def test_a_program_draws_anew_each_time():
+def test_a_program_draws_new_numbers_each_time():
     @mt.compile
     def noise():
         return mt.rand(2 * WORTH_DRAWING, backend="fast")

@@ -1,4 +1,4 @@
-"""Recurrent networks: threads share sequences or columns, and what a step multiplies by."""
+"""Recurrent networks: threads share sequences or columns; products with panels."""
 
 import itertools
 
@@ -43,7 +43,7 @@ def network(name, lengths, backwards):
 
 
 def results(kernel, arguments):
-    """Return the value, with and without what the gradient needs, and the gradients."""
+    """Return the value, with and without saving values for the gradient, and the gradients."""
     needs = (True,) * len(arguments)
     value, saved = kernel.value(needs, *arguments)
     alone, _ = kernel.value((False,) * len(arguments), *arguments)
@@ -54,7 +54,7 @@ def results(kernel, arguments):
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("lengths", [None, np.arange(BATCH) % STEPS + 1])
 @pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
-def test_threads_do_not_change_a_bit(name, lengths, backwards, monkeypatch):
+def test_threads_do_not_change_the_bits(name, lengths, backwards, monkeypatch):
     kernel, arguments = network(name, lengths, backwards)
     assert kernel.fits(*arguments)
     alone = results(kernel, arguments)
@@ -65,7 +65,7 @@ def test_threads_do_not_change_a_bit(name, lengths, backwards, monkeypatch):
     assert results(kernel, arguments) == alone  # they share columns
 
 
-def test_what_is_left_to_others(monkeypatch):
+def test_unsupported_arguments_use_the_composition(monkeypatch):
     _, (x, h, c, w, *order) = network("lstm", None, False)
     assert not LSTM.fits(x, h[:, :2], c, w[:, :2], mt.zeros(2, WIDTH), None, False)
     assert not LSTM.fits(x, h, c, w.double(), *order)

@@ -23,7 +23,7 @@ def formula(function, arity=1, outputs=1):
 
 
 def trace(formula):
-    """Return the graph of which a kernel is written."""
+    """Return the graph that a kernel is generated from."""
     return expanded(graph_of(formula))
 
 
@@ -42,7 +42,7 @@ def executed(traced, arguments):
 
 @pytest.mark.parametrize("name", SPECS)
 @given(data=st.data())
-def test_the_text_means_what_the_operator_does(name, data):
+def test_the_text_computes_the_operator(name, data):
     operator = OPERATORS[name]
     spec = SPECS[name]
     arguments = [
@@ -78,7 +78,7 @@ def test_constants_take_the_type_of_the_computation():
 
 
 @pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round"])
-def test_rounding_leaves_whole_numbers_alone(name):
+def test_rounding_does_not_change_integers(name):
     rounded = ELEMENTARY[name]
     whole = render(trace(formula(lambda x: rounded(x) + 1)), ["x"], int8, [int8], TABLE)
     assert whole.statements == ("t0 = int8(x + int8(1))",)
@@ -86,7 +86,7 @@ def test_rounding_leaves_whole_numbers_alone(name):
     assert fraction.statements == ("t0 = x / int8(2)", f"t1 = {name}(t0)")
 
 
-def test_truth_values_are_numbers_in_arithmetic():
+def test_bools_are_numbers_in_arithmetic():
     (value,) = executed(trace(formula(lambda x: (x > 1.0) * x + (x < 9.0))), [3.0])
     assert value == 4.0
 
@@ -103,5 +103,5 @@ def test_large_integers_stay_exact():
     assert str(2**60 + 1) in text.statements[0]
 
 
-def test_every_elementary_function_is_spelled():
+def test_every_elementary_function_is_lowered():
     assert set(ELEMENTARY) <= set(TABLE) | set(PYTHON)

@@ -1,4 +1,4 @@
-"""Copies by vectors: all that is asked for, and nothing beside it."""
+"""Copies by vectors: all requested elements, and no others."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ LANES = processor.VECTOR_BYTES // 4
 COUNTS = [*range(2 * LANES + 2), 5 * LANES - 1]
 AT, START = 3, 2
 BEYOND = 3 * LANES
-"""How many elements lie behind those that are copied."""
+"""The number of elements after those that are copied."""
 
 
 @njit
@@ -43,7 +43,7 @@ def _clear_every(target: Any, source: Any, step: int, count: int) -> None:
 
 
 def _run(function: Callable[..., None], step: int, count: int, dtype: Any) -> tuple[Any, Any]:
-    """Return what has become of elements that were all -1, and where they were copied from."""
+    """Return the target, initially filled with -1, and the source of a copy."""
     source = np.arange(1, START + step * count + 2 * BEYOND, dtype=dtype)
     target = np.full(AT + step * count + BEYOND, -1, dtype)
     function(target, source, step, count)
@@ -62,7 +62,7 @@ def test_a_row_is_copied_and_cleared(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_places_that_are_apart_are_written_alone(step: int) -> None:
+def test_only_strided_elements_are_written(step: int) -> None:
     for count in COUNTS:
         places = AT + step * np.arange(count)
         for function in (_copy_to_every, _clear_every):
@@ -74,22 +74,22 @@ def test_places_that_are_apart_are_written_alone(step: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_elements_that_are_apart_become_neighbours(step: int, dtype: Any) -> None:
+def test_strided_elements_become_adjacent(step: int, dtype: Any) -> None:
     for count in COUNTS:
         found, source = _run(_copy_every, step, count, dtype)
         expected = source[START : START + step * count : step]
         np.testing.assert_array_equal(found[AT : AT + count], expected)
         assert np.all(found[:AT] == -1)
-        assert np.all(found[AT + count + LANES :] == -1)  # but for the rest of a vector
+        assert np.all(found[AT + count + LANES :] == -1)  # except for the rest of a vector
 
 
-def test_nothing_is_read_beyond_the_end_of_what_is_copied() -> None:
+def test_nothing_is_read_beyond_the_end_of_the_source() -> None:
     for count in COUNTS[1:]:
         source = np.arange(START + 2 * count - 1, dtype=np.float32)
         found = np.full(AT + count + LANES, -1, np.float32)
         _copy_every(found, source, 2, count)
         np.testing.assert_array_equal(found[AT : AT + count], source[START::2])
-        assert np.all(found[AT + count :] == -1)  # one by one, as no whole vector is there
+        assert np.all(found[AT + count :] == -1)  # one by one, since there is no whole vector
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Slices and places along a dimension, and copies between layouts, on one thread and on several."""
+"""Slices and positions along a dimension, and copies between layouts, on one or more threads."""
 
 import numba
 import numpy as np

@@ -1,4 +1,4 @@
-"""Programs that fork, or have threads of their own, get the same results and do not end."""
+"""Programs that fork, or start threads, get the same results and are not terminated."""
 
 import os
 import subprocess
@@ -78,8 +78,8 @@ print("done")
 
 
 @pytest.mark.slow
-def test_threads_may_be_the_first_to_use_the_backend_all_at_once(tmp_path):
-    """They import it, make it, and compile and keep the same kernels."""
+def test_several_threads_may_use_the_backend_first_at_once(tmp_path):
+    """They import it, create it, and compile and store the same kernels."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", TOGETHER],
         env={**os.environ, "MT_FAST_CACHE": str(tmp_path / "kernels")},
@@ -113,7 +113,7 @@ def _noted(lo, hi, done, firsts):
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
 def test_threads_share_all_units_evenly(threads, monkeypatch):
-    """However many there are: more than the machine has take turns."""
+    """For any number of threads: with more than the machine has, they take turns."""
     monkeypatch.setitem(THREADS, "count", lambda: threads)
     noted = Kernel.of(_noted)
     for units in (1, 2, 3, 6, 7, 8, 63, 1000):
@@ -127,7 +127,7 @@ def test_threads_share_all_units_evenly(threads, monkeypatch):
         assert done.tolist() == [2] * units
 
 
-def test_what_shares_units_is_compiled_once():
+def test_the_parallel_function_is_compiled_once():
     noted = Kernel.of(_noted)
     assert noted.parallel is noted.parallel
 
@@ -137,7 +137,7 @@ def test_there_are_two_threads_to_test_with():
     assert numba.config.NUMBA_NUM_THREADS >= 2
 
 
-def test_there_is_one_lock_also_for_those_who_first_ask_at_once(monkeypatch):
+def test_threads_that_start_at_once_get_one_lock(monkeypatch):
     together = threading.Barrier(2)
 
     def layer():

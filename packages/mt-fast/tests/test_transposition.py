@@ -1,4 +1,4 @@
-"""Formulas over rows that are columns in memory: transposed within the kernel, or copied."""
+"""Formulas over rows that are columns in memory: transposed inside the kernel, or copied."""
 
 import numba
 import numpy as np
@@ -50,13 +50,13 @@ def large(fast, monkeypatch):
 
 @pytest.fixture
 def uncopied(large, monkeypatch):
-    """Refuse to copy an operand before a kernel reads it."""
+    """Raise an error if an operand is copied before a kernel reads it."""
     monkeypatch.setattr(elementwise, "copied", lambda *_: pytest.fail("copied"))
     return large
 
 
 def forget_plans():
-    """Forget how to run loops, since what that depends on has changed."""
+    """Clear the caches of loops, since the settings that they depend on have changed."""
     for planned in (elementwise.planned, loops.loop_over):
         planned.cache_clear()
 
@@ -66,7 +66,7 @@ def random(shape, dtype="float32"):
 
 
 def permuted(array, order):
-    """Return the tensor that `array` is, in memory that is contiguous in another order."""
+    """Return `array` as a tensor that is contiguous in another dimension order."""
     stored = np.ascontiguousarray(array.transpose(order))
     return mt.tensor(stored).permute(*np.argsort(order))
 
@@ -88,10 +88,10 @@ def run(backend, name, inputs, shape, dtype="float32", gradient=None):
     threads=st.sampled_from([1, THREADS]),
     data=st.data(),
 )
-def test_any_order_with_any_other(fast, shape, dtype, threads, data):
+def test_every_combination_of_dimension_orders(fast, shape, dtype, threads, data):
     orders = [data.draw(st.permutations(range(len(shape)))) for _ in range(2)]
     a, b = random((2, *shape), dtype)
-    kept = data.draw(st.sampled_from(["all", "rows", "columns"]))  # what is not is broadcast
+    kept = data.draw(st.sampled_from(["all", "rows", "columns"]))  # other dimensions are broadcast
     if kept != "all":
         b = b[..., :1, :] if kept == "rows" else b[..., :1]
     x, y = permuted(a, orders[0]), permuted(b, orders[1]).expand(*shape)
@@ -119,7 +119,7 @@ def test_nothing_is_copied(uncopied, shape):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int32"])
-def test_truth_values_among_numbers(large, dtype):
+def test_bools_among_numbers(large, dtype):
     condition, (a, b) = random((40, 300), "bool"), random((2, 40, 300), dtype)
     mask, x, y = mt.tensor(condition), mt.tensor(a), mt.tensor(b)
     for x_transposed, y_transposed in ((x.T, y.T), (x.T, mt.tensor(b.T.copy()))):
@@ -142,14 +142,14 @@ def test_several_results(uncopied, threads):
     assert np.array_equal(right, upstream * a)
 
 
-def test_the_same_bits_as_of_rows(large):
+def test_the_same_bits_as_for_rows(large):
     x = mt.randn(70, 261)
     (columns,) = run(large, "tanh", (x.T,), x.T.shape)
     (rows,) = run(large, "tanh", (x.T.contiguous(),), x.T.shape)
     assert columns.tobytes() == rows.tobytes()
 
 
-def test_more_than_a_kernel_turns(large):
+def test_more_views_than_a_kernel_transposes(large):
     arrays = random((transposed.MOST_TRANSPOSED + 2, 40, 300))
 
     @mt.fuse
@@ -203,7 +203,7 @@ def test_conversions(large, source, target, monkeypatch):
         assert np.array_equal(mt.tensor(array).mT.to(target), array.swapaxes(1, 2).astype(target))
 
 
-def test_who_is_transposed(monkeypatch):
+def test_which_operands_are_transposed(monkeypatch):
     def form(shape, *strides, long=0):
         monkeypatch.setattr(transposed, "LONG", long)
         forget_plans()
@@ -236,7 +236,7 @@ def test_small_and_narrow_operands_are_copied(fast, monkeypatch):
     assert shapes_copied == [(30000, 8), (30, 30)]
 
 
-def test_the_source_shows_how():
+def test_the_source_shows_the_transposition():
     text = mt_fast.source("mul", layout="transposed")
     assert "x_scratch = scratch(x_data)" in text
     assert "y_scratch" not in text

@@ -1,4 +1,4 @@
-"""The kit's tests of primitives, while each unit of a kernel is done by itself, the last first.
+"""The kit's tests of primitives, with each unit of a kernel run separately, in reverse order.
 
 Threads share the units of a kernel, and may do them in any order. What holds here holds for any
 number of threads, whatever the machine has.
@@ -20,7 +20,7 @@ def backend_name():
 
 @pytest.fixture(autouse=True)
 def one_by_one(monkeypatch):
-    """Treat every tensor as a large one, and share what is to be done as finely as can be."""
+    """Treat every tensor as a large one, and split work into single units."""
 
     def run(kernel, units, parallel, *arguments):
         for unit in reversed(range(units)):

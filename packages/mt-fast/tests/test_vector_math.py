@@ -1,4 +1,4 @@
-"""The vectorised functions: against wider floats, at every scale, and at the ends of the line."""
+"""The vectorized functions: against wider floats, at every scale, and for special values."""
 
 import functools
 import math
@@ -15,7 +15,7 @@ from numba import njit
 from mt_fast import vector_math
 from mt_fast.core.reductions import REASSOCIATE
 from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
-from mt_fast.vector_math.operators import VECTORISED
+from mt_fast.vector_math.operators import VECTORIZED
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
 
@@ -108,7 +108,7 @@ def _pairs(dtype: str) -> tuple[Any, Any]:
 
 
 def _ndtr(x: Any) -> Any:
-    """Return the share of the normal distribution below x (Abramowitz and Stegun, 26.2).
+    """Return the normal distribution function (Abramowitz and Stegun, 26.2).
 
     Near to 0 it is 1/2 and the density times a series, elsewhere the density times a continued
     fraction. The square in the density is that of a shorter number, which is exact, and the rest.
@@ -176,7 +176,7 @@ def test_results_of_two_are_within_rounding_of_the_exact_ones(name: str, dtype: 
 
 
 @pytest.mark.parametrize(("name", "dtype"), sorted(set(CASES) - set(OF_ONE)))
-def test_the_ends_of_two_are_those_of_the_table(name: str, dtype: str) -> None:
+def test_special_values_of_two_arguments(name: str, dtype: str) -> None:
     ends = [0.0, 0.5, 1.0, 2.0, 3.0, 4.5, 16777215.0, 16777216.0, 1e30, math.inf]
     values = np.array([*ends, *(-x for x in ends), math.nan], dtype)
     x, y = (side.ravel() for side in np.meshgrid(values, values))
@@ -199,16 +199,16 @@ def test_zeros_keep_their_sign(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-def test_what_vanishes_on_the_left_is_a_negative_zero(dtype: str) -> None:
+def test_results_that_vanish_for_negative_arguments_are_negative_zeros(dtype: str) -> None:
     found = _applied(_loop("gelu", dtype), np.array([-14.3, -39.0, -1e30, -math.inf], dtype))
     assert np.signbit(found).all()
     assert found[1:].tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-def test_an_exponential_that_decays_is_one(dtype: str) -> None:
+def test_decay_is_an_exponential(dtype: str) -> None:
     x = _arguments(dtype)
-    x = x[~(x > 40.0)]  # a bit above 0, too
+    x = x[~(x > 40.0)]  # also slightly above 0
     loop = loop_of(vector_math.callable_in_kernels(vector_math.decay, KINDS[dtype]))[1]
     with np.errstate(all="ignore"):
         exact = np.exp(x.astype(WIDE))
@@ -232,7 +232,7 @@ def test_angles_of_many_turns_in_float32() -> None:
     start=st.integers(0, 70),
     count=st.integers(1, 70),
 )
-def test_results_do_not_depend_on_the_neighbours(
+def test_results_do_not_depend_on_adjacent_elements(
     case: tuple[str, str], start: int, count: int
 ) -> None:
     x = np.linspace(-3, 3, 200).astype(case[1])
@@ -242,8 +242,8 @@ def test_results_do_not_depend_on_the_neighbours(
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-def test_a_kernel_that_adds_up_in_any_order_leaves_them_exact(dtype: str) -> None:
-    function = VECTORISED["log1p"]
+def test_kernels_with_reassociation_keep_them_accurate(dtype: str) -> None:
+    function = VECTORIZED["log1p"]
 
     @njit(fastmath=set(REASSOCIATE))
     def total(x: Any) -> Any:
@@ -252,12 +252,12 @@ def test_a_kernel_that_adds_up_in_any_order_leaves_them_exact(dtype: str) -> Non
             found += function(x[i])
         return found
 
-    small = np.array([1e-20], dtype)  # 1 + x is 1, so that all of x must be kept elsewhere
+    small = np.array([1e-20], dtype)  # 1 + x is 1, so x must be kept separately
     assert total(small) == small[0]
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_llvm_vectorises_them(name: str, dtype: str) -> None:
+def test_llvm_vectorizes_them(name: str, dtype: str) -> None:
     loop = _loop(name, dtype)
     ones = np.ones(4, dtype)
     _applied(loop, *[ones] * (1 + (name in OF_TWO)))
@@ -279,7 +279,7 @@ def test_kernels_use_them(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", ["asin", "sin", "erf"])
-def test_other_functions_are_those_of_c(name: str) -> None:
+def test_other_functions_are_from_c(name: str) -> None:
     import mt_tensor as mt
 
     x = np.linspace(-0.9, 0.9, 50)

@@ -14,11 +14,11 @@ from mt_cuda.recording import Record, Recorder
 from mt_tensor import use_backend
 
 MUCH = 10_000_000
-"""Operations from which on a launch should keep every multiprocessor busy."""
+"""The number of operations from which a launch should keep every multiprocessor busy."""
 
 
 def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
-    """Return what a step tells the machine when it has run before.
+    """Return the record of a step that has run before.
 
     Args:
         make: builds the network, and returns one step of its training.
@@ -26,7 +26,7 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         step = make()
-        for _ in range(2):  # the first makes what an optimizer keeps
+        for _ in range(2):  # the first creates the state of the optimizer
             step()
         machine.record = Record()
         step()
@@ -34,7 +34,7 @@ def recorded(make: Callable[[], Callable[[], Any]]) -> Record:
 
 
 def counts(record: Record) -> dict[str, int]:
-    """Return how often each thing was asked of a machine, as it is printed."""
+    """Return the counts of a record, as they are printed."""
     return {
         "launches": len(record.launches),
         "allocations": record.allocations,
@@ -45,7 +45,7 @@ def counts(record: Record) -> dict[str, int]:
 
 
 def counts_of_step(name: str, record: Record) -> dict[str, Any]:
-    """Return the counts of a step as they are printed."""
+    """Return the counts of a step, as they are printed."""
     return {"step": name, **counts(record), "least_blocks": record.least_blocks(MUCH)}
 
 
@@ -53,8 +53,8 @@ def report(as_json: bool, each: bool) -> Iterator[str]:
     """Yield the lines of the report.
 
     Args:
-        as_json: as JSON, for programs.
-        each: with the kernels of each step, those that are launched most first.
+        as_json: whether to print JSON, for programs.
+        each: whether to list the kernels of each step, most frequent first.
     """
     records = {name: recorded(make) for name, make in STEPS.items()}
     if as_json:

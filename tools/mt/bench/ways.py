@@ -1,4 +1,4 @@
-"""`mt bench ways`: whether operations on a device take one kernel, several, or the host.
+"""`mt bench ways`: whether operations on a device run as one kernel, several, or on the host.
 
 A recorder counts. The simulator computes only for operations that read elements, since they depend
 on the values.
@@ -47,20 +47,21 @@ WAYS = (
     "waits for a number",
     "by way of the host",
 )
-"""Those that an operation can go; the last three make the host and the device wait."""
+"""The ways in which an operation can run; with the last three, host and device wait for each
+other."""
 
 FEW = 2
-"""So many numbers in a download are no data: the extremes of indices, for instance."""
+"""The most numbers of a download that are not data: the extremes of indices, for instance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What a call of an operation asks of a device.
+    """The requests of a call of an operation to a device.
 
     Attributes:
-        name: the operation's.
-        forward: what is asked for its results.
-        backward: what is asked for the gradients; None if there are none.
+        name: the name of the operation.
+        forward: the requests for its results.
+        backward: the requests for the gradients; None if there are none.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Count:
 
 
 def way(record: Record) -> str:
-    """Return which of the `WAYS` was gone."""
+    """Return which of the `WAYS` a record shows."""
     if record.downloaded > FEW * record.downloads:
         return "by way of the host"
     if record.downloads:
@@ -80,27 +81,27 @@ def way(record: Record) -> str:
 
 
 def counted(name: str, prepare: Prepare) -> Count:
-    """Return what a call asks of a device that has run it before.
+    """Return the requests of a call that has run before.
 
     Args:
-        name: the operation's.
+        name: the name of the operation.
         prepare: prepares the call.
     """
     try:
         return _counted(name, prepare, _Counter())
-    except _AskedError:
+    except _ReadError:
         return _counted(name, prepare, _Counter("forward"))
 
 
-class _AskedError(Exception):
-    """The host wants to know something."""
+class _ReadError(Exception):
+    """The operation reads a result on the host."""
 
 
 class _Counter(Recorder):
-    """A recorder that an operation can ask for nothing, unless kernels are run.
+    """A recorder that raises an error if an operation reads a result, unless kernels are run.
 
     Attributes:
-        preparing: whether what asks is not an operation yet.
+        preparing: whether the arguments of the operation are being prepared.
     """
 
     def __init__(self, order: Order | None = None) -> None:
@@ -109,11 +110,11 @@ class _Counter(Recorder):
 
     def download(self, memory: Memory, count: int) -> Array:
         if not (self.preparing or self._runs):
-            raise _AskedError
+            raise _ReadError
         return super().download(memory, count)
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
-        """Count what was asked for, and not the notice of wrong indices that comes along."""
+        """Count a download, but not the notice of invalid indices that is read with it."""
         copies = super().download_all(parts)
         self.record.downloads -= len(parts) - 1
         self.record.downloaded -= sum(count for _, count in parts[1:])
@@ -122,16 +123,16 @@ class _Counter(Recorder):
 
 def _counted(name: str, prepare: Prepare, machine: _Counter) -> Count:
     with use_backend(CudaOps(machine)):
-        _passes(machine, prepare)  # the first makes what the backend keeps
+        _passes(machine, prepare)  # the first fills the caches of the backend
         return Count(name, *_passes(machine, prepare))
 
 
 def _passes(machine: _Counter, prepare: Prepare) -> tuple[Record, Record | None]:
-    """Return what was recorded forward and backward."""
+    """Return the records of forward and backward."""
     machine.preparing = True
     call, leaves = prepare()
     machine.preparing, machine.record = False, Record()
-    with _samples_left_out(machine):
+    with _without_samples(machine):
         results = call()
     forward, machine.record = machine.record, Record()
     smooth = [result for result in results if result.requires_grad]
@@ -144,10 +145,10 @@ def _passes(machine: _Counter, prepare: Prepare) -> tuple[Record, Record | None]
 
 
 @contextmanager
-def _samples_left_out(machine: Recorder) -> Iterator[None]:
-    """Leave out what is uploaded by `mt_tensor.tensor`: samples make arguments within a call.
+def _without_samples(machine: Recorder) -> Iterator[None]:
+    """Exclude uploads by `mt_tensor.tensor`: samples create arguments within a call.
 
-    Packages import the function from where it is defined; by this name it is called from outside.
+    Packages import the function from its module; by this name it is called from outside.
     """
     tensor = mt_tensor.tensor
 
@@ -172,9 +173,9 @@ def report(as_json: bool, names: Sequence[str] = ()) -> Iterator[str]:
     """Yield the lines of the report: a table in Markdown, or each call as JSON, for programs.
 
     Args:
-        as_json: whether it is JSON.
-        names: the operations that it is about, in a table alone; none for all, with an introduction
-            and a heading for each package.
+        as_json: whether to print JSON.
+        names: the operations to list, in a table alone; none for all, with an introduction and a
+            heading for each package.
     """
     found = [
         (heading, counted(name, prepare))
@@ -213,9 +214,9 @@ def _table(section: Sequence[Count]) -> Iterator[str]:
 
 
 def _ways(records: Sequence[Record | None]) -> str:
-    """Return the ways gone in these records, the shortest first."""
-    gone = {way(record) for record in records if record}
-    return ", ".join(each for each in WAYS if each in gone)
+    """Return the ways in these records, the shortest first."""
+    found = {way(record) for record in records if record}
+    return ", ".join(each for each in WAYS if each in found)
 
 
 def run(options: argparse.Namespace) -> None:

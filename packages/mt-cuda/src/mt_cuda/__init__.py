@@ -1,6 +1,6 @@
 """Stage 4: the same operators as GPU kernels.
 
-`import mt_cuda` is fast: it does not look for a GPU or import a compiler. Choose the backend by
+`import mt_cuda` is fast: it does not look for a GPU or import a compiler. Select the backend by
 name, with `use_backend("cuda")`. The functions here show and compile its kernels.
 """
 

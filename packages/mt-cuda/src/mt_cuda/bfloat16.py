@@ -12,7 +12,7 @@ from mt_tensor.backends.extending import cast_array, to_float32
 
 
 def _bits(x: Any) -> Any:
-    """Return the bits of a number as bfloat16, in the simulator."""
+    """Return the bits of a number as bfloat16."""
     return cast_array(np.asarray(x), bfloat16).view(np.uint16)[()]
 
 

@@ -1,4 +1,4 @@
-"""What Numba CUDA still expects of NumPy: supplied while it compiles, and only then."""
+"""Names that Numba CUDA expects of NumPy, defined only while it compiles."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OLD_NAME = "row_stack"
 
 @contextmanager
 def _old_numpy_names() -> Iterator[None]:
-    """Supply `numpy.row_stack`, which NumPy 2.5 dropped and Numba CUDA still asks for.
+    """Define `numpy.row_stack`, which NumPy 2.5 removed and Numba CUDA still uses.
 
-    Numba asks when it first compiles. The name is there only meanwhile.
+    Numba looks it up when it first compiles. The name exists only during that time.
     """
     if hasattr(np, _OLD_NAME):
         yield

@@ -1,9 +1,9 @@
-"""The course's exercises: the sums of blocks, and a matrix product within one block.
+"""The exercises of the course: sums of blocks, and a matrix product within one block.
 
-Read it before the core. The backend generates its kernels; the two here are written by hand, to
-be read, and need what is new on a GPU and nothing else: a thread for each element, memory that the
+Read it before the core. The backend generates its kernels; the two here are written by hand, for
+reading, and use only the concepts that are new on a GPU: a thread per element, memory that the
 threads of a block share, and a barrier at which they wait for each other. `reduction.py` and
-`matrix.py` make of them what works for every size and layout.
+`matrix.py` generalize them to all sizes and layouts.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from mt_tensor import DType, Tensor, TensorData, bool_
 from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
 
 MOST_THREADS = 1024
-"""So many threads a block has at most, on every GPU."""
+"""The most threads of a block, on every GPU."""
 
 
 def sum_practice(x: Tensor, block: int = 32) -> Tensor:
     """Return the sum of each block of elements: of the first `block`, the next, and so on.
 
-    >>> import mt_tensor as mt
-    >>> from mt_cuda import CudaOps, Simulator
-    >>> sum_practice(mt.arange(7.0, backend=CudaOps(Simulator())), block=3).tolist()
-    [3.0, 12.0, 6.0]
+        >>> import mt_tensor as mt
+        >>> from mt_cuda import CudaOps, Simulator
+        >>> sum_practice(mt.arange(7.0, backend=CudaOps(Simulator())), block=3).tolist()
+        [3.0, 12.0, 6.0]
 
     Args:
         x: `(n,)`, numbers on a backend of this package.
         block: elements of a block, and its threads.
 
     Returns:
-        `(ceil(n / block),)`, in the element type of `x`; the last block may have fewer elements.
+        `(ceil(n / block),)`, of the dtype of `x`; the last block may have fewer elements.
 
     Raises:
         BackendMismatchError: `x` is on another backend.
-        DTypeError: `x` holds truth values.
+        DTypeError: `x` is of dtype bool.
         ShapeError: `x` is not one-dimensional.
-        DomainError: there are no blocks of that size.
+        DomainError: `block` is not an integer from 1 to `MOST_THREADS`.
     """
     ops, data = _on_gpu(x)
     if data.ndim != 1:
@@ -56,8 +56,8 @@ def sum_practice(x: Tensor, block: int = 32) -> Tensor:
 def block_sums(dtype: DType, block: int) -> Kernel:
     """Return the kernel of `sum_practice`.
 
-    Each thread brings one element. Then half of the threads add the elements of the other half to
-    their own, again and again, until one is left: with 5, elements 3 and 4 go to 0 and 1.
+    Each thread loads one element. Then half of the threads add the elements of the other half to
+    their own, repeatedly, until one is left: with 5, elements 3 and 4 are added to 0 and 1.
     """
     total = computed(dtype)
     body = [
@@ -85,15 +85,15 @@ def block_sums(dtype: DType, block: int) -> Kernel:
 def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     """Return the product of two matrices that are no larger than a block of threads.
 
-    >>> import mt_tensor as mt
-    >>> from mt_cuda import CudaOps, Simulator
-    >>> x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend=CudaOps(Simulator()))
-    >>> mm_practice(x, x, block=3).tolist()
-    [[7.0, 10.0], [15.0, 22.0]]
+        >>> import mt_tensor as mt
+        >>> from mt_cuda import CudaOps, Simulator
+        >>> x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend=CudaOps(Simulator()))
+        >>> mm_practice(x, x, block=3).tolist()
+        [[7.0, 10.0], [15.0, 22.0]]
 
     Args:
         a: `(rows, inner)`, numbers on a backend of this package.
-        b: `(inner, columns)`, of the same type.
+        b: `(inner, columns)`, of the same dtype.
         block: threads along each side of the block; no size may be larger.
 
     Returns:
@@ -101,9 +101,9 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
 
     Raises:
         BackendMismatchError: `a` or `b` is on another backend.
-        DTypeError: they hold truth values, or differ in type.
-        ShapeError: they are no matrices, do not fit together or are larger than the block.
-        DomainError: there are no blocks of that size.
+        DTypeError: they are of dtype bool, or differ in dtype.
+        ShapeError: they are no matrices, do not match or are larger than the block.
+        DomainError: `block` is not an integer from 1 to the root of `MOST_THREADS`.
     """
     ops, left = _on_gpu(a)
     other, right = _on_gpu(b)
@@ -118,7 +118,7 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     if max(rows, inner, columns) > block:
         raise ShapeError(
             f"mm_practice multiplies within one block of {block} × {block} threads; got shapes "
-            f"{a.shape} and {b.shape}. `a @ b` takes as many blocks as there need to be."
+            f"{a.shape} and {b.shape}. `a @ b` uses as many blocks as needed."
         )
     out = ops.empty((rows, columns), a.dtype)
     if out.size:
@@ -131,8 +131,8 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
 def block_product(dtype: DType, block: int) -> Kernel:
     """Return the kernel of `mm_practice`.
 
-    Each thread brings one element of either matrix, and computes one of the product. Every element
-    is read from the GPU's memory once, and from shared memory as often as it is needed.
+    Each thread loads one element of each matrix, and computes one of the product. Every element is
+    read from global memory once, and from shared memory as often as it is needed.
     """
     total = computed(dtype)
     value = store(converted("total", total, dtype), dtype)
@@ -171,11 +171,11 @@ def _on_gpu(x: Tensor) -> tuple[CudaOps, TensorData]:
             f"{x.backend.name!r}: move it with x.to('cuda')."
         )
     if x.dtype is bool_:
-        raise DTypeError("the exercises take numbers; got truth values.")
+        raise DTypeError("the exercises take numbers; got a tensor of bools.")
     return x.backend, x._tensor
 
 
 def _check_block(block: int, most: int) -> None:
-    """Refuse blocks that there cannot be."""
+    """Raise an error for an invalid size of blocks."""
     if type(block) is not int or not 1 <= block <= most:
-        raise DomainError(f"block is a whole number from 1 to {most}; got {block!r}.")
+        raise DomainError(f"block must be an integer from 1 to {most}; {block!r} was given.")

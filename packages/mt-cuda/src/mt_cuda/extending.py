@@ -1,11 +1,11 @@
-"""What machines beyond this package are made with: the border of this stage.
+"""The interface for machines outside of this package.
 
-A machine runs kernels: it has memory, compiles the text of a kernel, and launches it. `CudaOps` on
-such a machine is a backend. `to_c` writes a kernel as C, for compilers that read it. A `Recorder`
-is a machine that writes down what a backend asks of it.
+A machine runs kernels: it has memory, compiles the source of a kernel, and launches it. `CudaOps`
+on such a machine is a backend. `to_c` translates a kernel to C, for other compilers. A `Recorder`
+is a machine that records the calls of a backend.
 """
 
-# Kernels as text, and what can go wrong with them.
+# Kernels as source, and their errors.
 from mt_cuda import CudaOps as CudaOps
 from mt_cuda.c.translation import to_c as to_c
 from mt_cuda.core.errors import KernelError as KernelError, OutOfMemoryError as OutOfMemoryError

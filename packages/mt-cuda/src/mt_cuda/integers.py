@@ -1,10 +1,12 @@
-"""Quotients, shifts, gcd and powers: operations that are functions of several steps in kernels.
+"""Division, shifts, gcd and powers: operations that take several steps in kernels.
 
-The core lowers each operation to one expression. The text of these functions is that of stage 3,
-but for the power of two integers, a loop.
+The core lowers each operation to one expression. The sources of these functions are those of stage
+3, except for the power of two integers, a loop.
 """
 
 from __future__ import annotations
+
+import functools
 
 from mt_cuda.core.device import HELPERS, TABLES
 from mt_fast.extending import integer_functions
@@ -29,20 +31,15 @@ def whole_power(base, exponent):  # by squaring; a fraction is dropped, as every
 
 
 def _power(name: str) -> str:
-    """Return the function that raises integers to a power; none for floats, which have one."""
+    """Return the function that raises integers to a power; floats need none."""
     dtype = DTYPES[name]
     if dtype.kind != "integer":
         return ""
     return _INTEGER_POWER.format(kind=name, wide="int64" if dtype.is_signed else "uint64")
 
 
-def _helper(operation: str) -> None:
-    """Register a function of stage 3."""
-    HELPERS[operation] = lambda name: integer_functions.text(operation, name, "math.fmod")
-
-
 for _name in integer_functions.NAMES:
-    _helper(_name)
+    HELPERS[_name] = functools.partial(integer_functions.text, _name, fmod="math.fmod")
 HELPERS["pow"] = _power
 for _name in integer_functions.FLOATS:
     for _table in TABLES.values():

@@ -1,11 +1,11 @@
-"""A machine that records what a backend asks of it: how a step is counted without a GPU.
+"""A machine that records the calls of a backend, to count launches without a GPU.
 
-What a GPU waits for can be seen before there is one: how often it is launched, how many blocks each
-launch has to spread over its multiprocessors, and how often the host sends it something or waits.
-The recorder has the size of an H100, so that the backend makes the same plans for it. By itself it
-runs nothing: it keeps what was uploaded, and every other element is zero. A step of training whose
-course does not depend on its values goes on as if they had been computed. Where it does, the
-recorder runs the kernels as the simulator does.
+The costs of a step on a GPU can be counted without one: the launches, the blocks of each launch
+that can be distributed over multiprocessors, and the copies and synchronizations of the host. The
+recorder has the size of an H100, so that the backend makes the same plans for it. By default it
+runs nothing: it stores uploads, and every other element is zero. A training step whose control flow
+does not depend on values continues as if they had been computed. If it does, the recorder can run
+the kernels as the simulator does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mt_tensor import DType
 from mt_tensor.extending import Array
 
 MULTIPROCESSORS = 132
-"""Those of an H100."""
+"""The number of an H100."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Launch:
     """One launch.
 
     Attributes:
-        kernel: what was launched.
-        grid: how many blocks.
-        threads: how many threads in each.
-        numbers: the numbers that it was given, by name.
-        elements: how many elements the largest memory has that it was given.
+        kernel: the kernel.
+        grid: the number of blocks in each dimension.
+        threads: the number of threads per block.
+        numbers: its numbers, by name.
+        elements: the number of elements of its largest memory.
     """
 
     kernel: Kernel
@@ -49,12 +49,12 @@ class Launch:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are in all."""
+        """The total number of blocks."""
         return prod(self.grid)
 
     @property
     def operations(self) -> int:
-        """About how many elements or products it computes; see `Kernel.work`."""
+        """The approximate number of elements or products that it computes; see `Kernel.work`."""
         if not self.kernel.work:
             return self.elements
         return prod(int(self.numbers[name]) for name in self.kernel.work)
@@ -62,15 +62,15 @@ class Launch:
 
 @dataclass(slots=True)
 class Record:
-    """What a machine was told.
+    """The calls of a machine.
 
     Attributes:
         launches: every launch, in order.
-        allocations: how often memory was taken.
-        uploads: how often something was copied to the device.
-        downloads: how often something was copied to the host.
-        downloaded: how many elements that were.
-        synchronisations: how often the host waited for the device; copies are among them.
+        allocations: the number of allocations.
+        uploads: the number of copies to the device.
+        downloads: the number of copies to the host.
+        downloaded: the number of elements copied to the host.
+        synchronisations: how often the host waited for the device; copies are included.
     """
 
     launches: list[Launch] = field(default_factory=list)
@@ -81,18 +81,18 @@ class Record:
     synchronisations: int = 0
 
     def least_blocks(self, operations: int = 10_000_000) -> int | None:
-        """Return the fewest blocks of a launch of more operations than that; None without any."""
+        """Return the fewest blocks of a launch with more operations than that; None without any."""
         return min((x.blocks for x in self.launches if x.operations > operations), default=None)
 
 
 class Recorder(Simulator):
-    """Record what a backend asks of a machine.
+    """Record the calls of a backend.
 
     Args:
-        order: how the simulator runs the kernels; if None, no kernel is run.
+        order: the order in which the simulator runs threads; if None, no kernel is run.
 
     Attributes:
-        record: what has been asked since this was set to a new `Record`.
+        record: the calls since this was set to a new `Record`.
     """
 
     size = size_of_gpu(MULTIPROCESSORS)
@@ -110,7 +110,7 @@ class Recorder(Simulator):
         return Memory(np.zeros(count, stored_type(dtype)), dtype)
 
     def upload(self, values: Array) -> Memory:
-        """Count an upload, which waits until the array may be changed."""
+        """Count an upload; the host waits until the array may be changed."""
         self.record.allocations += 1
         self.record.uploads += 1
         self.record.synchronisations += 1
@@ -124,14 +124,14 @@ class Recorder(Simulator):
         return super().download(memory, count)
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
-        """Count downloads for which the host waits once."""
+        """Count downloads with a single synchronization."""
         before = self.record.synchronisations
         copies = [self.download(memory, count) for memory, count in parts]
         self.record.synchronisations = before + 1
         return copies
 
     def load(self, kernel: Kernel) -> Any:
-        """Return the kernel, and what runs it."""
+        """Return the kernel, and its program if kernels are run."""
         return kernel, super().load(kernel) if self._runs else None
 
     def launch(
@@ -152,9 +152,9 @@ class Recorder(Simulator):
             super().launch(program, grid, threads, numbers, operands)
 
     def synchronize(self) -> None:
-        """Count a synchronisation."""
+        """Count a synchronization."""
         self.record.synchronisations += 1
 
     def describe(self) -> str:
-        """Say that this is no GPU."""
+        """Describe the machine, which is no GPU."""
         return f"written down, for {MULTIPROCESSORS} multiprocessors"

@@ -1,4 +1,4 @@
-"""Import what lies beside the core, so that it registers in the core's tables.
+"""Import the modules outside of the core, so that they register in the core's tables.
 
 The package imports this module when one of its names is first used.
 """
@@ -7,23 +7,23 @@ from __future__ import annotations
 
 # ruff: noqa: F401 - importing registers
 import mt_cuda.batching.together  # calls of optimizers, launched together
-import mt_cuda.bfloat16  # numbers of which kernels see the bits
-import mt_cuda.compatibility  # Numba CUDA and new versions of NumPy
+import mt_cuda.bfloat16  # bfloat16 in the simulator
+import mt_cuda.compatibility  # Numba CUDA with new versions of NumPy
 import mt_cuda.cubins.cache  # machine code by NVRTC, on disk
-import mt_cuda.faults.availability  # why there is no GPU
-import mt_cuda.faults.lasting  # what a failed kernel leaves
+import mt_cuda.faults.availability  # errors if there is no GPU
+import mt_cuda.faults.lasting  # errors of failed kernels
 import mt_cuda.indexing.checks  # indices checked on the device
 import mt_cuda.integers  # quotients, shifts and powers of integers
 import mt_cuda.matrices.multiply  # products by cuBLAS, or at the speed of the hardware
-import mt_cuda.memory.exhausted  # what is done where there is no memory left
-import mt_cuda.memory.reuse  # memory that is used again
-import mt_cuda.memory.sharing  # memory that other libraries reach
+import mt_cuda.memory.exhausted  # out of memory
+import mt_cuda.memory.reuse  # caching of freed memory
+import mt_cuda.memory.sharing  # memory that other libraries access
 import mt_cuda.random_numbers.philox  # random numbers drawn on the device
-import mt_cuda.rows.folds  # short rows, folded by a part of a block
-import mt_cuda.simulation.races  # what the simulator finds in shared memory
-import mt_cuda.simulation.slices  # rests of arrays
-import mt_cuda.simulation.vectors
-import mt_cuda.transposition  # copies in which rows become columns
+import mt_cuda.rows.folds  # reductions of short rows by part of a block
+import mt_cuda.simulation.races  # race detection in the simulator
+import mt_cuda.simulation.slices  # slices in the simulator
+import mt_cuda.simulation.vectors  # vector accesses in the simulator
+import mt_cuda.transposition  # copies that transpose
 import mt_cuda.vectors.elementwise  # 16 bytes at a time
 from mt_tensor.extending import register_kernels
 
@@ -48,7 +48,7 @@ OPERATIONS = (
     "sorting.searching",
     "sorting.sorting",
 )
-"""The modules whose `KERNELS` are for named operations, such as softmax; imported when needed."""
+"""The modules with `KERNELS` for named operations, such as softmax; imported when needed."""
 
 for _module in OPERATIONS:
     register_kernels("cuda", f"mt_cuda.{_module}")

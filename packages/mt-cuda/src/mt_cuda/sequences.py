@@ -1,18 +1,17 @@
-"""Evenly spaced whole numbers, which every thread knows by its own number."""
+"""Evenly spaced integers, which every thread computes from its own number."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mt_cuda.core.backend import Plan
 from mt_cuda.core.elements import operand, store
 from mt_cuda.core.kernel import Kernel, define, numbers, over_grid
-from mt_cuda.tensors import new, ops_of, tensor_of
+from mt_cuda.tensors import new, ops_of, planned_over_grid, tensor_of
 from mt_tensor import DType, Tensor
 from mt_tensor.extending import FUSED, Number
 
 EXACT = 2**53
-"""Up to here floats are whole numbers, as many as there are of them."""
+"""The largest integer up to which all integers are exact in float64."""
 
 
 def sequence(dtype: DType) -> Kernel:
@@ -23,17 +22,13 @@ def sequence(dtype: DType) -> Kernel:
 
 
 def arange(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
-    """Return `first + step * i`, as the type of `like`; fractions are left to the host."""
+    """Return `first + step * i` in the dtype of `like`; non-integers are computed on the host."""
     whole = int(first) == first and int(step) == step
     if not count or not whole or abs(first) + abs(step) * count > EXACT:
         return FUSED["arange"](like, count, first, step)
     ops, out = ops_of(like), new(like, (count,))
-
-    def plan() -> Plan:
-        return ops.plan_over_grid(sequence(like.dtype), count, ())
-
-    ready = ops.remembered(("arange", like.dtype, count), plan)
-    ops.launch(ready, (out,), (np.int64(first), np.int64(step)))
+    plan = planned_over_grid(ops, (sequence, like.dtype), count)
+    ops.launch(plan, (out,), (np.int64(first), np.int64(step)))
     return tensor_of(out, like)
 
 

@@ -1,21 +1,21 @@
-"""From tensors to the views that kernels run over, and back."""
+"""Convert tensors to the views that kernels process, and back; plan common launches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from mt_cuda.core.backend import CudaOps
+from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.elements import computed
 from mt_cuda.core.kernel import Kernel
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import Shape
+from mt_tensor.extending import FusedKernel, Shape
 
 
 def ops_of(tensor: Tensor) -> CudaOps:
-    """Return the backend of a tensor, which is one of this package's."""
+    """Return the backend of a tensor, which is one of this package."""
     return cast(CudaOps, tensor.backend)
 
 
@@ -32,12 +32,12 @@ def tensor_of(data: TensorData, like: Tensor) -> Tensor:
 
 
 def new(like: Tensor, shape: Shape | None = None, dtype: DType | None = None) -> TensorData:
-    """Return new memory on the backend of a tensor; its shape and type, or those that are given."""
+    """Allocate on the backend of a tensor, with its shape and dtype unless others are given."""
     return like.backend.empty(like.shape if shape is None else shape, dtype or like.dtype)
 
 
 def new_in_order(like: Tensor, shape: Shape) -> TensorData:
-    """Return new memory for elements of another shape, that lie in the order of a tensor's."""
+    """Allocate memory of another shape with the dimension order of a tensor."""
     steps = like._tensor.strides
     strides, size = [0] * len(shape), 1
     for dim in sorted(range(len(shape)), key=lambda d: (abs(steps[d]), -d)):
@@ -47,7 +47,7 @@ def new_in_order(like: Tensor, shape: Shape) -> TensorData:
 
 
 def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the whole numbers that a kernel takes, in the order of its parameters."""
+    """Return the integer arguments of a kernel, in the order of its parameters."""
     return tuple(
         values[parameter.name]
         for parameter in kernel.parameters
@@ -55,11 +55,40 @@ def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
     )
 
 
-def is_floating(*tensors: Tensor | None) -> bool:
-    """Whether the tensors that are there have elements, and these are floating-point numbers."""
-    return all(x.numel() and x.dtype.is_floating_point for x in tensors if x is not None)
+def is_floating(first: Tensor, *others: Tensor | None) -> bool:
+    """Whether tensors, of which some may be None, are not empty and have one float dtype."""
+    return first.dtype.is_floating_point and all(
+        x.numel() and x.dtype is first.dtype for x in (first, *others) if x is not None
+    )
+
+
+class FloatKernel(FusedKernel):
+    """A kernel for operations whose first argument is a non-empty tensor of floats."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Require a non-empty tensor of floats."""
+        return is_floating(arguments[0])
+
+
+def planned_over_grid(
+    ops: CudaOps, recipe: tuple[Any, ...], count: int, numbers: tuple[int, ...] = ()
+) -> Plan:
+    """Return the launch of a kernel that loops over elements, which is planned on first use.
+
+    Args:
+        ops: the backend.
+        recipe: the function that returns the kernel, and its arguments.
+        count: the number of elements.
+        numbers: the numbers of the kernel after the count.
+    """
+
+    def plan() -> Plan:
+        make, *arguments = recipe
+        return ops.plan_over_grid(make(*arguments), count, numbers)
+
+    return ops.remembered((recipe, count, numbers), plan)  # type: ignore[no-any-return]
 
 
 def number_of(value: float, dtype: DType) -> np.generic:
-    """Return a number as it is passed to kernels on elements of a type: in what they compute in."""
+    """Convert a number to the type that kernels compute in for a dtype."""
     return cast(np.generic, computed(dtype).numpy.type(value))

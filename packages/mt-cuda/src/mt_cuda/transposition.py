@@ -1,10 +1,10 @@
-"""Copies that turn dimensions round, by tiles in shared memory.
+"""Copies that transpose, by tiles in shared memory.
 
-Neighbouring threads should read neighbouring elements, and write such, too. A copy to a layout in
-which others are neighbours can have only one of the two. So a block brings a square tile along the
-rows of the one layout into shared memory, and takes it from there along the rows of the other. The
-rows of the tile are one element longer than they need to be: elements of a column would all lie in
-one bank of the memory otherwise, and be read one after the other.
+Adjacent threads should read adjacent elements, and write adjacent ones, too. A direct copy to a
+layout with another contiguous dimension can do only one of the two. So a block loads a square tile
+along the rows of one layout into shared memory, and stores it along the rows of the other. The rows
+of the tile are padded by one element: otherwise all elements of a column would be in one memory
+bank, and read one after the other.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ from mt_tensor import DType, TensorData
 from mt_tensor.extending import size_of
 
 SIDE, FEW = 32, 4
-"""Rows and columns of a tile, of which a warp moves one at a time; those for blocks of less."""
+"""The rows and columns of a tile, of which a warp moves one at a time, and for blocks of fewer
+threads."""
 
 
 def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> Kernel:
-    """Return the kernel that copies columns of `x` that lie together to such rows of `y`.
+    """Return the kernel that copies contiguous columns of `x` to contiguous rows of `y`.
 
-    for each matrix, row and column:  y[row, column] = x[row, column]
+        for each matrix, row and column:  y[row, column] = x[row, column]
 
     Args:
-        dtype: the element type.
-        rank: the number of dimensions of what matrices there are, at least 1.
+        dtype: the dtype of the elements.
+        rank: the number of batch dimensions, at least 1.
         side: rows and columns of a tile.
-        threads: threads of a block, a multiple of that.
-        index: the type in which the number of a matrix is taken apart.
+        threads: threads of a block, a multiple of `side`.
+        index: the type in which the number of a matrix is decomposed.
     """
     strides = {each: stride_names(each, rank) for each in ("x", "y")}
     turns, step = side * side // threads, threads // side
@@ -92,12 +93,12 @@ def copy(ops: CudaOps, source: TensorData, out: TensorData) -> bool:
 
 
 def _plan_tiles(ops: CudaOps, source: TensorData, target: TensorData) -> Plan | None:
-    """Plan a copy by tiles; None where both layouts have the same neighbours, or short rows."""
+    """Plan a copy by tiles; None if both layouts have the same contiguous dimension."""
     layout = merge(source.shape, (source.strides, target.strides))
     read, written = layout.strides
     size = ops.machine.size
     side = SIDE if size.threads >= SIDE else FEW
-    found = _neighbours(layout, side)
+    found = _contiguous_dimensions(layout, side)
     if found is None:
         return None
     row, column = found
@@ -112,8 +113,8 @@ def _plan_tiles(ops: CudaOps, source: TensorData, target: TensorData) -> Plan | 
     return ops.plan(kernel, (down * across * matrices, 1), size.threads, given)
 
 
-def _neighbours(layout: Layout, side: int) -> tuple[int, int] | None:
-    """Return the dimensions in which what is read and what is written follow each other.
+def _contiguous_dimensions(layout: Layout, side: int) -> tuple[int, int] | None:
+    """Return the contiguous dimensions of the source and the target.
 
     None if they are the same, if there are none, or if either is much shorter than a tile.
     """

@@ -1,6 +1,6 @@
 """Stage 3: the same operators, compiled to parallel SIMD loops.
 
-Choose the backend by name, without importing this package: `MT_BACKEND=fast`, `use_backend("fast")`
+Select the backend by name, without importing this package: `MT_BACKEND=fast`, `use_backend("fast")`
 or `backend="fast"`. `source` returns the source of a kernel, and `cache_folder` the folder of
 compiled kernels.
 """

@@ -1,8 +1,8 @@
-"""What other compiling backends generate their kernels with.
+"""Building blocks for other compiling backends.
 
 The generator writes loops as Python text, with a table that lowers each operation to code of the
-target; a folder on disk keeps compiled code. Together with the names of `mt_fast`, these are the
-names of this stage that other packages may import.
+target; a folder on disk stores compiled code. Other packages may import these names and those of
+`mt_fast`.
 """
 
 # Formulas as the statements of a kernel.
@@ -17,5 +17,5 @@ from mt_fast.core.rendering import (
 # Helper functions of kernels: integer division, shifts, gcd.
 from mt_fast.integers import integer_functions as integer_functions
 
-# Compiled code, from process to process.
+# Compiled code on disk, shared by processes.
 from mt_fast.cache.folder import Folder as Folder, hashed as hashed

@@ -1,1 +1,1 @@
-"""Attention that never writes its weights down: `tiles` has what its three kernels share."""
+"""Attention whose weights are never stored; `tiles` has what the three kernels share."""

@@ -1,16 +1,16 @@
 """The three kernels of attention: its value, and the two launches of its gradient.
 
-The value walks along the keys once. A row of weights adds up to 1, but what it must be divided by
-is known only at its end: so what has been added up is taken down whenever a larger score comes
-along, and divided at last (Milakov and Gimelshein, Online normalizer calculation for softmax, 2018;
-Dao and others, FlashAttention, 2022). For each query the logarithm of the sum is kept, from which
-the gradient makes each weight again:
+The kernel of the value iterates over the keys once. The sum of the exponentials of a row, the
+divisor of its weights, is known only at the end: so previous totals are rescaled whenever a larger
+score occurs, and divided at the end (Milakov and Gimelshein, Online normalizer calculation for
+softmax, 2018; Dao and others, FlashAttention, 2022). For each query the log of the sum is stored,
+from which the gradient recomputes each weight:
 
     weight = exp(score - logarithm)
     gradient of the score = weight * (grad . value - delta), with delta = grad . result
 
-One kernel owns queries and walks along keys; it also leaves delta for the other, which owns keys
-and walks along queries. Nothing is added up by several blocks.
+One kernel owns queries and iterates over keys; it also stores delta for the other, which owns keys
+and iterates over queries. No sum is split over several blocks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGER = ["def larger(a, b):", "    return a if (a >= b) | (a != a) else b"]
 
 
 def value(form: Form) -> Kernel:
-    """Return the kernel that sets `out`, and `logarithm` for each query."""
+    """Return the kernel that computes `out`, and `logarithm` for each query."""
     tile, kind = form.tile, form.compute.name
     lowest, zero = constant(float("-inf"), form.compute), constant(0, form.compute)
     seen = [f"scores[i, k] = scores[i, k]{form.added}"] if form.masked else []
@@ -36,7 +36,7 @@ def value(form: Form) -> Kernel:
     )
     body = [
         *LARGER,
-        *form.room("own_queries", others=("others",)),
+        *form.arrays("own_queries", others=("others",)),
         *form.scores("scores"),
         *form.totals("totals"),
         f"largest = cuda.local.array({tile.rows}, {kind})",
@@ -45,18 +45,18 @@ def value(form: Form) -> Kernel:
         f"    largest[i] = {lowest}",
         f"    sums[i] = {zero}",
         *_own_queries(form),
-        *form.bring("own_queries", "query", "first_own", "n_queries", "n_width", scaled=True),
+        *form.load_tile("own_queries", "query", "first_own", "n_queries", "n_width", scaled=True),
         "first = index32(0)",
         *_last_key(form),
         "while first < end:",
-        *indented(form.bring("others", "key", "first", "n_keys", "n_width")),
+        *indented(form.load_tile("others", "key", "first", "n_keys", "n_width")),
         "    cuda.syncthreads()",
-        *indented(form.fit("scores", "own_queries", "others", "n_width")),
+        *indented(form.multiply("scores", "own_queries", "others", "n_width")),
         *indented(each),
         "    cuda.syncthreads()",
-        *indented(form.bring("others", "value", "first", "n_keys", "n_outputs")),
-        *indented(_take_down(form)),
-        *indented(form.gather("totals", "others", "sums")),
+        *indented(form.load_tile("others", "value", "first", "n_keys", "n_outputs")),
+        *indented(_rescale(form)),
+        *indented(form.accumulate("totals", "others", "sums")),
         "    cuda.syncthreads()",
         f"    first += {tile.others}",
         *form.store("totals", "out", "first_own", "n_queries", "n_outputs", " / sums[i]"),
@@ -69,11 +69,11 @@ def value(form: Form) -> Kernel:
 
 
 def query_gradient(form: Form, *, of_mask: bool = False) -> Kernel:
-    """Return the kernel that sets `of_query`, and `delta` for each query.
+    """Return the kernel that computes `of_query`, and `delta` for each query.
 
     Args:
-        form: what the kernel is generated for.
-        of_mask: whether it sets `of_mask`, too, which has the gradient of each score.
+        form: the parameters of the kernel.
+        of_mask: whether to store the gradient of each score in `of_mask`, too.
     """
     tile, kind = form.tile, form.compute.name
     slope = f"math.exp(scores[i, k]{form.added} - logarithms[i]) * (slopes[i, k] - deltas[i])"
@@ -91,29 +91,29 @@ def query_gradient(form: Form, *, of_mask: bool = False) -> Kernel:
         [f"{form.weight()} = {zero}"],
     )
     body = [
-        *form.room("own_queries", "own_grads", others=("others", "values")),
+        *form.arrays("own_queries", "own_grads", others=("others", "values")),
         *form.scores("scores", "slopes"),
         *form.totals("totals"),
         f"deltas = cuda.local.array({tile.rows}, {kind})",
         f"logarithms = cuda.local.array({tile.rows}, {kind})",
         *_own_queries(form),
-        *form.bring("own_queries", "query", "first_own", "n_queries", "n_width", scaled=True),
-        *form.bring("own_grads", "grad", "first_own", "n_queries", "n_outputs"),
-        *form.bring("others", "out", "first_own", "n_queries", "n_outputs"),
+        *form.load_tile("own_queries", "query", "first_own", "n_queries", "n_width", scaled=True),
+        *form.load_tile("own_grads", "grad", "first_own", "n_queries", "n_outputs"),
+        *form.load_tile("others", "out", "first_own", "n_queries", "n_outputs"),
         "cuda.syncthreads()",
         *_deltas(form),
         "cuda.syncthreads()",
         "first = index32(0)",
         *_last_key(form),
         "while first < end:",
-        *indented(form.bring("others", "key", "first", "n_keys", "n_width")),
-        *indented(form.bring("values", "value", "first", "n_keys", "n_outputs")),
+        *indented(form.load_tile("others", "key", "first", "n_keys", "n_width")),
+        *indented(form.load_tile("values", "value", "first", "n_keys", "n_outputs")),
         "    cuda.syncthreads()",
-        *indented(form.fit("scores", "own_queries", "others", "n_width")),
-        *indented(form.fit("slopes", "own_grads", "values", "n_outputs")),
+        *indented(form.multiply("scores", "own_queries", "others", "n_width")),
+        *indented(form.multiply("slopes", "own_grads", "values", "n_outputs")),
         *indented(each),
         "    cuda.syncthreads()",
-        *indented(form.gather("totals", "others")),
+        *indented(form.accumulate("totals", "others")),
         "    cuda.syncthreads()",
         f"    first += {tile.others}",
         *form.store("totals", "of_query", "first_own", "n_queries", "n_width", " * scale"),
@@ -123,13 +123,8 @@ def query_gradient(form: Form, *, of_mask: bool = False) -> Kernel:
     return form.kernel(name, matrices, ("logarithm", "delta"), body)
 
 
-def query_and_mask_gradient(form: Form) -> Kernel:
-    """Return the kernel that also sets `of_mask`, which has the gradient of each score."""
-    return query_gradient(form, of_mask=True)
-
-
 def key_gradient(form: Form) -> Kernel:
-    """Return the kernel that sets `of_key` and `of_value`."""
+    """Return the kernel that computes `of_key` and `of_value`."""
     tile, zero = form.tile, constant(0, form.compute)
     at = "matrix * queries + query_here"
     each = form.each_score(
@@ -144,23 +139,23 @@ def key_gradient(form: Form) -> Kernel:
     )
     begin = f"first_own // {tile.others} * {tile.others}" if form.causal else "index32(0)"
     body = [
-        *form.room("own_keys", "own_values", others=("others", "grads")),
+        *form.arrays("own_keys", "own_values", others=("others", "grads")),
         *form.scores("scores", "slopes"),
         *form.totals("key_totals"),
         *form.totals("value_totals"),
         f"first_own = cuda.blockIdx.x // n_matrices * {tile.own}",
-        *form.bring("own_keys", "key", "first_own", "n_keys", "n_width"),
-        *form.bring("own_values", "value", "first_own", "n_keys", "n_outputs"),
+        *form.load_tile("own_keys", "key", "first_own", "n_keys", "n_width"),
+        *form.load_tile("own_values", "value", "first_own", "n_keys", "n_outputs"),
         f"first = {begin}",
         "while first < n_queries:",
-        *indented(form.bring("others", "query", "first", "n_queries", "n_width", scaled=True)),
-        *indented(form.bring("grads", "grad", "first", "n_queries", "n_outputs")),
+        *indented(form.load_tile("others", "query", "first", "n_queries", "n_width", scaled=True)),
+        *indented(form.load_tile("grads", "grad", "first", "n_queries", "n_outputs")),
         "    cuda.syncthreads()",
-        *indented(form.fit("scores", "own_keys", "others", "n_width")),
-        *indented(form.fit("slopes", "own_values", "grads", "n_outputs")),
+        *indented(form.multiply("scores", "own_keys", "others", "n_width")),
+        *indented(form.multiply("slopes", "own_values", "grads", "n_outputs")),
         *indented(each),
         "    cuda.syncthreads()",
-        *indented(form.gather("value_totals", "grads")),
+        *indented(form.accumulate("value_totals", "grads")),
         "    cuda.syncthreads()",
         f"    for i in range({tile.rows}):",
         f"        for k in range({tile.columns}):",
@@ -168,7 +163,7 @@ def key_gradient(form: Form) -> Kernel:
         f"            other = right + {tile.beside} * k",
         f"            {form.weight()} = slopes[i, k]",
         "    cuda.syncthreads()",
-        *indented(form.gather("key_totals", "others")),
+        *indented(form.accumulate("key_totals", "others")),
         "    cuda.syncthreads()",
         f"    first += {tile.others}",
         *form.store("key_totals", "of_key", "first_own", "n_keys", "n_width", ""),
@@ -179,23 +174,21 @@ def key_gradient(form: Form) -> Kernel:
 
 
 def _own_queries(form: Form) -> Lines:
-    """Return the line that finds a block's queries: the last ones first, which see most keys."""
+    """Return the line that finds a block's queries, last ones first, since they see most keys."""
     own = form.tile.own
-    return [
-        f"first_own = ((n_queries - 1) // {own} - cuda.blockIdx.x // n_matrices) * {own}",
-    ]
+    return [f"first_own = ((n_queries - 1) // {own} - cuda.blockIdx.x // n_matrices) * {own}"]
 
 
 def _last_key(form: Form) -> Lines:
-    """Return the line that finds how many keys a block's queries see."""
+    """Return the line that finds the number of keys that a block's queries see."""
     return [f"end = min(first_own + {form.tile.own}, n_keys)" if form.causal else "end = n_keys"]
 
 
-def _take_down(form: Form) -> Lines:
-    """Return the lines that make weights of scores, and take down what was made of smaller ones.
+def _rescale(form: Form) -> Lines:
+    """Return the lines that convert scores to weights, and rescale totals to the new maximum.
 
-    A query that has seen no key yet has nothing to be taken down; from a score of infinity on, its
-    weights are no numbers.
+    A query that has seen no key yet has no totals to rescale; after a score of infinity, its
+    weights are nan.
     """
     tile = form.tile
     lowest, zero = constant(float("-inf"), form.compute), constant(0, form.compute)
@@ -222,7 +215,7 @@ def _take_down(form: Form) -> Lines:
 
 
 def _deltas(form: Form) -> Lines:
-    """Return the lines that make `delta` of a block's queries, whose results are in `others`."""
+    """Return the lines that compute `delta` of a block's queries, whose results are in `others`."""
     tile = form.tile
     return [
         f"for i in range({tile.rows}):",

@@ -1,7 +1,8 @@
-"""Attention, and its gradients: `mt_cuda.attention` has the kernels."""
+"""Attention, and its gradients; `mt_cuda.attention` has the kernels."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,42 +12,30 @@ from mt_cuda.core.elements import computed
 from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.layout import merge, size_names, stride_names
 from mt_cuda.images.windows import LARGEST
-from mt_cuda.tensors import (
-    is_floating,
-    new,
-    new_in_order,
-    number_of,
-    numbers_of,
-    ops_of,
-    tensor_of,
-)
+from mt_cuda.tensors import is_floating, new, new_in_order, number_of, numbers_of, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
-Make = Callable[[Form], Kernel]
-
 
 class Attention(FusedKernel):
-    """Queries, keys, values, a mask to be added, whether it is causal, and the scale.
+    """Attention on queries, keys, values, an additive mask or None, `causal` and the scale.
 
-    Results and gradients lie in memory in the order of the queries, keys and values, so that heads
-    that were split off a row of features can be joined again without a copy.
+    Results and gradients have the dimension order of the queries, keys and values, so that heads
+    that were split from a feature dimension are merged without a copy.
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, mixed types and wide rows to the composition, and a mask beside causal."""
-        query, key, value, mask, causal, _ = arguments
-        given = [query, key, value] if mask is None else [query, key, value, mask]
+        """Require one float dtype, rows of at most `WIDEST`, and no mask with `causal`."""
+        query, _, value, mask, causal, _ = arguments
         return (
-            is_floating(*given)
-            and len({x.dtype for x in given}) == 1
+            is_floating(*arguments[:4])
             and max(query.shape[-1], value.shape[-1]) <= tiles.WIDEST
-            and max(x.numel() for x in given) < LARGEST
+            and all(x is None or x.numel() < LARGEST for x in arguments[:4])
             and not (causal and mask is not None)
         )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the means; the gradient reads them, and the logarithm of each sum of weights."""
+        """Return the means; saved are the means and the log of the sum of each query."""
         query, _, value, *_ = arguments
         out = new_in_order(query, (*query.shape[:-1], value.shape[-1]))
         logarithm = new(query, query.shape[:-1], computed(query.dtype))
@@ -55,16 +44,16 @@ class Attention(FusedKernel):
         return result, (result, logarithm)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of queries, keys, values and the mask."""
+        """Return the gradients of queries, keys, values and mask."""
         query, key, value, mask, *_ = arguments
         result, logarithm = saved
         delta = new(query, query.shape[:-1], logarithm.dtype)
         of_query, of_key, of_value = (new_in_order(x, x.shape) for x in (query, key, value))
         read = {"out": result._tensor, "grad": grad._tensor, "of_query": of_query}
-        make: Make = kernels.query_gradient
+        make = functools.partial(kernels.query_gradient, of_mask=needs[3])
         scores = new(query, (*query.shape[:-1], key.shape[-2])) if needs[3] else None
         if scores is not None:
-            make, read["of_mask"] = kernels.query_and_mask_gradient, scores
+            read["of_mask"] = scores
         _launch("query_gradient", make, arguments, read, [logarithm, delta])
         if needs[1] or needs[2]:
             read = {"grad": grad._tensor, "of_key": of_key, "of_value": of_value}
@@ -78,7 +67,7 @@ class Attention(FusedKernel):
 
 def _launch(
     name: str,
-    make: Make,
+    make: Callable[[Form], Kernel],
     arguments: Sequence[Any],
     more: dict[str, TensorData],
     rows: list[TensorData],
@@ -86,11 +75,11 @@ def _launch(
     """Launch a kernel: one block for each tile of queries, or of keys, of each matrix.
 
     Args:
-        name: what it computes.
-        make: what makes the kernel.
-        arguments: those of the operation.
-        more: the operands beside queries, keys, values and mask, by name, in order.
-        rows: the operands that have one number for each query.
+        name: the name of the kernel.
+        make: the function that returns the kernel.
+        arguments: the arguments of the operation.
+        more: the operands in addition to queries, keys, values and mask, by name, in order.
+        rows: the operands with one number per query.
     """
     query, key, value, mask, causal, scale = arguments
     ops, dtype, batch = ops_of(query), query.dtype, query.shape[:-2]

@@ -1,13 +1,13 @@
-"""What the kernels of attention share: tiles of queries and keys, and what is multiplied of them.
+"""Tiles of queries and keys, and the products of tiles: the common parts of the kernels.
 
-A block owns some rows, queries or keys, and walks along the others, tile by tile. Of each two tiles
-it makes *scores*, how well rows of the one fit rows of the other, and from scores *weights*. With
-these it adds rows of the others to its own totals. Both are matrix products with tiles in shared
-memory, as in `core/matrix.py`; the weights of all queries and keys together, of which there may be
-more than of anything else, exist only as one tile at a time.
+A block owns some rows, queries or keys, and iterates over the others, tile by tile. For each pair
+of tiles it computes *scores*, the products of their rows, and from scores *weights*. With these it
+adds rows of the others to its own totals. Both are matrix products with tiles in shared memory, as
+in `core/matrix.py`; the weights of all queries and keys, which may be the largest array of all,
+exist only one tile at a time.
 
-Threads form a rectangle: `down` says which rows of the block's own are a thread's, `right` which
-rows of the others in scores, and which columns in totals.
+Threads form a rectangle: `down` is a thread's position among the block's own rows, `right` its
+position among the other rows in scores, and among the columns in totals.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from mt_fast.extending import constant, converted
 from mt_tensor import DType
 
 WIDEST = 128
-"""The most elements that queries, keys and values may have."""
+"""The most elements of queries, keys and values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """How a block cuts up its work.
+    """How a block splits its work.
 
     Attributes:
-        own: how many rows of its own it has.
-        others: how many of the others are in shared memory at a time.
-        width: how many elements of a row there is room for.
-        beside: how many threads share a row.
+        own: the number of its own rows.
+        others: the number of other rows in shared memory at a time.
+        width: the number of elements of a row that there is memory for.
+        beside: the number of threads that share a row.
         threads: threads of a block.
-        lanes: how many elements are moved at once.
+        lanes: the number of elements that are moved at once.
     """
 
     own: int
@@ -47,61 +47,61 @@ class Tile:
 
     @property
     def down(self) -> int:
-        """How many rows threads are in."""
+        """The number of rows of threads."""
         return self.threads // self.beside
 
     @property
     def rows(self) -> int:
-        """How many of the block's rows a thread has."""
+        """The number of the block's rows that a thread has."""
         return self.own // self.down
 
     @property
     def columns(self) -> int:
-        """How many of the other rows a thread has, in scores."""
+        """The number of other rows that a thread has, in scores."""
         return self.others // self.beside
 
     @property
     def groups(self) -> int:
-        """How many groups of columns, side by side in memory, a thread has in totals."""
+        """The number of groups of adjacent columns that a thread has, in totals."""
         return self.width // (self.lanes * self.beside)
 
     @property
     def pitch(self) -> int:
-        """How far apart rows are in shared memory: not all in one memory bank."""
+        """The padded distance between rows in shared memory, against bank conflicts."""
         return self.width + self.lanes
 
     @property
     def weight_pitch(self) -> int:
-        """How far apart rows of weights are."""
+        """The distance between rows of weights."""
         return self.others + self.lanes
 
 
 def choose(width: int, compute: DType, size: Size, *, backward: bool) -> Tile:
-    """Return the tile for rows of so many elements, of which shared memory has room for all."""
+    """Return the tile for rows of so many elements that fits shared memory."""
     lanes = 16 // compute.itemsize
     if size.threads < 32:
-        room = next(w for w in (8, 16, 32, 64, 128) if w >= width)
-        return Tile(4, 4, room, 2, 4, lanes)
-    room = next(w for w in (16, 32, 64, 128) if w >= width)
-    bytes_of_row = room * compute.itemsize
+        padded = next(w for w in (8, 16, 32, 64, 128) if w >= width)
+        return Tile(4, 4, padded, 2, 4, lanes)
+    padded = next(w for w in (16, 32, 64, 128) if w >= width)
+    bytes_of_row = padded * compute.itemsize
     if backward:
         own = others = {1024: 8, 512: 16}.get(bytes_of_row, 32)
     else:
         own, others = {1024: (16, 16), 512: (32, 32)}.get(bytes_of_row, (64, 32))
-    beside = min(8, room // lanes)
-    return Tile(own, others, room, beside, min(128, own * beside), lanes)
+    beside = min(8, padded // lanes)
+    return Tile(own, others, padded, beside, min(128, own * beside), lanes)
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a kernel is generated for.
+    """The parameters of a kernel.
 
     Attributes:
-        dtype: the element type.
-        tile: how a block cuts up its work.
+        dtype: the dtype of the elements.
+        tile: how a block splits its work.
         batch: the number of batch dimensions after merging.
-        causal: whether query i sees only the keys 0 to i.
-        masked: whether there is a mask to be added.
+        causal: whether query i attends only to the keys 0 to i.
+        masked: whether there is an additive mask.
     """
 
     dtype: DType
@@ -112,19 +112,19 @@ class Form:
 
     @property
     def compute(self) -> DType:
-        """The type that is computed with."""
+        """The dtype of computations."""
         return computed(self.dtype)
 
     def kernel(
         self, name: str, matrices: tuple[str, ...], rows: tuple[str, ...], body: Lines
     ) -> Kernel:
-        """Return the kernel with such a body.
+        """Return the kernel with this body.
 
         Args:
-            name: what it computes.
-            matrices: the operands of shape (*batch, rows, columns), with strides; the mask is one
-                more, if there is one.
-            rows: the operands that have one number for each query, contiguous.
+            name: the name of the operation.
+            matrices: the operands of shape (*batch, rows, columns), with strides; the mask is
+                added, if there is one.
+            rows: the contiguous operands with one number per query.
             body: its lines.
         """
         matrices = (*matrices, "mask") if self.masked else matrices
@@ -156,7 +156,7 @@ class Form:
 
     # --- Tiles in shared memory -----------------------------------------------------------------
 
-    def room(self, *own: str, others: tuple[str, ...]) -> Lines:
+    def arrays(self, *own: str, others: tuple[str, ...]) -> Lines:
         """Return the shared arrays: tiles of the block's own rows, and of others, and weights."""
         tile, kind = self.tile, self.compute.name
         sizes = {
@@ -166,18 +166,18 @@ class Form:
         }
         return [f"{name} = cuda.shared.array({size}, {kind})" for name, size in sizes.items()]
 
-    def bring(
+    def load_tile(
         self, into: str, matrix: str, first: str, end: str, width: str, *, scaled: bool = False
     ) -> Lines:
-        """Return the lines that bring a tile of a matrix; beyond its edges there are zeros.
+        """Return the lines that load a tile of a matrix, with zeros beyond its edges.
 
         Args:
             into: the shared array.
             matrix: the operand.
             first: the first row of the tile.
-            end: how many rows there are.
-            width: how many columns there are.
-            scaled: whether what is brought is multiplied by the scale.
+            end: the number of rows.
+            width: the number of columns.
+            scaled: whether to multiply the elements by the scale.
         """
         tile = self.tile
         rows = tile.own if into.startswith("own") else tile.others
@@ -195,7 +195,7 @@ class Form:
 
     # --- Products of tiles ----------------------------------------------------------------------
 
-    def fit(self, result: str, own: str, others: str, width: str) -> Lines:
+    def multiply(self, result: str, own: str, others: str, width: str) -> Lines:
         """Return the lines that set `result` to the products of own rows with others."""
         tile = self.tile
         rows, columns = range(tile.rows), range(tile.columns)
@@ -216,7 +216,7 @@ class Form:
             *(f"        {result}[{i}, {k}] += a{i}[e] * b{k}[e]" for i in rows for k in columns),
         ]
 
-    def gather(self, totals: str, others: str, sums: str = "") -> Lines:
+    def accumulate(self, totals: str, others: str, sums: str = "") -> Lines:
         """Return the lines that add rows of others, times weights, to totals; weights to sums."""
         tile = self.tile
         rows, groups = range(tile.rows), range(tile.groups)
@@ -243,7 +243,7 @@ class Form:
         ]
 
     def totals(self, name: str) -> Lines:
-        """Return the declaration of totals, a thread's part of them; they begin with zeros."""
+        """Return the declaration of a thread's part of totals, initialized with zeros."""
         shape = f"({self.tile.rows}, {self.tile.groups * self.tile.lanes})"
         return [
             f"{name} = cuda.local.array({shape}, {self.compute.name})",
@@ -265,16 +265,16 @@ class Form:
 
     # --- Element by element ---------------------------------------------------------------------
 
-    def each_score(self, query: str, key: str, lines: Lines, otherwise: Lines) -> Lines:
+    def each_score(self, query: str, key: str, lines: Lines, masked_lines: Lines) -> Lines:
         """Return the loops over a thread's scores.
 
         Args:
-            query: the number of the query, an expression of `own` and `other`, the places of the
+            query: the number of the query, an expression of `own` and `other`, the position of the
                 score in the tile.
-            key: that of the key.
-            lines: what is done where the query sees the key. `row` is the place among weights, and
-                `mask` what is to be added, if there is a mask.
-            otherwise: what is done where it does not.
+            key: the number of the key, likewise.
+            lines: the statements if the query sees the key. `added` is the element of the mask, if
+                there is one.
+            masked_lines: the statements if it does not.
         """
         tile = self.tile
         seen = (
@@ -293,20 +293,20 @@ class Form:
             f"        if {seen}:",
             *indented(indented(indented([*added, *lines]))),
             "        else:",
-            *indented(indented(indented(otherwise))),
+            *indented(indented(indented(masked_lines))),
         ]
 
     @property
     def added(self) -> str:
-        """What is added to a score."""
+        """The suffix that adds the mask to a score."""
         return " + added" if self.masked else ""
 
     def weight(self, place: str = "own") -> str:
-        """Return the place of a score among the weights."""
+        """Return the element of the weights for a score."""
         return f"weights[{self.tile.weight_pitch} * {place} + other]"
 
     def store(self, totals: str, matrix: str, first: str, end: str, width: str, by: str) -> Lines:
-        """Return the lines that store totals in a matrix, each with `by` after it."""
+        """Return the lines that store totals in a matrix, each followed by `by`."""
         tile = self.tile
         value = converted(f"{totals}[i, c]{by}", self.compute, self.dtype)
         at = f"{matrix}_start + row * {matrix}_row + column * {matrix}_column"
@@ -328,4 +328,4 @@ def times(count: int) -> str:
 
 
 COUNTS = ("matrices", "queries", "keys", "width", "outputs")
-"""The numbers of matrices in the batch, of their rows and of the elements of these."""
+"""The number of matrices in the batch, of rows of queries and keys, and of their elements."""

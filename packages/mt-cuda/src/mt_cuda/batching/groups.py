@@ -1,8 +1,8 @@
-"""Many tensors in one launch: what belongs to which block.
+"""Many tensors in one launch: the assignment of blocks to tensors.
 
-A group is what one call would work on: a tensor, or several of one size. A kernel takes `TENSORS`
-groups, each with storages of the same names. Each group has blocks of its own, as many as its
-elements need, and those of group k end before block `end{k}`.
+A group is the operands of one call: a tensor, or several of one size. A kernel takes `TENSORS`
+groups, each with storages of the same names. Each group has its own blocks, as many as its elements
+need, and those of group k end before block `end{k}`.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from mt_cuda.core.kernel import Lines, Parameter, indented, numbers
 from mt_tensor import DType
 
 TENSORS = 16
-"""How many groups a launch takes at most: so many pointers are passed to a kernel."""
+"""The most groups of a launch, which determines the number of pointers passed to a kernel."""
 
 EACH = 8
-"""Elements that a thread visits."""
+"""Elements per thread."""
 
 
 def blocks_of(size: int, threads: int) -> int:
-    """Return how many blocks of so many threads a group of so many elements has."""
+    """Return the number of blocks of a group of so many elements."""
     return -(-size // (threads * EACH))
 
 
 def counts() -> list[Parameter]:
-    """Return the parameters that say where the groups end, and how many elements they have."""
+    """Return the parameters for the ends of the groups, and for their numbers of elements."""
     return numbers(*(f"end{k}" for k in range(TENSORS)), *(f"size{k}" for k in range(TENSORS)))
 
 
 def counts_of(sizes: Sequence[int], threads: int) -> tuple[tuple[int, ...], int]:
-    """Return the numbers for `counts`, and how many blocks there are.
+    """Return the numbers for `counts`, and the number of blocks.
 
     Args:
-        sizes: the elements of each group; at most `TENSORS`. No block works on those beyond.
+        sizes: the elements of each group; at most `TENSORS`. Missing groups have no blocks.
         threads: threads of a block.
     """
     ends, end = [], 0
@@ -46,7 +46,7 @@ def counts_of(sizes: Sequence[int], threads: int) -> tuple[tuple[int, ...], int]
 
 
 def storages(named: Sequence[tuple[str, DType]]) -> list[Parameter]:
-    """Return the parameters for the storages of each group, given their names and types."""
+    """Return the parameters for the storages of each group, given their names and dtypes."""
     return [
         parameter
         for k in range(TENSORS)
@@ -58,7 +58,7 @@ def storages(named: Sequence[tuple[str, DType]]) -> list[Parameter]:
 def find(names: Sequence[str]) -> Lines:
     """Return the lines that find a block's group: its storages, by these names.
 
-    Afterwards `begin` is the group's first block, and `size` its elements.
+    Afterwards `begin` is the group's first block, and `size` its number of elements.
     """
     lines = ["block = cuda.blockIdx.x", *_choose(TENSORS - 1, names)]
     for k in range(TENSORS - 2, -1, -1):
@@ -67,7 +67,7 @@ def find(names: Sequence[str]) -> Lines:
 
 
 def visit(threads: int, lines: Lines) -> Lines:
-    """Return the loop in which a thread of a block visits its elements `i` of the group."""
+    """Return the loop of a thread over its elements `i` of the group."""
     share = threads * EACH
     return [
         f"i = (block - begin) * {share} + cuda.threadIdx.x",

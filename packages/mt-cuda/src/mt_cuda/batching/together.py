@@ -1,9 +1,9 @@
-"""Many small changes in one launch: how an optimizer changes all parameters at once.
+"""Many small updates in one launch: how an optimizer updates all parameters at once.
 
 An optimizer computes the same formula for each of its parameters, and a launch for each would take
-longer than the work. Within `together` an element-wise operation waits for others of its formula,
-until there are enough, or until anything else is asked for. What depends on one that waits is never
-taken along: then those before are launched first. So whoever calls the backend sees the same as
+longer than the work. Inside `together` an elementwise operation is delayed until there are enough
+operations of its formula, or until any other operation is called. An operation that depends on a
+delayed one is not added to it: the delayed ones are launched first. So results are the same as
 without it.
 """
 
@@ -30,12 +30,12 @@ from mt_tensor import TensorData
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What groups of tensors have in common that are changed by one kernel.
+    """The common structure of groups of tensors that one kernel updates.
 
     Attributes:
-        places: for each view of the formula, which of the group's storages it is: what is changed
-            in place is read and written, but passed once.
-        unit: for each view, whether its elements follow each other; the others are one element.
+        places: for each view of the formula, the number of its storage in the group: a view that is
+            updated in place is read and written, but passed once.
+        unit: for each view, whether its elements are contiguous; the others are one element.
     """
 
     places: tuple[int, ...]
@@ -43,20 +43,20 @@ class Pattern:
 
     @property
     def first(self) -> list[int]:
-        """For each storage, the first view that it is."""
+        """For each storage, the first view of it."""
         return [self.places.index(place) for place in range(max(self.places) + 1)]
 
 
 def together(
     formula: Formula, graph: Graph, types: Signature, pattern: Pattern, threads: int
 ) -> Kernel:
-    """Return the kernel that computes a formula for groups of tensors, which are views of one call.
+    """Return the kernel that computes a formula for groups of tensors, the views of one call each.
 
     Args:
-        formula: what is computed.
+        formula: the formula.
         graph: the traced formula.
-        types: the element types of a group.
-        pattern: what the groups have in common.
+        types: the dtypes of a group.
+        pattern: the common structure of the groups.
         threads: threads of a block.
     """
     storages = [types.operands[view] for view in pattern.first]
@@ -81,14 +81,14 @@ def together(
 
 @dataclass(slots=True)
 class Waiting:
-    """Calls of one formula that have not been launched yet.
+    """Delayed calls of one formula.
 
     Attributes:
-        key: what they have in common: formula, types, pattern and numbers.
+        key: what they share: formula, dtypes, pattern and numbers.
         call: the first of them.
         groups: the views of each.
         written: the identities of the memories that they write to.
-        read: those of the memories that they read.
+        read: the identities of the memories that they read.
     """
 
     key: tuple[Formula, Signature, Pattern, tuple[np.generic, ...]]
@@ -132,15 +132,11 @@ class Queue:
         return True
 
     def settle(self) -> None:
-        """Launch what waits."""
-        calls = self._waiting
-        if calls is not None:
-            self._waiting = None
-            self._launch(calls)
-
-    def _launch(self, calls: Waiting) -> None:
-        ops = self._ops
-        formula, types, pattern, values = calls.key
+        """Launch the delayed calls."""
+        calls, self._waiting = self._waiting, None
+        if calls is None:
+            return
+        ops, (formula, types, pattern, values) = self._ops, calls.key
         if len(calls.groups) == 1:
             ops.over_elements(calls.call, calls.groups[0], values)
             return
@@ -159,7 +155,7 @@ class Queue:
 
 @contextmanager
 def delaying(ops: CudaOps) -> Iterator[None]:
-    """Let calls of one formula wait for each other within a block."""
+    """Delay calls of one formula within a block, to launch them together."""
     if ops.thread.queue is not None:
         yield
         return
@@ -174,14 +170,14 @@ def delaying(ops: CudaOps) -> Iterator[None]:
 
 
 def _pattern(call: Call, views: Sequence[TensorData], owners: Sequence[int]) -> Pattern:
-    """Return the pattern of a call's views; one without places if it cannot be joined by others.
+    """Return the pattern of a call's views; one without places if the call cannot be delayed.
 
-    That is where positions must be worked out from strides, and where a storage that is read and
-    written is so by different views.
+    This is the case if positions depend on strides, or if a storage is read and written through
+    different views.
 
     Args:
         call: the call.
-        views: what it is run on.
+        views: its views.
         owners: for each view, the first one whose memory it shares.
     """
     alone, outputs = Pattern((), ()), len(call.types.outputs)

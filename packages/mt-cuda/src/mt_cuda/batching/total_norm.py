@@ -1,7 +1,7 @@
-"""The norm of many tensors as if they were one vector, for clipping: a launch for every sixteen.
+"""The norm of many tensors as if they were one vector, for clipping: one launch per 16 tensors.
 
-Each block adds up the squares of its elements, and leaves the sum. One more launch adds these up,
-always in the same order, and takes the root.
+Each block sums the squares of its elements, and stores the sum. One more launch adds these, always
+in the same order, and takes the root.
 """
 
 from __future__ import annotations
@@ -40,16 +40,12 @@ def squares(dtype: DType, threads: int) -> Kernel:
         "if lane == 0:",
         "    partial[partial_at + block] = total",
     ]
-    parameters = [
-        *groups.counts(),
-        *groups.storages([("x", dtype)]),
-        *operand("partial", compute),
-    ]
+    parameters = [*groups.counts(), *groups.storages([("x", dtype)]), *operand("partial", compute)]
     return define(f"squares_{dtype.name}", parameters, body)
 
 
 def root_of_sum(dtype: DType, team: Team) -> Rows:
-    """Return the kernel that adds up what blocks left, and stores the root of it."""
+    """Return the kernel that adds the sums of blocks, and stores the root of the total."""
     compute = computed(dtype)
     operands = {"partial": Operand(compute), "out": Operand(dtype, "row")}
     rows = Rows("root_of_sum", operands, team, compute)
@@ -57,16 +53,18 @@ def root_of_sum(dtype: DType, team: Team) -> Rows:
 
 
 class TotalNorm(FusedKernel):
-    """A tensor, the others, and the order of the norm. It is computed where nothing is recorded."""
+    """The norm of a tensor and others: a tensor, the others, and the order of the norm.
+
+    It has no gradient, and is used only if none is recorded.
+    """
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave other norms, several kinds of tensors and empty ones to the composition."""
+        """Require the 2-norm of non-empty tensors of one float dtype on one backend."""
         first, others, p = arguments
-        given = [first, *others]
         return (
             p == 2
-            and is_floating(*given)
-            and all(x.dtype is first.dtype and x.backend is first.backend for x in others)
+            and is_floating(first, *others)
+            and all(x.backend is first.backend for x in others)
         )
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
@@ -91,11 +89,8 @@ class TotalNorm(FusedKernel):
             ops.launch(ops.remembered(("squares", dtype, *sizes), plan), [*filled, target])
             place += sum(blocks[k : k + TENSORS])
 
-        def plan_root() -> Any:
-            layout = RowLayout(1, partial.size)
-            return planned(ops, root_of_sum(dtype, layout.teams(threads)), layout)
-
-        ops.launch(ops.remembered(("root_of_sum", dtype, partial.size), plan_root), [partial, out])
+        root = planned(ops, (root_of_sum, dtype), RowLayout(1, partial.size))
+        ops.launch(root, [partial, out])
         return tensor_of(out, first), ()
 
 

@@ -1,1 +1,1 @@
-"""Kernels as C, which the compilers of GPUs read: `translation` writes it, the others help."""
+"""Kernels as C, which the compilers of GPUs accept; `translation` generates it."""

@@ -1,4 +1,4 @@
-"""Expressions of a kernel, as those of C."""
+"""Translate the expressions of a kernel to C."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
 from mt_cuda.c.values import (
+    BOOL,
     CHOICE,
     COMPARED,
     FLOATS,
@@ -14,7 +15,6 @@ from mt_cuda.c.values import (
     PLAIN,
     PREFIX,
     SIGNS,
-    TRUTH,
     TYPES,
     Value,
     choice,
@@ -34,10 +34,10 @@ _INDICES = {
     "cuda.gridDim.x": "BLOCKS_X",
     "cuda.gridDim.y": "BLOCKS_Y",
 }
-"""The indices of a thread, and the macros that stand for them; they have 32 bits."""
+"""The indices of a thread and their macros; they have 32 bits."""
 
 _GRID = {"cuda.grid": "GRID_INDEX", "cuda.gridsize": "GRID_SIZE"}
-"""The same in the whole grid; they have 64 bits."""
+"""The indices in the whole grid and their macros; they have 64 bits."""
 
 
 class Functions(Protocol):
@@ -47,18 +47,18 @@ class Functions(Protocol):
         """Whether there is a function of that name."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
-        """Return what C calls a function for such arguments, and the types of its results."""
+        """Return the C name of a function for these arguments, and the types of its results."""
 
 
 class Expressions:
-    """Writes the expressions of one function.
+    """Translates the expressions of one function.
 
     Attributes:
         kernel: the name of the kernel.
-        functions: those that can be called.
+        functions: the functions that can be called.
         names: the variables that have a value.
-        wraps: whether whole numbers wrap around, as those of a formula do, and not only indices,
-            which never become so large. C leaves open what happens then, but for unsigned ones.
+        wraps: whether integers wrap around, as those of a formula do; other integers are indices,
+            which never overflow. In C, overflow is defined only for unsigned integers.
     """
 
     def __init__(
@@ -69,20 +69,20 @@ class Expressions:
         self.names = names
         self.wraps = wraps
 
-    def refuse(self, node: ast.AST, why: str = "is nothing that kernels use") -> NoReturn:
-        """Refuse what has no counterpart."""
+    def refuse(self, node: ast.AST, why: str = "is not supported") -> NoReturn:
+        """Raise an error for an expression without a C equivalent."""
         raise KernelError(
             f"kernel {self.kernel} cannot be written in C: `{ast.unparse(node)}` {why}."
         )
 
     def value(self, node: ast.expr) -> Value:
-        """Return an expression."""
+        """Translate an expression."""
         kind = type(node).__name__.lower()
         found: Callable[[Any], Value] = getattr(self, f"of_{kind}", self.refuse)
         return found(node)
 
     def of_name(self, node: ast.Name) -> Value:
-        """Return a variable."""
+        """Translate a variable."""
         if node.id in ("inf", "nan"):
             return Value({"inf": "INFINITY", "nan": "NAN"}[node.id], "float32")
         if node.id not in self.names:
@@ -90,24 +90,24 @@ class Expressions:
         return self.names[node.id]
 
     def of_constant(self, node: ast.Constant) -> Value:
-        """Return a number that stands in the text."""
+        """Translate a literal."""
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
             self.refuse(node)
         return Value(repr(node.value), PLAIN if isinstance(node.value, int) else "float64")
 
     def of_attribute(self, node: ast.Attribute) -> Value:
-        """Return an index of the thread."""
+        """Translate an index of the thread."""
         name = ast.unparse(node)
         if name not in _INDICES:
             self.refuse(node)
         return Value(_INDICES[name], INDEX)
 
     def of_tuple(self, node: ast.Tuple) -> Value:
-        """Return several expressions."""
+        """Translate several expressions."""
         return Value("", "", items=tuple(self.value(each) for each in node.elts))
 
     def of_subscript(self, node: ast.Subscript) -> Value:
-        """Return an element."""
+        """Translate an array element."""
         array = self.value(node.value)
         if array.shape is None:
             self.refuse(node, "has no elements")
@@ -116,27 +116,26 @@ class Expressions:
         return Value(f"{array.text}{places}", array.type)
 
     def of_unaryop(self, node: ast.UnaryOp) -> Value:
-        """Return a number with its sign turned, or its bits."""
+        """Translate a negation, or a bitwise complement."""
         value = self.value(node.operand)
+        value = value.to(computed(value.type))
         if isinstance(node.op, ast.Invert):
-            value = value.to(computed(value.type))
             return Value(f"~{value.beside(PREFIX)}", value.type, PREFIX)
         if not isinstance(node.op, ast.USub):
             self.refuse(node)
-        value = value.to(computed(value.type))
         if self.wraps and value.type == "int64":
             return Value(negative(value), "int64", PREFIX)
         return Value(f"-{value.beside(PREFIX)}", value.type, PREFIX)
 
     def of_binop(self, node: ast.BinOp) -> Value:
-        """Return two numbers combined, in the type that both have room in."""
+        """Translate an operation on two numbers, in their common type."""
         left, right = self.value(node.left), self.value(node.right)
         sign, binds = SIGNS[type(node.op)]
         kind = self.common(node, left, right)
         if isinstance(node.op, ast.Div) and kind not in FLOATS:
             kind = "float64"
-        if kind == TRUTH and sign not in "&|^":
-            self.refuse(node, "computes with truth values")
+        if kind == BOOL and sign not in "&|^":
+            self.refuse(node, "computes with bools")
         left, right = together(kind, left, right, shifts=sign in ("<<", ">>"))
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and kind == "int64":
             name = "floor_quotient" if isinstance(node.op, ast.FloorDiv) else "floor_rest"
@@ -147,27 +146,27 @@ class Expressions:
         return combined(sign, binds, left, right, kind)
 
     def common(self, node: ast.expr, *values: Value) -> str:
-        """Return the type in which several numbers are computed with."""
+        """Return the common type of several numbers."""
         kind = common(*values)
         if kind is None:
-            self.refuse(node, "combines signed and unsigned numbers of 64 bits")
+            self.refuse(node, "combines signed and unsigned 64-bit integers")
         return kind
 
     def of_compare(self, node: ast.Compare) -> Value:
-        """Return a truth value."""
+        """Translate a comparison."""
         left, right = self.value(node.left), self.value(node.comparators[0])
         sign, binds = SIGNS[type(node.ops[0])]
         left, right = together(self.common(node, left, right), left, right)
-        return Value(f"{left.beside(binds + 1)} {sign} {right.beside(binds + 1)}", TRUTH, binds)
+        return Value(f"{left.beside(binds + 1)} {sign} {right.beside(binds + 1)}", BOOL, binds)
 
     def of_ifexp(self, node: ast.IfExp) -> Value:
-        """Return a choice."""
+        """Translate a conditional expression."""
         test, left, right = (self.value(each) for each in (node.test, node.body, node.orelse))
         kind = left.type if left.type == right.type else self.common(node, left, right)
         return choice(test, *together(kind, left, right), kind)
 
     def of_call(self, node: ast.Call) -> Value:
-        """Return what a function returns."""
+        """Translate a call."""
         called = ast.unparse(node.func)
         if called in _GRID:
             return Value(_GRID[called], "int64")
@@ -200,19 +199,19 @@ class Expressions:
         kind = self.common(node, *values)
         left, right = together(kind, *values)
         text = f"{left.beside(COMPARED + 1)} {sign} {right.beside(COMPARED + 1)}"
-        return choice(Value(text, TRUTH, COMPARED), left, right, kind)
+        return choice(Value(text, BOOL, COMPARED), left, right, kind)
 
 
-def _conversion(node: ast.expr, value: Value, wanted: str) -> Value:
-    """Return a number as one of another type; a fraction of the text is written as such."""
+def _conversion(node: ast.expr, value: Value, target: str) -> Value:
+    """Convert a number; a float literal is written as a literal of the type."""
     stands = isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
-    if wanted == "float32" and value.type == "float64" and stands:
-        return Value(f"{value.text}f", wanted, value.binds)
-    return value.to(wanted)
+    if target == "float32" and value.type == "float64" and stands:
+        return Value(f"{value.text}f", target, value.binds)
+    return value.to(target)
 
 
 def _absolute(value: Value) -> Value:
-    """Return a number without its sign."""
+    """Return the absolute value."""
     if value.type in FLOATS:
         return Value(f"fabs({value.text})", value.type)
     value = value.to(computed(value.type))

@@ -1,7 +1,7 @@
-"""Where C declares the variables of a function that is written in Python.
+"""Find the C declarations of the variables of a function that is written in Python.
 
 Python's variables belong to the function; C's belong to a block, and are declared before they are
-used. Both texts shall read alike, so a variable is declared where it first gets its value.
+used. To keep both sources similar, a variable is declared at its first assignment.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 
 
 class Block:
-    """Statements that belong together: the body of a function, a loop or a branch.
+    """The statements of the body of a function, a loop or a branch.
 
     Attributes:
-        statements: these.
-        uses: the names that occur in it and in blocks inside, in the order of evaluation.
-        heads: those of them that occur in the block itself.
-        inner: the blocks inside.
+        statements: the statements.
+        uses: the names in it and in nested blocks, in the order of evaluation.
+        heads: the names in the block itself.
+        inner: the nested blocks.
+        known: the identifiers of `uses`.
+        known_here: the identifiers of `heads`.
     """
 
     def __init__(self, statements: Sequence[ast.stmt]) -> None:
@@ -36,18 +38,18 @@ class Block:
         self.known_here = {use.id for use in self.heads}
 
     def first(self, name: str) -> ast.Name:
-        """Return the first place where a name occurs."""
+        """Return the first use of a name."""
         return next(use for use in self.uses if use.id == name)
 
     def assigns_first(self, name: str) -> bool:
-        """Whether a name gets a value here before it is read, in whatever branch it occurs."""
+        """Whether every branch of the block with this name assigns it before it is read."""
         if name in self.known_here:
             first = self.first(name)
             return first in self.heads and isinstance(first.ctx, ast.Store)
         return all(block.assigns_first(name) for block in self.inner if name in block.known)
 
     def each_for_itself(self, name: str) -> bool:
-        """Whether a name occurs in blocks inside only, and is alone there or assigned first."""
+        """Whether only nested blocks use a name: one of them, or each assigns it first."""
         inside = [block for block in self.inner if name in block.known]
         return name not in self.known_here and (
             len(inside) == 1 or all(block.assigns_first(name) for block in inside)
@@ -59,22 +61,22 @@ _PARTS = ("body", "orelse")
 
 @dataclass(slots=True)
 class Scopes:
-    """Where variables are declared. Python's belong to the function, C's to a block.
+    """The blocks in which variables are declared.
 
-    A variable belongs to the innermost block that holds all places where it occurs, and is declared
-    where it is assigned first, if that is in this very block. Where blocks beside each other use
-    the same name, each for itself, each has a variable of its own.
+    A variable belongs to the innermost block that contains all its uses, and is declared at its
+    first assignment, if that is in this very block. If sibling blocks use the same name
+    independently, each has its own variable.
 
     Attributes:
-        here: the names, as nodes of the tree, that are declared by being assigned.
-        early: for each block, what is declared at its beginning.
+        here: the names, as nodes of the tree, that are declared by an assignment.
+        early: for each block, the names that are declared at its beginning.
     """
 
     here: set[ast.Name] = field(default_factory=set)
     early: dict[int, list[str]] = field(default_factory=dict)
 
     def find(self, block: Block, outer: frozenset[str]) -> None:
-        """Find the declarations in a block and inside, but for what is declared already."""
+        """Find the declarations in a block and in nested blocks; `outer` is declared already."""
         known = set(outer)
         assigned = {use.id for use in block.uses if isinstance(use.ctx, ast.Store)}
         for name in dict.fromkeys(use.id for use in block.uses):
@@ -91,7 +93,7 @@ class Scopes:
 
 
 def _names_of(statement: ast.stmt) -> Iterator[ast.Name]:
-    """Yield the names of a statement but for the blocks inside; what is read before what is set.
+    """Yield the names of a statement without its nested blocks, in the order of evaluation.
 
     The variable of a loop is not among them: the loop declares it.
     """

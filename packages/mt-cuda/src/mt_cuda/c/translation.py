@@ -1,8 +1,7 @@
-"""From the text of a kernel to C.
+"""Translate the source of a kernel to C.
 
-A kernel is written in a small part of Python: numbers, arrays, loops, conditions and functions
-inside it. Every construct has a counterpart in C, and this file writes it down, statement by
-statement:
+A kernel is written in a subset of Python: numbers, arrays, loops, conditions and nested functions.
+Every construct has a C equivalent, and this module translates statement by statement:
 
     def element(a0):                        DEVICE float32 element_float32(float32 a0)
         t0 = math.tanh(a0)                  {
@@ -10,9 +9,9 @@ statement:
                                                 return t0;
                                             }
 
-What differs between CUDA, OpenCL and others (`KERNEL`, `SHARED`, `BARRIER`, `THREAD`, the names of
-the types, atomic operations) are macros and small functions of a *prelude*, a text that a target
-puts before this one; `mt_cuda.cubins.nvrtc` has that of CUDA, and says what each of them means.
+The differences between CUDA, OpenCL and others (`KERNEL`, `SHARED`, `BARRIER`, `THREAD`, the names
+of types, atomic operations) are macros and small functions of a *prelude*, which a target puts
+before the translation; `mt_cuda.cubins.nvrtc` has that of CUDA, and defines each of them.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from mt_cuda.c.values import BITS, COMPARED, INDEX, PLAIN, PRODUCT, SIGNS, Value
 from mt_cuda.core.kernel import Kernel, Lines, indented
 
 GLOBAL, SHARED = "GLOBAL", "SHARED_POINTER"
-"""The macros before pointers into the memory that all threads share, and into that of a block."""
+"""The macros before pointers to global memory, and to shared memory of a block."""
 
 LONGEST = 100
-"""From how many letters on the parameters of a function have a line each."""
+"""The length from which the parameters of a function are written one per line."""
 
 
 def to_c(kernel: Kernel) -> str:
-    """Return a kernel as C, with its functions before it.
+    """Translate a kernel to C, with its functions before it.
 
     Raises:
-        KernelError: the text uses what kernels do not; the message shows where.
+        KernelError: the source uses something unsupported; the message quotes it.
     """
     (tree,) = ast.parse(kernel.source).body
     body: Sequence[ast.stmt] = getattr(tree, "body", ())
@@ -56,10 +55,10 @@ def to_c(kernel: Kernel) -> str:
 
 
 class Inside:
-    """The functions inside a kernel, each written for the types that it is called with.
+    """The functions inside a kernel, each translated for the types of its arguments.
 
     Attributes:
-        text: what has been written, what is called before what calls it.
+        text: the translations; callees precede callers.
     """
 
     def __init__(self, kernel: str, trees: dict[str, ast.FunctionDef]) -> None:
@@ -73,7 +72,7 @@ class Inside:
         return name in self.trees
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
-        """Return what C calls a function for such arguments, and the types of its results."""
+        """Return the C name of a function for these arguments, and the types of its results."""
         types = ["int64" if each.type == PLAIN else each.type for each in arguments]
         full = "_".join([name, *dict.fromkeys(types)])
         if full not in self.results:
@@ -95,10 +94,10 @@ class Inside:
 
 
 class Statements(Expressions):
-    """Writes the statements of one function, whose variables get their types as they come.
+    """Translates the statements of one function; variables take the type of their first value.
 
     Attributes:
-        results: the types of what it returns.
+        results: the types of its results.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class Statements(Expressions):
         self.scopes.find(Block(body), frozenset(arguments))
 
     def block(self, statements: Sequence[ast.stmt]) -> Lines:
-        """Return statements; what several blocks inside share is declared before."""
+        """Translate statements; declare first what several nested blocks share."""
         lines: Lines = []
         early = self.scopes.early.get(id(statements), [])
         for name in early:
@@ -128,7 +127,7 @@ class Statements(Expressions):
         return [*(f"{self.names[name].type} {name};" for name in early), *lines]
 
     def do_assign(self, node: ast.Assign) -> Lines:
-        """Return an assignment, which declares a variable that is new."""
+        """Translate an assignment, which declares a new variable."""
         (target,) = node.targets
         if isinstance(target, ast.Tuple):
             return self.several(target, node.value)
@@ -150,7 +149,7 @@ class Statements(Expressions):
         return [f"{declared}{target.id} = {value.stored(self.names[target.id].type)};"]
 
     def declared(self, target: ast.expr, kind: str) -> str:
-        """Return what stands before an assignment: the type, if it declares the variable."""
+        """Return the type to write before an assignment, if it declares the variable."""
         if not isinstance(target, ast.Name):
             self.refuse(target, "is no variable")
         if target in self.scopes.here:
@@ -160,7 +159,7 @@ class Statements(Expressions):
         return ""
 
     def several(self, target: ast.Tuple, node: ast.expr) -> Lines:
-        """Return the assignment of several variables, which a function returns together."""
+        """Translate the assignment of the results of a function to several variables."""
         if not isinstance(node, ast.Call):
             self.refuse(node, "does not return several values")
         arguments = [self.value(each) for each in node.args]
@@ -175,20 +174,20 @@ class Statements(Expressions):
         return [*lines, f"{called}({', '.join(passed)});"]
 
     def rest(self, target: ast.Name, storage: ast.expr, part: ast.Slice) -> Lines:
-        """Return the pointer to what of an array begins at some position."""
+        """Translate a slice without an end to a pointer."""
         memory = self.value(storage)
         if not memory.space or part.lower is None or part.upper or part.step:
-            self.refuse(ast.Subscript(storage, part), "is no rest of an array that threads share")
+            self.refuse(ast.Subscript(storage, part), "is no slice `x[n:]` of shared memory")
         declared = f"{memory.space} {memory.type} *"
         if target not in self.scopes.here:
             declared = ""
             if target.id not in self.names or self.names[target.id].space != memory.space:
-                self.refuse(target, "is no pointer into this memory")
+                self.refuse(target, "is no pointer to this memory")
         self.names[target.id] = Value(target.id, memory.type, shape=(), space=memory.space)
         return [f"{declared}{target.id} = {_place(memory, self.value(part.lower))};"]
 
     def array(self, name: str, node: ast.Call, where: str) -> Lines:
-        """Return the declaration of an array of the block or the thread."""
+        """Translate the declaration of an array of the block or the thread."""
         shape, element = ast.literal_eval(node.args[0]), ast.unparse(node.args[1])
         sizes = shape if isinstance(shape, tuple) else (shape,)
         self.names[name] = Value(name, element, shape=sizes, space=where)
@@ -196,10 +195,10 @@ class Statements(Expressions):
         return [f"{head}{element} {name}{''.join(f'[{size}]' for size in sizes)};"]
 
     def lanes(self, name: str, node: ast.Call) -> Lines:
-        """Return the declaration of the elements that are read 16 bytes at a time."""
+        """Translate a load of 16 bytes."""
         memory, at = (self.value(each) for each in node.args)
         if not memory.space:
-            self.refuse(node, "is of memory that nobody shares")
+            self.refuse(node, "loads from memory that is neither shared nor global")
         count = 128 // BITS[memory.type]
         self.names[name] = Value(name, memory.type, shape=(count,))
         return [
@@ -208,7 +207,7 @@ class Statements(Expressions):
         ]
 
     def do_augassign(self, node: ast.AugAssign) -> Lines:
-        """Return what changes a variable or an element."""
+        """Translate an update of a variable or an element."""
         place = self.value(node.target)
         value = self.value(ast.BinOp(node.target, node.op, node.value))
         start = f"{place.text} {SIGNS[type(node.op)][0]} "
@@ -217,7 +216,7 @@ class Statements(Expressions):
         return [f"{place.text} = {value.stored(place.type)};"]
 
     def do_expr(self, node: ast.Expr) -> Lines:
-        """Return a call for its effect."""
+        """Translate a call without a result."""
         called = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
         if called == "cuda.syncthreads":
             return ["BARRIER;"]
@@ -236,11 +235,11 @@ class Statements(Expressions):
         return [f"{name}({_place(memory, at)}, {value.stored(memory.type)});"]
 
     def do_while(self, node: ast.While) -> Lines:
-        """Return a loop."""
+        """Translate a while loop."""
         return [f"while ({self.value(node.test).text}) {{", *indented(self.block(node.body)), "}"]
 
     def do_for(self, node: ast.For) -> Lines:
-        """Return a loop over numbers from 0; one whose length is in the text is unrolled."""
+        """Translate a loop over a range from 0; with a constant length it is unrolled."""
         if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
             self.refuse(node)
         name, (end,) = ast.unparse(node.target), map(self.value, node.iter.args)
@@ -251,14 +250,14 @@ class Statements(Expressions):
         return ["UNROLL", *lines] if end.type == PLAIN else lines
 
     def do_if(self, node: ast.If) -> Lines:
-        """Return a condition."""
+        """Translate a condition."""
         lines = [f"if ({self.value(node.test).text}) {{", *indented(self.block(node.body))]
         if node.orelse:
             lines += ["} else {", *indented(self.block(node.orelse))]
         return [*lines, "}"]
 
     def do_return(self, node: ast.Return) -> Lines:
-        """Return what the function returns; several values go where the caller wants them."""
+        """Translate a return; several results are written through pointers."""
         if node.value is None:
             self.refuse(node, "returns nothing")
         returned = self.value(node.value)
@@ -272,12 +271,12 @@ class Statements(Expressions):
 
 
 def _place(memory: Value, at: Value) -> str:
-    """Return the expression of the address of an element."""
+    """Return the address of an element."""
     return f"{memory.text} + {at.beside(PRODUCT)}"
 
 
 def _function(head: str, parameters: Sequence[str], lines: Lines) -> Lines:
-    """Return a function, and an empty line after it."""
+    """Return a function, followed by an empty line."""
     first = [f"{head}({', '.join(parameters)})"]
     if len(first[0]) > LONGEST:
         first = [

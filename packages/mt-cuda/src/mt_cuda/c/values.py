@@ -1,8 +1,8 @@
-"""Expressions of C: how one is written, of which type it is, and what two of them become together.
+"""C expressions: text, type and precedence, and the type of a combination.
 
-The types follow from what is combined, by the rules that Numba has for the same text: whole numbers
-are computed in 64 bits, a whole number beside a float becomes a float64, and a plain number takes
-the type of whatever it stands beside. Indices that begin as `index32` stay in 32 bits.
+The types follow Numba's rules for the same source: integers are computed in 64 bits, an integer and
+a float give a float64, and a literal takes the type of the other operand. Indices that start as
+`index32` keep 32 bits.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from mt_tensor.extending import DTYPES
 
 INDEX = "index32"
-TRUTH = "bool"
+BOOL = "bool"
 PLAIN = "plain"
-"""The type of a whole number that stands in the text."""
+"""The type of an integer literal."""
 
-BITS = {n: 8 * t.itemsize for n, t in DTYPES.items() if n not in (TRUTH, "bfloat16")}
-"""How many bits an element has, by the name of its type; those of bfloat16 are a uint16."""
+BITS = {n: 8 * t.itemsize for n, t in DTYPES.items() if n not in (BOOL, "bfloat16")}
+"""The bits of an element, by the name of its type; those of bfloat16 are a uint16."""
 
 FLOATS = tuple(name for name in BITS if name.startswith("float"))
 TYPES = (*BITS, INDEX)
-"""What converts a number if it is called."""
+"""The types, whose names convert a number when they are called."""
 
 SIGNS: dict[type, tuple[str, int]] = {
     ast.Mult: ("*", 10),
@@ -43,24 +43,24 @@ SIGNS: dict[type, tuple[str, int]] = {
     ast.BitXor: ("^", 4),
     ast.BitOr: ("|", 3),
 }
-"""The operators, as C writes them, and how tightly it binds them."""
+"""The operators in C, and their precedence."""
 
 COMPARED, PRODUCT = (SIGNS[sign][1] for sign in (ast.Lt, ast.Mult))
 ATOM, PREFIX, CHOICE = 12, 11, 2
-"""How tightly names and calls are bound, what has a sign before it, and `?:`."""
+"""The precedence of names and calls, of prefix operators, and of `?:`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression of C.
+    """A C expression.
 
     Attributes:
-        text: how it is written.
-        type: the name of its type, of its elements if it is an array.
-        binds: how tightly its outermost operator binds.
+        text: its source.
+        type: the name of its type; for an array, of its elements.
+        binds: the precedence of its outermost operator.
         shape: the sizes, if it is an array of the block or the thread; `()` for a storage.
-        items: the expressions, if it is several.
-        space: the macro before pointers into the memory of the array, but for a thread's own.
+        items: the expressions of a tuple.
+        space: the macro before pointers to the memory of the array; empty for a thread's own.
     """
 
     text: str
@@ -71,60 +71,60 @@ class Value:
     space: str = ""
 
     def beside(self, binds: int) -> str:
-        """Return the text as an operand of an operator that binds so tightly."""
+        """Return the text as an operand of an operator with this precedence."""
         return self.text if self.binds >= binds else f"({self.text})"
 
-    def to(self, wanted: str) -> Value:
-        """Return it converted to another type."""
-        if self.type == wanted:
+    def to(self, target: str) -> Value:
+        """Convert to another type."""
+        if self.type == target:
             return self
         if self.type == PLAIN:
-            return Value(_literal(self.text, wanted), wanted, PREFIX)
-        if "float16" in (self.type, wanted):
-            return self._by_half(wanted)
-        return Value(f"({wanted}){self.beside(PREFIX)}", wanted, PREFIX)
+            return Value(_literal(self.text, target), target, PREFIX)
+        if "float16" in (self.type, target):
+            return self._by_half(target)
+        return Value(f"({target}){self.beside(PREFIX)}", target, PREFIX)
 
-    def _by_half(self, wanted: str) -> Value:
+    def _by_half(self, target: str) -> Value:
         """Convert from float16 or to it, which are 16 bits that C cannot compute with."""
-        if wanted == "float16":
+        if target == "float16":
             # float32 holds every integer that float16 does not overflow at
             source = self if self.type == "float64" else self.to("float32")
-            return Value(f"half_of_{source.type}({source.text})", wanted)
-        return Value(f"float_of_half({self.text})", "float32").to(wanted)
+            return Value(f"half_of_{source.type}({source.text})", target)
+        return Value(f"float_of_half({self.text})", "float32").to(target)
 
     def to_float(self) -> Value:
-        """Return it as the float that a function of mathematics takes."""
+        """Convert to a float that mathematical functions take."""
         return self if self.type in ("float32", "float64") else self.to("float64")
 
-    def stored(self, wanted: str) -> str:
-        """Return the text as what a variable of a type is set to; C converts most by itself."""
-        if "float16" in (self.type, wanted) or (self.type == PLAIN and wanted in FLOATS):
-            return self.to(wanted).text
+    def stored(self, target: str) -> str:
+        """Return the text to assign to a variable of a type; C converts most types itself."""
+        if "float16" in (self.type, target) or (self.type == PLAIN and target in FLOATS):
+            return self.to(target).text
         return self.text
 
 
 def _literal(text: str, kind: str) -> str:
-    """Return a whole number of the text as one of a type."""
+    """Return an integer literal of a type."""
     if kind in ("float32", "float64"):
         return f"{text}.0f" if kind == "float32" else f"{text}.0"
-    if text == str(-(2**63)):  # in C that is the negative of what no type holds
+    if text == str(-(2**63)):  # C has no literal for this value
         return f"(-({kind}){2**63 - 1} - 1)"
     return f"({kind}){text}u" if kind == "uint64" else f"({kind}){text}"
 
 
 def computed(kind: str) -> str:
     """Return the type that a number is computed in."""
-    if kind in (INDEX, TRUTH, PLAIN, *FLOATS):
+    if kind in (INDEX, BOOL, PLAIN, *FLOATS):
         return kind
     return "uint64" if kind.startswith("u") else "int64"
 
 
 def common(*values: Value) -> str | None:
-    """Return the type in which several numbers are computed with; None if there is none."""
+    """Return the common type of several numbers; None if there is none."""
     kinds = {value.type for value in values} - {PLAIN}
     if len(kinds) < 2:
         return computed(kinds.pop()) if kinds else PLAIN
-    kinds.discard(TRUTH)
+    kinds.discard(BOOL)
     floats = kinds.intersection(FLOATS)
     if floats:
         return "float64" if kinds - floats or len(floats) > 1 else floats.pop()
@@ -134,11 +134,11 @@ def common(*values: Value) -> str | None:
 
 
 def together(kind: str, left: Value, right: Value, *, shifts: bool = False) -> tuple[Value, Value]:
-    """Return two numbers of which C makes that type where it combines them.
+    """Convert two numbers so that C combines them in this type.
 
-    It does so by itself where one of them has the type; what it shifts has the type of the left.
+    C does so itself if one of them has the type; a shift has the type of its left operand.
     """
-    if kind in (PLAIN, TRUTH):
+    if kind in (PLAIN, BOOL):
         return left, right
     if shifts or kind not in (left.type, right.type):
         return left.to(kind), right.to(kind)
@@ -149,17 +149,17 @@ def together(kind: str, left: Value, right: Value, *, shifts: bool = False) -> t
 
 def combined(sign: str, binds: int, left: Value, right: Value, kind: str) -> Value:
     """Return two numbers with an operator between."""
-    if sign in ("<<", ">>", "&", "^", "|"):  # whose place among the others nobody remembers
+    if sign in ("<<", ">>", "&", "^", "|"):  # parenthesize, since precedences are hard to remember
         return Value(f"{left.beside(PREFIX)} {sign} {right.beside(PREFIX)}", kind, binds)
     return Value(f"{left.beside(binds)} {sign} {right.beside(binds + 1)}", kind, binds)
 
 
 def choice(test: Value, left: Value, right: Value, kind: str) -> Value:
-    """Return one of two numbers, by a condition."""
-    asked = test.text if test.binds in (COMPARED - 1, COMPARED, ATOM) else f"({test.text})"
-    return Value(f"{asked} ? {left.beside(CHOICE)} : {right.beside(CHOICE)}", kind, CHOICE)
+    """Return one of two numbers, depending on a condition."""
+    condition = test.text if test.binds in (COMPARED - 1, COMPARED, ATOM) else f"({test.text})"
+    return Value(f"{condition} ? {left.beside(CHOICE)} : {right.beside(CHOICE)}", kind, CHOICE)
 
 
 def negative(value: Value) -> str:
-    """Return a whole number of 64 bits with its sign turned; the smallest stays as it is."""
+    """Return the negative of a 64-bit integer; the smallest integer wraps around."""
     return f"(int64)(0 - (uint64){value.beside(PREFIX)})"

@@ -1,1 +1,1 @@
-"""Machine code of kernels: compiled by NVRTC, and on disk from process to process."""
+"""Machine code of kernels: compiled by NVRTC, and cached on disk."""

@@ -1,10 +1,10 @@
-"""Cubins on disk: what one process has compiled, the next one hands to the driver.
+"""Cubins on disk, shared by processes.
 
-NVRTC takes a twelfth of a second for a kernel and more, and a training step has dozens. Each cubin
-is in a file that is named by a hash of all that went into it: the kernel's text, the modules that
-make C of it, the kind of GPU, the version of the compiler. So a file is never out of date, and
-needs no lock; one that is damaged, or that others could have written, is compiled anew. What was
-not used for longest makes room where there is too much.
+NVRTC takes a twelfth of a second or more per kernel, and a training step has dozens. Each cubin is
+in a file that is named by a hash of everything that determines it: the kernel's source, the modules
+that translate it to C, the kind of GPU, the version of the compiler. So a file is never out of
+date, and needs no lock; one that is damaged, or that other users could have written, is compiled
+again. If there are too many, the least recently used are deleted.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from mt_cuda.cubins import nvrtc
 from mt_fast.extending import Folder, hashed
 
 FOLDER = Folder("mt-cuda", "MT_CUDA_CACHE")
-"""Where the cubins are."""
+"""The folder of the cubins."""
 
 MOST = 2**28
-"""How many bytes of them are kept; a cubin has about ten thousand."""
+"""The most bytes of cubins to keep; a cubin has about ten thousand."""
 
 
 def cubin(kernel: Kernel, capability: Capability) -> bytes:
-    """Return a kernel as machine code for GPUs of one compute capability, from disk if it is there.
+    """Return a kernel as machine code for GPUs of one compute capability, from disk if possible.
 
     Raises:
         KernelError: NVRTC is missing, or the kernel does not compile.
-        BackendUnavailableError: `MT_CUDA_CACHE` names a folder of a user whom nobody knows.
+        BackendUnavailableError: `MT_CUDA_CACHE` names the home of a user who does not exist.
     """
     entry = _entry(kernel, capability)
     code = FOLDER.read(entry)
@@ -45,25 +45,25 @@ def cubin(kernel: Kernel, capability: Capability) -> bytes:
 
 
 def _entry(kernel: Kernel, capability: Capability) -> str:
-    """Return the name of the file of a kernel."""
-    told = repr((kernel.parameters, nvrtc.options(capability), nvrtc.version()))
-    digest = hashed(kernel.source, kernel.native, told, _meaning()).hex()
+    """Return the file name of a kernel."""
+    settings = repr((kernel.parameters, nvrtc.options(capability), nvrtc.version()))
+    digest = hashed(kernel.source, kernel.native, settings, _meaning()).hex()
     return f"{kernel.name[:80]}-{digest[:32]}.cubin"
 
 
 @functools.cache
 def _meaning() -> bytes:
-    """Return a hash of what makes C of a kernel's text, which takes longer than reading a cubin."""
+    """Return a hash of the translator to C; translating would take longer than reading a cubin."""
     modules = [Path(nvrtc.__file__), *sorted(Path(c.__file__).parent.glob("*.py"))]
     return hashed(*(module.read_bytes() for module in modules))
 
 
 @functools.cache
 def _make_room(folder: Path | None) -> None:
-    """Once in a process, remove what was not used for longest, until a quarter is free."""
+    """Delete the least recently used cubins, until a quarter is free; once per process."""
     if folder is None:
         return
-    with contextlib.suppress(OSError):  # others may be at it, too
+    with contextlib.suppress(OSError):  # other processes may delete files, too
         files = [(file, file.stat()) for file in folder.glob("*.cubin*")]
         size = sum(status.st_size for _, status in files)
         if size <= MOST:
@@ -76,7 +76,7 @@ def _make_room(folder: Path | None) -> None:
 
 
 def load(gpu: Gpu, kernel: Kernel) -> Loaded:
-    """Hand a kernel as machine code to the driver; it takes all memory as addresses."""
+    """Load the machine code of a kernel; it takes all memory as addresses."""
     code = gpu.core.ObjectCode.from_cubin(cubin(kernel, gpu.capability), name=kernel.name)
     return Loaded(kernel, gpu.handle(code, kernel.name), arrays=False)
 

@@ -1,10 +1,10 @@
-"""From C to the machine code of a GPU, by NVRTC: CUDA's own compiler, as a library.
+"""Compile C to the machine code of a GPU with NVRTC, CUDA's compiler as a library.
 
-It takes a tenth of the time that Numba takes, needs neither driver nor GPU, and leaves a *cubin*:
-machine code for one kind of GPU, which any driver of the same CUDA version runs, and which the next
-process reads from disk (see `mt_cuda.cubins.cache`).
+It takes a tenth of the time of Numba, needs neither driver nor GPU, and produces a *cubin*: machine
+code for one kind of GPU, which any driver of the same CUDA version runs, and which the next process
+reads from disk (see `mt_cuda.cubins.cache`).
 
-Before the text of a kernel comes the prelude: what its C takes for granted, in CUDA's words.
+The prelude before the source of a kernel defines the macros and functions of its C for CUDA.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ ATOMIC(min, atomicMin, int32, int32)
 ATOMIC(min, atomicMin, int64, int64)
 
 """
-"""What stands before every kernel."""
+"""The definitions before every kernel."""
 
 
 def cubin(kernel: Kernel, capability: Capability = HOPPER) -> bytes:
@@ -141,8 +141,8 @@ def ptx(kernel: Kernel, capability: Capability = HOPPER) -> str:
 
 
 def _compiled(kernel: Kernel, capability: Capability, target: str) -> bytes:
-    """Return what NVRTC makes of a kernel, by its name in the functions of the library."""
-    release = ".".join(map(str, version()))  # which says what to do if it is missing
+    """Compile a kernel with NVRTC, to "CUBIN" or "PTX"."""
+    release = ".".join(map(str, version()))  # raises if NVRTC is missing
     from cuda.bindings import nvrtc
 
     source, name = text(kernel, capability).encode(), kernel.name.encode()
@@ -156,14 +156,15 @@ def _compiled(kernel: Kernel, capability: Capability, target: str) -> bytes:
         nvrtc.nvrtcDestroyProgram(program)
     if "invalid value for --gpu-architecture" in reason:
         raise KernelError(
-            f"NVRTC of CUDA {release} does not know GPUs of compute capability "
-            f"{'.'.join(map(str, capability))}. Install the newest that the driver takes: {EXTRAS}."
+            f"NVRTC of CUDA {release} does not support GPUs of compute capability "
+            f"{'.'.join(map(str, capability))}. Install the newest that the driver supports: "
+            f"{EXTRAS}."
         )
     raise KernelError(f"kernel {kernel.name} does not compile ({status.name}: {reason}).")
 
 
 def _read(nvrtc: Any, what: str, program: Any) -> bytes:
-    """Return what a program has, which ends with a zero if it is a text."""
+    """Return an output of a program; a text ends with a zero."""
     _, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
     content: bytes = b" " * size
     getattr(nvrtc, f"nvrtcGet{what}")(program, content)
@@ -171,22 +172,22 @@ def _read(nvrtc: Any, what: str, program: Any) -> bytes:
 
 
 AMPERE: Capability = (8, 0)
-"""From here on GPUs have the instructions that some kernels have a text in C for."""
+"""The first compute capability with the instructions of kernels that have C sources."""
 
 
 def text(kernel: Kernel, capability: Capability) -> str:
-    """Return what NVRTC reads of a kernel: C, with all that it takes for granted."""
+    """Return the C source of a kernel for NVRTC, with the prelude."""
     return PRELUDE + (kernel.native if kernel.native and capability >= AMPERE else to_c(kernel))
 
 
 def options(capability: Capability) -> str:
-    """Return what NVRTC is told beside the text."""
+    """Return the options for NVRTC."""
     return f"--gpu-architecture=sm_{capability[0]}{capability[1]}"
 
 
 @functools.cache
 def version() -> tuple[int, int]:
-    """Return which CUDA the compiler is of.
+    """Return the CUDA version of the compiler.
 
     Raises:
         KernelError: it is missing.
@@ -198,6 +199,6 @@ def version() -> tuple[int, int]:
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise KernelError(
-            f"kernels are compiled by NVRTC, which is not there ({reason}). Install it: {EXTRAS}."
+            f"kernels are compiled by NVRTC, which is missing ({reason}). Install it: {EXTRAS}."
         ) from error
     return major, minor

@@ -1,1 +1,1 @@
-"""What goes wrong on a GPU: why it cannot be used, and what a failed kernel leaves."""
+"""Errors of a GPU: reasons why it cannot be used, and the effects of a failed kernel."""

@@ -1,9 +1,9 @@
-"""What a failed kernel leaves, as errors that say what was asked for and what to do.
+"""Errors of failed kernels, which name the action and what to do.
 
-A GPU does what it is told long after it was told: a kernel that fails is noticed by whatever waits
-for it, which may be a copy of something else. After some faults the driver serves this process no
-more, and every later call fails with the first one's code. So the first such fault is remembered,
-and the error names the kernels that the host has not waited for yet.
+A GPU works asynchronously: the failure of a kernel is reported by whatever waits for it, which may
+be a copy of something else. After some faults the driver refuses all further work of this process,
+and every later call fails with the first error code. So the first such fault is stored, and the
+error names the kernels that the host has not waited for yet.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LASTING = (
     "CUDA_ERROR_LAUNCH_TIMEOUT",
     "CUDA_ERROR_MISALIGNED_ADDRESS",
 )
-"""What the driver says of faults after which it serves a process no more."""
+"""Error codes of the driver after which it refuses all work of a process."""
 
 REFUSED = (
     "CUDA_ERROR_INVALID_IMAGE",
@@ -36,15 +36,15 @@ REFUSED = (
     "CUDA_ERROR_NO_BINARY_FOR_GPU",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
 )
-"""What it says of code that it cannot run: the compiler is newer than it, or for another GPU."""
+"""Error codes for code that the driver cannot run: the compiler is newer, or for another GPU."""
 
 
 class Faults:
-    """What has gone wrong on one GPU.
+    """The faults of one GPU.
 
     Attributes:
-        process: the number of the process that uses it.
-        first: the fault that has ended all work, once there is one.
+        process: the id of the process that uses it.
+        first: the fault that has ended all work, if there was one.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ _FAULTS: WeakKeyDictionary[Gpu, Faults] = WeakKeyDictionary()
 
 
 def begin(gpu: Gpu) -> None:
-    """Remember which process uses a GPU."""
+    """Store which process uses a GPU."""
     _FAULTS[gpu] = Faults()
 
 
@@ -65,23 +65,23 @@ def error(gpu: Gpu, action: str, reason: str) -> KernelError:
 
     Args:
         gpu: the machine.
-        action: what failed, as the beginning of a sentence.
-        reason: what the driver says, with the name of its code.
+        action: what failed, as the start of a sentence.
+        reason: the driver's message, with the name of its error code.
     """
     faults = _FAULTS[gpu]
     if os.getpid() != faults.process:
         return DeviceLostError(
             f"{action} ({reason}): this process was forked from one that uses the GPU, and "
-            "cannot use it, too. Start it by multiprocessing's method `spawn`, or compute here "
-            "on another backend."
+            "cannot use it. Start it with multiprocessing's method `spawn`, or compute here on "
+            "another backend."
         )
     if faults.first is None and any(code in reason for code in LASTING):
         faults.first = f"{action} ({reason}){_suspects(gpu)}"
-        gpu.pool = gpu.device.memory_resource  # the next request for memory is to fail
+        gpu.pool = gpu.device.memory_resource  # so that the next allocation fails
     if faults.first is not None:
         return DeviceLostError(
-            f"the GPU serves this process no more since {faults.first}. What was on it is lost: "
-            "start the program again."
+            f"the GPU cannot be used any more by this process, since {faults.first}. The data on "
+            "it is lost: start the program again."
         )
     advice = ""
     if any(code in reason for code in REFUSED):
@@ -90,7 +90,7 @@ def error(gpu: Gpu, action: str, reason: str) -> KernelError:
 
 
 def _suspects(gpu: Gpu) -> str:
-    """Say which kernels may have failed."""
+    """Return the names of kernels that may have failed."""
     names = list(dict.fromkeys(kernel.name for kernel in gpu.waiting))
     if len(names) < 2:
         return f", in kernel {names[0]}" if names else ""

@@ -1,1 +1,1 @@
-"""Convolution and pooling: kernels that find by arithmetic what a window sees of an image."""
+"""Convolution and pooling: kernels that compute the positions of window elements."""

@@ -1,4 +1,4 @@
-"""Convolution of images, and its gradients: `mt_cuda.images` has the kernels."""
+"""Convolution of images, and its gradients; `mt_cuda.images` has the kernels."""
 
 from __future__ import annotations
 
@@ -9,23 +9,16 @@ from mt_cuda.core.elements import computed
 from mt_cuda.images import convolution, weights, windows
 from mt_cuda.images.windows import Windows, convolved_size, countable, transposed_size
 from mt_cuda.rows.teams import team_beside
-from mt_cuda.tensors import (
-    elements_of,
-    is_floating,
-    new,
-    numbers_of,
-    ops_of,
-    tensor_of,
-)
+from mt_cuda.tensors import elements_of, is_floating, new, numbers_of, ops_of, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
 
 
 class Convolution(FusedKernel):
-    """Images, kernels and biases, and stride, padding, dilation and groups."""
+    """Convolution: images, kernels, biases or None, stride, padding, dilation, groups."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, and more than indices of 32 bits can count, to the composition."""
+        """Require non-empty tensors of one float dtype, and sizes that fit 32-bit indices."""
         x, kernels, bias, stride, padding, dilation, _ = arguments
         size = convolved_size(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
         out = (x.shape[0], kernels.shape[0], *size)
@@ -39,13 +32,13 @@ class Convolution(FusedKernel):
         return _convolved(x, kernels, bias, through, groups), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        """Return the gradients of images, kernels and biases, each if it is needed."""
         x, kernels, _, *settings, groups = arguments
         sizes = (x.shape[2:], grad.shape[2:], kernels.shape[2:])
         of_images = of_kernels = of_biases = None
         if needs[0]:
             through = windows.backward(*sizes, *settings)
-            of_images = _convolved(grad, kernels, None, through, groups, turned=True)
+            of_images = _convolved(grad, kernels, None, through, groups, transposed=True)
         if needs[1] or needs[2]:
             through = windows.forward(*sizes, *settings)
             of_kernels, of_biases = _summed(grad, x, kernels.shape, through, groups)
@@ -53,14 +46,15 @@ class Convolution(FusedKernel):
 
 
 class TransposedConvolution(FusedKernel):
-    """What a convolution's gradient does to its result, and so made of the same kernels.
+    """The gradient of a convolution with respect to its images, as an operation.
 
-    The arguments are images, kernels and biases, stride, padding, output padding, dilation and
-    groups. The images here are the result there, and the other way round.
+    The arguments are images, kernels, biases or None, stride, padding, output padding, dilation and
+    groups. The images here have the shape of the result of the convolution, and the result that of
+    its images.
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave to the composition what a convolution does, and sizes of no convolution's input."""
+        """Require what a convolution requires, and an output padding below the stride."""
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         size = transposed_size(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation)
         out = (x.shape[0], kernels.shape[1] * groups, *size)
@@ -71,15 +65,15 @@ class TransposedConvolution(FusedKernel):
         )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the images whose convolution has the size of those given."""
+        """Return images such that their convolution has the size of the input."""
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         taps = kernels.shape[2:]
         size = transposed_size(x.shape[2:], taps, stride, padding, more, dilation)
         through = windows.backward(size, x.shape[2:], taps, stride, padding, dilation)
-        return _convolved(x, kernels, bias, through, groups, turned=True), ()
+        return _convolved(x, kernels, bias, through, groups, transposed=True), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        """Return the gradients of images, kernels and biases, each if it is needed."""
         x, kernels, _, stride, padding, _, dilation, groups = arguments
         sizes = (grad.shape[2:], x.shape[2:], kernels.shape[2:])
         through = windows.forward(*sizes, stride, padding, dilation)
@@ -96,35 +90,31 @@ def _convolved(
     through: Windows,
     groups: int,
     *,
-    turned: bool = False,
+    transposed: bool = False,
 ) -> Tensor:
-    """Return what points see through windows of a source, times the kernels.
+    """Return the products of windows of a source with the kernels.
 
     Args:
-        source: what is looked at, shape (batch, channels, *sizes).
-        kernels: those of the convolution.
+        source: the images to read, shape (batch, channels, *sizes).
+        kernels: the kernels of the convolution.
         bias: shape (channels of the result,), or None.
         through: the windows.
-        groups: into how many parts the channels are split.
-        turned: whether the source has the channels of the convolution's result.
+        groups: the number of groups of channels.
+        transposed: whether the source has the channels of the convolution's result.
     """
     ops, dtype = ops_of(source), source.dtype
     outputs, inputs = kernels.shape[0] // groups, kernels.shape[1]
-    channels = inputs if turned else outputs
-    out = new(source, (source.shape[0], groups * channels, *through.points))
+    channels = inputs if transposed else outputs
+    out = new(source, (source.shape[0], groups * channels, *through.point))
 
     def plan() -> Any:
-        points, taps = source.shape[0] * prod(through.points), prod(through.taps)
-        rows = outputs if turned else inputs
+        points, taps = source.shape[0] * prod(through.point), prod(through.tap)
+        rows = outputs if transposed else inputs
         tile = convolution.choose(points, channels, groups, computed(dtype), ops.machine.size)
         form = convolution.Convolution(
-            dtype,
-            tile,
-            apart=through.apart,
-            turned=turned,
-            biased=bias is not None,
+            dtype, tile, apart=through.apart, transposed=transposed, biased=bias is not None
         )
-        steps = (inputs * taps, taps) if turned else (taps, inputs * taps)
+        steps = (inputs * taps, taps) if transposed else (taps, inputs * taps)
         sizes = {
             "points": points,
             "channels": channels,
@@ -139,7 +129,16 @@ def _convolved(
         return ops.plan(kernel, (tile.blocks(points, channels, groups), 1), tile.threads, numbers)
 
     biased = bias is not None
-    key = ("convolution", dtype, source.shape[0], kernels.shape, through, groups, turned, biased)
+    key = (
+        "convolution",
+        dtype,
+        source.shape[0],
+        kernels.shape,
+        through,
+        groups,
+        transposed,
+        biased,
+    )
     planned = ops.remembered(key, plan)
     given = [source, kernels, bias] if bias is not None else [source, kernels]
     ops.launch(planned, [*map(elements_of, given), out])
@@ -149,20 +148,20 @@ def _convolved(
 def _summed(
     grad: Tensor, source: Tensor, shape: Shape, through: Windows, groups: int
 ) -> tuple[Tensor, Tensor]:
-    """Return the gradients of kernels of a shape, and of biases, in two launches.
+    """Return the gradients of kernels and biases, in two launches.
 
     Args:
         grad: the upstream gradient of points, shape (batch, channels, *sizes).
-        source: what these have seen.
-        shape: that of the kernels.
+        source: the images that their windows read.
+        shape: the shape of the kernels.
         through: the windows.
-        groups: into how many parts the channels are split.
+        groups: the number of groups of channels.
     """
     ops, dtype = ops_of(grad), grad.dtype
     rows = prod(shape) + shape[0]
 
     def plan() -> Any:
-        points = grad.shape[0] * prod(through.points)
+        points = grad.shape[0] * prod(through.point)
         kernels, taps = shape[0] // groups, prod(shape[1:])
         cut = weights.choose(kernels, taps + 1, groups, points, ops.machine.size)
         kernel = weights.partial_sums(dtype, cut.tile)

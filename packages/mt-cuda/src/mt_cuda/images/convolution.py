@@ -1,14 +1,14 @@
-"""Convolution as a matrix product that never writes its left matrix down.
+"""Convolution as a matrix product whose left matrix is never stored.
 
-Points are rows of the product, channels of the result its columns, and what is added up runs over
+The rows of the product are points, its columns the channels of the result, and the inner dimension
 the taps of all channels of the source. Each block computes a tile, as in `core/matrix.py`: strip by
-strip, what its points see through some taps, and what the kernels have there, are brought into
-shared memory and multiplied. `windows` says where a point looks, so that the same kernel serves the
-gradient of the images, and convolutions turned round. Neighbouring threads have neighbouring
-points: they read neighbouring elements, and write them.
+strip, the window elements of its points at some taps, and the kernels at these taps, are copied to
+shared memory and multiplied. `windows` defines the positions that a point reads, so that the same
+kernel computes the gradient of the images, and transposed convolutions. Adjacent threads have
+adjacent points: they read and write adjacent elements.
 
-A network's first layers have millions of points and a handful of channels, its last layers the
-other way round: there are tiles for each.
+The first layers of a network have millions of points and a few channels, the last layers the
+opposite: there are tiles for each.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Tile:
         return self.points // self.each_points * (self.channels // self.each_channels)
 
     def blocks(self, points: int, channels: int, groups: int) -> int:
-        """Return how many blocks work on so many points, and channels of each group."""
+        """Return the number of blocks for so many points, and channels of each group."""
         return groups * -(-points // self.points) * -(-channels // self.channels)
 
     @property
-    def price(self) -> float:
-        """About how many instructions the threads of a block take for one tap."""
+    def cost(self) -> float:
+        """The approximate number of instructions of all threads of a block for one tap."""
         looks = 10 * self.points // self.threads
         reads = self.each_points + self.each_channels / 4
         return max(self.threads, 64) * (self.each_points * self.each_channels + reads + looks + 4)
@@ -68,55 +68,55 @@ TILES = (
     Tile(128, 64, 8, 8),
     Tile(64, 64, 8, 8),
 )
-"""Tiles for machines whose blocks have a warp of threads at least."""
+"""Tiles for machines whose blocks have at least a warp of threads."""
 
 TINY = (Tile(8, 1, 2, 1), Tile(8, 4, 4, 4), Tile(4, 8, 2, 4))
-"""Tiles for the others: the same in small."""
+"""Tiles for machines with smaller blocks."""
 
 DEPTH = 16
-"""How many taps are in shared memory at a time."""
+"""The number of taps in shared memory at a time."""
 
 HELD = 256
-"""How many bytes of totals a thread has registers for."""
+"""The bytes of totals that a thread has registers for."""
 
 
 def choose(points: int, channels: int, groups: int, compute: DType, size: Size) -> Tile:
-    """Return the tile with which the busiest multiprocessor has least to do."""
+    """Return the tile with the least cost on the busiest multiprocessor."""
 
-    def price(tile: Tile) -> float:
-        return -(-tile.blocks(points, channels, groups) // size.enough) * tile.price
+    def cost(tile: Tile) -> float:
+        return -(-tile.blocks(points, channels, groups) // size.enough) * tile.cost
 
     def fits(tile: Tile) -> bool:
         return tile.each_points * tile.each_channels * compute.itemsize <= HELD
 
-    return min(filter(fits, TINY if size.threads < 32 else TILES), key=price)
+    return min(filter(fits, TINY if size.threads < 32 else TILES), key=cost)
 
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """What a kernel is generated for.
+    """The parameters of a kernel.
 
     Attributes:
-        dtype: the element type.
+        dtype: the dtype of the elements.
         tile: how a block computes its part.
-        apart: whether the source has been moved apart.
-        turned: whether taps are counted from the last one.
+        apart: whether the source is dilated with zeros.
+        transposed: whether taps are counted from the last one.
         biased: whether there is a bias.
     """
 
     dtype: DType
     tile: Tile
     apart: bool
-    turned: bool
+    transposed: bool
     biased: bool
 
 
 def convolution(form: Convolution) -> Kernel:
-    """Return the kernel that sets each channel of each point of `target`.
+    """Return the kernel that computes each channel of each point of `target`.
 
-    It is the sum over the channels of the source and the taps of what the point sees, times
-    `weight`, where a step to the next channel of the result is `weight_column`, and to the next of
-    the source `weight_row`. Channels of groups are apart from those of the other groups.
+    It is the sum over the channels of the source and the taps of the window elements times
+    `weight`, whose strides are `weight_column` for channels of the result and `weight_row` for
+    channels of the source. Groups have separate channels.
     """
     tile, compute = form.tile, computed(form.dtype)
     rounds = tile.points // tile.threads
@@ -152,7 +152,7 @@ def convolution(form: Convolution) -> Kernel:
         *_store(form),
     ]
     name = f"convolution_{form.dtype.name}_{tile.points}x{tile.channels}"
-    name += "_apart" * form.apart + "_turned" * form.turned + "_biased" * form.biased
+    name += "_apart" * form.apart + "_turned" * form.transposed + "_biased" * form.biased
     parameters = [
         *numbers("points", "channels", "source_channels", "groups", *windows.NUMBERS),
         *numbers("weight_group", "weight_row", "weight_column"),
@@ -165,7 +165,7 @@ def convolution(form: Convolution) -> Kernel:
 
 
 POINT = ("image", "place", "top", "left", "start")
-"""What a thread knows of each point that it looks for."""
+"""The variables of a thread for each of its points."""
 
 
 def _find_tile(tile: Tile) -> Lines:
@@ -183,19 +183,19 @@ def _find_tile(tile: Tile) -> Lines:
 
 
 def _find_taps(form: Convolution) -> Lines:
-    """Return the lines that enter the taps of a strip in the tables."""
-    turned = "taps - 1 - tap" if form.turned else "tap"
+    """Return the lines that write the taps of a strip to the tables."""
+    transposed = "taps - 1 - tap" if form.transposed else "tap"
     return [
         "e = thread",
         "while e < count:",
         *indented(windows.find_tap("(first + e)")),
-        f"    tap_weight[e] = channel * index32(weight_row) + {turned}",
+        f"    tap_weight[e] = channel * index32(weight_row) + {transposed}",
         f"    e += {form.tile.threads}",
     ]
 
 
 def _look(form: Convolution, rounds: int) -> Lines:
-    """Return the lines that bring what a block's points see through the taps of a strip."""
+    """Return the lines that load the window elements of a block's points at the taps of a strip."""
     compute = computed(form.dtype)
     value = load("source[source_at + start[i] + at]", form.dtype, compute)
     return [
@@ -208,7 +208,7 @@ def _look(form: Convolution, rounds: int) -> Lines:
 
 
 def _load_kernels(form: Convolution) -> Lines:
-    """Return the lines that bring what the kernels have at the taps of a strip."""
+    """Return the lines that load the kernels at the taps of a strip."""
     tile, compute = form.tile, computed(form.dtype)
     at = "weight_at + group * weight_group + (first_channel + k) * weight_column + tap_weight[j]"
     return [
@@ -225,7 +225,7 @@ def _load_kernels(form: Convolution) -> Lines:
 
 
 def _multiply(form: Convolution) -> Lines:
-    """Return the lines with which a thread adds to its totals what a strip gives."""
+    """Return the lines that add the products of a strip to a thread's totals."""
     tile, lanes = form.tile, 16 // computed(form.dtype).itemsize
     apart = tile.points // tile.each_points
     at = f"{tile.channels} * j + right"
@@ -251,7 +251,7 @@ def _multiply(form: Convolution) -> Lines:
 
 
 def _store(form: Convolution) -> Lines:
-    """Return the lines with which a thread stores its totals, as far as there are elements."""
+    """Return the lines that store a thread's totals, except beyond the edges."""
     tile, compute = form.tile, computed(form.dtype)
     total = "totals[i, k]"
     if form.biased:

@@ -1,9 +1,9 @@
-"""Pooling: the largest element of each window of an image, or the mean, and the gradients.
+"""Pooling: the maximum or the mean of each window of an image, and the gradients.
 
-A thread finds one result by walking through its window. Backward a thread owns an element of the
-input, and walks through the windows that see it, in order: so nobody adds to what others add to, as
-threads for the windows would. For the largest, it takes the gradients of those windows only whose
-choice it was.
+A thread computes one result by a loop over its window. Backward a thread owns an element of the
+input, and loops over the windows that contain it, in order: so no two threads add to the same
+element, as threads that own windows would. For the maximum, it adds the gradients of those windows
+only whose maximum it was.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 from mt_cuda.core.elements import computed, load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers, over_grid
 from mt_cuda.images.windows import convolved_size, countable, narrowed
-from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
+from mt_cuda.tensors import elements_of, is_floating, new, ops_of, planned_over_grid, tensor_of
 from mt_fast.extending import constant, converted
 from mt_tensor import DType, Tensor, int32
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
@@ -25,21 +25,21 @@ NUMBERS = tuple(
     for name in ("source", "result", "tap", "step", "low")
     for way in ("rows", "columns")
 )
-"""The names of the sizes of images, results and windows, of the steps and the margins."""
+"""The names of the sizes of images, results and windows, of the strides and the padding."""
 
 
 def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
     """Return the kernel of `y`, with a thread for each of its elements.
 
     Args:
-        way: the largest element of a window, or the mean.
-        dtype: the element type.
-        remembers: whether `choice` is to hold which tap of each window was the largest.
+        way: the maximum of a window, or the mean.
+        dtype: the dtype of the elements.
+        remembers: whether to store which tap of each window was the maximum, in `choice`.
     """
     compute = computed(dtype)
     begin = constant(float("-inf") if way == "max" else 0, compute)
     seen = [f"value = {load('x[at + row * n_source_columns + column]', dtype, compute)}"]
-    if way == "max":  # the first of equals, and of those that are no numbers
+    if way == "max":  # the first of equal elements, and the first nan
         seen += [
             "if (value > total) | ((value != value) & (total == total)):",
             "    total = value",
@@ -77,9 +77,9 @@ def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
 
 
 def pool_gradient(way: Way, dtype: DType) -> Kernel:
-    """Return the kernel of `out`, the gradient of the images, with a thread for each of those.
+    """Return the kernel of `out`, the gradient of the images, with a thread for each element.
 
-    It reads `grad`, that of the result, and of the largest also `choice`.
+    It reads `grad`, the upstream gradient, and for the maximum also `choice`.
     """
     compute = computed(dtype)
     found = load("grad[at]", dtype, compute)
@@ -116,7 +116,7 @@ def pool_gradient(way: Way, dtype: DType) -> Kernel:
 
 
 WORK = ("n", "tap_rows", "tap_columns")
-"""The names of the numbers whose product is how many elements are looked at."""
+"""The names of the numbers whose product is the number of elements read."""
 
 
 def _take_apart(what: str) -> Lines:
@@ -129,7 +129,7 @@ def _take_apart(what: str) -> Lines:
 
 
 def _windows_of(what: str, ways: str, window: str) -> Lines:
-    """Return the lines that find the windows which see a row, or a column, of the input."""
+    """Return the lines that find the windows that contain a row, or a column, of the input."""
     size, step = f"n_tap_{ways}", f"n_step_{ways}"
     return [
         f"{what} = place_{what} + n_low_{ways}",
@@ -142,50 +142,40 @@ def _windows_of(what: str, ways: str, window: str) -> Lines:
 
 
 class Pooling(FusedKernel):
-    """Images, and the size, the stride and the padding of windows.
+    """Pooling: images, and the size, the stride and the padding of windows.
 
     Attributes:
-        way: what is made of a window.
+        way: the reduction of a window.
     """
 
     def __init__(self, way: Way) -> None:
         self.way: Way = way
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, and more than indices of 32 bits can count, to the composition."""
+        """Require non-empty float images, and sizes that 32-bit indices can address."""
         x, size, stride, padding = arguments
         out = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
         return is_floating(x) and countable(x.shape, size, out, padding)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the results; for the gradient of the largest, also which tap of each it was."""
+        """Return the results; saved is the tap of each maximum, if it is needed."""
         x, size, stride, padding = arguments
         shape = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
         out, remembers = new(x, shape), needs[0] and self.way == "max"
         choice = [new(x, shape, int32)] if remembers else []
-        ops = ops_of(x)
-
-        def plan() -> Any:
-            kernel = pool(self.way, x.dtype, remembers)
-            numbers = (*x.shape[2:], *shape[2:], *size, *stride, *padding)
-            return ops.plan_over_grid(kernel, out.size, numbers)
-
-        key = ("pool", self.way, x.dtype, x.shape, size, stride, padding, remembers)
-        ops.launch(ops.remembered(key, plan), [elements_of(x), out, *choice])
+        ops, recipe = ops_of(x), (pool, self.way, x.dtype, remembers)
+        numbers = (*x.shape[2:], *shape[2:], *size, *stride, *padding)
+        plan = planned_over_grid(ops, recipe, out.size, numbers)
+        ops.launch(plan, [elements_of(x), out, *choice])
         return tensor_of(out, x), tuple(tensor_of(each, x) for each in choice)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the images."""
         x, size, stride, padding = arguments
         ops, out = ops_of(x), new(x)
-
-        def plan() -> Any:
-            kernel = pool_gradient(self.way, x.dtype)
-            numbers = (*x.shape[2:], *grad.shape[2:], *size, *stride, *padding)
-            return ops.plan_over_grid(kernel, out.size, numbers)
-
-        key = ("pool_gradient", self.way, x.dtype, x.shape, size, stride, padding)
-        ops.launch(ops.remembered(key, plan), [*map(elements_of, (grad, *saved)), out])
+        numbers = (*x.shape[2:], *grad.shape[2:], *size, *stride, *padding)
+        plan = planned_over_grid(ops, (pool_gradient, self.way, x.dtype), out.size, numbers)
+        ops.launch(plan, [*map(elements_of, (grad, *saved)), out])
         return tensor_of(out, x), None, None, None
 
 

@@ -1,57 +1,24 @@
 """The gradient of a convolution's kernels and biases: few sums, each of millions of products.
 
 For each kernel and each of its taps the gradient is the sum, over all points, of the point's
-upstream gradient times what it sees through the tap. As a matrix product that has a row for each
-kernel and a column for each tap of each channel. One more column, which sees 1 everywhere, is the
-gradient of the bias.
+upstream gradient times its window element at the tap. As a matrix product this has a row for each
+kernel and a column for each tap of each channel. One more column, of ones, is the gradient of the
+bias.
 
-There are so few of these sums that blocks must share them: each block takes part of the points, and
-leaves its totals in a workspace. A second launch adds these up, always in the same order.
+There are so few sums that blocks must share them: each block processes part of the points, and
+stores its totals in a workspace. A second launch adds these, always in the same order.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from mt_cuda.core.elements import computed, load, operand, store
 from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers
 from mt_cuda.core.machine import Size
 from mt_cuda.images import windows
+from mt_cuda.matrices.tiles import Cut, Tile
 from mt_cuda.rows.teams import Team
 from mt_fast.extending import constant, converted
 from mt_tensor import DType
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """How a block computes its part.
-
-    Attributes:
-        rows: the kernels of a block.
-        columns: its taps.
-        depth: how many points are in shared memory at a time; it divides the number of threads.
-        each_rows: the kernels of a thread.
-        each_columns: the taps of a thread.
-    """
-
-    rows: int
-    columns: int
-    depth: int
-    each_rows: int
-    each_columns: int
-
-    @property
-    def threads(self) -> int:
-        """Threads of a block."""
-        return self.rows // self.each_rows * (self.columns // self.each_columns)
-
-    @property
-    def price(self) -> float:
-        """About how many instructions the threads of a block take for one point."""
-        looks = 10 * (self.rows + self.columns)
-        each = self.each_rows * self.each_columns + (self.each_rows + self.each_columns) / 4
-        return looks + self.threads * each
-
 
 TILES = (
     Tile(4, 16, 32, 1, 1),
@@ -63,52 +30,41 @@ TILES = (
     Tile(32, 96, 32, 4, 6),
     Tile(64, 64, 32, 4, 8),
 )
-"""Tiles for machines whose blocks have a warp of threads at least."""
+"""Tiles for machines whose blocks have at least a warp of threads: rows are kernels, columns taps,
+and the depth is the number of points in shared memory, which divides the number of threads."""
 
 TINY = (Tile(4, 4, 4, 2, 2), Tile(4, 8, 4, 2, 2))
-"""Tiles for the others: the same in small."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """How the sums are cut up.
-
-    Attributes:
-        tile: the tile.
-        tiles: how many tiles there are.
-        parts: how many parts the points are cut into.
-        span: how many points a part has; the last may have fewer.
-    """
-
-    tile: Tile
-    tiles: int
-    parts: int
-    span: int
+"""Tiles for machines with smaller blocks."""
 
 
 def choose(rows: int, columns: int, groups: int, points: int, size: Size) -> Cut:
-    """Return how sums over points are cut up, for groups of so many kernels and columns."""
+    """Return how to split sums over points, for groups of so many kernels and columns."""
 
     def tiles(tile: Tile) -> int:
         return groups * -(-rows // tile.rows) * -(-columns // tile.columns)
 
-    tile = min(TINY if size.threads < 32 else TILES, key=lambda tile: tiles(tile) * tile.price)
+    def cost(tile: Tile) -> float:
+        """Return the approximate number of instructions of all blocks for one point."""
+        each = tile.each_rows * tile.each_columns + (tile.each_rows + tile.each_columns) / 4
+        return tiles(tile) * (10 * (tile.rows + tile.columns) + tile.threads * each)
+
+    tile = min(TINY if size.threads < 32 else TILES, key=cost)
     strips = -(-points // tile.depth)
     span = -(-strips // max(1, size.parallel // tiles(tile))) * tile.depth
     return Cut(tile, tiles(tile), -(-points // span), span)
 
 
 def partial_sums(dtype: DType, tile: Tile) -> Kernel:
-    """Return the kernel that leaves the totals of part y of the points in row y of `target`.
+    """Return the kernel that stores the totals of part y of the points in row y of `target`.
 
     Such a row has the gradients of all kernels, and after them those of all biases.
 
     Args:
-        dtype: the element type.
+        dtype: the dtype of the elements.
         tile: how a block computes its part.
     """
     compute = computed(dtype)
-    pitch = tile.depth + 16 // compute.itemsize  # so that rows do not lie in one memory bank
+    pitch = tile.depth + 16 // compute.itemsize  # so that rows are in different memory banks
     shape = f"({tile.each_rows}, {tile.each_columns})"
     body = [
         *windows.tap_tables(tile.columns),
@@ -144,7 +100,7 @@ def partial_sums(dtype: DType, tile: Tile) -> Kernel:
 
 
 def _find_tile(tile: Tile) -> Lines:
-    """Return the lines that find a block's tile, and what of it is the thread's."""
+    """Return the lines that find a block's tile, and a thread's part of it."""
     beside = tile.columns // tile.each_columns
     return [
         "inner = n_source_channels * taps",
@@ -162,7 +118,7 @@ def _find_tile(tile: Tile) -> Lines:
 
 
 def _find_taps(tile: Tile, compute: DType) -> Lines:
-    """Return the lines that enter the taps of a block in the tables."""
+    """Return the lines that write the taps of a block to the tables."""
     one, zero = constant(1, compute), constant(0, compute)
     return [
         "e = thread",
@@ -174,7 +130,7 @@ def _find_taps(tile: Tile, compute: DType) -> Lines:
 
 
 def _load(dtype: DType, tile: Tile, pitch: int) -> Lines:
-    """Return the lines that bring the gradients of some points, and what these see."""
+    """Return the lines that load the gradients of some points, and their window elements."""
     compute, lines = computed(dtype), tile.threads // tile.depth
     grad = "grad[grad_at + (shown + row) * point_plane + place]"
     seen = load("source[source_at + start + at]", dtype, compute)
@@ -199,7 +155,7 @@ def _load(dtype: DType, tile: Tile, pitch: int) -> Lines:
 
 
 def _multiply(tile: Tile, pitch: int, lanes: int) -> Lines:
-    """Return the lines with which a thread adds what some points give to its totals."""
+    """Return the lines that add the products of some points to a thread's totals."""
     below, beside = tile.rows // tile.each_rows, tile.columns // tile.each_columns
     rows, columns = range(tile.each_rows), range(tile.each_columns)
     return [
@@ -218,7 +174,7 @@ def _multiply(tile: Tile, pitch: int, lanes: int) -> Lines:
 
 
 def _store(tile: Tile) -> Lines:
-    """Return the lines with which a thread leaves its totals, as far as there are sums."""
+    """Return the lines that store a thread's totals, except beyond the edges."""
     below, beside = tile.rows // tile.each_rows, tile.columns // tile.each_columns
     return [
         "weights = n_groups * n_kernels * inner",
@@ -235,7 +191,7 @@ def _store(tile: Tile) -> Lines:
 
 
 def added_parts(dtype: DType, team: Team) -> Kernel:
-    """Return the kernel that adds up what `partial_sums` left, and stores both gradients."""
+    """Return the kernel that adds the parts of `partial_sums`, and stores both gradients."""
     compute = computed(dtype)
     total = store(converted("total", compute, dtype), dtype)
     body = [

@@ -1,21 +1,20 @@
-"""Windows of images: what a point sees through each tap of a kernel, as numbers and as lines.
+"""Windows of images: the source element of a point at each tap, as numbers and as source lines.
 
-A point looks at a source of images through a window. In a convolution points are pixels of the
-result, and its input is the source. In the gradient of the input it is the other way round: points
-are pixels of the input, and the source is the gradient of the result, with its rows and columns
-moved apart by the stride. Both see, through tap (r, s), the element at
+A point reads a window of a source image. In a convolution, points are pixels of the result, and the
+source is the input. In the gradient of the input, points are pixels of the input, and the source is
+the gradient of the result, dilated by the stride. Both read, at tap (r, s), the element at
 
     row = point's row * step + r * spread + ahead - low
 
-if that lies inside of the source; and where rows are `between` apart, if it divides by that. `low`
-and `ahead`, of which one is 0, keep all numbers from being negative: indices have no sign.
-Nothing is copied into windows; a kernel reads through them.
+if it is inside of the source; and if rows are dilated by `between`, if it is a multiple of that.
+`low` and `ahead`, one of which is 0, keep all numbers nonnegative, since indices are unsigned.
+Windows are not copied; a kernel reads the source in place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import prod
 
 from mt_cuda.core.kernel import Lines, indented
@@ -24,30 +23,30 @@ from mt_tensor.extending import Shape
 Pair = tuple[int, int]
 
 NOWHERE = 2**30
-"""A row that is in no source, also if something less is added."""
+"""A row outside of any source, also if something smaller is added."""
 
 LARGEST = 2**31
-"""What no tensor may have more elements than: within images indices have 32 bits."""
+"""The exclusive limit of the elements of a tensor: within images indices have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """How points see a source; pairs are of rows and columns.
+    """The windows of points in a source; pairs are (rows, columns).
 
     Attributes:
-        points: the lengths of the points of an image.
-        source: the lengths of the source.
-        taps: the lengths of the kernel.
-        step: how far apart the windows of neighbouring points are.
-        spread: how far apart taps are.
-        low: where the source begins.
-        ahead: where the window of the first point begins.
-        between: how far apart rows and columns of the source have been moved.
+        point: the size of the points of an image.
+        source: the size of the source.
+        tap: the size of the kernel.
+        step: the distance between the windows of adjacent points.
+        spread: the distance between taps.
+        low: the position of the source in padded coordinates.
+        ahead: the position of the window of the first point.
+        between: the dilation of the source.
     """
 
-    points: Pair
+    point: Pair
     source: Pair
-    taps: Pair
+    tap: Pair
     step: Pair
     spread: Pair
     low: Pair
@@ -56,25 +55,15 @@ class Windows:
 
     @property
     def apart(self) -> bool:
-        """Whether the source has been moved apart."""
+        """Whether the source is dilated."""
         return self.between != (1, 1)
 
     def numbers(self) -> dict[str, int]:
-        """Return the numbers of a kernel that looks through these windows, by name."""
-        pairs = {
-            "point": self.points,
-            "source": self.source,
-            "tap": self.taps,
-            "step": self.step,
-            "spread": self.spread,
-            "low": self.low,
-            "ahead": self.ahead,
-            "between": self.between,
-        }
+        """Return the numbers of a kernel with these windows, by name."""
         return {
-            f"{name}_{way}": n
-            for name, pair in pairs.items()
-            for way, n in zip(WAYS, pair, strict=True)
+            f"{each.name}_{way}": number
+            for each in fields(self)
+            for way, number in zip(WAYS, getattr(self, each.name), strict=True)
         }
 
 
@@ -83,20 +72,20 @@ NUMBERS = tuple(Windows(*[(1, 1)] * 6).numbers())
 """The names of the numbers."""
 
 WORK = ("points", "source_channels", "tap_rows", "tap_columns")
-"""The names of those whose product is how much a channel of the result takes."""
+"""The names of the numbers whose product is the work for a channel of the result."""
 
 
 def forward(
     images: Shape, out: Shape, taps: Shape, stride: Pair, padding: Pair, dilation: Pair
 ) -> Windows:
-    """Return how the points of a convolution's result see the images."""
+    """Return the windows of the points of a convolution's result in the images."""
     return Windows(_pair(out), _pair(images), _pair(taps), stride, dilation, padding)
 
 
 def backward(
     images: Shape, out: Shape, taps: Shape, stride: Pair, padding: Pair, dilation: Pair
 ) -> Windows:
-    """Return how pixels of the images see the result: taps are counted from the last one."""
+    """Return the windows of the images' pixels in the result; taps count from the last one."""
     begins = [
         spread * (size - 1) - margin
         for size, margin, spread in zip(taps, padding, dilation, strict=True)
@@ -116,7 +105,7 @@ def _pair(values: Iterable[int]) -> Pair:
 def transposed_size(
     images: Shape, taps: Shape, stride: Pair, padding: Pair, more: Pair, dilation: Pair
 ) -> Pair:
-    """Return the lengths of the images whose convolution has those of `images`."""
+    """Return the size of images whose convolution has the size of `images`."""
     every = zip(images, taps, stride, padding, more, dilation, strict=True)
     return _pair(
         (length - 1) * step - 2 * margin + spread * (size - 1) + added + 1
@@ -125,7 +114,7 @@ def transposed_size(
 
 
 def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
-    """Return how many windows there are of images of these lengths."""
+    """Return the number of windows of images of this size."""
     every = zip(images, taps, stride, padding, dilation, strict=True)
     return _pair(
         (length + 2 * margin - spread * (size - 1) - 1) // step + 1
@@ -134,21 +123,21 @@ def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dila
 
 
 def countable(images: Shape, kernels: Shape, out: Shape, padding: Pair) -> bool:
-    """Whether indices of 32 bits suffice for images, kernels and results of such shapes."""
+    """Whether 32-bit indices can address images, kernels and results of these shapes."""
     lengths = (*images[2:], *out[2:], *padding)
     return max(map(prod, (images, kernels, out))) < LARGEST and max(lengths) < NOWHERE // 4
 
 
-# --- The same, as lines of a kernel -------------------------------------------------------------
+# --- Lines of a kernel --------------------------------------------------------------------------
 
 
 def narrowed(*names: str) -> Lines:
-    """Return the lines that make indices of 32 bits of numbers, called `n_...`."""
+    """Return the lines that convert numbers to 32-bit indices, with names `n_...`."""
     return [f"n_{name} = index32({name})" for name in names]
 
 
 def begin(apart: bool) -> Lines:
-    """Return the lines that a kernel with windows begins with."""
+    """Return the first lines of a kernel with windows."""
     lines = narrowed(*(name for name in NUMBERS if not name.startswith("between")))
     lines += narrowed(*(f"between_{way}" for way in WAYS)) if apart else []
     return [
@@ -165,16 +154,16 @@ def begin(apart: bool) -> Lines:
 
 
 def tap_tables(count: int) -> Lines:
-    """Return the shared arrays that say of so many taps, of several channels, where they are."""
+    """Return the shared arrays of the positions of so many taps, of several channels."""
     return [f"tap_{name} = cuda.shared.array({count}, index32)" for name in ("at", "down", "right")]
 
 
 def find_tap(tap: str, exists: str = "") -> Lines:
-    """Return the lines that enter tap `tap`, counted through all channels, at `e` in the tables.
+    """Return the lines that write tap `tap`, counted through all channels, to the tables at `e`.
 
     Args:
         tap: an expression.
-        exists: the condition that there is such a tap, if it may be that there is none.
+        exists: the condition that there is such a tap, if it may be missing.
     """
     down = "tap // n_tap_columns * n_spread_rows"
     return [
@@ -187,7 +176,7 @@ def find_tap(tap: str, exists: str = "") -> Lines:
 
 
 def find_point(point: str, exists: str, i: str = "") -> Lines:
-    """Return the lines that find in the source where the window of a point begins.
+    """Return the lines that find the start of a point's window in the source.
 
     Args:
         point: the number of the point, counted through all images.
@@ -205,13 +194,13 @@ def find_point(point: str, exists: str, i: str = "") -> Lines:
 
 
 def look(into: str, value: str, tap: str, apart: bool, i: str = "") -> Lines:
-    """Return the lines that set a variable to what a point sees through a tap, if it sees anything.
+    """Return the lines that set a variable to a point's element at a tap, if it is in the source.
 
     Args:
         into: the variable.
         value: the expression of the element at `at` of the source, counted from its first channel.
-        tap: where the tap is in the tables.
-        apart: whether the source has been moved apart.
+        tap: the position of the tap in the tables.
+        apart: whether the source is dilated.
         i: the index of `top` and `left`, if these are arrays.
     """
     index = f"[{i}]" if i else ""
@@ -231,4 +220,4 @@ def look(into: str, value: str, tap: str, apart: bool, i: str = "") -> Lines:
 
 
 SEEN = (("row", "rows"), ("column", "columns"))
-"""The coordinates of an element that is seen, and what they count."""
+"""The coordinates of an element in the source, and their directions."""

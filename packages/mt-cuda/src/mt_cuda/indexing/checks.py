@@ -1,9 +1,9 @@
-"""Indices checked on the device: nobody waits for them, and an error comes when somebody waits.
+"""Indices checked on the device, with errors that are raised at the next synchronization.
 
-Whether all indices are in range is known on the device only, and asking for it would make the host
-wait at every lookup. So a kernel makes indices safe: it counts negative ones from the end, puts 0
-in the place of a wrong one, and makes a note of that in a few words of memory, the `Notice`. The
-host reads the notice together with whatever it downloads next, and raises the error then.
+Whether all indices are in range is known on the device only, and checking it on the host would
+require waiting at every lookup. So a kernel makes indices safe: it counts negative ones from the
+end, replaces an invalid one by 0, and notes it in a few words of memory, the `Notice`. The host
+reads the notice together with its next download, and raises the error then.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from mt_tensor.errors import IndexingError
 from mt_tensor.extending import Array
 
 WORDS = ("check", "lowest", "highest", "place", "least", "length")
-"""What a notice says: the number of the check that found something, 0 if none did; the extremes of
-what it found; the number of the operation; and between which indices it asked for them to be."""
+"""The words of a notice: the number of the check that found something, 0 if none did; the smallest
+and the largest invalid index; the number of the operation; and the range of valid indices."""
 
-ASKED = ("check", "place")
-"""The numbers that a kernel needs to note what it finds."""
+NOTED = ("check", "place")
+"""The numbers that a kernel needs to note an invalid index."""
 
 MOST_PLACES = 4096
-"""How many operations, each with what it counts, are told from each other."""
+"""The most operations, each with its dimension, that are distinguished."""
 
 _SOMEWHERE = ("an operation", "a dimension")
 _LIMITS = np.iinfo(np.int64)
@@ -50,13 +50,13 @@ _LIMITS = np.iinfo(np.int64)
 def noting(picked: str, least: str, length: str) -> Lines:
     """Return the lines that note an index if it is out of range.
 
-    They need the numbers `ASKED` and the operand `notice`, an array of int64; see
+    They need the numbers `NOTED` and the operand `notice`, an array of int64; see
     `launch_checking`.
 
     Args:
         picked: the variable with the index, an int64.
-        least: the expression of the least index that is in range.
-        length: that of the least index that is beyond.
+        least: the expression of the smallest valid index.
+        length: the expression of the smallest index that is too large.
     """
     words = {"check": "check", "place": "place", "least": least, "length": length}
     return [
@@ -70,12 +70,12 @@ def noting(picked: str, least: str, length: str) -> Lines:
 
 
 def safe(dtype: DType, rank: int, index: str) -> Kernel:
-    """Return the kernel that copies indices as int64, and notes the wrong ones.
+    """Return the kernel that copies indices as int64, and notes invalid ones.
 
     Args:
-        dtype: their type.
+        dtype: their dtype.
         rank: the number of dimensions after merging.
-        index: the type in which positions are taken apart.
+        index: the type in which positions are decomposed.
     """
     given, out = (position(f"{each}_at", stride_names(each, rank)) for each in ("index", "out"))
     lines = [
@@ -89,7 +89,7 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
     parameters = [
         *numbers("n", *size_names(rank)),
         *numbers(*(stride for each in ("index", "out") for stride in stride_names(each, rank))),
-        *numbers("least", "length", *ASKED),
+        *numbers("least", "length", *NOTED),
         *operand("index", dtype),
         *operand("out", int64),
         *operand("notice", int64, array=True),
@@ -99,7 +99,7 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
 
 
 class Notice:
-    """The words on the device in which a check notes what it has found, and what they mean.
+    """The words on the device in which a check notes invalid indices.
 
     Attributes:
         pending: whether there was a check since they were last read.
@@ -115,14 +115,14 @@ class Notice:
 
     @property
     def words(self) -> TensorData:
-        """The words, which begin with nothing found."""
+        """The words, initially without an invalid index."""
         if self._words is None:
             nothing = np.array([0, _LIMITS.max, _LIMITS.min, 0, 0, 0], np.int64)
             self._words = TensorData(self.machine.upload(nothing), (len(WORDS),), dtype=int64)
         return self._words
 
     def place(self, where: tuple[str, str]) -> int:
-        """Return the number of an operation and of what it counts."""
+        """Return the number of an operation and its dimension."""
         if where not in self._places and len(self._places) >= MOST_PLACES:
             where = _SOMEWHERE
         return self._places.setdefault(where, next(self._numbers))
@@ -135,7 +135,7 @@ class Notice:
         """Download the first elements of a memory, and the words.
 
         Raises:
-            IndexingError: an index was out of range, and nobody was told yet.
+            IndexingError: an index was out of range, and the error has not been raised yet.
         """
         self.pending = False
         words = (self.words.storage, len(WORDS))
@@ -159,7 +159,7 @@ class Notice:
 
 
 def notice_of(ops: CudaOps) -> Notice:
-    """Return where the checks of a backend note what they find."""
+    """Return the notice of a backend."""
     if "notice" not in ops.state:
         ops.state.setdefault("notice", Notice(ops.machine))
     return ops.state["notice"]  # type: ignore[no-any-return]
@@ -168,7 +168,7 @@ def notice_of(ops: CudaOps) -> Notice:
 def checked_indices(
     ops: CudaOps, index: TensorData, size: int, where: tuple[str, str], negative: bool
 ) -> TensorData | None:
-    """Check on the device, if there is any index that can be right; else return None."""
+    """Check on the device; return None if no index can be valid or the dtype is not supported."""
     if index.dtype is uint64 or not size or not index.size:
         return None
     once = tuple(e if s else 1 for e, s in zip(index.shape, index.strides, strict=True))
@@ -194,29 +194,29 @@ def launch_checking(
     where: tuple[str, str],
     values: Sequence[np.generic] = (),
 ) -> None:
-    """Launch a kernel that notes wrong indices (see `noting`), the notice being its last view.
+    """Launch a kernel that notes invalid indices (see `noting`); the notice is its last view.
 
     Args:
         ops: the backend.
-        plan: what was planned.
+        plan: the launch.
         views: the other views.
-        where: the operation, and what it counts; see `checked_indices`.
-        values: the numbers before `ASKED`.
+        where: the operation, and its dimension; see `checked_indices`.
+        values: the numbers before `NOTED`.
     """
     notice = notice_of(ops)
-    asked = (np.int64(notice.next_check()), np.int64(notice.place(where)))
-    ops.launch(plan, (*views, notice.words), (*values, *asked))
+    noted = (np.int64(notice.next_check()), np.int64(notice.place(where)))
+    ops.launch(plan, (*views, notice.words), (*values, *noted))
     notice.pending = True
 
 
 def download(ops: CudaOps, storage: Any, count: int) -> Array | None:
-    """Download elements and what checks have noted; None if there was no check."""
+    """Download elements and the notice; None if there was no check."""
     notice = notice_of(ops)
     return notice.read(storage, count) if notice.pending else None
 
 
 def synchronize(ops: CudaOps) -> bool:
-    """Wait for the device and read what checks have noted; False if there was no check."""
+    """Wait for the device and read the notice; False if there was no check."""
     notice = notice_of(ops)
     if not notice.pending:
         return False

@@ -1,7 +1,7 @@
-"""Rows of a table looked up, and their gradients added up where they came from.
+"""Look up rows of a table, and add their gradients to the rows.
 
-Both are primitives of the backend, on rows as they lie: no index and no gradient is copied before.
-Gradients are added atomically, in no fixed order; see `mt_cuda.core.indexed`.
+Both are primitives of the backend, on rows in place: neither indices nor gradients are copied
+first. Gradients are added atomically, in no fixed order; see `mt_cuda.core.indexed`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class Embedding(FusedKernel):
-    """A table, and numbers of its rows."""
+    """A table, and the numbers of rows of it."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing and a single number to the composition."""
+        """Require a non-empty table of floats, and numbers with a dimension."""
         table, numbers = arguments
         return numbers.ndim > 0 and numbers.numel() > 0 and is_floating(table)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the rows; saved are their numbers, each of which there is.
+        """Return the rows; saved are their valid numbers.
 
-        That there is no such row is said when somebody waits: see `mt_cuda.indexing.checks`.
+        An invalid number raises an error at the next synchronization: see
+        `mt_cuda.indexing.checks`.
         """
         table, numbers = arguments
         ops, where = ops_of(table), ("embedding()", "dimension 0")
@@ -38,19 +39,19 @@ class Embedding(FusedKernel):
         (table, _), (safe,) = arguments, saved
         ops, index = ops_of(table), _index(table, safe)
         out = ops.full(table.shape, table.dtype, 0)
-        seen = TensorData(out.storage, out.shape, dtype=out.dtype)  # nobody else's view
+        seen = TensorData(out.storage, out.shape, dtype=out.dtype)  # leaves `out` without views
         ops.scatter(grad._tensor, 0, index, _for_each(seen, safe), OPERATORS["add"])
         return tensor_of(out, table), None
 
 
 def _index(table: Tensor, numbers: TensorData) -> TensorData:
-    """Return the number of its row for each element that is looked up."""
+    """Return the row number for each element of the result."""
     shape, strides = (*numbers.shape, table.shape[1]), (*numbers.strides, 0)
     return numbers.like(shape, strides, numbers.offset)
 
 
 def _for_each(table: TensorData, numbers: TensorData) -> TensorData:
-    """Return a table with the dimensions of what is looked up: the same for each but the first."""
+    """Expand a table to the dimensions of the numbers, with stride 0 for all but the first."""
     (rows, width), (row, column) = table.shape, table.strides
     others = numbers.shape[1:]
     return table.like((rows, *others, width), (row, *(0 for _ in others), column), table.offset)

@@ -1,1 +1,1 @@
-"""Kernels as text, as PTX and as machine code, to read."""
+"""Kernels as source, as PTX and as machine code, for reading."""

@@ -1,7 +1,7 @@
-"""Looking at kernels: their text, and the PTX or machine code that it becomes.
+"""Show kernels: their source, and the PTX or machine code compiled from it.
 
-A kernel is generated when a layout first occurs, and nobody would ever see it. Here any of them can
-be asked for by name, on any machine: the text needs nothing, the PTX only the compiler.
+Kernels are generated when a layout first occurs. Here any of them can be selected by name, on any
+machine: the source needs nothing, the PTX only the compiler.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SPECIAL = ("matmul", "gather", "scatter", "copy")
 
 
 class Form(TypedDict, total=False):
-    """Which of an operator's kernels is meant.
+    """The selection of one of an operator's kernels.
 
     Attributes:
-        dtype: the element type; float32 by default.
+        dtype: the dtype; float32 by default.
         layout: `"contiguous"`, the default, `"vector"` (contiguous, 16 bytes at a time) or
-            `"strided"`; for an operator that folds, also `"rows"` or `"columns"`.
-        gradient: whether the operator's fused backward is meant instead of its value; or for each
-            argument, whether its gradient is wanted.
+            `"strided"`; for an operator that reduces, also `"rows"` or `"columns"`.
+        gradient: whether to select the operator's fused backward instead of its value; or for each
+            argument, whether its gradient is needed.
     """
 
     dtype: str | DType
@@ -45,7 +45,7 @@ class Form(TypedDict, total=False):
 
 
 def source(name: str, **form: Unpack[Form]) -> str:
-    """Return the text of a kernel.
+    """Return the source of a kernel.
 
     Args:
         name: an operator of the table, or `"matmul"`, `"gather"`, `"scatter"` or `"copy"`.
@@ -54,13 +54,13 @@ def source(name: str, **form: Unpack[Form]) -> str:
     Raises:
         UnknownOperatorError: there is no such operator; names the nearest.
         KernelError: the operator has no such kernel.
-        DTypeError: there is no such element type.
+        DTypeError: there is no such dtype.
     """
     return kernel(name, **form).source
 
 
 def compile_ptx(name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpack[Form]) -> str:
-    """Return the PTX of a kernel, which NVRTC makes of its text in C, without a GPU.
+    """Return the PTX of a kernel, compiled by NVRTC from its translation to C, without a GPU.
 
     Args:
         name: as in `source`.
@@ -78,7 +78,7 @@ def compile_ptx(name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpa
 def compile_cubin(
     name: str, *, capability: tuple[int, int] = (9, 0), **form: Unpack[Form]
 ) -> bytes:
-    """Return the machine code of a kernel, which NVRTC makes of its text in C, without a GPU.
+    """Return the machine code of a kernel, compiled by NVRTC, without a GPU.
 
     Args:
         name: as in `source`.
@@ -145,7 +145,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
     graph = expanded(graph_of(formula))
     if layout == "strided":
         return elementwise.strided(formula.name, graph, types, 2, "index32")
-    # The condition of `where` is of another size: a single one then, as `vector` demands.
+    # The condition of `where` has another size, and is then a single element, as for `vector`.
     same = tuple(d.itemsize == dtype.itemsize for _, d in types.operands)
     if layout == "vector" and all(same[-len(types.outputs) :]):
         return vector(formula.name, graph, types, same, 16 // dtype.itemsize)

@@ -1,6 +1,6 @@
 """Matrix products at the speed of the hardware.
 
-`product` writes the kernel, with `strips` for what is brought into shared memory, and
-`tensor_cores` one for 16-bit numbers; `tiles` chooses how a product is cut up, `planning` looks at
-the layouts, and `ops` launches.
+`product` generates the kernel, with `strips` for the data that is copied to shared memory, and
+`tensor_cores` a kernel for tensor cores; `tiles` chooses how a product is split, `planning` maps
+the layouts of two matrices to a kernel and its numbers, and `multiply` launches.
 """

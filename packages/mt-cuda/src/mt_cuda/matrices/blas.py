@@ -1,11 +1,11 @@
-"""Products by cuBLAS, NVIDIA's own library, where it is installed: `mt-cuda[blas]`.
+"""Products by cuBLAS, NVIDIA's own library, if it is installed: `mt-cuda[blas]`.
 
-It knows each GPU's newest instructions. What is large goes to it, if the matrices lie as it wants
-them: in one of the two directions, elements follow each other. Whatever else is multiplied by our
-own kernels, which need no library.
+It uses the newest instructions of each GPU. Large products go to it if it supports their layout: in
+one of the two dimensions, elements are contiguous. All other products use our own kernels, which
+need no library.
 
-cuBLAS counts columns first, as Fortran does: our matrix, row after row, is its transpose to it. So
-it is asked for the transpose of the product, `b.T @ a.T`, which is our product, row after row.
+cuBLAS is column-major, as Fortran is: our row-major matrix is its transpose to the library. So it
+computes the transpose of the product, `b.T @ a.T`, which is our row-major product.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape
 
 TYPES = {"float16": 2, "bfloat16": 14, "float32": 0, "float64": 1}
-"""What the library calls the element types: `cudaDataType`."""
+"""The codes of element types: `cudaDataType`."""
 
 IN_FLOAT32, IN_FLOAT64, ROUNDED = 68, 70, 77
-"""What it calls the ways to compute: `cublasComputeType_t`; the last rounds factors to 10 bits."""
+"""The codes of computation types: `cublasComputeType_t`; the last rounds factors to TF32."""
 
 DEFAULT = -1
-"""Its own choice of an algorithm."""
+"""The code that lets the library select an algorithm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A factor as the library sees it.
+    """The layout of a factor for the library.
 
     Attributes:
-        turned: whether neighbours lie in a column.
-        leading: how far neighbours in the other direction are apart.
-        step: how far matrices are.
+        transposed: whether columns are contiguous instead of rows.
+        leading: the distance between adjacent rows, or columns if `transposed`.
+        step: the distance between matrices.
     """
 
-    turned: bool
+    transposed: bool
     leading: int
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A product as the library is asked for it.
+    """A product as an argument list for the library.
 
     Attributes:
-        dtype: the element type.
-        batches: how many matrices there are.
-        rows: those of the result.
-        inner: what is added up.
-        columns: those of the result.
+        dtype: the dtype of the elements.
+        batches: the number of matrices.
+        rows: the rows of the result.
+        inner: the inner dimension.
+        columns: the columns of the result.
         a: the left factor.
         b: the right factor.
-        way: how it is computed.
+        way: the computation type.
     """
 
     dtype: DType
@@ -77,7 +77,7 @@ class Request:
 
 
 def request_of(a: TensorData, b: TensorData) -> Request | None:
-    """Return how the library is asked for a product; None if it is small, or lies otherwise.
+    """Return the request for a product; None if it is small, or its layout is not supported.
 
     Args:
         a: the left factor; its leading dimensions are those of the result.
@@ -102,12 +102,12 @@ def _side(
     shape: tuple[int, int], strides: tuple[int, int], batch: Layout, which: int
 ) -> Side | None:
     step = batch.strides[which][0] if batch.rank else 0
-    for turned in (False, True):
+    for transposed in (False, True):
         (_, along), (leading, near) = (
-            (pair[::-1] if turned else pair) for pair in (shape, strides)
+            (pair[::-1] if transposed else pair) for pair in (shape, strides)
         )
         if near == 1 and along <= leading < LARGEST and step >= 0:
-            return Side(turned, leading, step)
+            return Side(transposed, leading, step)
     return None
 
 
@@ -115,20 +115,20 @@ class Cublas:
     """The library, on one stream.
 
     Attributes:
-        functions: those of its C interface.
+        functions: its C functions.
     """
 
     def __init__(self, functions: Any, stream: int) -> None:
-        """Make a handle.
+        """Create a handle.
 
         Raises:
-            KernelError: the library says no.
+            KernelError: the library reports an error.
         """
         self.functions = functions
         self._handle = ctypes.c_void_p()
         self._check(functions.cublasCreate_v2(ctypes.byref(self._handle)))
         self._check(functions.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream)))
-        # How much of the products and of what was there before, in the type of the computation.
+        # The factors of the product and of the previous content, in the computation type.
         self._numbers = {
             way: (kind(0), kind(1))
             for way, kind in (
@@ -139,24 +139,24 @@ class Cublas:
         }
 
     def multiply(self, request: Request, a: int, b: int, out: int, added: bool) -> None:
-        """Put a product on the stream.
+        """Enqueue a product on the stream.
 
         Args:
-            request: how.
+            request: the product.
             a: the address of the left factor.
-            b: that of the right one.
-            out: that of the result.
-            added: whether it is added to what is there.
+            b: the address of the right factor.
+            out: the address of the result.
+            added: whether to add the product to the previous content.
 
         Raises:
-            KernelError: the library says no.
+            KernelError: the library reports an error.
         """
         zero, one = self._numbers[request.way]
         kind, result = TYPES[request.dtype.name], request.rows * request.columns
         self._check(
             self.functions.cublasGemmStridedBatchedEx(
                 self._handle,
-                *(int(request.b.turned), int(request.a.turned)),
+                *(int(request.b.transposed), int(request.a.transposed)),
                 *(request.columns, request.rows, request.inner),
                 ctypes.byref(one),
                 *(ctypes.c_void_p(b), kind, request.b.leading, ctypes.c_longlong(request.b.step)),
@@ -169,7 +169,7 @@ class Cublas:
 
     def _check(self, status: int) -> None:
         if status:
-            raise KernelError(f"cuBLAS could not multiply: its status is {status}.")
+            raise KernelError(f"cuBLAS failed to multiply matrices: status {status}.")
 
 
 def installed(stream: int) -> Cublas | None:
@@ -178,7 +178,7 @@ def installed(stream: int) -> Cublas | None:
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
         path = load_nvidia_dynamic_lib("cublas").abs_path
-    except (ImportError, RuntimeError):  # the latter is said of a library that is not there
+    except (ImportError, RuntimeError):  # RuntimeError if the library is missing
         return None
     return Cublas(ctypes.CDLL(path), stream)
 
@@ -187,7 +187,7 @@ _LIBRARIES: WeakKeyDictionary[Machine, Cublas | None] = WeakKeyDictionary()
 
 
 def library_of(machine: Machine) -> Cublas | None:
-    """Return the library for a machine; None if it is no GPU, or the library is not installed."""
+    """Return the library for a machine; None if it is no GPU, or cuBLAS is not installed."""
     if not isinstance(machine, Gpu):
         return None
     if machine not in _LIBRARIES:
@@ -199,7 +199,7 @@ def library_of(machine: Machine) -> Cublas | None:
 def multiplied(
     ops: CudaOps, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None
 ) -> TensorData | None:
-    """Return a product, with a bias for each column; None where the library is not for it."""
+    """Return a product plus a bias per column; None if the library is not used for it."""
     library, memory = library_of(ops.machine), ops.machine.shared_memory
     if library is None or memory is None:
         return None

@@ -1,7 +1,7 @@
 """Linear maps: one launch forward, and two or three backward.
 
-The bias is what the totals of the product begin with, and its gradient is added up where the
-gradient of the weights is computed: `mt_cuda.matrices.product` says how.
+The totals of the product start with the bias, and its gradient is summed in the kernel that
+computes the gradient of the weight: see `mt_cuda.matrices.product`.
 """
 
 from __future__ import annotations
@@ -17,26 +17,21 @@ from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
 
 
 class Linear(FusedKernel):
-    """Inputs of shape (*batch, inputs), weights (outputs, inputs) and biases (outputs,)."""
+    """Linear map of inputs (*batch, inputs), weight (outputs, inputs) and bias (outputs,)."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, whole numbers and mixed types to the composition."""
-        given = [x for x in arguments if x is not None]
-        return (
-            is_floating(*given)
-            and len({x.dtype for x in given}) == 1
-            and max(x.numel() for x in given) < LARGEST
-        )
+        """Require non-empty tensors of one float dtype with fewer than `LARGEST` elements."""
+        return is_floating(*arguments) and all(x is None or x.numel() < LARGEST for x in arguments)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
         given = None if bias is None else elements_of(bias)
-        out = linear(ops_of(x), _rows(x), _turned(weight._tensor), given)
+        out = linear(ops_of(x), _rows(x), _transposed(weight._tensor), given)
         return _with_shape(out, (*x.shape[:-1], weight.shape[0]), x), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of inputs, weights and biases, each if it is wanted."""
+        """Return the gradients of input, weight and bias, each if it is needed."""
         x, weight, _ = arguments
         ops, upstream = ops_of(x), _rows(grad)
         of_x = of_weight = of_bias = None
@@ -44,15 +39,16 @@ class Linear(FusedKernel):
             of_x = _with_shape(ops.matmul(upstream, weight._tensor), x.shape, x)
         if needs[2]:
             of_weight, of_bias = (
-                tensor_of(found, x) for found in product_and_sums(ops, _turned(upstream), _rows(x))
+                tensor_of(found, x)
+                for found in product_and_sums(ops, _transposed(upstream), _rows(x))
             )
         elif needs[1]:
-            of_weight = tensor_of(ops.matmul(_turned(upstream), _rows(x)), x)
+            of_weight = tensor_of(ops.matmul(_transposed(upstream), _rows(x)), x)
         return of_x, of_weight, of_bias
 
 
 def _rows(x: Tensor) -> TensorData:
-    """Return a tensor as a matrix whose rows are its last dimension: a view, if there is one."""
+    """Return a tensor as a matrix whose rows are its last dimension: a view if possible."""
     data = x._tensor
     rows = merge(data.shape[:-1], [data.strides[:-1]])
     if rows.rank > 1:
@@ -62,13 +58,13 @@ def _rows(x: Tensor) -> TensorData:
     return data.like((rows.size, x.shape[-1]), (*(steps or (0,)), data.strides[-1]), data.offset)
 
 
-def _turned(matrix: TensorData) -> TensorData:
+def _transposed(matrix: TensorData) -> TensorData:
     """Return the transposed view of a matrix."""
     return matrix.like(matrix.shape[::-1], matrix.strides[::-1], matrix.offset)
 
 
 def _with_shape(rows: TensorData, shape: Shape, like: Tensor) -> Tensor:
-    """Return new elements that follow each other as a tensor of another shape."""
+    """Return new contiguous elements as a tensor of another shape."""
     return tensor_of(TensorData(rows.storage, shape, dtype=rows.dtype), like)
 
 

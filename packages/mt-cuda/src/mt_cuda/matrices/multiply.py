@@ -1,9 +1,8 @@
-"""The products of a backend: by cuBLAS, or by the kernel that the hardware wants."""
+"""The products of a backend: by cuBLAS, or by the kernel for the hardware."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import cast
 
 from mt_cuda.core.backend import CudaOps, Plan
@@ -22,22 +21,8 @@ from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape, size_of
 
 MANY_PARTS = 32
-"""Parts from which on a block adds those of one element up, if there are few elements."""
-
-
-@dataclass(frozen=True, slots=True)
-class Launches:
-    """The launches of a product.
-
-    Attributes:
-        first: multiplies.
-        second: adds up what the parts of the inner dimension gave; None if it is not cut.
-        totals: how many totals there are between the two.
-    """
-
-    first: Plan
-    second: Plan | None
-    totals: int
+"""The number of parts from which a block adds the parts of one element, if there are few
+elements."""
 
 
 def matmul(ops: CudaOps, left: TensorData, right: TensorData, shape: Shape) -> TensorData | None:
@@ -46,9 +31,9 @@ def matmul(ops: CudaOps, left: TensorData, right: TensorData, shape: Shape) -> T
 
 
 def linear(ops: CudaOps, a: TensorData, b: TensorData, bias: TensorData | None) -> TensorData:
-    """Return the product of two matrices, and a number for each column added to it.
+    """Return the product of two matrices plus a bias per column.
 
-    They are floats, as many as `plan` takes.
+    The matrices are of a float dtype, and of sizes that `plan` supports.
     """
     return cast(TensorData, multiplied(ops, a, b, (a.shape[0], b.shape[1]), bias))
 
@@ -56,7 +41,7 @@ def linear(ops: CudaOps, a: TensorData, b: TensorData, bias: TensorData | None) 
 def product_and_sums(ops: CudaOps, a: TensorData, b: TensorData) -> tuple[TensorData, TensorData]:
     """Return the product of two matrices, and the sums of the rows of the left one.
 
-    They are floats, as many as `plan` takes.
+    The matrices are of a float dtype, and of sizes that `plan` supports.
     """
     rows, columns, dtype = a.shape[0], b.shape[1], a.dtype
     by_library = blas.multiplied(ops, a, b, (rows, columns), None)
@@ -85,29 +70,25 @@ def product_and_sums(ops: CudaOps, a: TensorData, b: TensorData) -> tuple[Tensor
 
 
 def multiplied(
-    ops: CudaOps,
-    left: TensorData,
-    right: TensorData,
-    shape: Shape,
-    bias: TensorData | None = None,
+    ops: CudaOps, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None = None
 ) -> TensorData | None:
-    """Return a product, with a bias for each column, by cuBLAS or our kernel; None for neither."""
+    """Return a product plus a bias per column, by cuBLAS or our kernel; None for neither."""
     by_library = blas.multiplied(ops, left, right, shape, bias)
     if by_library is not None:
         return by_library
     biased = bias is not None
     key = ("product", left.dtype, biased, _layout(left, right))
-    (launches,) = ops.remembered(key, lambda: (_plan_product(ops, left, right, biased),))
-    if launches is None:
+    first, second, count = ops.remembered(key, lambda: _plan_product(ops, left, right, biased))
+    if first is None:
         return None
     result = ops.empty(shape, left.dtype)
     given = (left, right) if bias is None else (left, right, bias)
-    if launches.second is None:
-        ops.launch(launches.first, (*given, result))
+    if second is None:
+        ops.launch(first, (*given, result))
         return result
-    totals = ops.empty((launches.totals,), total_type(left.dtype))
-    ops.launch(launches.first, (*given, totals))
-    ops.launch(launches.second, (totals, result))
+    totals = ops.empty((count,), total_type(left.dtype))
+    ops.launch(first, (*given, totals))
+    ops.launch(second, (totals, result))
     return result
 
 
@@ -116,25 +97,28 @@ def _plan_first(ops: CudaOps, planned: Planned) -> Plan:
     return ops.plan(best(planned.form), (cut.tiles, cut.parts), cut.tile.threads, planned.numbers)
 
 
-def _plan_product(ops: CudaOps, a: TensorData, b: TensorData, biased: bool) -> Launches | None:
+def _plan_product(
+    ops: CudaOps, a: TensorData, b: TensorData, biased: bool
+) -> tuple[Plan | None, Plan | None, int]:
+    """Plan a product: a launch, another that adds parts, if there are any, and their totals."""
     size = ops.machine.size
     planned = plan(a, b, size, biased=biased)
     if planned is None:
-        return None
+        return None, None, 0
     cut, form = planned.cut, planned.form
     first = _plan_first(ops, planned)
     if cut.parts == 1:
-        return Launches(first, None, 0)
+        return first, None, 0
     elements = size_of((*a.shape[:-1], b.shape[-1]))
     kept = Layout((elements,), ((1,), (1,)))
     parts = Layout((cut.parts,), ((elements,),))
     by_rows = cut.parts >= MANY_PARTS and elements < size.threads * size.enough
     second = ops.plan_pass(OPERATORS["add"], (form.out, form.dtype), kept, parts, by_rows)
-    return Launches(first, second, cut.parts * elements)
+    return first, second, cut.parts * elements
 
 
 def _layout(*views: TensorData) -> Hashable:
-    """Return all that a plan depends on, but for the type of the views, and what is asked of it."""
+    """Return everything a plan depends on except the dtype: layouts and the precision setting."""
     layouts = ((x.shape, x.strides, x.offset % lanes_of(x.dtype)) for x in views)
     return are_products_exact(), *layouts
 

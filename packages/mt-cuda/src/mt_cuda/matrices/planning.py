@@ -1,4 +1,4 @@
-"""From two matrices to the launches of their product: how they lie, the kernel and its numbers."""
+"""Plan a product: the layouts of two matrices, the kernel and its numbers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from mt_tensor import TensorData, float32
 from mt_tensor.backends.extending import are_products_exact
 
 LARGEST = 2**31
-"""What no dimension may reach: within a matrix, indices have 32 bits."""
+"""The exclusive limit of a dimension: within a matrix, indices have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A product, ready for the machine.
+    """A planned product.
 
     Attributes:
-        form: what its kernel is generated for.
-        cut: how it is cut up.
+        form: the parameters of its kernel.
+        cut: how it is split.
         numbers: the numbers of the kernel.
     """
 
@@ -34,14 +34,14 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A factor as the kernel sees it: its outer dimension is that which the result has, too.
+    """A factor for the kernel: its outer dimension is the one that the result has, too.
 
     Attributes:
         data: the factor.
-        outer: the length of the outer dimension.
-        inner: that of the inner one.
-        strides: the steps in both.
-        steps: those from matrix to matrix.
+        outer: the size of the outer dimension.
+        inner: the size of the inner dimension.
+        strides: the strides of both.
+        steps: the strides between matrices.
     """
 
     data: TensorData
@@ -50,8 +50,8 @@ class Matrix:
     strides: tuple[int, int]
     steps: Strides
 
-    def lies(self, width: int, depth: int) -> Factor:
-        """Say how it lies in memory, where strips of it have that length, outer and inner."""
+    def factor(self, width: int, depth: int) -> Factor:
+        """Return its layout in memory, for strips of this size in the outer and inner dimension."""
         outer, inner = (abs(stride) for stride in self.strides)
         by_inner = self.inner > 1 and (self.outer == 1 or inner <= outer)
         if by_inner:
@@ -71,12 +71,12 @@ def plan(
     Args:
         a: the left factor; its leading dimensions are those of the result.
         b: the right factor; the same.
-        size: of the machine.
-        biased: whether there is a number for each column, which is added to it.
-        summed: whether the sums of the rows of `a`, which has no leading dimensions, are wanted.
+        size: the size of the machine.
+        biased: whether to add a bias to each column.
+        summed: whether to return the sums of the rows of `a`, too, which has no leading dimensions.
 
     Returns:
-        None if that is nothing for this kernel: numbers that are no floats, or huge dimensions.
+        None if this kernel does not support the product: no floats, or huge dimensions.
     """
     dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
     if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
@@ -91,8 +91,8 @@ def plan(
         dtype,
         out,
         cut.tile,
-        left.lies(cut.tile.rows, cut.tile.depth),
-        right.lies(cut.tile.columns, cut.tile.depth),
+        left.factor(cut.tile.rows, cut.tile.depth),
+        right.factor(cut.tile.columns, cut.tile.depth),
         wide=out is total and columns % lanes == 0 and (rows % lanes == 0 or not summed),
         batch=batch.rank,
         biased=biased,
@@ -110,7 +110,7 @@ def plan(
 def lengths(a: TensorData, b: TensorData) -> tuple[Layout, int, int, int]:
     """Return the matrices of a product, merged, and its rows, inner dimension and columns.
 
-    Left matrices that all meet the same right one are one of many rows.
+    Left matrices that share one right matrix are merged into one of many rows.
     """
     (rows, inner), columns = a.shape[-2:], b.shape[-1]
     batch = merge(a.shape[:-2], [a.strides[:-2], b.strides[:-2]])

@@ -1,27 +1,27 @@
-"""The matrix product, written for the hardware.
+"""The matrix product, optimized for the hardware.
 
-It computes what the kernel of the core does, `core/matrix.py`, and in the same way: a block owns
-a tile of the result and walks along the inner dimension, strip by strip; a thread owns part of the
-tile and keeps it in registers. What is different serves one end, that almost every instruction of
-the inner loop multiplies and adds:
+It computes the same as the kernel of the core, `core/matrix.py`, and in the same way: a block owns
+a tile of the result and iterates along the inner dimension, strip by strip; a thread owns part of
+the tile and keeps it in registers. The differences serve one goal, that almost every instruction of
+the inner loop is a multiply-add:
 
-- Shared memory has room for two strips, on two shelves. While one is multiplied, the next is on its
-  way from memory into registers, and then goes to the other shelf: so one barrier a strip is
-  enough, and nobody waits for memory.
-- What moves, moves 16 bytes at a time: from memory, where layout and alignment allow it, and always
-  from shared memory into registers. A thread's rows and columns therefore come in groups of
-  neighbours, with other threads' between them.
-- Where something lies is worked out before the loop, which only moves on. Rows beyond the edge are
-  read as the last one is, without asking: nobody stores what becomes of them. Whether the inner
-  dimension ends is asked for the last strips only.
-- The inner dimension can be cut into parts, each with blocks of its own, which leave their totals
-  one after the other. Adding these up is another launch.
+- Shared memory has room for two strips (double buffering). While one is multiplied, the next is
+  loaded from memory into registers, and then stored to the other buffer: so one barrier per strip
+  is enough, and no thread waits for memory.
+- Accesses move 16 bytes at a time: from memory, if layout and alignment allow it, and always from
+  shared memory to registers. A thread's rows and columns therefore come in groups of neighbors,
+  with groups of other threads in between.
+- Addresses are computed before the loop, which only increments them. Rows beyond the edge read the
+  last row, without a condition: their results are not stored. Only the last strips test for the end
+  of the inner dimension.
+- The inner dimension can be split into parts, each with its own blocks, which store their totals
+  one after the other. Another launch adds them.
 
-What a linear map needs beside its products is done on the way. Biases are what the totals of their
-columns begin with. The gradient of the biases is the sums of the rows of the left factor, the
-upstream gradient on its side: what a thread brings of it, it adds up in registers, while it has it.
-Behind the loop the threads put their sums on a shelf, as they put strips, and those of the first
-column of tiles add up its rows.
+The rest of a linear map is computed along the way. Totals start with the bias of their column. The
+gradient of the bias is the sums of the rows of the left factor, the transposed upstream gradient:
+each thread sums the elements that it loads, in registers. After the loop the threads store their
+sums to shared memory, as they store strips, and the threads of the first column of tiles add up its
+rows.
 
 `outer` stands for the rows of `a` and the columns of `b`, so that one text serves both.
 """
@@ -42,20 +42,20 @@ from mt_tensor import DType
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What a kernel is generated for.
+    """The parameters of a kernel.
 
     Attributes:
-        dtype: the element type of the factors.
-        out: the element type of the result, or that of totals if it is one of several parts.
+        dtype: the dtype of the factors.
+        out: the dtype of the result, or that of totals if there are several parts.
         tile: how a block computes its part.
-        a: how the left factor lies in memory.
-        b: how the right factor does.
-        wide: whether groups of the result, which is contiguous, begin on boundaries of 16 bytes.
+        a: the layout of the left factor.
+        b: the layout of the right factor.
+        wide: whether groups of the contiguous result start at multiples of 16 bytes.
         batch: the number of batch dimensions after merging.
-        biased: whether there is a number for each column, which is added to it.
-        summed: whether the sums of the rows of `a` are wanted, too: they lie behind the result, in
-            each part. It has no batch then.
-        rounded: whether numbers of float32 may be rounded to 10 bits before; this text does not.
+        biased: whether a bias is added to each column.
+        summed: whether to store the sums of the rows of `a`, too, after the result of each part.
+            There is no batch then.
+        rounded: whether float32 may be rounded to TF32 before; this source does not round.
     """
 
     dtype: DType
@@ -74,7 +74,7 @@ def product(form: Product) -> Kernel:
     """Return the kernel of `out[part, ..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
     Block `(x, y)` computes tile x, counted through rows of tiles, tiles of a matrix and matrices,
-    and of the inner dimension the part y, which has `span` elements.
+    and part y of the inner dimension, which has `span` elements.
     """
     tile, total = form.tile, total_type(form.dtype)
     strips = strips_of(form, tile)
@@ -82,7 +82,7 @@ def product(form: Product) -> Kernel:
         *(line for strip in strips for line in strip.arrays()),
         f"totals = cuda.local.array(({tile.each_rows}, {tile.each_columns}), {total.name})",
         *find_groups(form, strips),
-        *(line for strip in strips for line in strip.find_shelf()),
+        *(line for strip in strips for line in strip.find_buffer()),
         *_begin(form),
         *_multiply_strips(form, strips),
         *_store(form),
@@ -119,7 +119,7 @@ def parameters(form: Product) -> list[Parameter]:
 
 
 def find_groups(form: Product, strips: tuple[Strip, Strip]) -> Lines:
-    """Return the lines that find what a thread computes, and its groups in memory."""
+    """Return the lines that find a thread's part of the result, and its groups in memory."""
     return [
         *_find_place(form),
         "first = cuda.blockIdx.y * index32(span)",
@@ -131,8 +131,8 @@ def find_groups(form: Product, strips: tuple[Strip, Strip]) -> Lines:
 def _find_place(form: Product) -> Lines:
     """Return the lines that find a block's tile, and a thread's part of it.
 
-    The threads of a warp form a rectangle of 4 by 8, where there are so many: of a strip's row they
-    read 4 and 8 groups, instead of 1 and 32.
+    The threads of a warp form a rectangle of 4 by 8, if there are enough of them: they read 4 and 8
+    groups of the rows of both strips, instead of 1 and 32.
     """
     tile = form.tile
     beside = tile.columns // tile.each_columns
@@ -160,7 +160,7 @@ def _find_place(form: Product) -> Lines:
 
 
 def _begin(form: Product) -> Lines:
-    """Return the lines that give a thread's totals what they begin with: in part 0, the biases."""
+    """Return the lines that initialize a thread's totals: in part 0, with the bias."""
     total = total_type(form.dtype)
     zero = constant(0, total)
     lanes, *_ = _groups(form)
@@ -181,7 +181,7 @@ def _begin(form: Product) -> Lines:
 
 
 def _store_sums(form: Product, a: Strip) -> Lines:
-    """Return the lines that add up what threads have summed of each row of `a`, and store it."""
+    """Return the lines that add the threads' sums of each row of `a`, and store them."""
     tile, total = form.tile, total_type(form.dtype)
     rounds = max(1, tile.rows // tile.threads)
     own = f"thread + r * {tile.threads}"
@@ -198,7 +198,7 @@ def _store_sums(form: Product, a: Strip) -> Lines:
     return [
         "cuda.syncthreads()",
         *a.take_sums(),
-        *a.shelve(),
+        *a.put(),
         "cuda.syncthreads()",
         "if left == 0:",
         *indented([f"for r in range({rounds}):", *indented(inside)]),
@@ -206,27 +206,27 @@ def _store_sums(form: Product, a: Strip) -> Lines:
 
 
 def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
-    """Return the loops over strips: one is multiplied, and the next one brought meanwhile.
+    """Return the loops over strips: one is multiplied while the next is loaded.
 
-    As long as the next one is whole, nothing needs to be asked. So the last ones have a loop of
-    their own. Of the others, two make one turn of the loop where they are short: then the compiler
-    knows on which shelf each of them is.
+    While the next strip is complete, no conditions are needed, so the last ones have a separate
+    loop. Two short strips make one iteration of the first loop: then the compiler knows the buffer
+    of each.
     """
     tile, depth = form.tile, form.tile.depth
-    turn, shelve = (
-        [line for strip in strips for line in getattr(strip, what)()] for what in ("turn", "shelve")
+    switch, put = (
+        [line for strip in strips for line in getattr(strip, what)()] for what in ("switch", "put")
     )
     fetch, fetch_inside = (
         [line for strip in strips for line in strip.fetch(whole)] for whole in (True, False)
     )
     multiply = _multiply(form, strips)
     add = strips[0].add_to_sums() if form.summed else []
-    clear = strips[0].clear() if form.summed else []  # what is not there adds nothing
+    clear = strips[0].clear() if form.summed else []  # missing elements add 0
     return [
         *(line for strip in strips for line in strip.clear()),
         *fetch_inside,
         *(strips[0].begin_sums() if form.summed else []),
-        *shelve,
+        *put,
         "cuda.syncthreads()",
         f"while left_over >= {(tile.strips + 1) * depth}:",
         f"    for _ in range({tile.strips}):",
@@ -234,7 +234,7 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
         *indented(indented(fetch)),
         f"        for j in range({depth}):",
         *indented(indented(indented(multiply))),
-        *indented(indented([*add, *turn, *shelve])),
+        *indented(indented([*add, *switch, *put])),
         "        cuda.syncthreads()",
         "while left_over > 0:",
         f"    here = min(left_over, {depth})",
@@ -244,25 +244,25 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
         "    for j in range(here):",
         *indented(indented(multiply)),
         "    if left_over > 0:",
-        *indented(indented([*add, *turn, *shelve])),
+        *indented(indented([*add, *switch, *put])),
         "        cuda.syncthreads()",
     ]
 
 
 def _groups(form: Product) -> tuple[int, range, range]:
-    """Return how many neighbours a group has, and where a thread's groups begin in its part."""
+    """Return the size of a group, and the starts of a thread's groups in its part."""
     lanes = lanes_of(total_type(form.dtype))
     return lanes, range(0, form.tile.each_rows, lanes), range(0, form.tile.each_columns, lanes)
 
 
 def _apart(form: Product) -> tuple[int, int]:
-    """Return how far a thread's groups are from each other in the tile: in rows, in columns."""
+    """Return the distance between a thread's groups in the tile: in rows, in columns."""
     _, rows, columns = _groups(form)
     return form.tile.rows // len(rows), form.tile.columns // len(columns)
 
 
 def _multiply(form: Product, strips: tuple[Strip, Strip]) -> Lines:
-    """Return the lines with which a thread adds to its totals what inner position `j` gives."""
+    """Return the lines that add the products at inner position `j` to a thread's totals."""
     lanes, rows, columns = _groups(form)
     adds = [
         f"totals[i{plus(i)}, k{plus(k)}] += a_part{i // lanes}[i] * b_part{k // lanes}[k]"
@@ -280,7 +280,7 @@ def _multiply(form: Product, strips: tuple[Strip, Strip]) -> Lines:
 
 
 def _store(form: Product) -> Lines:
-    """Return the lines with which a thread stores its totals, as far as there are elements."""
+    """Return the lines that store a thread's totals, except beyond the edges."""
     total = total_type(form.dtype)
     lanes, rows, columns = _groups(form)
     below, beside = _apart(form)

@@ -1,8 +1,8 @@
-"""The strips of a product: what a block brings of each factor into shared memory.
+"""The strips of a product: the data of each factor that a block copies to shared memory.
 
 A strip is as wide as the block's tile and as deep as a few positions of the inner dimension. Each
-thread brings some groups of neighbours; it knows them by pointers, which move on from strip to
-strip, and puts them where all threads read what they multiply.
+thread loads some groups of neighbors through pointers, which are incremented from strip to strip,
+and stores them to shared memory for all threads.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from mt_tensor import DType
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """How one factor lies in memory.
+    """The layout of a factor in memory.
 
     Attributes:
-        by_inner: whether neighbours along the inner dimension lie closest to each other.
-        wide: whether 16 bytes of neighbours can be read at once: they follow each other, each such
-            group begins on a boundary, and lies inside of the matrix or outside as a whole.
+        by_inner: whether neighbors along the inner dimension are closest to each other.
+        wide: whether 16 bytes of neighbors can be read at once: they are contiguous, each group is
+            aligned, and is inside or outside of the matrix as a whole.
     """
 
     by_inner: bool
     wide: bool
 
     def __str__(self) -> str:
-        """Name the way, for the kernel's name."""
+        """Return the layout's part of a kernel's name."""
         return ("inner" if self.by_inner else "outer") + ("_wide" if self.wide else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """What all threads together bring of one factor into shared memory, again and again.
+    """The data of one factor that all threads together copy to shared memory, strip by strip.
 
     A strip has `tile.depth` elements along the inner dimension, and `width` along the outer one. In
-    shared memory it has a row for each inner position, a little longer than needed, so that
-    elements above each other are in different banks.
+    shared memory it has a row for each inner position, with padding, so that vertically adjacent
+    elements are in different banks.
 
     Attributes:
         name: `a` or `b`.
-        factor: how the matrix lies in memory.
-        dtype: its element type.
+        factor: the layout of the matrix.
+        dtype: its dtype.
         width: the elements along the outer dimension.
-        begin: the name of where the tile begins along the outer dimension.
-        length: the name of the length of that dimension.
-        part: the name of which part of the tile is the thread's in that direction.
+        begin: the name of the start of the tile along the outer dimension.
+        length: the name of the size of that dimension.
+        part: the name of the thread's part of the tile in that direction.
         tile: how a block computes its part.
     """
 
@@ -65,12 +65,12 @@ class Strip:
 
     @property
     def total(self) -> DType:
-        """The type that elements are multiplied in."""
+        """The dtype of multiplications."""
         return total_type(self.dtype)
 
     @property
     def lanes(self) -> int:
-        """How many neighbours are read at once."""
+        """The number of neighbors that are read at once."""
         return lanes_of(self.dtype) if self.factor.wide else 1
 
     @property
@@ -80,17 +80,17 @@ class Strip:
 
     @property
     def fastest(self) -> int:
-        """How many groups there are along the direction in which neighbours lie closest."""
+        """The number of groups along the direction in which neighbors are closest."""
         return (self.tile.depth if self.factor.by_inner else self.width) // self.lanes
 
     @property
     def slowest(self) -> int:
-        """The length in the other direction."""
+        """The size in the other direction."""
         return self.width if self.factor.by_inner else self.tile.depth
 
     @property
     def rounds(self) -> list[tuple[int, int]]:
-        """For each group of a thread, how far it lies from the thread's first: inner and outer."""
+        """The distance of each group of a thread from its first: inner and outer."""
         threads = self.tile.threads
         count = max(1, self.fastest * self.slowest // threads)
         across = max(1, self.fastest // threads)  # rounds until a line is full
@@ -100,24 +100,24 @@ class Strip:
 
     @property
     def held(self) -> int:
-        """How many elements a thread brings."""
+        """The number of elements that a thread loads."""
         return len(self.rounds) * self.lanes
 
     @property
     def lines(self) -> list[int]:
-        """How far a thread's groups lie from its first in the outer direction.
+        """The distances of a thread's groups from its first in the outer direction.
 
-        For each there is a pointer. The groups that it finds are equally far apart in the inner
-        direction, also from strip to strip: so it moves on after each.
+        There is a pointer for each. Its groups are equally far apart in the inner direction, also
+        from strip to strip, so it is incremented after each.
         """
         return list(dict.fromkeys(outer for _, outer in self.rounds))
 
     def pointer(self, outer: int) -> str:
-        """Return the name of the pointer to groups that lie so far from a thread's first."""
+        """Return the name of the pointer to groups at this distance from a thread's first."""
         return f"{self.name}{self.lines.index(outer)}"
 
     def arrays(self) -> Lines:
-        """Return the declarations: two strips, and what of the next one a thread is to bring."""
+        """Return the declarations: two strips, and a thread's elements of the next one."""
         size = 2 * self.tile.depth * self.pitch
         return [
             f"{self.name}_strips = cuda.shared.array({size}, {self.total.name})",
@@ -143,8 +143,8 @@ class Strip:
             ]
         return lines
 
-    def find_shelf(self) -> Lines:
-        """Return the lines that find where a thread puts its groups, and where it reads."""
+    def find_buffer(self) -> Lines:
+        """Return the lines that find where a thread stores its groups, and where it reads."""
         m = self.name
         return [
             f"{m}_put = {m}_strips[{m}_inner * {self.pitch} + {m}_outer:]",
@@ -153,12 +153,12 @@ class Strip:
         ]
 
     def clear(self) -> Lines:
-        """Return the lines that give a thread's groups a value for the first time."""
+        """Return the lines that initialize a thread's groups with zeros."""
         m, zero = self.name, constant(0, self.total)
         return [f"for e in range({self.held}):", f"    {m}_next[e] = {zero}"]
 
     def begin_sums(self) -> Lines:
-        """Return the lines that declare sums of what a thread brings, and begin them with that."""
+        """Return the lines that declare sums of a thread's elements, and initialize them."""
         m = self.name
         return [
             f"{m}_sums = cuda.local.array({self.held}, {self.total.name})",
@@ -167,20 +167,20 @@ class Strip:
         ]
 
     def add_to_sums(self) -> Lines:
-        """Return the lines that add what a thread brings to its sums, each in its place."""
+        """Return the lines that add a thread's elements to its sums, place by place."""
         m = self.name
         return [f"for e in range({self.held}):", f"    {m}_sums[e] += {m}_next[e]"]
 
     def take_sums(self) -> Lines:
-        """Return the lines that make the sums what is put on the shelf."""
+        """Return the lines that replace a thread's elements by the sums."""
         m = self.name
         return [f"for e in range({self.held}):", f"    {m}_next[e] = {m}_sums[e]"]
 
     def fetch(self, whole: bool) -> Lines:
-        """Return the lines that read a thread's groups, and move its pointers to the next ones.
+        """Return the lines that load a thread's groups, and increment its pointers.
 
         Args:
-            whole: whether all of the strip is there; else nothing is read beyond the end.
+            whole: whether the strip is complete; else nothing is read beyond its end.
         """
         m, lines = self.name, []
         for r, (inner, outer) in enumerate(self.rounds):
@@ -194,7 +194,7 @@ class Strip:
         return lines
 
     def _read(self, r: int, pointer: str) -> Lines:
-        """Return the lines that read a thread's r-th group."""
+        """Return the lines that load a thread's r-th group."""
         m, lanes = self.name, self.lanes
         if lanes == 1:
             return [f"{m}_next[{r}] = {load(f'{pointer}[0]', self.dtype, self.total)}"]
@@ -205,8 +205,8 @@ class Strip:
             f"{load(f'{m}_lanes{r}[e]', self.dtype, self.total)}",
         ]
 
-    def shelve(self) -> Lines:
-        """Return the lines that put a thread's groups into the strip that nobody reads now."""
+    def put(self) -> Lines:
+        """Return the lines that store a thread's groups to the strip that is not being read."""
         m, lanes, together = self.name, self.lanes, lanes_of(self.total)
         lines = []
         for r, (inner, outer) in enumerate(self.rounds):
@@ -227,14 +227,14 @@ class Strip:
             lines += found
         return lines
 
-    def turn(self) -> Lines:
-        """Return the lines that go over to the other shelf."""
+    def switch(self) -> Lines:
+        """Return the lines that switch to the other buffer."""
         m = self.name
         pointers = [f"{m}_{way} = {m}_{way}[{m}_turn:]" for way in ("put", "get")]
         return [*pointers, f"{m}_turn = -{m}_turn"]
 
     def get(self, each: int) -> Lines:
-        """Return the lines that read what a thread multiplies at the inner position `j`."""
+        """Return the lines that read a thread's factors at the inner position `j`."""
         lanes = lanes_of(self.total)
         count = each // lanes
         return [
@@ -252,7 +252,7 @@ class Strip:
 
 
 def plus(number: int) -> str:
-    """Return what adds a number to an expression."""
+    """Return the suffix that adds a number to an expression."""
     return f" + {number}" if number else ""
 
 

@@ -1,19 +1,19 @@
 """Products by tensor cores: a warp multiplies 16 × 16 by 16 × 8 numbers of 16 bits at once.
 
-Those of float32, of which 10 bits of the fraction are taken, it multiplies 16 × 8 by 8 × 8, if
+It multiplies float32, rounded to TF32, in blocks of 16 × 8 by 8 × 8, if
 `set_float32_matmul_precision` allows it.
 
-The text of a kernel has no words for what a warp does together. So this kernel is in C; the one of
-`product` is its twin, with the same blocks and parameters, for every other machine to run, and for
-people to read. What it has of its own is the inside of the loop:
+The source of a kernel has no expressions for the joint operations of a warp. So this kernel is in
+C; the one of `product` is its equivalent, with the same blocks and parameters, for all other
+machines, and for reading. Only the body of the loop differs:
 
-- Strips lie in shared memory as they lie in the matrix, 16 bytes after 16, without being converted.
-- `ldmatrix` brings four pieces into the registers of a warp, each of eight lines of 16 bytes. It
-  turns them round where needed, if they are of 16 bits; others a thread reads one by one.
-- `mma` multiplies and adds. Which thread holds which elements is said in NVIDIA's description of
-  PTX ("Matrix Fragments for mma.m16n8k16" and "m16n8k8"): thread 4 g + t has of a result rows g and
-  g + 8, and of these the columns 2 t and 2 t + 1; of a factor of float32 row g and column t, and
-  those that are 8 and 4 further on.
+- Strips are in shared memory as in the matrix, in units of 16 bytes, without conversion.
+- `ldmatrix` loads four pieces, each of eight lines of 16 bytes, into the registers of a warp. It
+  transposes them if needed, for types of 16 bits; for float32 each thread loads single elements.
+- `mma` multiplies and adds. NVIDIA's description of PTX defines which thread holds which elements
+  ("Matrix Fragments for mma.m16n8k16" and "m16n8k8"): thread 4 g + t has rows g and g + 8 of a
+  result, and of these the columns 2 t and 2 t + 1; of a factor of float32 it has row g and column
+  t, and those that are 8 and 4 further on.
 
 A warp owns 64 × 32 elements of the block's tile, and keeps their totals in float32.
 """
@@ -32,23 +32,23 @@ TO_FLOAT32 = {
     "float16": "float_of_half({})",
     "bfloat16": "float_of_bfloat16({})",
 }
-"""How an element is read."""
+"""Conversion of an element that is read."""
 
 TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "tf32"}
-"""The element types, and what instructions call them."""
+"""The names of dtypes in instructions."""
 
 FROM_FLOAT32 = {
     "float32": "{}",
     "float16": "half_of_float32({})",
     "bfloat16": "bfloat16_of_float32({})",
 }
-"""How a total is stored."""
+"""Conversion of a total that is stored."""
 
 BYTES, WARP_ROWS, WARP_COLUMNS = 64, 64, 32
-"""How deep a strip is, in bytes, and the part of a tile that is a warp's."""
+"""The depth of a strip in bytes, and the part of a tile that a warp computes."""
 
 INSTRUCTIONS = """\
-DEVICE void load_pieces{turned}(uint32 *registers, const void *row)
+DEVICE void load_pieces{suffix}(uint32 *registers, const void *row)
 {{
     asm volatile("ldmatrix.sync.aligned.m8n8.x4{option}.shared.b16 {{%0, %1, %2, %3}}, [%4];"
                  : "=r"(registers[0]), "=r"(registers[1]), "=r"(registers[2]), "=r"(registers[3])
@@ -78,14 +78,14 @@ DEVICE void multiply_pieces(float32 *totals, const uint32 *a, const uint32 *b)
 
 
 def best(form: Product) -> Kernel:
-    """Return the kernel of a product, with one for tensor cores if it is of that kind."""
+    """Return the kernel of a product, with a native kernel for tensor cores if they support it."""
     if fits(form):
         return replace(product(form), native=native(form))
     return product(replace(form, rounded=False))
 
 
 def fits(form: Product) -> bool:
-    """Whether it is one for tensor cores: short numbers in groups, and tiles of whole warps."""
+    """Whether tensor cores support the product: short numbers in groups, tiles of whole warps."""
     tile = form.tile
     return (
         (form.rounded or (form.dtype.name in TYPES and form.dtype.is_narrow))
@@ -98,7 +98,7 @@ def fits(form: Product) -> bool:
 
 
 def native(form: Product) -> str:
-    """Return the kernel in C; for a product that `fits`."""
+    """Return the kernel in C, for a product that `fits`."""
     depth = BYTES // form.dtype.itemsize
     a, b = strips = strips_of(form, replace(form.tile, depth=depth))
     head = to_c(define(product(form).name, parameters(form), find_groups(form, strips)))
@@ -109,12 +109,12 @@ def native(form: Product) -> str:
         f"index32 warps = {form.tile.columns // WARP_COLUMNS};  // beside each other",
         f"index32 warp_row = thread / 32 / warps * {WARP_ROWS};",
         f"index32 warp_column = thread / 32 % warps * {WARP_COLUMNS};",
-        "index32 shelf = 0;",
+        "index32 buffer = 0;",
         *_begin(form),
         *_fetch(a),
         *_fetch(b),
-        *_shelve(a),
-        *_shelve(b),
+        *_put(a),
+        *_put(b),
         "BARRIER;",
         "while (left_over > 0) {",
         f"    bool more = left_over > {depth};",
@@ -125,8 +125,8 @@ def native(form: Product) -> str:
         *indented(_multiply(a, b)),
         *indented(_add_to_sums(form, a) if form.summed else []),
         "    if (more) {",
-        "        shelf = 1 - shelf;",
-        *indented(indented([*_shelve(a), *_shelve(b)])),
+        "        buffer = 1 - buffer;",
+        *indented(indented([*_put(a), *_put(b)])),
         "        BARRIER;",
         "    }",
         "}",
@@ -134,8 +134,8 @@ def native(form: Product) -> str:
         *(_store_sums(form) if form.summed else []),
     ]
     functions = [
-        INSTRUCTIONS.format(turned="", option=""),
-        INSTRUCTIONS.format(turned="_turned", option=".trans"),
+        INSTRUCTIONS.format(suffix="", option=""),
+        INSTRUCTIONS.format(suffix="_transposed", option=".trans"),
         *([ROUND] if form.rounded else []),
         MULTIPLY.format(kind=TYPES[form.dtype.name], depth=BYTES // 2 // form.dtype.itemsize),
     ]
@@ -146,14 +146,14 @@ def native(form: Product) -> str:
 def _pitch(strip: Strip) -> int:
     """Return the length of a line of a strip.
 
-    It is a little longer than needed, so that what is read at once lies in different banks: eight
-    lines of 16 bytes, or of numbers of 32 bits eight of each of four lines.
+    It has padding, so that simultaneous reads are from different banks: eight lines of 16 bytes, or
+    eight numbers of 32 bits from each of four lines.
     """
     return strip.tile.depth + strip.lanes if strip.factor.by_inner else strip.width + 8
 
 
 def _size(strip: Strip) -> int:
-    """Return the elements of a strip in shared memory."""
+    """Return the number of elements of a strip in shared memory."""
     return _pitch(strip) * (strip.width if strip.factor.by_inner else strip.tile.depth)
 
 
@@ -165,12 +165,12 @@ def _declare(strip: Strip) -> Lines:
 
 
 def _kept(strip: Strip) -> str:
-    """Return the type of a strip's elements in shared memory: one serves all of 16 bits."""
+    """Return the type of a strip's elements in shared memory: one type serves all of 16 bits."""
     return "float16" if strip.dtype.is_narrow else "float32"
 
 
 def _begin(form: Product) -> Lines:
-    """Return the lines that declare a thread's totals, and give them what they begin with."""
+    """Return the lines that declare and initialize a thread's totals."""
     rounds = max(1, form.tile.rows // form.tile.threads)
     sums = [f"float32 sums[{rounds}] = {{}};"] if form.summed else []
     bias = TO_FLOAT32[form.dtype.name].format("bias[bias_at + min(column, (index32)columns - 1)]")
@@ -183,7 +183,7 @@ def _begin(form: Product) -> Lines:
 
 
 def _fetch(strip: Strip) -> Lines:
-    """Return the lines that read a thread's groups; beyond the end there are zeros."""
+    """Return the lines that load a thread's groups; beyond the end they are zeros."""
     m, lines = strip.name, []
     for r, (inner, outer) in enumerate(strip.rounds):
         inside, pointer = f"{m}_inner + {inner} < left_over", strip.pointer(outer)
@@ -194,8 +194,8 @@ def _fetch(strip: Strip) -> Lines:
     return lines
 
 
-def _shelve(strip: Strip) -> Lines:
-    """Return the lines that put a thread's groups into the strip that nobody reads now."""
+def _put(strip: Strip) -> Lines:
+    """Return the lines that store a thread's groups to the strip that is not being read."""
     m, lines = strip.name, []
     for r, (inner, outer) in enumerate(strip.rounds):
         place = _place(strip, f"{m}_outer + {outer}", f"{m}_inner + {inner}")
@@ -206,15 +206,16 @@ def _shelve(strip: Strip) -> Lines:
 def _place(strip: Strip, outer: str, inner: str) -> str:
     """Return the address of an element in shared memory."""
     line, along = (outer, inner) if strip.factor.by_inner else (inner, outer)
-    start = f"{strip.name}_strips + shelf * {_size(strip)}"
+    start = f"{strip.name}_strips + buffer * {_size(strip)}"
     return f"{start} + ({line}) * {_pitch(strip)} + {along}"
 
 
 def _multiply(a: Strip, b: Strip) -> Lines:
-    """Return the loop that multiplies two strips, as much of the inner dimension as fits at a time.
+    """Return the loop that multiplies two strips, one instruction's inner size at a time.
 
-    Of the four pieces of `a`, the second is below the first, and the last two are beside these; of
-    `b` the second is behind the first, and the last two belong to the next eight columns.
+    Of the four pieces of `a`, the second is below the first, and the last two are next to these; of
+    `b` the second follows the first along the inner dimension, and the last two belong to the next
+    eight columns.
     """
     of_a = _load(a, "a_part + i * 4", "warp_row + i * 16", ("lane / 8 % 2", "lane / 16"))
     of_b = _load(b, "b_part + k * 2", "warp_column + k * 8", ("lane / 16", "lane / 8 % 2"))
@@ -242,14 +243,14 @@ def _multiply(a: Strip, b: Strip) -> Lines:
 
 
 def _load(strip: Strip, registers: str, first: str, piece: tuple[str, str]) -> Lines:
-    """Return the lines that bring four pieces of a strip into a warp's registers.
+    """Return the lines that load four pieces of a strip into a warp's registers.
 
     Args:
         strip: the strip.
         registers: the four registers of a thread.
         first: the first line or column of the pieces in the outer direction.
-        piece: which of the pieces a thread gives the address of, in the outer and inner direction:
-            those of its lane; the same with `r` for `lane / 8` is the piece of register `r`.
+        piece: the piece whose address a thread computes, in the outer and inner direction: that of
+            its lane; with `r` in place of `lane / 8` it is the piece of register `r`.
     """
     lanes, (outer, inner) = strip.lanes, piece
     if strip.factor.by_inner:
@@ -259,9 +260,9 @@ def _load(strip: Strip, registers: str, first: str, piece: tuple[str, str]) -> L
             value = f"rounded(__uint_as_float(({registers})[r]))"
             lines += _four([f"({registers})[r] = {value};"])
         return lines
-    if strip.dtype.is_narrow:  # a line is an inner position, and the lanes go through lines
+    if strip.dtype.is_narrow:  # a line is an inner position, and lanes iterate over lines
         place = _place(strip, f"{first} + {outer} * 8", f"j + {inner} * {lanes} + lane % 8")
-        return [f"load_pieces_turned({registers}, {place});"]
+        return [f"load_pieces_transposed({registers}, {place});"]
     outer, inner = (each.replace("lane / 8", "r").replace("lane / 16", "r / 2") for each in piece)
     place = _place(strip, f"{first} + {outer} * 8 + lane / 4", f"j + {inner} * 4 + lane % 4")
     return _four([f"({registers})[r] = rounded(*({place}));"])
@@ -272,7 +273,7 @@ def _four(lines: Lines) -> Lines:
 
 
 def _each_total(lines: Lines) -> Lines:
-    """Return the loops over a thread's totals, whose rows and columns they name."""
+    """Return the loops over a thread's totals, with their `row` and `column`."""
     return [
         "UNROLL",
         "for (index32 i = 0; i < 4; i++) {",
@@ -290,7 +291,7 @@ def _each_total(lines: Lines) -> Lines:
 
 
 def _store(converted: str) -> Lines:
-    """Return the lines with which a thread stores its totals, as far as there are elements."""
+    """Return the lines that store a thread's totals, except beyond the edges."""
     total = converted.format("totals[i][k][e]")
     return _each_total(
         [
@@ -302,7 +303,7 @@ def _store(converted: str) -> Lines:
 
 
 def _own_rows(form: Product, lines: Lines) -> Lines:
-    """Return the loop over the rows of the tile that a thread adds up: see `product`."""
+    """Return the loop over the rows of the tile that a thread sums: see `product`."""
     threads, rows = form.tile.threads, form.tile.rows
     return [
         "UNROLL",
@@ -316,7 +317,7 @@ def _own_rows(form: Product, lines: Lines) -> Lines:
 
 
 def _add_to_sums(form: Product, a: Strip) -> Lines:
-    """Return the lines that add a strip to the sums of its rows; beyond the end there are zeros."""
+    """Return the lines that add a strip to the sums of its rows; beyond the end it has zeros."""
     element = TO_FLOAT32[form.dtype.name].format(f"*({_place(a, 'own', 'j')})")
     return _own_rows(
         form,

@@ -1,12 +1,11 @@
-"""Which tile a product takes, and whether its inner dimension is cut into parts.
+"""Choose the tile of a product, and the number of parts of its inner dimension.
 
 A large tile reads each element of memory less often, and a small one leaves fewer multiprocessors
-without work; a narrow matrix fits in neither unless the tile is narrow, too. So every tile of a
-list, with every sensible number of parts, is given a price by the same short reckoning, and the
-cheapest is taken. The prices are in what one multiprocessor could multiply and add meanwhile; they
-compare tiles with each other and foretell no times. They were fitted to what an H100 took for each
-tile in 28 products of training steps and of squares: what is taken takes 5 % longer than what would
-have been best, in the mean, and 19 % at most.
+idle; a narrow matrix needs a narrow tile. So the cost of every tile of a list, with every sensible
+number of parts, is estimated by one formula, and the cheapest is used. The unit of costs is a
+multiply-add of one multiprocessor; they compare tiles with each other and do not predict times.
+They were fitted to the times of an H100 for each tile in 28 products of training steps and of
+squares: the chosen tile takes 5 % longer than the best one on average, and 19 % at most.
 """
 
 from __future__ import annotations
@@ -18,37 +17,37 @@ from mt_cuda.core.machine import Size
 from mt_tensor import DType
 
 MUCH = 10_000_000
-"""Products of elements from which on every multiprocessor shall have work."""
+"""The number of multiply-adds from which every multiprocessor must have work."""
 
 OF_A_BYTE_FROM_CACHE, OF_A_BYTE_OF_PARTS = 2.9, 5.9
-"""The prices of a byte that one multiprocessor reads for its strips, and of one of the parts."""
+"""The costs of a byte that one multiprocessor reads for its strips, and of a byte of the parts."""
 
 OF_A_GROUP, OF_AN_ELEMENT, OF_A_STRIP = 9.4, 8.3, 19
-"""The prices of 16 bytes that a thread reads from shared memory, of an element that it brings
-there, and of what it does once a strip."""
+"""The costs of 16 bytes that a thread reads from shared memory, of an element that it stores there,
+and of the overhead of a strip."""
 
 OF_WAITING = 640 * 128
-"""The price of a strip at least: the next one is on its way from memory for so many cycles, in each
-of which a multiprocessor multiplies 128 times. So where there are few blocks, it does not matter
-how little these have to do, but how often they wait."""
+"""The least cost of a strip: the latency of loading the next one, in cycles, times the 128
+multiply-adds of a multiprocessor per cycle. With few blocks, the number of strips matters, and not
+the work for each."""
 
 OF_A_LAUNCH = 3_300_000
-"""The price of the second launch, which adds parts up; mostly that of the host's time."""
+"""The cost of the second launch, which adds the parts: mostly the time of the host."""
 
 BUSY = 87
-"""Threads from which on a multiprocessor has always something to do."""
+"""The number of threads that keep a multiprocessor busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """How a block computes its part of a product; all are powers of two.
+    """How a block computes its part of a product; all numbers are powers of two.
 
     Attributes:
-        rows: those of the part.
-        columns: those of the part.
-        depth: how much of the inner dimension is in shared memory at a time.
-        each_rows: the rows that a thread computes.
-        each_columns: the columns that a thread computes.
+        rows: the rows of the part.
+        columns: the columns of the part.
+        depth: the size of the inner dimension in shared memory at a time.
+        each_rows: the rows of a thread.
+        each_columns: the columns of a thread.
     """
 
     rows: int
@@ -58,7 +57,7 @@ class Tile:
     each_columns: int
 
     def __str__(self) -> str:
-        """Name the tile, for the kernel's name."""
+        """Return the tile's part of a kernel's name."""
         return f"{self.rows}x{self.columns}x{self.depth}_by_{self.each_rows}x{self.each_columns}"
 
     @property
@@ -68,15 +67,16 @@ class Tile:
 
     @property
     def strips(self) -> int:
-        """How many strips one turn of the loop over them multiplies: two, if that is little."""
+        """The number of strips per iteration of the loop: two, if they are short."""
         return 2 if self.each_rows * self.each_columns * self.depth <= 512 else 1
 
-    def price(self, rows: int, columns: int) -> float:
-        """Return what one position of the inner dimension takes a multiprocessor.
+    def cost(self, rows: int, columns: int) -> float:
+        """Return the cost of one position of the inner dimension for a multiprocessor.
 
         Args:
-            rows: those of the result; a tile that has more reads the last one again, from nearby.
-            columns: those of the result; the same.
+            rows: the rows of the result; a tile that has more reads the last one again, from the
+                cache.
+            columns: the columns of the result; the same.
         """
         each = self.each_rows * self.each_columns
         groups = (self.each_rows + self.each_columns) / 4
@@ -106,30 +106,30 @@ TILES = (
     Tile(8, 64, 16, 4, 4),
     Tile(64, 8, 16, 4, 4),
 )
-"""Tiles for GPUs; of those with the same price, the first is taken."""
+"""Tiles for GPUs; of those with the same cost, the first is chosen."""
 
 SMALL = (Tile(32, 32, 4, 4, 4),)
-"""For machines whose blocks have few threads, such as processors, which would take long to compile
-more of them."""
+"""Tiles for machines whose blocks have few threads, such as CPUs, which would take long to compile
+larger ones."""
 
 TINY = (Tile(8, 8, 4, 4, 4), Tile(4, 8, 4, 4, 4), Tile(8, 4, 4, 4, 4))
-"""For machines whose blocks have fewer threads than a warp: the same in small."""
+"""Tiles for machines whose blocks have fewer threads than a warp."""
 
 
 def lanes_of(dtype: DType) -> int:
-    """Return how many elements make 16 bytes."""
+    """Return the number of elements in 16 bytes."""
     return 16 // dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How a product is cut up.
+    """How a product is split.
 
     Attributes:
         tile: the tile.
-        tiles: how many tiles there are in all matrices.
-        parts: how many parts of the inner dimension.
-        span: how long these are; the last may be shorter.
+        tiles: the number of tiles in all matrices.
+        parts: the number of parts of the inner dimension.
+        span: the size of a part; the last may be smaller.
     """
 
     tile: Tile
@@ -142,26 +142,26 @@ class Cut:
         """Blocks of the launch."""
         return self.tiles * self.parts
 
-    def price(self, multiprocessors: int, batches: int, rows: int, columns: int) -> float:
-        """Return what the product takes, whose result has these sizes."""
+    def cost(self, multiprocessors: int, batches: int, rows: int, columns: int) -> float:
+        """Return the cost of a product whose result has these sizes."""
         turns = max(-(-self.blocks // multiprocessors), BUSY / self.tile.threads)
-        position = max(turns * self.tile.price(rows, columns), OF_WAITING / self.tile.depth)
-        price = self.span * position
+        position = max(turns * self.tile.cost(rows, columns), OF_WAITING / self.tile.depth)
+        cost = self.span * position
         if self.parts > 1:
             moved = 8 * batches * rows * columns * self.parts / multiprocessors
-            price += OF_A_LAUNCH + moved * OF_A_BYTE_OF_PARTS
-        return price
+            cost += OF_A_LAUNCH + moved * OF_A_BYTE_OF_PARTS
+        return cost
 
 
 def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
-    """Return how a product is cut up.
+    """Return how to split a product.
 
-    Where more than `MUCH` is to be done, every multiprocessor gets a block, if the shape allows it.
+    For more than `MUCH` multiply-adds, every multiprocessor has a block, if the shape allows it.
 
     Args:
         shape: the sizes: matrices, rows, inner, columns.
-        total: the type in which products are added up.
-        size: of the machine.
+        total: the dtype of the sums.
+        size: the size of the machine.
     """
     batches, rows, inner, columns = shape
     cuts = [
@@ -174,11 +174,11 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
     if batches * rows * inner * columns > MUCH:
         most = max(cut.blocks for cut in cuts)
         cuts = [cut for cut in cuts if cut.blocks >= min(size.enough, most)]
-    return min(cuts, key=lambda cut: cut.price(size.enough, batches, rows, columns))
+    return min(cuts, key=lambda cut: cut.cost(size.enough, batches, rows, columns))
 
 
 def _tiles(total: DType, size: Size) -> Iterator[Tile]:
-    """Yield the tiles for such a machine: of totals that fit into the registers of a thread."""
+    """Yield the tiles for a machine whose totals fit into the registers of a thread."""
     for tile in TINY if size.threads < 32 else SMALL if size.threads < 128 else TILES:
         held = tile.each_rows * tile.each_columns * total.itemsize
         if tile.threads <= size.threads and held <= 256:
@@ -186,17 +186,17 @@ def _tiles(total: DType, size: Size) -> Iterator[Tile]:
 
 
 def _cuts(tile: Tile, tiles: int, shape: tuple[int, int, int, int], size: Size) -> Iterator[Cut]:
-    """Yield the whole inner dimension, and parts so many that there are blocks for all."""
+    """Yield the whole inner dimension, and splits with enough parts to occupy the machine."""
     inner = shape[2]
     yield Cut(tile, tiles, 1, inner)
     for times in (1, 2, 4, 8):
         wanted = _over(times * size.enough, tiles)
-        strips = max(2, inner // (wanted * tile.depth))  # no part is shorter
+        strips = max(2, inner // (wanted * tile.depth))  # the least depth of a part
         span = strips * tile.depth
         if inner > span:
             yield Cut(tile, tiles, _over(inner, span), span)
 
 
 def _over(count: int, each: int) -> int:
-    """Return how many it takes to hold all."""
+    """Return the quotient, rounded up."""
     return -(-count // each)

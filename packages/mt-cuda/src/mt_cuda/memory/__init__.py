@@ -1,1 +1,1 @@
-"""Memory of a GPU that is used again, and that other libraries reach."""
+"""Memory of a GPU: caching, running out of it, and access by other libraries."""

@@ -1,4 +1,4 @@
-"""What is done where a GPU has no memory left, and what is said where that does not help."""
+"""Handle a GPU without free memory: release cached memory, or raise an error with advice."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from mt_cuda.memory.reuse import Reuse
 from mt_tensor import DType
 
 CODE = "CUDA_ERROR_"
-"""With what the names of the driver's codes begin."""
+"""The prefix of the driver's error codes."""
 
 NO_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 
 
 def allocate_again(gpu: Gpu, size: int, count: int, dtype: DType) -> Any:
-    """Free unused memory, and try once more; return a buffer.
+    """Free unused memory, and allocate again; return a buffer.
 
     Raises:
         OutOfMemoryError: there still is not enough.
         KernelError: the driver has refused for another reason.
     """
-    gc.collect()  # tensors that know each other
-    gpu.synchronize()  # or it was another fault
+    gc.collect()  # tensors in reference cycles
+    gpu.synchronize()  # raises if it was another fault
     if isinstance(gpu.pool, Reuse):
         gpu.pool.forget()
     resource = gpu.device.memory_resource
-    if hasattr(resource, "handle"):  # else the driver keeps nothing
+    if hasattr(resource, "handle"):  # otherwise the driver caches nothing
         gpu.driver.cuMemPoolTrimTo(resource.handle, 0)
     try:
         return gpu.pool.allocate(size, stream=gpu.stream)
     except Exception as error:
-        reason = described(error)  # which need not have a code
+        reason = described(error)  # may have no error code
         if CODE in reason and NO_MEMORY not in reason:
             raise gpu.error("memory could not be allocated", reason) from error
         _, free, total = gpu.driver.cuMemGetInfo()
         raise OutOfMemoryError(
             f"{gpu.device.name} has no memory for {count:,} elements of {dtype.name}, "
-            f"{sized(count * dtype.itemsize)}: {sized(free)} of {sized(total)} are free. Take "
-            "smaller batches or a smaller network, forget tensors that are no longer needed, keep "
-            "no graph (`with mt.no_grad()`), or end other programs on this GPU."
+            f"{sized(count * dtype.itemsize)}: {sized(free)} of {sized(total)} are free. Use "
+            "smaller batches or a smaller network, delete tensors that are no longer needed, "
+            "record no graph (`with mt.no_grad()`), or end other programs on this GPU."
         ) from error
 
 
 def sized(count: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Format a number of bytes."""
     size, unit = float(count), "bytes"
     for larger in ("KiB", "MiB", "GiB"):
         if size < 1024:

@@ -1,9 +1,9 @@
-"""Memory that is used again without asking the driver, which takes longer to answer than to launch.
+"""A cache of freed memory, since an allocation by the driver takes longer than a launch.
 
-Everything runs on one stream, in order. Whatever still reads or writes a piece of memory that the
-host has forgotten was launched before whatever the piece is used for next. So it can be handed out
-at once. A program that trains asks for the same sizes again and again; others are rounded up, by an
-eighth at most, so that pieces fit more often.
+Everything runs on one stream, in order. All work that uses a block which the host has freed was
+launched before any work that uses it next, so a freed block can be reused at once. A training
+program allocates the same sizes again and again; other sizes are rounded up, by an eighth at most,
+so that blocks fit more often.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 from mt_cuda.core.tables import GPU
 
 SMALLEST = 512
-"""Bytes of a piece at least, which the driver rounds up to as well."""
+"""The least bytes of a block; the driver rounds up to it, too."""
 
 
 class Block:
-    """A piece of memory; when it is forgotten, it is kept for the next who wants as much.
+    """A block of memory, which is cached when it is garbage-collected.
 
     Attributes:
         handle: the address.
@@ -33,12 +33,12 @@ class Block:
         self._kept = kept
 
     def __del__(self) -> None:
-        """Keep what the driver has given."""
+        """Return the buffer to the cache."""
         self._kept.append((self.handle, self._buffer))
 
 
 class Reuse:
-    """A memory resource of `cuda.core`, and what it has given and nobody uses.
+    """A memory resource of `cuda.core` with a cache of freed buffers.
 
     Attributes:
         resource: the resource.
@@ -49,11 +49,9 @@ class Reuse:
         self._kept: dict[int, list[tuple[int, Any]]] = {}
 
     def allocate(self, size: int, stream: Any) -> Block:
-        """Return a piece that is kept, or else a new one."""
+        """Return a cached block, or else a new one."""
         size = rounded(size)
-        kept = self._kept.get(size)
-        if kept is None:
-            kept = self._kept.setdefault(size, [])
+        kept = self._kept.setdefault(size, [])
         try:
             handle, buffer = kept.pop()
         except IndexError:
@@ -62,13 +60,13 @@ class Reuse:
         return Block(handle, size, buffer, kept)
 
     def forget(self) -> None:
-        """Let go of all that is kept."""
+        """Drop all cached buffers."""
         for kept in self._kept.values():
             kept.clear()
 
 
 def rounded(size: int) -> int:
-    """Return one of eight sizes between a power of two and the next, not below a size in bytes.
+    """Round up to one of eight sizes between a power of two and the next.
 
     >>> rounded(1), rounded(1025), rounded(9000), rounded(16384)
     (512, 1536, 9216, 16384)

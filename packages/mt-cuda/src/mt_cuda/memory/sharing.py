@@ -1,6 +1,6 @@
-"""Memory of a GPU that other libraries reach, without copies: torch, CuPy, Numba and their like.
+"""Access to the memory of a GPU by other libraries without copies: torch, CuPy, Numba and others.
 
-Each library has a stream of its own, and those of the others must be told to wait.
+Each library has its own stream, and streams have to wait for each other.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import CUDA, SharedMemory
 
 ALIGNED = 16
-"""Kernels move so many bytes at a time, and trust that a storage begins at a multiple of them."""
+"""The alignment of storages that kernels rely on when they move 16 bytes at a time."""
 
 
 class GpuMemory(SharedMemory):
-    """The memory of one GPU, in the words of stage 2."""
+    """The memory of one GPU, with the interface of stage 2."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
@@ -23,13 +23,13 @@ class GpuMemory(SharedMemory):
         self.stream = int(gpu.stream.handle)
 
     def address(self, storage: Memory) -> int:
-        """Return where a storage begins."""
+        """Return the address of a storage."""
         return storage.address
 
     def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
-        """Return elements of somebody else's, in a storage that begins where one of ours could.
+        """Return elements of another library, in a storage with the alignment of ours.
 
-        The storage may begin before them: memory comes in larger pieces, only partly used.
+        The storage may start before them: it is part of a larger allocation.
         """
         before = address % ALIGNED
         offset = before // dtype.itemsize
@@ -37,7 +37,7 @@ class GpuMemory(SharedMemory):
         return TensorData(memory, (count,), (1,), offset, dtype=dtype)
 
     def let_wait(self, stream: int) -> None:
-        """Let another stream wait for all work of the backend until now."""
+        """Make another stream wait for all work of the backend until now."""
         self._gpu.make_current()
         driver, check = self._gpu.driver, self._gpu.check
         status, event = driver.cuEventCreate(0)

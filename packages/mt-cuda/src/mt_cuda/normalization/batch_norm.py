@@ -1,10 +1,10 @@
 """Batch normalization: two launches each way.
 
-The elements of a channel are a row that lies in planes, one in each sample. There are few channels
-and many elements, so that rows are cut into chunks. The first launch finds the mean of each chunk,
-and the sum of its squared distances from that; the second puts them together, as Chan, Golub and
-LeVeque do (Updating formulae and a pairwise algorithm for computing sample variances, 1979), and
-normalizes. Back, the parts are sums. The formula of the gradient is that of
+The elements of a channel are a row that consists of planes, one per sample. There are few channels
+and many elements, so rows are split into chunks. The first launch computes the mean of each chunk,
+and the sum of its squared distances from the mean; the second combines them by the method of Chan,
+Golub and LeVeque (Updating formulae and a pairwise algorithm for computing sample variances, 1979),
+and normalizes. Backward, the parts are sums. The formula of the gradient is in mt-fast's
 `fused/normalization.py`.
 """
 
@@ -17,16 +17,9 @@ from mt_cuda.core.elements import computed
 from mt_cuda.normalization.layer_norm import given, shifted
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned
 from mt_cuda.rows.teams import Team
-from mt_cuda.tensors import (
-    elements_of,
-    is_floating,
-    new,
-    number_of,
-    ops_of,
-    tensor_of,
-)
+from mt_cuda.tensors import FloatKernel, elements_of, new, number_of, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, size_of
+from mt_tensor.extending import Gradients, Needs, Saved, size_of
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -42,13 +35,13 @@ def moments(dtype: DType, team: Team) -> Rows:
     return rows.store("centers", "middle").store("squares", "square")
 
 
-def normalized(dtype: DType, team: Team, affine: Sequence[str]) -> Rows:
-    """Return the kernel that puts parts together, and normalizes.
+def normalized(dtype: DType, affine: Sequence[str], team: Team) -> Rows:
+    """Return the kernel that combines the parts, and normalizes.
 
     Args:
-        dtype: the element type.
-        team: who works on a chunk.
+        dtype: the dtype of the elements.
         affine: "weight", "bias", both or none.
+        team: the threads that gain a chunk.
     """
     compute = computed(dtype)
     kind, part, row = compute.name, Operand(compute, "part"), Operand(compute, "row")
@@ -76,7 +69,7 @@ def normalized(dtype: DType, team: Team, affine: Sequence[str]) -> Rows:
 
 
 def sums_of_gradients(dtype: DType, team: Team) -> Rows:
-    """Return the kernel of each chunk's gradients, and of their products with the distances."""
+    """Return the kernel of each chunk's sums of gradients, and of gradients times distances."""
     compute = computed(dtype)
     part = Operand(compute, "part")
     operands = {
@@ -92,14 +85,14 @@ def sums_of_gradients(dtype: DType, team: Team) -> Rows:
     return rows.store("totals", "total").store("products", "product")
 
 
-def gradients(dtype: DType, team: Team, weighted: bool, wanted: Sequence[str]) -> Rows:
-    """Return the kernel that puts sums together, and writes all gradients.
+def gradients(dtype: DType, weighted: bool, needed: Sequence[str], team: Team) -> Rows:
+    """Return the kernel that combines the sums, and stores all gradients.
 
     Args:
-        dtype: the element type.
-        team: who works on a chunk.
+        dtype: the dtype of the elements.
         weighted: whether there is a weight.
-        wanted: which gradients of "weight" and "bias" are wanted.
+        needed: which gradients of "weight" and "bias" are needed.
+        team: the threads that gain a chunk.
     """
     compute = computed(dtype)
     kind, part, row = compute.name, Operand(compute, "part"), Operand(compute, "row")
@@ -112,86 +105,71 @@ def gradients(dtype: DType, team: Team, weighted: bool, wanted: Sequence[str]) -
         "products": part,
         **({"weight": Operand(dtype, "row")} if weighted else {}),
         "out": Operand(dtype),
-        **{f"of_{name}": Operand(dtype, "row") for name in wanted},
+        **{f"of_{name}": Operand(dtype, "row") for name in needed},
     }
-    name = "_".join(["batch_norm_gradient", *("weighted",) * weighted, *wanted])
+    name = "_".join(["batch_norm_gradient", *("weighted",) * weighted, *needed])
     rows = Rows(name, operands, team, compute, chunked=True)
     rows.let("middle", "{mean}").let("factor", "{scale}")
     rows.sums_of_parts("chunks", total="{totals}", product="{products}")
     rows.let("normalized", "product * factor")
     sums = {"weight": "normalized", "bias": "total"}
-    for name in wanted:
+    for name in needed:
         rows.store(f"of_{name}", sums[name])
     rows.let("offset", f"total / {kind}(length)")
     rows.let("slope", f"normalized * factor / {kind}(length)")
-    rows.let("share", "factor * {weight}" if weighted else "factor")
-    return rows.store("out", "share * ({grad} - offset - ({x} - middle) * slope)")
+    rows.let("gain", "factor * {weight}" if weighted else "factor")
+    return rows.store("out", "gain * ({grad} - offset - ({x} - middle) * slope)")
 
 
 # --- The operation on tensors -------------------------------------------------------------------
 
 
-class BatchNorm(FusedKernel):
-    """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing to the composition."""
-        return is_floating(arguments[0])
+class BatchNorm(FloatKernel):
+    """Batch normalization: input, weight, bias, eps, and a list that receives mean and variance."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads mean and scale of each channel."""
+        """Return the result; saved are mean and scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         affine, dtype, compute = given(weight, bias), x.dtype, computed(x.dtype)
-        ops, (layout, team, chunks) = ops_of(x), _cut(x)
-
-        def plan() -> Any:
-            kernels = moments(dtype, team), normalized(dtype, team, tuple(affine))
-            return [planned(ops, kernel, layout, chunks) for kernel in kernels]
-
-        first, second = ops.remembered(("batch norm", dtype, layout, *affine), plan)
+        ops, (layout, chunks) = ops_of(x), _cut(x)
         elements, parts = elements_of(x), _parts(x, layout, chunks)
-        ops.launch(first, [elements, *parts])
+        ops.launch(planned(ops, (moments, dtype), layout, chunks), [elements, *parts])
         out, found = new(x), [new(x, (layout.rows,), compute) for _ in range(3)]
         views = [elements, *parts, *map(elements_of, affine.values()), out, *found]
+        second = planned(ops, (normalized, dtype, tuple(affine)), layout, chunks)
         ops.launch(second, views, [number_of(eps, dtype)])
         mean, variance, scale = found
         statistics[:] = [tensor_of(each, x) for each in (mean, variance)]
         return tensor_of(out, x), (mean, scale)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements, the weights and the biases."""
+        """Return the gradients of input, weight and bias."""
         x, weight, *_ = arguments
         names, dtype = ("weight", "bias"), x.dtype
-        wanted = tuple(name for name, need in zip(names, needs[1:3], strict=True) if need)
-        ops, (layout, team, chunks) = ops_of(x), _cut(x)
-
-        def plan() -> Any:
-            second = gradients(dtype, team, weight is not None, wanted)
-            kernels = sums_of_gradients(dtype, team), second
-            return [planned(ops, kernel, layout, chunks) for kernel in kernels]
-
-        key = ("batch norm gradient", dtype, layout, weight is None, wanted)
-        first, second = ops.remembered(key, plan)
+        needed = tuple(name for name, need in zip(names, needs[1:3], strict=True) if need)
+        ops, (layout, chunks) = ops_of(x), _cut(x)
         both, parts = [elements_of(x), elements_of(grad)], _parts(x, layout, chunks)
+        first = planned(ops, (sums_of_gradients, dtype), layout, chunks)
         ops.launch(first, [*both, saved[0], *parts])
-        out, found = new(x), {name: new(x, (layout.rows,)) for name in wanted}
+        recipe = (gradients, dtype, weight is not None, needed)
+        out, found = new(x), {name: new(x, (layout.rows,)) for name in needed}
         weights = [] if weight is None else [elements_of(weight)]
-        ops.launch(second, [*both, *saved, *parts, *weights, out, *found.values()])
+        views = [*both, *saved, *parts, *weights, out, *found.values()]
+        ops.launch(planned(ops, recipe, layout, chunks), views)
         others = [tensor_of(found[name], x) if name in found else None for name in names]
         return tensor_of(out, x), *others, None, None
 
 
-def _cut(x: Tensor) -> tuple[RowLayout, Team, int]:
-    """Return how channels lie, who works on them, and how many chunks each has."""
+def _cut(x: Tensor) -> tuple[RowLayout, int]:
+    """Return the layout of the channels, and the number of chunks of each."""
     samples, channels, *rest = x.shape
     plane, size = size_of(tuple(rest)), ops_of(x).machine.size
     layout = RowLayout(channels, samples * plane, channels, plane)
-    team = layout.teams(size.threads)
-    return layout, team, layout.chunks(team, size)
+    return layout, layout.chunks(layout.teams(size.threads), size)
 
 
 def _parts(x: Tensor, layout: RowLayout, chunks: int) -> list[TensorData]:
-    """Return memory for two numbers for each chunk of each channel."""
+    """Allocate two numbers for each chunk of each channel."""
     return [new(x, (chunks, layout.rows), computed(x.dtype)) for _ in range(2)]
 
 

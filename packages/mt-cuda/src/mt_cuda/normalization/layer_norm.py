@@ -1,12 +1,13 @@
-"""Layer normalization, and by the mean square alone: one launch forward, two back.
+"""Layer and RMS normalization: one launch forward, two backward.
 
-Kept are a mean and a scale for each row; the gradient works the normalized elements out again. Its
-formula is that of Ioffe and Szegedy, Batch normalization, 2015: with normalized elements y and
-upstream gradients g (times the weight), `scale * (g - mean(g) - y * mean(g * y))`. A row that is
-only scaled, to a mean square of 1, has 0 for its mean, and its gradient no `mean(g)`.
+A mean and a scale per row are saved; the gradient recomputes the normalized elements. With
+normalized elements y and upstream gradients g (times the weight), the gradient is `scale * (g -
+mean(g) - y * mean(g * y))` (Ioffe and Szegedy, Batch normalization, 2015). RMS normalization scales
+a row to a mean square of 1 without centering it: its mean is taken as 0, and its gradient lacks
+`mean(g)`.
 
-The gradients of weight and bias are sums over the columns of all rows: rows of their own, which lie
-side by side.
+The gradients of weight and bias are sums over the columns of all rows; columns are rows side by
+side.
 """
 
 from __future__ import annotations
@@ -18,37 +19,32 @@ from mt_cuda.core.elements import computed
 from mt_cuda.core.machine import Size
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team
-from mt_cuda.tensors import (
-    elements_of,
-    is_floating,
-    new,
-    number_of,
-    ops_of,
-    tensor_of,
-)
+from mt_cuda.tensors import FloatKernel, elements_of, new, number_of, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData
-from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape, size_of
+from mt_tensor.extending import Gradients, Needs, Saved, Shape, size_of
 
 # --- Kernels ------------------------------------------------------------------------------------
 
 
 def normalized_rows(
     dtype: DType,
-    team: Team,
     centered: bool,
-    affine: dict[str, Operand],
-    counts: tuple[str, ...] = (),
+    names: tuple[str, ...],
+    place: str,
+    counts: tuple[str, ...],
+    team: Team,
 ) -> Rows:
-    """Return the kernel of rows normalized, which stores the mean and the scale of each.
+    """Return the kernel that normalizes rows, and stores the mean and the scale of each.
 
     Args:
-        dtype: the element type.
-        team: who works on a row.
-        centered: whether the mean of a row is made 0.
-        affine: the weight, the bias, both or none.
-        counts: the names of numbers in what says where these have their elements.
+        dtype: the dtype of the elements.
+        centered: whether to subtract the mean of a row.
+        names: "weight", "bias", both or none.
+        place: the position of their elements; see `Operand`.
+        counts: the names of numbers in `place`.
+        team: the threads that share a row.
     """
-    compute = computed(dtype)
+    compute, affine = computed(dtype), dict.fromkeys(names, Operand(dtype, place))
     length = f"{compute.name}(length)"
     statistics = dict.fromkeys((*("mean",) * centered, "scale"), Operand(compute, "row"))
     operands = {"x": Operand(dtype), **affine, "out": Operand(dtype), **statistics}
@@ -63,20 +59,21 @@ def normalized_rows(
 
 
 def shifted(value: str, affine: Collection[str]) -> str:
-    """Return the expression of a value times the weight, plus the bias, where there are any."""
+    """Return the expression of a value times the weight, plus the bias, if there are any."""
     value = f"{value} * {{weight}}" if "weight" in affine else value
     return f"{value} + {{bias}}" if "bias" in affine else value
 
 
 def gradient_of_rows(
     dtype: DType,
-    team: Team,
     centered: bool,
-    affine: dict[str, Operand],
-    counts: tuple[str, ...] = (),
+    names: tuple[str, ...],
+    place: str,
+    counts: tuple[str, ...],
+    team: Team,
 ) -> Rows:
-    """Return the kernel of the gradient of the elements; the arguments are those of the value."""
-    compute = computed(dtype)
+    """Return the kernel of the gradient of the elements; arguments as in `normalized_rows`."""
+    compute, affine = computed(dtype), dict.fromkeys(names, Operand(dtype, place))
     operands = {
         "x": Operand(dtype),
         "grad": Operand(dtype),
@@ -100,16 +97,16 @@ def gradient_of_rows(
 
 
 def gradient_of_columns(
-    dtype: DType, team: Team, centered: bool, wanted: Sequence[str], parts: bool
+    dtype: DType, centered: bool, needed: Sequence[str], parts: bool, team: Team
 ) -> Rows:
-    """Return the kernel of the gradients of weight and bias, or those of `wanted`.
+    """Return the kernel of the gradients of weight and bias, or one of them.
 
     Args:
-        dtype: the element type.
-        team: who works on a column.
-        centered: whether the mean of a row was made 0.
-        wanted: "weight", "bias" or both.
-        parts: whether columns are cut into chunks.
+        dtype: the dtype of the elements.
+        centered: whether the mean of a row was subtracted.
+        needed: "weight", "bias" or both.
+        parts: whether columns are split into chunks.
+        team: the threads that share a column.
     """
     compute = computed(dtype)
     out = Operand(compute, "part") if parts else Operand(dtype, "row")
@@ -117,20 +114,20 @@ def gradient_of_columns(
         "x": Operand(dtype),
         "grad": Operand(dtype),
         **_statistics(compute, centered, "column"),
-        **{f"of_{name}": out for name in wanted},
+        **{f"of_{name}": out for name in needed},
     }
-    name = _named("norm_gradient_of", centered, wanted) + "_parts" * parts
+    name = _named("norm_gradient_of", centered, needed) + "_parts" * parts
     rows = Rows(name, operands, team, compute, chunked=parts)
     distance = "({x} - {mean})" if centered else "{x}"
     terms = {"weight": f"{{grad}} * ({distance} * {{scale}})", "bias": "{grad}"}
-    rows.sums(**{f"{name}_total": terms[name] for name in wanted})
-    for name in wanted:
+    rows.sums(**{f"{name}_total": terms[name] for name in needed})
+    for name in needed:
         rows.store(f"of_{name}", f"{name}_total")
     return rows
 
 
-def sums_of_columns(dtype: DType, team: Team, count: int) -> Rows:
-    """Return the kernel that adds up the columns of `count` matrices of parts."""
+def sums_of_columns(dtype: DType, count: int, team: Team) -> Rows:
+    """Return the kernel that sums the columns of `count` matrices of parts."""
     compute = computed(dtype)
     sources = {f"x{k}": Operand(compute) for k in range(count)}
     results = {f"y{k}": Operand(dtype, "row") for k in range(count)}
@@ -154,119 +151,90 @@ def _named(name: str, centered: bool, others: Iterable[str]) -> str:
 
 
 def given(weight: Tensor | None, bias: Tensor | None) -> dict[str, Tensor]:
-    """Return those of weight and bias that there are."""
+    """Return weight and bias by name, without one that is None."""
     both = {"weight": weight, "bias": bias}
     return {name: tensor for name, tensor in both.items() if tensor is not None}
 
 
-class LastDimensions(FusedKernel):
-    """The last dimensions normalized: input, weight, bias, how many dimensions, eps.
+class LastDimensions(FloatKernel):
+    """Normalization over the last dimensions: input, weight, bias, number of dimensions, eps.
 
     Attributes:
-        centered: whether the mean is made 0; without, there is no bias among the arguments.
+        centered: whether to subtract the mean; if not, the arguments have no bias.
     """
 
     def __init__(self, centered: bool) -> None:
         self.centered = centered
 
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing to the composition."""
-        return is_floating(arguments[0])
-
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads mean and scale of each row."""
+        """Return the result; saved are mean and scale of each row."""
         x, affine, shape, eps = self._taken(arguments)
         ops, compute, length = ops_of(x), computed(x.dtype), size_of(shape)
         layout, out = RowLayout(x.numel() // length, length), new(x)
         statistics = [new(x, (layout.rows,), compute) for _ in range(1 + self.centered)]
-
-        def plan() -> Any:
-            team = layout.teams(ops.machine.size.threads)
-            columns = dict.fromkeys(affine, Operand(x.dtype, "column"))
-            return planned(ops, normalized_rows(x.dtype, team, self.centered, columns), layout)
-
-        ready = ops.remembered(("norm", self.centered, *affine, x.dtype, layout), plan)
+        recipe = (normalized_rows, x.dtype, self.centered, tuple(affine), "column", ())
         views = [elements_of(x), *map(elements_of, affine.values()), out, *statistics]
-        ops.launch(ready, views, [number_of(eps, x.dtype)])
+        ops.launch(planned(ops, recipe, layout), views, [number_of(eps, x.dtype)])
         return tensor_of(out, x), tuple(statistics)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements, the weight and the bias."""
+        """Return the gradients of input, weight and bias."""
         x, affine, shape, _ = self._taken(arguments)
-        read = [elements_of(x), elements_of(grad)]
-        of_x = self._of_elements(x, read, affine.get("weight"), saved, shape) if needs[0] else None
+        read, of_x = [elements_of(x), elements_of(grad)], None
+        if needs[0]:
+            ops, out, length = ops_of(x), new(x), size_of(shape)
+            given_names = ("weight",) * ("weight" in affine)
+            recipe = (gradient_of_rows, x.dtype, self.centered, given_names, "column", ())
+            weights = [elements_of(affine[name]) for name in given_names]
+            plan = planned(ops, recipe, RowLayout(x.numel() // length, length))
+            ops.launch(plan, [*read, *weights, *saved, out])
+            of_x = tensor_of(out, x)
         names = ("weight", "bias") if self.centered else ("weight",)
-        wanted = [name for name, need in zip(names, needs[1:], strict=False) if need]
-        found = self._of_affine(x, [*read, *saved], wanted, shape) if wanted else {}
+        needed = [name for name, need in zip(names, needs[1:], strict=False) if need]
+        found = self._of_affine(x, [*read, *saved], needed, shape) if needed else {}
         others = [tensor_of(found[name], x) if name in found else None for name in names]
         return of_x, *others, None, None
 
     def _taken(self, arguments: Any) -> tuple[Tensor, dict[str, Tensor], Shape, float]:
-        """Return the input, weight and bias, the shape of what is normalized together, and eps."""
+        """Return the input, weight and bias, the normalized shape, and eps."""
         x, weight, *bias, folded, eps = arguments
         return x, given(weight, *bias or (None,)), x.shape[x.ndim - folded :], eps
 
-    def _of_elements(
-        self, x: Tensor, read: list[TensorData], weight: Tensor | None, saved: Saved, shape: Shape
-    ) -> Tensor:
-        ops, out = ops_of(x), new(x)
-        layout = RowLayout(x.numel() // size_of(shape), size_of(shape))
-        weights = [] if weight is None else [elements_of(weight)]
-
-        def plan() -> Any:
-            team = layout.teams(ops.machine.size.threads)
-            columns = {"weight": Operand(x.dtype, "column")} if weights else {}
-            return planned(ops, gradient_of_rows(x.dtype, team, self.centered, columns), layout)
-
-        key = ("norm gradient", self.centered, weight is None, x.dtype, layout)
-        ops.launch(ops.remembered(key, plan), [*read, *weights, *saved, out])
-        return tensor_of(out, x)
-
     def _of_affine(
-        self, x: Tensor, read: list[TensorData], wanted: Sequence[str], shape: Shape
+        self, x: Tensor, read: list[TensorData], needed: Sequence[str], shape: Shape
     ) -> dict[str, TensorData]:
         ops, length = ops_of(x), size_of(shape)
         layout = rows_along((x.numel() // length, length), 0)
         team = layout.teams(ops.machine.size.threads)
         chunks = layout.chunks(team, ops.machine.size) if _is_much(layout, ops.machine.size) else 1
         parts = chunks > 1
-
-        def plan() -> Any:
-            kernel = gradient_of_columns(x.dtype, team, self.centered, wanted, parts)
-            return planned(ops, kernel, layout, chunks if parts else None)
-
-        key = ("norm gradient of", self.centered, *wanted, x.dtype, layout)
+        recipe = (gradient_of_columns, x.dtype, self.centered, tuple(needed), parts)
         if parts:
-            results = [new(x, (chunks, length), computed(x.dtype)) for _ in wanted]
+            results = [new(x, (chunks, length), computed(x.dtype)) for _ in needed]
         else:
-            results = [new(x, shape) for _ in wanted]
-        ops.launch(ops.remembered(key, plan), [*read, *results])
-        return dict(zip(wanted, added_up(x, results, shape) if parts else results, strict=True))
+            results = [new(x, shape) for _ in needed]
+        plan = planned(ops, recipe, layout, chunks if parts else None)
+        ops.launch(plan, [*read, *results])
+        return dict(zip(needed, added_up(x, results, shape) if parts else results, strict=True))
 
 
 def added_up(like: Tensor, parts: Sequence[TensorData], shape: Shape) -> list[TensorData]:
-    """Return the sums of the columns of matrices of one shape, in the type of a tensor.
+    """Return the sums of the columns of matrices of one shape, in the dtype of a tensor.
 
     Args:
         like: the tensor.
         parts: the matrices.
-        shape: that of each of the results.
+        shape: the shape of each of the results.
     """
-    ops, dtype, layout = ops_of(like), like.dtype, rows_along(parts[0].shape, 0)
-
-    def plan() -> Any:
-        team = layout.teams(ops.machine.size.threads)
-        return planned(ops, sums_of_columns(dtype, team, len(parts)), layout)
-
+    ops, recipe = ops_of(like), (sums_of_columns, like.dtype, len(parts))
     results = [new(like, shape) for _ in parts]
-    ready = ops.remembered(("sums of columns", len(parts), dtype, layout), plan)
-    ops.launch(ready, [*parts, *results])
+    ops.launch(planned(ops, recipe, rows_along(parts[0].shape, 0)), [*parts, *results])
     return results
 
 
 WORTH = 16
-"""Elements for each thread of a GPU from which on another launch is worth it, so that all of them
-add up columns."""
+"""The elements per thread of a GPU from which another launch pays, so that all threads sum
+columns."""
 
 
 def _is_much(layout: RowLayout, size: Size) -> bool:

@@ -1,9 +1,9 @@
-"""Random numbers drawn on the device: a kernel in which every thread makes whole blocks of bits.
+"""Random numbers drawn on the device: each thread computes whole blocks of bits.
 
 A block is Philox4x64-10 of its number under the key of the seed (Salmon et al., Parallel Random
-Numbers: As Easy as 1, 2, 3, 2011), so that threads need nothing from each other, and nothing from
-the host but key and number. From the bits come the numbers that NumPy draws of the same blocks: see
-`mt_tensor.randomness.blocks`.
+Numbers: As Easy as 1, 2, 3, 2011), so threads need nothing from each other, and nothing from the
+host but key and number. The bits are converted to the numbers that NumPy draws from the same
+blocks: see `mt_tensor.randomness.blocks`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.elements import operand
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
 from mt_cuda.core.tables import SPECIAL_CASES
+from mt_cuda.tensors import planned_over_grid
 from mt_tensor import DType, TensorData, bfloat16, float16, float32, float64
 from mt_tensor.backends.extending import take_blocks
 from mt_tensor.extending import Shape, size_of
@@ -23,17 +24,17 @@ from mt_tensor.extending import Shape, size_of
 ROUNDS = 10
 MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-"""What the words are multiplied by in each round, and what is added to the key after it."""
+"""The multipliers of the words in each round, and the values added to the key after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How numbers of one type come from words of 64 bits.
+    """How numbers of one dtype are taken from words of 64 bits.
 
     Attributes:
-        each: how many of a word.
-        digits: how many bits a number has.
-        lanes: how many are stored at once.
+        each: the number of values per word.
+        digits: the number of bits of a value.
+        lanes: the number of values that are stored at once.
     """
 
     each: int
@@ -42,7 +43,7 @@ class Drawn:
 
     @property
     def per_block(self) -> int:
-        """How many numbers a block of four words makes."""
+        """The number of values of a block of four words."""
         return 4 * self.each
 
 
@@ -52,7 +53,7 @@ DRAWN = {
     float32: Drawn(2, 24, 4),
     float64: Drawn(1, 53, 2),
 }
-"""The types that can be drawn."""
+"""The dtypes that can be drawn."""
 
 _HIGH_PRODUCT = """\
 def high_product(a, b):  # the upper half of a product of 128 bits
@@ -65,7 +66,7 @@ def high_product(a, b):  # the upper half of a product of 128 bits
 
 
 def uniform(dtype: DType) -> Kernel:
-    """Return the kernel that draws `n` numbers from 0 to below 1 in `blocks` blocks from `first`.
+    """Return the kernel that draws `n` numbers in [0, 1) in `blocks` blocks from `first` on.
 
     Args:
         dtype: one of `DRAWN`.
@@ -86,7 +87,7 @@ def uniform(dtype: DType) -> Kernel:
 
 
 def _block() -> Lines:
-    """Return the lines that encipher the number of block `i`: its words are `w0` to `w3`."""
+    """Return the lines that encrypt the number of block `i` into the words `w0` to `w3`."""
     first, second = (f"uint64({multiplier})" for multiplier in MULTIPLIERS)
     steps = [f"uint64({step})" for step in KEY_STEPS]
     return [
@@ -107,7 +108,7 @@ def _block() -> Lines:
 
 
 def _values(dtype: DType, drawn: Drawn) -> Lines:
-    """Return the lines that make `v0`, `v1`, ... of the highest bits of words or their halves."""
+    """Return the lines that convert the highest bits of words or half words to `v0`, `v1`, ..."""
     kind = "float64" if dtype is float64 else "float32"
     lines = []
     for k in range(drawn.per_block):
@@ -121,7 +122,7 @@ def _values(dtype: DType, drawn: Drawn) -> Lines:
 
 
 def _stores(drawn: Drawn) -> Lines:
-    """Return the lines that store the values of a block, of which the last has less room."""
+    """Return the lines that store the values of a block, of which the last may be partial."""
     values = [f"v{k}" for k in range(drawn.per_block)]
     ends = range(1, drawn.per_block)
     singly = ["y[at] = v0"]
@@ -147,15 +148,13 @@ def _stores(drawn: Drawn) -> Lines:
 def random(
     ops: CudaOps, generator: np.random.Generator, shape: Shape, dtype: DType
 ) -> TensorData | None:
-    """Draw on the device, while the host only counts the blocks; None if it is to draw."""
+    """Draw on the device, while the host only counts the blocks; None for the host to draw."""
     drawn, size = DRAWN.get(dtype), size_of(shape)
     if drawn is None or size == 0:
         return None
     count = -(-size // drawn.per_block)
     (key0, key1), first = take_blocks(generator, count)
-    plan = ops.remembered(
-        ("random", dtype, count), lambda: ops.plan_over_grid(uniform(dtype), count, ())
-    )
+    plan = planned_over_grid(ops, (uniform, dtype), count)
     values = (np.int64(size), np.int64(first), np.uint64(key0), np.uint64(key1))
     out = ops.empty(shape, dtype)
     ops.launch(plan, (out,), values)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_cuda.recurrent import cells as steps_of
-from mt_cuda.recurrent.steps import Step, Steps, at, fits, gradient_of_weight, whole
-from mt_cuda.tensors import elements_of, new, ops_of, tensor_of
-from mt_tensor import Tensor, TensorData
+from mt_cuda.recurrent.steps import Step, Steps, at, gradient_of_weight, whole
+from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
+from mt_tensor import Tensor, TensorData, int64
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 Make = Callable[..., Step]
@@ -20,11 +20,12 @@ class Recurrent(FusedKernel):
 
     Attributes:
         names: the arguments in order: `projected`, the products with the inputs, shape (steps,
-            batch, n), `hidden`, the first state, `weight`, which states are multiplied with,
-            `lengths` of sequences or None, `backwards`, and what else the cell takes.
-        forward: makes the kernel of a step.
-        backward: makes that of a step back.
-        gates: how many numbers of each feature a step keeps for its gradient.
+            batch, n), `hidden`, the first hidden state, `weight`, the matrix that hidden states are
+            multiplied by, `lengths` of sequences or None, `backwards`, and the other arguments of
+            the cell.
+        forward: returns the kernel of a step; a pair, without and with the option.
+        backward: returns the kernel of a backward step; a pair likewise.
+        gates: the numbers that a step saves per feature.
         option: the argument that changes the kernels, if there is one: `is_relu` or `bias`.
     """
 
@@ -47,11 +48,14 @@ class Recurrent(FusedKernel):
         return chosen is not None and chosen is not False
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave hidden states of fewer features, and mixed types, to others."""
+        """Require one float dtype, and no projection of hidden states."""
         named = self._named(arguments)
-        others = [named.get(name) for name in ("weight", "cell", "bias")]
-        shrunk = named.get("shrink") is not None
-        return not shrunk and fits(named["projected"], named["hidden"], named["lengths"], *others)
+        others = map(named.get, ("hidden", "weight", "cell", "bias"))
+        return (
+            named.get("shrink") is None
+            and is_floating(named["projected"], *others)
+            and (named["lengths"] is None or named["lengths"].dtype is int64)
+        )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden state after each step, followed by the last cell state, if any."""
@@ -68,20 +72,20 @@ class Recurrent(FusedKernel):
         fixed = {} if named.get("bias") is None else {"bias": elements_of(named["bias"])}
         make = self.forward[self._is_changed(named)]
         for time, before in steps.times():
-            earlier = elements_of(hidden) if before is None else at(result, before)
+            previous_hidden = elements_of(hidden) if before is None else at(result, before)
             views = {
                 **fixed,
                 **self._kept(named, gates, cells, time, before),
                 "projected": at(products, time),
-                "products": ops.matmul(earlier, turned),
-                "hidden": earlier,
+                "products": ops.matmul(previous_hidden, turned),
+                "hidden": previous_hidden,
                 "states": at(result, time),
             }
             if self.has_cell:
                 views["last"] = at(result, count)
             steps.launch(make, time, views)
         found = whole(result, hidden, (result.size,) if self.has_cell else None)
-        # The result of a single step may be changed in place before the gradient would read it.
+        # The result of a single step may be changed in place before the gradient reads it.
         reads = count > 1 or not self.gates
         return found, (found if reads else None, cells, gates)
 
@@ -105,15 +109,15 @@ class Recurrent(FusedKernel):
             fixed["of_cell_after"] = at(given, count)
         make = self.backward[self._is_changed(named)]
         for time, before in steps.times(back=True):
-            earlier = elements_of(hidden)
+            previous_hidden = elements_of(hidden)
             if before is not None and states is not None:
-                earlier = at(states, before)
+                previous_hidden = at(states, before)
             views = {
                 **fixed,
                 **self._kept(named, gates, cells, time, before),
                 "grad": at(given, time),
                 "by_products": by_products,
-                "hidden": earlier,
+                "hidden": previous_hidden,
                 "of_products": at(of_products, time),
                 "of_projected": at(of_projected, time),
             }
@@ -143,7 +147,7 @@ class Recurrent(FusedKernel):
         time: int,
         before: int | None,
     ) -> dict[str, TensorData]:
-        """Return the views of a step that its gradient reads."""
+        """Return the views of a step that are saved for its gradient."""
         views = {} if gates is None else {"gates": at(gates, time)}
         if cells is not None:
             views["cell"] = elements_of(named["cell"]) if before is None else at(cells, before)
@@ -152,7 +156,7 @@ class Recurrent(FusedKernel):
 
 
 def _variants(make: Make, option: str | None) -> tuple[Make, Make]:
-    """Return what makes a kernel without an option and with it."""
+    """Return the functions that create a kernel without an option and with it."""
     return make, make if option is None else functools.partial(make, **{option: True})
 
 

@@ -1,11 +1,11 @@
-"""What the kernels of recurrent networks share: how they go through time, and their weights.
+"""The kernels and the order of steps of recurrent networks, and the gradients of their weights.
 
-A step is two launches each way: the product of the state with the weight, and one kernel for all
-that becomes of it. Each thread of that does a feature of a sequence: it reads the products of all
-gates, and writes what they make of the state. The products with the inputs have been made for all
-steps at once, and so is the gradient of the weight.
+A step is two launches each way: the product of the hidden state with the weight, and one kernel for
+the rest. Each thread of that kernel processes a feature of a sequence: it reads the products of all
+gates, and writes the next state. The products with the inputs are computed for all steps at once,
+and so is the gradient of the weight.
 
-A sequence that has fewer steps than others keeps its state in those that it lacks.
+A sequence with fewer steps than others keeps its state after its last step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from mt_cuda.core.elements import computed, load, operand
 from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, numbers, over_grid
-from mt_cuda.tensors import elements_of, is_floating, ops_of, tensor_of
+from mt_cuda.tensors import elements_of, ops_of, tensor_of
 from mt_fast.extending import converted
 from mt_tensor import DType, Tensor, TensorData, cat, int64
 from mt_tensor.extending import Shape
@@ -28,14 +28,14 @@ from mt_tensor.extending import Shape
 
 @dataclass(slots=True)
 class Step:
-    """The kernel of a step, while it is written: for element `i`, feature `j` of sequence `b`.
+    """The kernel of a step, while it is built: for element `i`, feature `j` of sequence `b`.
 
     Attributes:
-        name: what it computes.
-        dtype: the element type of its operands.
+        name: the name of the operation.
+        dtype: the dtype of its operands.
         operands: their names, in the order of its parameters.
-        lengths: whether sequences have lengths, which are an operand more then.
-        lines: what has been written.
+        lengths: whether sequences have lengths, in an additional operand.
+        lines: the lines so far.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Step:
         """Return the expression of the sigmoid of a value."""
         return f"{self.one} / ({self.one} + math.exp(-({value})))"
 
-    def if_going_on(self, value: str, otherwise: str) -> str:
-        """Return the expression of a value, or of another for sequences that lack the step."""
-        return f"({value}) if goes_on else {otherwise}" if self.lengths else value
+    def masked(self, value: str, otherwise: str) -> str:
+        """Return the expression of a value, or of another for sequences that have ended."""
+        return f"({value}) if mask else {otherwise}" if self.lengths else value
 
     @property
     def one(self) -> str:
@@ -79,8 +79,8 @@ class Step:
 
     def kernel(self) -> Kernel:
         """Return the kernel, of `n` elements in rows of `width`."""
-        asked = ["goes_on = time < lengths[lengths_at + b]"] if self.lengths else []
-        begin = ["b = index32(i) // index32(width)", "j = index32(i) % index32(width)", *asked]
+        mask = ["mask = time < lengths[lengths_at + b]"] if self.lengths else []
+        begin = ["b = index32(i) // index32(width)", "j = index32(i) % index32(width)", *mask]
         parameters = [
             *numbers("n", "width"),
             *((Parameter("time"),) if self.lengths else ()),
@@ -96,21 +96,11 @@ class Step:
 
 
 def gate(number: int, gates: int) -> str:
-    """Return where a gate of the feature is, in rows of so many gates."""
+    """Return the position of a gate of the feature, in rows of so many gates."""
     return f"(b * {gates} + {number}) * width + j"
 
 
 # --- Through time -------------------------------------------------------------------------------
-
-
-def fits(projected: Tensor, hidden: Tensor, lengths: Tensor | None, *others: Tensor | None) -> bool:
-    """Whether there is a kernel for these types."""
-    floats = [projected, hidden, *(x for x in others if x is not None)]
-    return (
-        is_floating(*floats)
-        and all(x.dtype is projected.dtype for x in floats)
-        and (lengths is None or lengths.dtype is int64)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +109,9 @@ class Steps:
 
     Attributes:
         projected: the products with the inputs, shape (steps, batch, gates * width).
-        hidden: the first state, shape (batch, width).
-        lengths: how many steps each sequence has, or None.
-        backwards: whether to begin with the last step.
+        hidden: the first hidden state, shape (batch, width).
+        lengths: the number of steps of each sequence, or None.
+        backwards: whether to start with the last step.
     """
 
     projected: Tensor
@@ -130,7 +120,7 @@ class Steps:
     backwards: bool
 
     def times(self, back: bool = False) -> Iterator[tuple[int, int | None]]:
-        """Return each step, and the step before it, None for the first; `back` from the last on."""
+        """Return each step and its predecessor, None for the first; `back` reverses the order."""
         steps = list(range(len(self.projected)))
         order = steps[::-1] if self.backwards else steps
         pairs = list(zip(order, [None, *order[:-1]], strict=True))
@@ -140,9 +130,10 @@ class Steps:
         """Launch a step.
 
         Args:
-            kernel: makes the `Step` for a type and whether there are lengths.
-            time: which step.
-            views: its operands, by name, and maybe more.
+            kernel: a function of a dtype and of whether there are lengths, which returns the
+                `Step`.
+            time: the step.
+            views: its operands, by name; others are ignored.
         """
         ops, (batch, width) = ops_of(self.hidden), self.hidden.shape
         lengths, dtype = self.lengths, self.hidden.dtype
@@ -161,14 +152,14 @@ class Steps:
 
 
 def at(steps: TensorData, time: int) -> TensorData:
-    """Return a step of a contiguous view of shape (steps, batch, width); they follow in turn."""
+    """Return a step of a contiguous view (steps, batch, width), modulo the number of steps."""
     count, *shape = steps.shape
     offset = steps.offset + time % count * shape[0] * shape[1]
     return steps.like(tuple(shape), (shape[1], 1), offset)
 
 
 def whole(data: TensorData, like: Tensor, shape: Shape | None = None) -> Tensor:
-    """Return new memory that steps have filled as a tensor; of a shape, if that is given."""
+    """Return new memory that all steps have filled as a tensor, of a shape if it is given."""
     shape = data.shape if shape is None else shape
     return tensor_of(TensorData(data.storage, shape, dtype=data.dtype), like)
 
@@ -176,13 +167,13 @@ def whole(data: TensorData, like: Tensor, shape: Shape | None = None) -> Tensor:
 def gradient_of_weight(
     of_products: TensorData, hidden: Tensor, states: Tensor | None, backwards: bool
 ) -> Tensor:
-    """Return the gradient of what states are multiplied with, from those of its products.
+    """Return the gradient of the weight of hidden states, given those of its products.
 
     Args:
         of_products: contiguous, shape (steps, batch, products).
-        hidden: the first state, shape (batch, width).
+        hidden: the first hidden state, shape (batch, width).
         states: those after each step, shape (steps, batch, width); None if there is one step.
-        backwards: whether the network began with the last step.
+        backwards: whether the layer started with the last step.
     """
     before = hidden
     if states is not None:

@@ -1,1 +1,1 @@
-"""Kernels that fold rows and then visit their elements, by teams of threads; softmax and others."""
+"""Kernels over rows of elements, by teams of threads; softmax and others."""

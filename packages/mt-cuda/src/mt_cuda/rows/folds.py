@@ -1,8 +1,8 @@
-"""Folds of short rows: a team of threads for each, instead of a block or a single thread.
+"""Reductions of short rows: a team of threads for each, instead of a block or a single thread.
 
-The core gives a block to what is folded along memory, most of whose threads find nothing to do in
-a row of a hundred elements, and one thread to a row of ten, whose neighbours then read elements far
-from its own. Here, teams of at most a warp fold such rows, several in a block.
+For contiguous rows the core uses a block per row, most of whose threads are idle for a row of a
+hundred elements, or a thread per row for a row of ten, where adjacent threads then read distant
+elements. Here, teams of at most a warp reduce such rows, several in a block.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from mt_cuda.core.tables import SPECIAL_CASES
 from mt_cuda.rows.teams import Team
 
 SHORTEST = 8
-"""Elements of a row from which on threads share it: a GPU reads 32 bytes at once."""
+"""The least elements of a row that threads share: a GPU reads 32 bytes at once."""
 
 WARP = 32
 """The most threads of a team."""
 
 EACH = 16
-"""Elements that a thread of a team folds at most; longer rows get a block."""
+"""The most elements of a row per thread of a team; longer rows get a block."""
 
 
 def folds_by_rows(_ops: CudaOps, kept: Layout, folded: Layout) -> bool:
-    """Whether threads share a fold that is short, because it lies along memory."""
+    """Whether threads share a short reduction, because its elements are adjacent in memory."""
     return folded.size >= SHORTEST and lies_along(kept, folded)
 
 
 def plan_rows(
     ops: CudaOps, fold: Fold, grid: Grid, length: int, numbers: tuple[int, ...]
 ) -> Plan | None:
-    """Plan a launch in which teams fold; None unless the rows are whole and short."""
+    """Plan a launch in which teams reduce rows; None unless the rows are whole and short."""
     outputs, chunks = grid
     team = _team(length, ops.machine.size.threads)
     if chunks > 1 or team.rows == 1 or length > team.size * EACH:
@@ -43,16 +43,16 @@ def plan_rows(
 
 
 def short_rows(fold: Fold, team: Team) -> Kernel:
-    """Return the kernel in which a team folds the elements of one output.
+    """Return the kernel in which a team reduces the elements of one output.
 
     Args:
-        fold: operator, types and ranks; there is one chunk.
-        team: as many threads as there are elements at most.
+        fold: operator, dtypes and ranks; there is one chunk.
+        team: with at most as many threads as elements.
     """
     body = [
         f"totals = cuda.shared.array({team.threads}, {stored_type(fold.total)})",
         *team.begin(),
-        "output = min(row, outputs - 1)  # threads that no row is left for fold the last one, too",
+        "output = min(row, outputs - 1)  # threads without a row reduce the last one, too",
         "chunk = 0",
         *fold.first(),
         "i = lane",
@@ -69,7 +69,7 @@ def short_rows(fold: Fold, team: Team) -> Kernel:
 
 
 def _team(length: int, threads: int) -> Team:
-    """Return teams of a warp, or of fewer threads where there are fewer elements."""
+    """Return teams of a warp, or of fewer threads for fewer elements."""
     size = min(WARP, threads)
     while size > length:
         size //= 2

@@ -1,19 +1,21 @@
-"""Kernels over rows: a few sums over each row, and then one element after the other.
+"""Kernels over rows: a few sums over each row, and then a result for each element.
 
-Softmax, normalisations and losses all have this form. A `Rows` is filled step by step, in the order
-of the computation, with expressions in which `{x}` is the element of the operand `x` that is being
-visited; the loops, the loads and the work of the team come from here. A row that is not too long is
-read once, into registers of its team; of a longer one, what is read again lies in a cache.
+Softmax, normalization and losses all have this form. A `Rows` is built step by step, in the order
+of the computation, from expressions in which `{x}` is the current element of the operand `x`; it
+generates the loops, the loads and the reductions of the team. A row that is not too long is read
+once, into registers of its team; a longer one is read again from the cache.
 
-Few long rows would leave most of a GPU idle. They are cut into *chunks*, each with blocks of its
-own, which store what they found as parts; the next launch puts the parts of a row together.
+A few long rows would leave most of a GPU idle. They are split into *chunks*, each with its own
+blocks, which store partial results; the next launch combines the parts of a row.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from string import Formatter
+from typing import Any
 
 from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.elements import load, operand, store
@@ -29,10 +31,10 @@ FUNCTIONS = {
     "plus": ["return a + b"],
     "smaller": ["return a if (a <= b) | (a != a) else b"],
 }
-"""The functions that fold two totals."""
+"""The functions that combine two totals."""
 
 PLACES = {"row": "own", "column": "j", "whole": "0", "part": "part * rows + own"}
-"""Where operands have their element, by the names of places."""
+"""The position of an operand's element, by the names of places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,11 @@ class Operand:
     """An operand of a kernel over rows.
 
     Attributes:
-        dtype: its element type. Integers are read as they are, and not in the type of the rows.
-        place: "element" if it has an element for each element of the rows, "row" for each row,
-            "column" for each place in a row, "part" for each chunk of each row; "whole" if it has
-            one for all. Anything else is the expression of a place, of `own`, which is the row,
-            and of `j`, the place in it.
+        dtype: its dtype. Integers are read as integers, and not in the dtype of computations.
+        place: "element" for an element per element of the rows, "row" for one per row, "column" for
+            one per position in a row, "part" for one per chunk of each row, "whole" for a single
+            one. Anything else is the expression of a position, of `own`, the row, and of `j`, the
+            position in it.
         array: whether it is changed by atomic operations.
     """
 
@@ -55,16 +57,16 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """How rows lie in a contiguous operand of shape (outer, size, inner, plane).
+    """The layout of rows in a contiguous operand of shape (outer, size, inner, plane).
 
     There is a row for each index of `outer` and `inner`; its elements are those of the two other
-    dimensions, `plane` of which follow each other.
+    dimensions, `plane` of which are contiguous.
 
     Attributes:
-        rows: how many rows there are.
-        length: how many elements each has.
-        inner: how many rows lie side by side.
-        plane: how many elements follow each other; of no account where `inner` is 1.
+        rows: the number of rows.
+        length: the number of elements of a row.
+        inner: the number of rows side by side.
+        plane: the number of contiguous elements; irrelevant if `inner` is 1.
     """
 
     rows: int
@@ -81,39 +83,40 @@ class RowLayout:
         return replace(team, each=kept(self.length, team.size))
 
     def chunks(self, team: Team, size: Size) -> int:
-        """Return into how many chunks rows are cut, so that all of a GPU has something to do."""
+        """Return the number of chunks per row that occupies the whole GPU."""
         wanted = size.parallel // team.blocks(self.rows)
         span = -(-self.length // max(1, min(wanted, self.length // (team.size * size.least))))
         return -(-self.length // span)
 
     def numbers(self, chunks: int | None = None) -> tuple[int, ...]:
-        """Return the numbers of a kernel; `chunks` is for those that cut rows into so many."""
+        """Return the numbers of a kernel; `chunks` is for kernels that split rows."""
         rows = (self.rows, self.length, self.inner)
         return rows if chunks is None else (*rows, self.plane, -(-self.length // chunks), chunks)
 
 
+@functools.lru_cache(1024)
 def rows_along(shape: Shape, dim: int) -> RowLayout:
-    """Return the rows along a dimension of a contiguous operand."""
+    """Return the layout of the rows along a dimension of a contiguous operand."""
     length, inner = shape[dim], size_of(shape[dim + 1 :]) if dim != -1 else 1
     return RowLayout(size_of(shape) // length, length, inner)
 
 
 @dataclass(slots=True)
 class Rows:
-    """A kernel over rows, while it is written.
+    """A kernel over rows, while it is built.
 
     Attributes:
-        name: what it computes.
-        operands: what it reads and writes, by name, in the order of its parameters.
-        team: who works on a row.
-        compute: the type that is computed with.
-        values: names of numbers that are passed by value, in the type that is computed with.
-        counts: names of whole numbers that are passed besides those of the layout.
-        asked: names of whole numbers that are passed by value, after all others.
-        chunked: whether rows are cut into chunks, of `span` elements, and lie in planes.
-        lines: what has been written.
-        shared: the names of arrays that the threads of a block share, and their types.
-        kept: the names of operands whose elements are in registers already.
+        name: the name of its operation.
+        operands: its operands, by name, in the order of its parameters.
+        team: the threads that share a row.
+        compute: the dtype of computations.
+        values: names of numbers that are passed by value, in the dtype of computations.
+        counts: names of integers that are passed in addition to those of the layout.
+        extra: names of integers that are passed by value, after all others.
+        chunked: whether rows are split into chunks of `span` elements, and consist of planes.
+        lines: the lines so far.
+        shared: the names and types of arrays in shared memory.
+        kept: the names of operands whose elements are in registers.
     """
 
     name: str
@@ -122,47 +125,39 @@ class Rows:
     compute: DType
     values: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
     chunked: bool = False
     lines: Lines = field(default_factory=list)
     shared: dict[str, str] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Keep nothing of chunks, whose elements do not follow each other evenly."""
+        """Keep no elements of chunks in registers: their positions are not evenly spaced."""
         if self.chunked:
             self.team = replace(self.team, each=0)
 
     def fold(self, result: str, combine: str, begin: str, term: str, kind: str = "") -> Rows:
-        """Fold `term` over each row into the variable `result`, of a type, from `begin` on."""
+        """Reduce `term` over each row into a variable of type `kind`, starting with `begin`."""
         kind = kind or self.compute.name
         update = f"{result} = {combine}({result}, {self._read(term)})"
         self.lines += [f"{result} = {kind}({begin})", *self._visit([update], term)]
         return self._together({result: combine}, kind)
 
     def sums(self, **terms: str) -> Rows:
-        """Add up several terms over each row, each into the variable of its name."""
-        updates = [
-            f"{result} = plus({result}, {self._read(term)})" for result, term in terms.items()
-        ]
-        self.lines += [*self._zeros(terms), *self._visit(updates, *terms.values())]
-        return self._together(dict.fromkeys(terms, "plus"), self.compute.name)
+        """Sum several terms over each row, each into the variable of its name."""
+        return self._sums(terms, self._visit(self._updates(terms), *terms.values()))
 
     def sums_of_parts(self, count: str, **terms: str) -> Rows:
-        """Add up several terms over the parts of each row, of which `count` says how many."""
-        updates = [
-            f"{result} = plus({result}, {self._read(term)})" for result, term in terms.items()
-        ]
-        self.lines += [*self._zeros(terms), *self.team.visit("part", "", count, updates)]
-        return self._together(dict.fromkeys(terms, "plus"), self.compute.name)
+        """Sum several terms over the parts of each row; `count` is their number."""
+        return self._sums(terms, self.team.visit("part", "", count, self._updates(terms)))
 
     def let(self, name: str, value: str) -> Rows:
-        """Set a variable from what was folded, and from operands that have one element a row."""
+        """Set a variable from reductions, and from operands with one element per row."""
         self.lines.append(f"{name} = {self._read(value)}")
         return self
 
     def store(self, out: str, value: str) -> Rows:
-        """Store an element for each element of the rows, or for each row, or each of its parts."""
+        """Store a value for each element of the rows, or for each row, or each of its parts."""
         target = self.operands[out]
         write = f"{out}[{self._at(out)}] = {self._stored(value, target)}"
         if target.place == "element":
@@ -174,11 +169,11 @@ class Rows:
         return self
 
     def element(self, name: str, place: str) -> str:
-        """Return the expression of an operand's element at some place in the row."""
+        """Return the expression of an operand's element at some position in the row."""
         return self._loaded(name, f"{name}_at + start + {self._apart(place)}")
 
     def kernel(self) -> Kernel:
-        """Return the kernel, of which the first numbers are those of the layout."""
+        """Return the kernel, whose first numbers are those of the layout."""
         used = [f for f in FUNCTIONS if any(f" {f}(" in line for line in self.lines)]
         functions = [
             line for f in used for line in (f"def {f}(a, b):", *indented(FUNCTIONS[f]), "")
@@ -198,7 +193,7 @@ class Rows:
         parameters = [
             *numbers("rows", "length", "inner", *layout, *self.counts),
             *(Parameter(name, self.compute.name) for name in self.values),
-            *numbers(*self.asked),
+            *numbers(*self.extra),
             *(
                 parameter
                 for name, each in self.operands.items()
@@ -208,7 +203,7 @@ class Rows:
         return define(f"{self.name}_{dtypes}_{self.team.name}", parameters, body, "rows", "length")
 
     def _begin(self) -> Lines:
-        """Return the lines that find where the row begins; threads of no row look at the last."""
+        """Return the lines that find the start of the row; excess threads read the last row."""
         lines = ["own = index32(min(row, rows - 1))"]
         outer, beside = "int64(own // index32(inner))", "int64(own % index32(inner))"
         if not self.team.beside and not self.chunked:
@@ -226,11 +221,11 @@ class Rows:
         ]
 
     def _visit(self, lines: Lines, *texts: str) -> Lines:
-        """Return the loop in which a team visits its row, or the chunk of it.
+        """Return the loop of a team over its row, or a chunk of it.
 
         Args:
-            lines: what it does with each element.
-            texts: the expressions in it, as they were given.
+            lines: the body of the loop.
+            texts: the expressions in it, as they were passed.
         """
         if self.team.each:
             read = {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
@@ -241,7 +236,7 @@ class Rows:
             return [*(visit(loads) if loads else []), *visit(lines)]
         if not self.chunked:
             return self.team.visit("j", "", "length", lines)
-        # The position is moved on with `j`, for which nothing needs to be divided.
+        # The position is incremented with `j`, which avoids divisions.
         moved = [
             *lines,
             "at += at_step",
@@ -257,7 +252,7 @@ class Rows:
         ]
 
     def _together(self, folded: dict[str, str], kind: str) -> Rows:
-        """Fold the totals of the threads of a team, of one type."""
+        """Combine the totals of the threads of a team, which have one type."""
         if self.team.size > 1:
             arrays = [f"{kind}_totals{k or ''}" for k in range(len(folded))]
             self.shared.update(dict.fromkeys(arrays, kind))
@@ -266,18 +261,24 @@ class Rows:
             )
         return self
 
-    def _zeros(self, names: dict[str, str]) -> Lines:
-        return [f"{name} = {self.compute.name}(0)" for name in names]
+    def _updates(self, terms: dict[str, str]) -> Lines:
+        """Return the lines that add terms to variables."""
+        return [f"{name} = plus({name}, {self._read(term)})" for name, term in terms.items()]
+
+    def _sums(self, names: Iterable[str], visit: Lines) -> Rows:
+        """Sum over a loop that adds to variables."""
+        self.lines += [*(f"{name} = {self.compute.name}(0)" for name in names), *visit]
+        return self._together(dict.fromkeys(names, "plus"), self.compute.name)
 
     def _stored(self, value: str, target: Operand) -> str:
-        """Return the expression of what is stored."""
+        """Return the expression to store."""
         text = self._read(value)
         if target.dtype.is_floating_point:
             text = converted(text, self.compute, target.dtype)
         return store(text, target.dtype)
 
     def _read(self, text: str) -> str:
-        """Return an expression with the operands' elements in place of their names in braces."""
+        """Replace operands in braces by the expressions of their elements."""
         return text.format_map(
             {
                 name: f"{name}_kept[k]" if self._keeps(name) else self._loaded(name, self._at(name))
@@ -293,13 +294,13 @@ class Rows:
         return load(f"{name}[{at}]", self.operands[name].dtype, self._type(name))
 
     def _type(self, name: str) -> DType:
-        """Return the type in which an operand's elements are read."""
+        """Return the dtype that an operand's elements are read as."""
         dtype = self.operands[name].dtype
         as_is = dtype.kind == "integer" and self.compute.is_floating_point
         return dtype if as_is else self.compute
 
     def _apart(self, place: str) -> str:
-        """Return the expression of how far from the beginning of a row a place in it lies."""
+        """Return the distance of a position in a row from the start of the row."""
         return f"{place} * inner" if self.team.beside or self.chunked else place
 
     def _at(self, name: str) -> str:
@@ -311,19 +312,26 @@ class Rows:
 
 def planned(
     ops: CudaOps,
-    rows: Rows,
+    recipe: tuple[Any, ...],
     layout: RowLayout,
     chunks: int | None = None,
     counts: tuple[int, ...] = (),
 ) -> Plan:
-    """Return the launch of a kernel on rows.
+    """Return the launch of a kernel on rows, which is planned on first use.
 
     Args:
         ops: the backend.
-        rows: the kernel.
-        layout: how the rows lie.
-        chunks: how many chunks of each there are, if the kernel has any.
+        recipe: the function that returns the kernel, and its arguments before the team.
+        layout: the layout of the rows.
+        chunks: the number of chunks of each row, if the kernel has chunks.
         counts: the numbers that `Rows.counts` names.
     """
-    grid = (rows.team.blocks(layout.rows), chunks or 1)
-    return ops.plan(rows.kernel(), grid, rows.team.threads, (*layout.numbers(chunks), *counts))
+
+    def plan() -> Plan:
+        make, *arguments = recipe
+        rows: Rows = make(*arguments, layout.teams(ops.machine.size.threads))
+        grid = (rows.team.blocks(layout.rows), chunks or 1)
+        return ops.plan(rows.kernel(), grid, rows.team.threads, (*layout.numbers(chunks), *counts))
+
+    planned: Plan = ops.remembered((recipe, layout, chunks, counts), plan)
+    return planned

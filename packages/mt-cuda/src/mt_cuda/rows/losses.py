@@ -1,8 +1,8 @@
 """Cross-entropy: the loss of all samples in two launches, and its gradient in one.
 
-Each row of scores yields its loss at once, and the logarithm of the sum of its exponentials, from
-which the gradient makes the softmax anew. The composition writes both softmax and its logarithm,
-and as many zeros as there are scores.
+Each row of scores yields its loss directly, and the log of the sum of its exponentials, from which
+the gradient recomputes the softmax. The composition stores both softmax and log-softmax, and as
+many zeros as there are scores.
 """
 
 from __future__ import annotations
@@ -11,24 +11,19 @@ from typing import Any
 
 from mt_cuda.core.elements import computed
 from mt_cuda.core.kernel import indented
-from mt_cuda.indexing.checks import ASKED, launch_checking, noting
+from mt_cuda.indexing.checks import NOTED, launch_checking, noting
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned, rows_along
 from mt_cuda.rows.teams import Team
-from mt_cuda.tensors import (
-    elements_of,
-    is_floating,
-    new,
-    ops_of,
-    tensor_of,
-)
+from mt_cuda.tensors import FloatKernel, elements_of, new, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData, int64
-from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
+from mt_tensor.extending import Gradients, Needs, Saved
 
 
 def losses_of_rows(dtype: DType, losses: DType, team: Team) -> Rows:
-    """Return the kernel of each row's loss, and of the logarithm of its sum of exponentials.
+    """Return the kernel of each row's loss, and of the log of its sum of exponentials.
 
-    A target that is ignored has a loss of 0; one outside of the row is noted, and has one of nan.
+    The loss of a target that is ignored is 0; a target that is no class is noted, and its loss is
+    nan.
     """
     compute = computed(dtype)
     operands = {
@@ -38,19 +33,19 @@ def losses_of_rows(dtype: DType, losses: DType, team: Team) -> Rows:
         "logarithms": Operand(compute, "row"),
         "notice": Operand(int64, "whole", array=True),
     }
-    rows = Rows("cross_entropy", operands, team, compute, counts=("ignored",), asked=ASKED)
+    rows = Rows("cross_entropy", operands, team, compute, counts=("ignored",), extra=NOTED)
     rows.fold("largest", "larger", "-inf", "{x}")
     rows.sums(total="math.exp({x} - largest)")
     rows.let("logarithm", "math.log(total)")
-    rows.let("wanted", "{target}")
-    inside, nan = "(wanted >= 0) & (wanted < length)", f"{compute.name}(nan)"
-    rows.let("chosen", f"{rows.element('x', 'wanted')} if {inside} else {nan}")
+    rows.let("label", "{target}")
+    inside, nan = "(label >= 0) & (label < length)", f"{compute.name}(nan)"
+    rows.let("chosen", f"{rows.element('x', 'label')} if {inside} else {nan}")
     rows.lines += [
-        "if (row < rows) & (lane == 0) & (wanted != ignored):",
-        *indented(noting("wanted", "0", "length")),
+        "if (row < rows) & (lane == 0) & (label != ignored):",
+        *indented(noting("label", "0", "length")),
     ]
     loss = "logarithm - (chosen - largest)"
-    rows.store("losses", f"{loss} if wanted != ignored else {compute.name}(0)")
+    rows.store("losses", f"{loss} if label != ignored else {compute.name}(0)")
     rows.store("logarithms", "logarithm + largest")
     return rows
 
@@ -58,13 +53,13 @@ def losses_of_rows(dtype: DType, losses: DType, team: Team) -> Rows:
 def gradient_of_rows(dtype: DType, reduction: str, team: Team) -> Rows:
     """Return the kernel of the gradient, `(softmax(x) - 1 at the target) * grad`.
 
-    The upstream gradient is one for all losses if they are reduced; of a mean, it is divided by how
-    many targets count.
+    If the losses are reduced, there is one upstream gradient for all of them; for a mean, it is
+    divided by the number of targets that are not ignored.
 
     Args:
-        dtype: the element type.
-        reduction: how the losses are put together.
-        team: who works on a row.
+        dtype: the dtype of the elements.
+        reduction: the reduction of the losses.
+        team: the threads that share a row.
     """
     compute = computed(dtype)
     operands = {
@@ -77,18 +72,19 @@ def gradient_of_rows(dtype: DType, reduction: str, team: Team) -> Rows:
     }
     name = f"cross_entropy_gradient_{reduction}"
     rows = Rows(name, operands, team, compute, counts=("ignored",))
-    rows.let("wanted", "{target}").let("logarithm", "{logarithms}")
+    rows.let("label", "{target}").let("logarithm", "{logarithms}")
     rows.let("share", "{grad} / {counted}" if reduction == "mean" else "{grad}")
     zero = f"{compute.name}(0)"
-    value = f"math.exp({{x}} - logarithm) - ({compute.name}(1) if j == wanted else {zero})"
-    return rows.store("out", f"({value}) * share if wanted != ignored else {zero}")
+    value = f"math.exp({{x}} - logarithm) - ({compute.name}(1) if j == label else {zero})"
+    return rows.store("out", f"({value}) * share if label != ignored else {zero}")
 
 
 def total_of_losses(compute: DType, dtype: DType, mean: bool, team: Team) -> Rows:
     """Return the kernel of the sum of all losses, which are one row, or of their mean.
 
-    The mean is that of the losses that count; how many these are is stored, too.
+    The mean is over losses that are not ignored; their number is stored, too.
     """
+    team = Team(team.threads, team.threads)  # all threads of a block
     row = Operand(compute, "row")
     operands = {"losses": Operand(compute), "target": Operand(int64), "out": Operand(dtype, "row")}
     name = "mean_of_losses" if mean else "sum_of_losses"
@@ -98,35 +94,23 @@ def total_of_losses(compute: DType, dtype: DType, mean: bool, team: Team) -> Row
     return rows.store("out", "total / number" if mean else "total").store("counted", "number")
 
 
-class CrossEntropy(FusedKernel):
-    """Scores of shape (samples, classes, *rest), classes, and how losses are put together.
-
-    Between the last two is the target of samples that do not count.
-    """
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing to the composition."""
-        return is_floating(arguments[0])
+class CrossEntropy(FloatKernel):
+    """Cross-entropy of scores (samples, classes, *rest), targets, the ignored target, reduction."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the loss; saved are the logarithms of the sums, and how many targets count.
+        """Return the loss; saved are the logs of the sums, and the number of targets of a mean.
 
-        That a class does not exist is said when somebody waits: see `mt_cuda.indexing.checks`.
+        A target that is no class raises an error at the next synchronization: see
+        `mt_cuda.indexing.checks`.
         """
         x, classes, ignored, reduction = arguments
         ops, compute, target = ops_of(x), computed(x.dtype), elements_of(classes)
         each = x.dtype if reduction == "none" else compute
         losses, logarithms = new(x, classes.shape, each), new(x, classes.shape, compute)
-
-        def plan() -> Any:
-            layout = rows_along(x.shape, 1)
-            team = layout.teams(ops.machine.size.threads)
-            rows = losses_of_rows(x.dtype, each, team)
-            return planned(ops, rows, layout, counts=(ignored,))
-
-        ready = ops.remembered(("cross_entropy", x.shape, x.dtype, each, ignored), plan)
+        recipe, layout = (losses_of_rows, x.dtype, each), rows_along(x.shape, 1)
+        plan = planned(ops, recipe, layout, counts=(ignored,))
         where = ("cross_entropy()", "dimension 1")
-        launch_checking(ops, ready, [elements_of(x), target, losses, logarithms], where)
+        launch_checking(ops, plan, [elements_of(x), target, losses, logarithms], where)
         if reduction == "none":
             return tensor_of(losses, x), (logarithms,)
         out, counted = _total(losses, target, x, ignored, reduction)
@@ -136,33 +120,21 @@ class CrossEntropy(FusedKernel):
         """Return the gradient of the scores."""
         (logarithms, *counted), (x, classes, ignored, reduction) = saved, arguments
         ops, out = ops_of(x), new(x)
-
-        def plan() -> Any:
-            layout = rows_along(x.shape, 1)
-            team = layout.teams(ops.machine.size.threads)
-            rows = gradient_of_rows(x.dtype, reduction, team)
-            return planned(ops, rows, layout, counts=(ignored,))
-
-        key = ("cross_entropy gradient", x.shape, x.dtype, ignored, reduction)
+        recipe, layout = (gradient_of_rows, x.dtype, reduction), rows_along(x.shape, 1)
         views = [elements_of(x), elements_of(classes), logarithms, elements_of(grad)]
-        ops.launch(ops.remembered(key, plan), [*views, *counted, out])
+        ops.launch(planned(ops, recipe, layout, counts=(ignored,)), [*views, *counted, out])
         return tensor_of(out, x), None, None, None
 
 
 def _total(
     losses: TensorData, target: TensorData, x: Tensor, ignored: int, reduction: str
 ) -> list[TensorData]:
-    """Return the sum or the mean of the losses in the type of scores, and how many count."""
+    """Return the sum or mean of the losses in the scores' dtype, and the number of targets."""
     ops, compute = ops_of(x), losses.dtype
     results = [new(x, ()), new(x, (), compute)]
-
-    def plan() -> Any:
-        threads = ops.machine.size.threads
-        rows = total_of_losses(compute, x.dtype, reduction == "mean", Team(threads, threads))
-        return planned(ops, rows, RowLayout(1, losses.size), counts=(ignored,))
-
-    ready = ops.remembered(("losses", losses.size, x.dtype, reduction, ignored), plan)
-    ops.launch(ready, [losses, target, *results])
+    recipe = (total_of_losses, compute, x.dtype, reduction == "mean")
+    plan = planned(ops, recipe, RowLayout(1, losses.size), counts=(ignored,))
+    ops.launch(plan, [losses, target, *results])
     return results
 
 

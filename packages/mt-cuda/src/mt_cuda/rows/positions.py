@@ -1,9 +1,9 @@
-"""Where along a dimension the largest or smallest element is, in one launch."""
+"""Argmax and argmin along a dimension, in one launch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from mt_cuda.core.elements import computed
 from mt_cuda.rows.kernels import Operand, Rows, planned, rows_along
@@ -15,12 +15,12 @@ from mt_tensor.extending import FUSED
 Name = Literal["argmax", "argmin"]
 
 LONGEST = 256
-"""How many elements of a row there are for each thread of a block at most. A longer row is worth
-the launches in which all of a GPU looks through it."""
+"""The most elements of a row per thread of a block. For a longer row, several launches that use the
+whole GPU are faster."""
 
 
 def first_of_rows(name: Name, dtype: DType, team: Team) -> Rows:
-    """Return the kernel of the first place in each row that holds the extreme, or nan."""
+    """Return the kernel of the first position in each row of the extreme, or nan."""
     operands = {"x": Operand(dtype), "out": Operand(int64, "row")}
     rows = Rows(name, operands, team, computed(dtype))
     better = "larger" if name == "argmax" else "smaller"
@@ -31,20 +31,15 @@ def first_of_rows(name: Name, dtype: DType, team: Team) -> Rows:
 
 
 def _position(name: Name) -> Callable[[Tensor, int], Tensor]:
-    """Return what finds the first place of the extreme; it has no gradient."""
+    """Return the function that finds the first position of the extreme; it has no gradient."""
 
     def kernel(x: Tensor, dim: int) -> Tensor:
         ops = ops_of(x)
-        threads = ops.machine.size.threads
-        if not x.numel() or x.shape[dim] > threads * LONGEST:
+        if not x.numel() or x.shape[dim] > ops.machine.size.threads * LONGEST:
             return FUSED[name](x, dim)
-        layout = rows_along(x.shape, dim)
-
-        def plan() -> Any:
-            return planned(ops, first_of_rows(name, x.dtype, layout.teams(threads)), layout)
-
+        plan = planned(ops, (first_of_rows, name, x.dtype), rows_along(x.shape, dim))
         out = new(x, (*x.shape[:dim], 1, *x.shape[dim + 1 :]), int64)
-        ops.launch(ops.remembered((name, x.dtype, layout), plan), [elements_of(x), out])
+        ops.launch(plan, [elements_of(x), out])
         return tensor_of(out, x)
 
     return kernel

@@ -1,4 +1,4 @@
-"""Softmax and its logarithm: each way in one launch, where their composition takes five."""
+"""Softmax and log-softmax: one launch each way, where the composition takes five."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Name = Literal["softmax", "log_softmax", "softmax_gradient", "log_softmax_gradie
 
 
 def rowwise(name: Name, dtype: DType, team: Team) -> Rows:
-    """Return a kernel: of `x` to `y`; or of `grad` and the result `y` to `out`, its gradient."""
+    """Return the kernel from `x` to `y`, or from `grad` and `y` to the gradient `out`."""
     gradient = name.endswith("gradient")
     names = ("grad", "y", "out") if gradient else ("x", "y")
     rows = Rows(name, dict.fromkeys(names, Operand(dtype)), team, computed(dtype))
@@ -43,6 +43,7 @@ class Rowwise(FusedKernel):
 
     Attributes:
         name: the operation.
+        backward: the name of its gradient.
     """
 
     def __init__(self, name: Literal["softmax", "log_softmax"]) -> None:
@@ -52,12 +53,12 @@ class Rowwise(FusedKernel):
         )
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave numbers, nothing and integers to the composition."""
+        """Require a non-empty tensor of floats with a dimension."""
         x, _ = arguments
         return x.ndim > 0 and is_floating(x)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result, which the gradient reads."""
+        """Return the result, which is saved for the gradient."""
         x, dim = arguments
         result = tensor_of(_along(dim, self.name, x), x)
         return result, (result,)
@@ -69,16 +70,11 @@ class Rowwise(FusedKernel):
 
 
 def _along(dim: int, name: Name, *tensors: Tensor) -> TensorData:
-    """Run a kernel over the rows that tensors of one shape have along a dimension."""
-    first, ops = tensors[0], ops_of(tensors[0])
-    dtype, out = first.dtype, new(tensors[0])
-
-    def plan() -> Any:
-        layout = rows_along(first.shape, dim)
-        return planned(ops, rowwise(name, dtype, layout.teams(ops.machine.size.threads)), layout)
-
-    ready = ops.remembered((name, dtype, first.shape, dim), plan)
-    ops.launch(ready, [*map(elements_of, tensors), out])
+    """Run a kernel over the rows of tensors of one shape along a dimension."""
+    first, out = tensors[0], new(tensors[0])
+    ops, recipe = ops_of(first), (rowwise, name, first.dtype)
+    plan = planned(ops, recipe, rows_along(first.shape, dim))
+    ops.launch(plan, [*map(elements_of, tensors), out])
     return out
 
 

@@ -1,12 +1,12 @@
-"""Threads that share the work on one row: as many as it is worth, and several rows in a block.
+"""Teams of threads that share a row: as many as pays, and several rows in a block.
 
-The core's reductions give a whole block to a row, or a single thread. Rows of a hundred elements
-want neither. A team is a power of two of threads: they visit the row's elements in turns, and fold
-what they found in shared memory. Neighbouring threads read neighbouring elements: they are of one
-team where a row lies together, and of teams side by side where neighbouring rows do.
+The core's reductions use a whole block per row, or a single thread. Neither suits rows of a hundred
+elements. A team is a power of two of threads: each visits every n-th element of the row, and they
+combine their results in shared memory. Adjacent threads read adjacent elements: they are in one
+team if a row is contiguous, and in adjacent teams if adjacent elements belong to adjacent rows.
 
-What a thread reads of a row that is not long it may keep in its registers, where it finds it again:
-memory is read once, and all of it is on its way before the first is needed.
+A thread may keep its elements of a short row in registers: memory is read once, and all loads are
+issued before the first is needed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Team:
     Attributes:
         size: threads of a team, a power of two.
         threads: threads of a block, a multiple of it.
-        beside: whether neighbouring threads work on neighbouring rows, not on the same.
-        each: how many elements of a row a thread has at most, all of which it keeps; 0 if they are
-            too many, so that it reads them again.
+        beside: whether adjacent threads process adjacent rows, not the same row.
+        each: the most elements of a row per thread, all of which it keeps in registers; 0 if there
+            are too many, so that it reads them again.
     """
 
     size: int
@@ -36,21 +36,21 @@ class Team:
 
     @property
     def rows(self) -> int:
-        """How many rows a block works on."""
+        """The number of rows of a block."""
         return self.threads // self.size
 
     @property
     def name(self) -> str:
-        """What ends the names of kernels for these teams."""
+        """The suffix of names of kernels for these teams."""
         kept = f"_of_{self.each}" if self.each else ""
         return f"{'beside' if self.beside else 'team'}{self.size}{kept}"
 
     def blocks(self, rows: int) -> int:
-        """Return how many blocks work on so many rows."""
+        """Return the number of blocks for so many rows."""
         return -(-rows // self.rows)
 
     def begin(self) -> Lines:
-        """Return the lines that find the row of a thread, and its place in the team."""
+        """Return the lines that find the row of a thread, and its lane in the team."""
         quotient, rest = f"thread // {self._other}", f"thread % {self._other}"
         place, lane = (rest, quotient) if self.beside else (quotient, rest)
         return [
@@ -60,12 +60,12 @@ class Team:
         ]
 
     def fold(self, folds: Sequence[tuple[str, str, str]]) -> Lines:
-        """Return the lines after which every thread has what the totals of its team make together.
+        """Return the lines that combine the totals of a team, for all of its threads.
 
         Args:
-            folds: for each total the variable that each thread has it in, and gets the result in;
-                the name of the function that makes one total of two; and a shared array with an
-                element for each thread of the block.
+            folds: for each total its variable, which receives the result; the name of the function
+                that combines two totals; and a shared array with an element for each thread of the
+                block.
         """
         if self.size == 1:
             return []
@@ -82,10 +82,10 @@ class Team:
             apart //= 2
         first = f"thread - lane * {step}" if self.beside else "thread - lane"
         lines += [f"{total} = {memory}[{first}]" for total, _, memory in folds]
-        return [*lines, "cuda.syncthreads()"]  # for the memory is used again by the next fold
+        return [*lines, "cuda.syncthreads()"]  # the next reduction reuses the memory
 
     def visit(self, variable: str, begin: str, end: str, lines: Lines) -> Lines:
-        """Return the loop in which a team visits what its row has from `begin` to before `end`."""
+        """Return the loop of a team over its row from `begin` to before `end`."""
         return [
             "if row < rows:",
             f"    {variable} = {begin} + lane" if begin else f"    {variable} = lane",
@@ -95,7 +95,7 @@ class Team:
         ]
 
     def visit_kept(self, variable: str, end: str, lines: Lines) -> Lines:
-        """Return the same before `end`, unrolled: `k` counts the elements that a thread keeps."""
+        """Return the same loop from 0, unrolled: `k` numbers the elements that a thread keeps."""
         return [
             "if row < rows:",
             f"    for k in range({self.each}):",
@@ -110,19 +110,19 @@ class Team:
 
 
 SECTOR = 8
-"""How many rows lie side by side at least: those whose elements a GPU reads at once."""
+"""The least number of adjacent rows in a block: a GPU reads that many elements at once."""
 
 BUSY = 2**15
-"""Threads from which on a GPU has enough to do."""
+"""The number of threads that keep a GPU busy."""
 
 MOST = 16
-"""How many elements of a row a thread keeps at most."""
+"""The most elements of a row that a thread keeps."""
 
 
 def team_for(length: int, threads: int) -> Team:
-    """Return the teams for rows that lie together.
+    """Return the teams for contiguous rows.
 
-    A warp for a short row: 32 threads read 128 bytes at once.
+    A short row gets a warp: 32 threads read 128 bytes at once.
 
     Args:
         length: elements of a row.
@@ -135,10 +135,10 @@ def team_for(length: int, threads: int) -> Team:
 
 
 def team_beside(rows: int, length: int, threads: int) -> Team:
-    """Return the teams for rows that lie side by side: few threads for each where rows are many.
+    """Return the teams for rows side by side: few threads per row if there are many rows.
 
     Args:
-        rows: how many rows there are.
+        rows: the number of rows.
         length: elements of a row.
         threads: threads of a block.
     """
@@ -149,6 +149,6 @@ def team_beside(rows: int, length: int, threads: int) -> Team:
 
 
 def kept(length: int, size: int) -> int:
-    """Return how many elements each of so many threads keeps: a power of two, or 0."""
+    """Return the number of elements that each thread keeps: a power of two, or 0."""
     each = 1 << (-(-length // size) - 1).bit_length()
     return each if each <= MOST else 0

@@ -1,19 +1,19 @@
-"""Running folds along rows: each element joined with all that come before it.
+"""Scans along rows: each element combined with all elements before it.
 
-A fold gives one total for a row, and threads may make it in any shape of tree. Here every element
-wants the total of what comes before it, too. Three ways, after what there is to do:
+A reduction gives one total per row, which threads may compute in any tree. Here every element needs
+the total of the elements before it. There are three ways, depending on the size:
 
-- *serial*: one thread for each row. Good for short rows, and for many that lie side by side.
-- *blocks*: one block for each row. It takes a tile of the row after the other. Each thread folds a
-  few neighbours; what the threads have is folded in shared memory in as many steps as the logarithm
-  of their number (Hillis and Steele, "Data parallel algorithms", 1986); and with what comes before
-  them all, the carry, each thread gives its elements their totals.
-- *chunks*, in three launches: few long rows are cut, so that all of a GPU has something to do. The
-  first launch folds every chunk, the second scans these totals, and in the third they are the
-  carries that the chunks begin with.
+- *serial*: one thread per row, for short rows, and for many rows side by side.
+- *blocks*: one block per row, which processes tile after tile of the row. Each thread combines a
+  few neighbors; the totals of threads are combined in shared memory in log2(threads) steps (Hillis
+  and Steele, "Data parallel algorithms", 1986); and with the total before them all, the carry, each
+  thread computes the totals of its elements.
+- *chunks*, in three launches: a few long rows are split to occupy the whole GPU. The first launch
+  reduces every chunk, the second scans these totals, and in the third they are the carries that the
+  chunks start with.
 
-The order of every sum is fixed by the sizes alone, so results repeat exactly. Floats are added up
-and multiplied as float64, and rounded once.
+The order of every sum depends on the sizes alone, so results are reproducible. Floats are added and
+multiplied as float64, and rounded once.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from mt_fast.extending import converted
 from mt_tensor import DType, TensorData, float64, int64, uint64
 
 Chunks = Literal["blocks", "totals", "carried"]
-"""What blocks do: join whole rows; or make the totals of chunks, or begin with them."""
+"""The result of blocks: scans of whole rows; the totals of chunks; or scans that start with
+these."""
 
 EACH = 4
-"""How many neighbours a thread folds at once."""
+"""The number of neighbors that a thread combines at once."""
 
 SHORT = 16
-"""Up to how many elements a row is short."""
+"""The most elements of a short row."""
 
 LEAST = 2
-"""How many tiles a chunk has at least."""
+"""The least number of tiles of a chunk."""
 
 
 def total_type(dtype: DType) -> DType:
-    """Return the type in which elements are joined: the widest of its kind."""
+    """Return the dtype of totals: the widest of the category."""
     if dtype.is_floating_point:
         return float64
     return int64 if dtype.is_signed or dtype.kind == "bool" else uint64
@@ -52,20 +53,20 @@ def total_type(dtype: DType) -> DType:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What is joined, and how.
+    """A scan: its elements, and how they are combined.
 
     A total consists of one number or several, `a0`, `a1` and so on.
 
     Attributes:
-        name: what it computes.
-        totals: the types of the numbers of a total.
-        identity: the expressions of the total of nothing.
+        name: the name of the operation.
+        totals: the dtypes of the numbers of a total.
+        identity: the expressions of the total of no elements.
         combine: the statements that return the total of `a0`, `a1`, ... and `b0`, `b1`, ..., in
             this order.
-        inputs: the element types of what is read.
+        inputs: the dtypes of the inputs.
         element: the expressions of the total of one element: of `{x0}`, `{x1}`, ... of the inputs,
-            and of `i`, its place in the row.
-        outputs: the element types of what is written, and for each which number of a total.
+            and of `i`, its position in the row.
+        outputs: the dtypes of the outputs, and for each the number of a total to store.
     """
 
     name: str
@@ -77,7 +78,7 @@ class Scan:
     outputs: tuple[tuple[DType, int], ...]
 
     def of_totals(self) -> Scan:
-        """Return the scan of what was folded before."""
+        """Return the scan of totals of chunks."""
         every = range(len(self.totals))
         element = tuple(f"{{x{k}}}" for k in every)
         outputs = tuple((dtype, k) for k, dtype in enumerate(self.totals))
@@ -87,12 +88,12 @@ class Scan:
     # --- The parts of its kernels ---------------------------------------------------------------
 
     def functions(self) -> Lines:
-        """Return the function that joins two totals."""
+        """Return the function that combines two totals."""
         names = ", ".join(self.names("a") + self.names("b"))
         return [f"def combine({names}):", *indented(self.combine), ""]
 
-    def joined(self, into: str, first: str, second: str) -> str:
-        """Return the statement that sets one total to that of two."""
+    def combined(self, into: str, first: str, second: str) -> str:
+        """Return the statement that sets one total to the combination of two."""
         given = ", ".join(self.names(first) + self.names(second))
         return f"{', '.join(self.names(into))} = combine({given})"
 
@@ -100,13 +101,13 @@ class Scan:
         """Return the statements that set a total."""
         return [f"{n} = {value}" for n, value in zip(self.names(total), values, strict=True)]
 
-    def nothing(self, total: str) -> Lines:
-        """Return the statements that set a total to that of nothing."""
+    def initialize(self, total: str) -> Lines:
+        """Return the statements that set a total to the identity."""
         typed = zip(self.totals, self.identity, strict=True)
         return self.set(total, [f"{dtype.name}({value})" for dtype, value in typed])
 
     def read(self, total: str) -> Lines:
-        """Return the statements that set a total to that of the element `i`, which is at `at`."""
+        """Return the statements that set a total to that of the element `i`, at position `at`."""
         loaded = {
             f"x{k}": load(f"x{k}[x{k}_at + at]", dtype, total_type(dtype))
             for k, dtype in enumerate(self.inputs)
@@ -127,14 +128,14 @@ class Scan:
 
 
 def serial(scan: Scan) -> Kernel:
-    """Return the kernel in which a thread joins the elements of a row."""
+    """Return the kernel in which a thread scans a row."""
     row = [
         "at = row // inner * length * inner + row % inner",
-        *scan.nothing("total"),
+        *scan.initialize("total"),
         "i = 0",
         "while i < length:",
         *indented(scan.read("one")),
-        f"    {scan.joined('total', 'total', 'one')}",
+        f"    {scan.combined('total', 'total', 'one')}",
         *indented(scan.write("total")),
         "    at += inner",
         "    i += 1",
@@ -152,12 +153,12 @@ def serial(scan: Scan) -> Kernel:
 
 
 def blocks(scan: Scan, chunks: Chunks, threads: int) -> Kernel:
-    """Return the kernel in which a block joins the elements of a row, or of a chunk of it.
+    """Return the kernel in which a block scans a row, or a chunk of it.
 
     Args:
-        scan: what is joined.
-        chunks: whether there are chunks, and what is done with their totals.
-        threads: how many threads a block has, a power of two.
+        scan: the scan.
+        chunks: whether there are chunks, and whether to compute their totals or start with them.
+        threads: the threads of a block, a power of two.
     """
     carries = scan.names("carries")
     tile = [
@@ -165,8 +166,8 @@ def blocks(scan: Scan, chunks: Chunks, threads: int) -> Kernel:
         *_fold_before(scan, threads),
         *([] if chunks == "totals" else _give(scan)),
         *scan.set("whole", [f"{memory}[side + {threads - 1}]" for memory in scan.names("shared")]),
-        scan.joined("carry", "carry", "whole"),
-        "cuda.syncthreads()",  # for the shared memory is used again by the next tile
+        scan.combined("carry", "carry", "whole"),
+        "cuda.syncthreads()",  # the next tile reuses the shared memory
         f"begin += {threads * EACH}",
     ]
     body = [
@@ -179,7 +180,7 @@ def blocks(scan: Scan, chunks: Chunks, threads: int) -> Kernel:
         "start = row // inner * length * inner + row % inner",
         "begin = chunk * span",
         "stop = min(length, begin + span)",
-        *scan.nothing("carry"),
+        *scan.initialize("carry"),
     ]
     if chunks == "carried":
         before = [f"{name}[{name}_at + (chunk - 1) * rows + row]" for name in carries]
@@ -211,7 +212,7 @@ def _arrays(scan: Scan, where: str, name: str, count: int) -> Lines:
 
 
 def _of_own(lines: Lines) -> Lines:
-    """Return a loop over the elements of a thread that there are."""
+    """Return a loop over a thread's elements that are in the row."""
     return [
         f"for e in range({EACH}):",
         f"    i = begin + thread * {EACH} + e",
@@ -222,20 +223,20 @@ def _of_own(lines: Lines) -> Lines:
 
 
 def _fold_own(scan: Scan) -> Lines:
-    """Return the lines in which a thread joins its own elements, and keeps every total."""
+    """Return the lines in which a thread scans its own elements, and keeps every total."""
     kept = zip(scan.names("own"), scan.names("total"), strict=True)
     each = [
         *scan.read("one"),
-        scan.joined("total", "total", "one"),
+        scan.combined("total", "total", "one"),
         *(f"{own}[e] = {total}" for own, total in kept),
     ]
-    return [*scan.nothing("total"), *_of_own(each)]
+    return [*scan.initialize("total"), *_of_own(each)]
 
 
 def _fold_before(scan: Scan, threads: int) -> Lines:
     """Return the steps after which shared memory has the totals up to every thread, from `side`.
 
-    A step reads one half of the memory and writes the other, so that a barrier is enough.
+    A step reads one half of the memory and writes the other, so that one barrier is enough.
     """
     shared = scan.names("shared")
 
@@ -249,7 +250,7 @@ def _fold_before(scan: Scan, threads: int) -> Lines:
         lines += [
             f"if thread >= {apart}:",
             *indented(scan.set("left", [f"{each}[{side - apart} + thread]" for each in shared])),
-            f"    {scan.joined('total', 'left', 'total')}",
+            f"    {scan.combined('total', 'left', 'total')}",
             *write(threads - side),
             "cuda.syncthreads()",
         ]
@@ -258,18 +259,18 @@ def _fold_before(scan: Scan, threads: int) -> Lines:
 
 
 def _give(scan: Scan) -> Lines:
-    """Return the lines in which a thread joins what comes before it with each of its own totals."""
+    """Return the lines that combine the total before a thread with each of its own totals."""
     left = [f"{memory}[side + thread - 1]" for memory in scan.names("shared")]
     each = [
         *scan.set("one", [f"{own}[e]" for own in scan.names("own")]),
-        scan.joined("one", "before", "one"),
+        scan.combined("one", "before", "one"),
         *scan.write("one"),
     ]
     return [
         *scan.set("before", scan.names("carry")),
         "if thread > 0:",
         *indented(scan.set("left", left)),
-        f"    {scan.joined('before', 'carry', 'left')}",
+        f"    {scan.combined('before', 'carry', 'left')}",
         *_of_own(each),
     ]
 
@@ -293,13 +294,13 @@ def _name(scan: Scan, way: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """The launches of a scan whose rows are cut.
+    """The launches of a scan whose rows are split.
 
     Attributes:
-        totals: makes the totals of chunks.
+        totals: computes the totals of chunks.
         between: scans them.
-        carried: begins with them.
-        count: how many totals there are.
+        carried: scans the chunks, starting with these.
+        count: the number of totals.
     """
 
     totals: Plan
@@ -315,12 +316,12 @@ def run(
     inputs: Sequence[TensorData],
     outputs: Sequence[TensorData],
 ) -> None:
-    """Scan rows: in one launch, or in three where few of them are long.
+    """Scan rows: in one launch, or in three for a few long rows.
 
     Args:
         ops: the backend.
-        scan: what is joined.
-        layout: how the rows lie, in all operands.
+        scan: the scan.
+        layout: the layout of the rows, in all operands.
         inputs: contiguous views.
         outputs: contiguous views, which are overwritten.
     """

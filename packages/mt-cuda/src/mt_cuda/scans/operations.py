@@ -1,4 +1,4 @@
-"""Running folds along a dimension, in a launch, or three where few rows are long."""
+"""Scans along a dimension, in one launch, or three for a few long rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOGADDEXP = (
     "sum = larger + math.log1p(math.exp(apart))",
     "return a0 + math.log1p(1.0) if a0 == b0 else sum if apart == apart else a0 + b0",
 )
-"""The logarithm of a sum: of equal infinities it is that infinity, and with nan it is nan."""
+"""The log of a sum of exponentials: equal infinities are kept, and nan gives nan."""
 
 _JOINS = {
     "cumsum": ("0", ("return a0 + b0",)),
@@ -29,16 +29,16 @@ _JOINS = {
 
 
 def fold(name: Name, dtype: DType) -> Scan:
-    """Return a running fold of elements of a type, to elements of it."""
+    """Return a cumulative operation on elements of a dtype, with results of that dtype."""
     total = total_type(dtype)
     identity, join = _JOINS[name]
     return Scan(name, (total,), (identity,), join, (dtype,), ("{x0}",), ((dtype, 0),))
 
 
 def extreme(name: Extreme, dtype: DType) -> Scan:
-    """Return the search for where running extremes were met last.
+    """Return the search for the last positions of running extremes.
 
-    A total is the extreme and its place, which is -1 before there is any element.
+    A total is the extreme and its position, which is -1 before any element.
     """
     sign = ">=" if name == "cummax" else "<="
     join = (
@@ -52,7 +52,7 @@ def extreme(name: Extreme, dtype: DType) -> Scan:
 def recurrence(dtype: DType) -> Scan:
     """Return the scan of `h[i] = x[i] + decay[i] * h[i - 1]`.
 
-    A total is what it makes of any `h` before it: its decay and its sum.
+    A total is a linear function of the previous `h`: its factor and its constant.
     """
     join = ("return a0 * b0, b0 * a1 + b1",)
     element = ("{x1} if i > 0 else float64(0)", "{x0}")
@@ -62,7 +62,7 @@ def recurrence(dtype: DType) -> Scan:
 
 
 def along(scan: Scan, dim: int, dtype: DType, inputs: Sequence[Tensor]) -> Tensor:
-    """Scan tensors of one shape along a dimension; a number is a row of its own."""
+    """Scan tensors of one shape along a dimension; a scalar is a row."""
     first = inputs[0]
     out = new(first, dtype=dtype)
     if first.numel():

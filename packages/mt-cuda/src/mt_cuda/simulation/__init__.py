@@ -1,1 +1,1 @@
-"""What the simulator finds beyond the core, and more that kernels may contain there."""
+"""Extensions of the simulator: race detection, and further features of kernels."""

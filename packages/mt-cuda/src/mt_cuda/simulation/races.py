@@ -1,4 +1,4 @@
-"""Shared memory of the simulator that notices when two threads race for an element."""
+"""Shared memory of the simulator that detects races between threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mt_tensor.extending import Array
 
 @dataclass(slots=True)
 class _Access:
-    """Who touched an element of shared memory since the last barrier."""
+    """The threads that accessed an element of shared memory since the last barrier."""
 
     phase: int = -1
     writer: int = -1
@@ -20,7 +20,7 @@ class _Access:
 
 
 class Shared:
-    """Shared memory: an array that notices when two threads race for an element."""
+    """Shared memory: an array that detects races between threads for an element."""
 
     def __init__(self, cuda: Cuda, elements: Array) -> None:
         self._cuda = cuda
@@ -51,7 +51,7 @@ class Shared:
         self._elements[at] = self._elements.dtype.type(value)
 
     def _begun(self, at: Any) -> _Access:
-        """Return the accesses to an element since the last barrier: there are none yet."""
+        """Return the accesses to an element since the last barrier, initially none."""
         place = at if isinstance(at, tuple) else (at,)
         if not all(0 <= i < size for i, size in zip(place, self._elements.shape, strict=True)):
             raise OutOfBoundsError(f"index {at} of shared memory {self._elements.shape}.")

@@ -1,6 +1,6 @@
-"""The rest of an array in kernels: `x[n:]` is the array from position n on; nothing is copied.
+"""Slices without an end in kernels: `x[n:]` is the array from position n on, without a copy.
 
-Where it is moved on in a loop, no position needs to be worked out there.
+A loop that increments such a slice computes no positions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mt_cuda.core.simulator import NAMES, TRANSFORMS
 
 @dataclass(eq=False, slots=True)
 class Rest:
-    """What of an array begins at some position: `x[n:]`. It may be counted back from there, too."""
+    """The rest of an array from some position on: `x[n:]`. Negative positions are allowed, too."""
 
     array: Any
     begin: int

@@ -1,4 +1,4 @@
-"""How the simulator runs the functions that move 16 bytes: element by element, after a check."""
+"""Functions of the simulator that move 16 bytes: element by element, after an alignment check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _check_aligned(memory: Any, at: int, lanes: int) -> None:
     if isinstance(memory, Rest):
         at += memory.begin
     if at % lanes:
-        raise SimulationError(f"16 bytes from position {at} on do not begin on a boundary.")
+        raise SimulationError(f"16 bytes from position {at} on are not aligned to 16 bytes.")
 
 
 for _lanes in (2, 4, 8, 16):

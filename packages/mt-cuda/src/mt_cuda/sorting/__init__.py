@@ -1,1 +1,1 @@
-"""Kernels that sort rows, search in sorted ones, and find what is not zero."""
+"""Kernels that sort rows, search in sorted rows, and find nonzero elements."""

@@ -1,22 +1,22 @@
-"""Places in sorted rows: every thread halves what is left of a row until its value fits."""
+"""Positions in sorted rows: every thread searches a row by bisection."""
 
 from __future__ import annotations
 
-from mt_cuda.core.backend import CudaOps, Plan
+from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.elements import computed, load, operand
 from mt_cuda.core.kernel import Kernel, define, numbers, over_grid
 from mt_cuda.sorting.sorting import comes_after
-from mt_cuda.tensors import elements_of, ops_of, tensor_of
+from mt_cuda.tensors import elements_of, ops_of, planned_over_grid, tensor_of
 from mt_tensor import DType, Tensor, TensorData, elementwise, int64, sort
 from mt_tensor.extending import FUSED
 
 
 def search(dtype: DType, right: bool) -> Kernel:
-    """Return the kernel that counts, for each value, the elements of its row that come before it.
+    """Return the kernel that counts, for each value, the elements of its row that precede it.
 
     Args:
-        dtype: that of rows and values; a nan comes behind all numbers.
-        right: whether elements that equal a value are among those.
+        dtype: the dtype of rows and values; nan comes after all numbers.
+        right: whether elements equal to a value precede it.
     """
     compute = computed(dtype)
     before = "after(other, value) == 0" if right else "after(value, other)"
@@ -45,32 +45,27 @@ def search(dtype: DType, right: bool) -> Kernel:
 
 
 def places(ops: CudaOps, rows: TensorData, values: TensorData, right: bool) -> TensorData:
-    """Return, for each value, how many elements of its row come before it.
+    """Return, for each value, the number of elements of its row that precede it.
 
     Args:
         ops: the backend.
         rows: a contiguous view: one sorted row, or one for each row of the values.
-        values: a contiguous view of the same type.
-        right: whether elements that equal a value are among those.
+        values: a contiguous view of the same dtype.
+        right: whether elements equal to a value precede it.
 
     Returns:
         int64, of the shape of the values.
     """
     out = ops.empty(values.shape, int64)
     if values.size:
-        each = values.shape[-1] if rows.ndim > 1 else values.size
-
-        def plan() -> Plan:
-            kernel = search(values.dtype, right)
-            return ops.plan_over_grid(kernel, values.size, (rows.shape[-1], each))
-
-        key = ("search", values.dtype, right, values.size, rows.shape[-1], each)
-        ops.launch(ops.remembered(key, plan), (rows, values, out))
+        numbers = (rows.shape[-1], values.shape[-1] if rows.ndim > 1 else values.size)
+        plan = planned_over_grid(ops, (search, values.dtype, right), values.size, numbers)
+        ops.launch(plan, (rows, values, out))
     return out
 
 
 def searchsorted(rows: Tensor, values: Tensor, right: bool) -> Tensor:
-    """Return how many elements of its row come before each value; the host compares two types."""
+    """Return how many elements of its row precede each value; the host compares mixed dtypes."""
     if rows.dtype is not values.dtype:
         return FUSED["searchsorted"](rows, values, right)
     found = places(ops_of(rows), elements_of(rows), elements_of(values), right)
@@ -78,7 +73,7 @@ def searchsorted(rows: Tensor, values: Tensor, right: bool) -> Tensor:
 
 
 def isin(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
-    """Return which elements occur among others, which are sorted; the host compares two types."""
+    """Return which elements occur among others; the host compares mixed dtypes."""
     if elements.dtype is not others.dtype or not others.numel():
         return FUSED["isin"](elements, others, assume_unique, invert)
     ordered = sort(others.reshape(-1), 0).values

@@ -1,20 +1,20 @@
-"""Sorting rows: short runs within a block, and then pairs of runs merged until one is left.
+"""Sort rows: sort short runs within a block, then merge pairs of runs until one is left.
 
-Both work on elements together with the places that they come from. Where two elements are equal,
-the places decide: so the order is stable, and the same on every run.
+Both process elements together with their original positions. If two elements are equal, their
+positions decide: so the order is stable, and reproducible.
 
-- *Runs.* A block sorts as many elements as it has memory for, by a network of comparisons (Batcher,
-  "Sorting networks and their applications", 1968): in every step each thread puts two elements in
-  order, and no step depends on what is found. Several short rows share a block.
-- *Merges.* Where a row has several runs, an element's place in two of them together is its place in
-  its own, and the number of elements of the other that come before it, which a binary search finds.
-  All threads search at the same time, and none waits for another. Each launch halves the number of
-  runs.
+- *Runs.* A block sorts as many elements as fit its memory, by a sorting network (Batcher, "Sorting
+  networks and their applications", 1968): in every step each thread puts two elements in order, and
+  the steps do not depend on the elements. Several short rows share a block.
+- *Merges.* If a row has several runs, an element's position in the merge of two runs is its
+  position in its own run plus the number of elements of the other run that precede it, which a
+  binary search finds. All threads search at the same time, without synchronization. Each launch
+  halves the number of runs.
 
-A row of two thousand elements takes one launch, and one of a million ten. Sorting by digits reads
-every element fewer times, but takes three launches for each digit of every type, and an order of
-bits for each kind of number; here all types are compared as they are. A nan comes last, or first
-where the order is descending.
+A row of two thousand elements takes one launch, and one of a million ten. A radix sort reads every
+element fewer times, but takes three launches for each digit of every dtype, and an order of bits
+for each dtype category; here all dtypes are compared directly. A nan comes last, or first in
+descending order.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from mt_cuda.tensors import elements_of, new, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData, int64
 
 EACH = 8
-"""How many elements of a block each thread has; half as many pairs."""
+"""The elements of a block per thread; there are half as many pairs."""
 
 
 def comes_after(descending: bool) -> Lines:
-    """Return the function that says whether one number comes after another, which it differs from.
+    """Return the function `after` that tests whether one number comes after another.
 
-    Numbers that are equal, or both nan, do not.
+    It is false for numbers that are equal or both nan.
     """
     if descending:
         return ["def after(a, b):", "    return (a < b) | ((b != b) & (a == a))", ""]
@@ -48,10 +48,10 @@ def runs(dtype: DType, threads: int, descending: bool, last: bool) -> Kernel:
     A block has `threads * EACH` elements: `width` of each of several runs.
 
     Args:
-        dtype: the element type.
-        threads: how many threads a block has, a power of two.
+        dtype: the dtype of the elements.
+        threads: the threads of a block, a power of two.
         descending: whether the largest comes first.
-        last: whether a run is a whole row, so that only places are kept.
+        last: whether a run is a whole row, so that only positions are stored.
     """
     compute, count = computed(dtype), threads * EACH
     slot = [
@@ -64,7 +64,7 @@ def runs(dtype: DType, threads: int, descending: bool, last: bool) -> Kernel:
         f"pair = thread + {threads} * e",
         "low = pair // apart * 2 * apart + pair % apart",
         "high = low + apart",
-        "if apart * 2 == merged:  # the second half of the two is looked at from its end",
+        "if apart * 2 == merged:  # the second half is read in reverse order",
         "    high = low - pair % apart * 2 + merged - 1",
         "a = keys[low]",
         "b = keys[high]",
@@ -126,9 +126,9 @@ def merges(dtype: DType, descending: bool, last: bool) -> Kernel:
     """Return the kernel that merges runs of `width` elements, two by two.
 
     Args:
-        dtype: the element type.
+        dtype: the dtype of the elements.
         descending: whether the largest comes first.
-        last: whether rows are then sorted, so that only places are kept.
+        last: whether rows are sorted afterwards, so that only positions are stored.
     """
     compute = computed(dtype)
     other = load("x[x_at + begin + middle]", dtype, compute)
@@ -141,11 +141,11 @@ def merges(dtype: DType, descending: bool, last: bool) -> Kernel:
         "low = int64(0)",
         "high = min(row * length + length - begin, width)",
         f"key = {load('x[x_at + i]', dtype, compute)}",
-        "while low < high:  # how many of the other run come before this element",
+        "while low < high:  # count the elements of the other run that precede this element",
         "    middle = (low + high) // 2",
         f"    other = {other}",
         "    before = after(key, other)",
-        "    if own % 2 == 1:  # it comes after those that equal it",
+        "    if own % 2 == 1:  # it comes after equal elements",
         "        before = after(other, key) == 0",
         "    if before:",
         "        low = middle + 1",
@@ -171,7 +171,7 @@ def _way(descending: bool) -> str:
 
 
 def _stored(value: str, dtype: DType) -> str:
-    """Return the expression of an element as it was before it was loaded."""
+    """Return the expression of an element as it was stored before."""
     if dtype.kind == "bool":
         return f"uint8({value})"
     return f"{dtype.name}({value})"
@@ -183,12 +183,12 @@ def _stored(value: str, dtype: DType) -> str:
 def sort_rows(
     ops: CudaOps, x: TensorData, layout: RowLayout, out: TensorData, descending: bool
 ) -> None:
-    """Store for each place of sorted rows the place that its element comes from.
+    """Store, for each position of sorted rows, the original position of its element.
 
     Args:
         ops: the backend.
         x: a contiguous view of the rows.
-        layout: how they lie, in both views; there is at least one element.
+        layout: the layout of the rows, in both views; there is at least one element.
         out: contiguous and int64.
         descending: whether the largest comes first.
     """

@@ -1,6 +1,6 @@
-"""Element-wise kernels in which each thread moves 16 bytes at a time.
+"""Elementwise kernels in which each thread moves 16 bytes at a time.
 
-Everything lies in a row, or is a single repeated element, and begins at a multiple of 16 bytes.
+All operands are contiguous, or a single repeated element, and aligned to 16 bytes.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from mt_operators.core.graph import Graph
 
 
 def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], lanes: int) -> Kernel:
-    """Return the kernel that moves 16 bytes at a time; every operand begins on such a boundary.
+    """Return the kernel that moves 16 bytes at a time; every operand is aligned to 16 bytes.
 
     Args:
         name: the name of the formula.
         graph: the traced formula.
-        types: the element types, all of one size except for operands of one element.
+        types: the dtypes, all of one size except for operands of one element.
         unit: as in `contiguous`.
-        lanes: how many elements make 16 bytes.
+        lanes: the number of elements in 16 bytes.
     """
     streams = [each for each, row in zip(types.names, unit, strict=True) if row]
     names = outputs(types)
@@ -58,7 +58,7 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         f"while i + {lanes - 1} < n:",
         *indented(step),
         "    i += step",
-        f"i = n - n % {lanes} + cuda.grid(1)  # what fills no 16 bytes at the end",
+        f"i = n - n % {lanes} + cuda.grid(1)  # the remainder, less than 16 bytes",
         "while i < n:",
         *indented(apply(types, in_rows(types, unit, "i"))),
         "    i += cuda.gridsize(1)",
@@ -67,7 +67,7 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
 
 
 def for_layout(ops: CudaOps, called: Call, layout: Layout) -> Any:
-    """Return the kernel, its numbers, and how many elements a thread moves at once; or None."""
+    """Return the kernel, its numbers, and the elements that a thread moves at once; or None."""
     unit, types = layout.unit(), called.types
     lanes = 16 // types.outputs[-1].itemsize
     if unit is None or not called.aligned or layout.size < lanes or not _same_size(types, unit):
@@ -77,7 +77,7 @@ def for_layout(ops: CudaOps, called: Call, layout: Layout) -> Any:
 
 
 def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:
-    """Whether all views that are rows have elements of one size, and outputs among them."""
+    """Whether all contiguous views have elements of one size."""
     dtypes = (dtype for _, dtype in types.operands)
     return len({d.itemsize for d, is_row in zip(dtypes, unit, strict=True) if is_row}) == 1
 

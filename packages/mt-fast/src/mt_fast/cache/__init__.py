@@ -1,1 +1,1 @@
-"""Compiled kernels on disk, in files that only this user can have written."""
+"""Compiled kernels on disk, in files that no other user can have written."""

@@ -1,9 +1,9 @@
-"""Keep compiled code in a folder, and read only entries that are intact and of this user.
+"""Store compiled code in a folder, and read only entries that are intact and belong to this user.
 
-Machine code is kept from process to process in files of one folder. A file begins with a hash of
-what follows: one that is damaged is as if it were not there. Whatever is wrong with the folder (it
-cannot be written to, the disk is full, others could have written it: see `private.py`), entries are
-not found, and are not kept.
+Machine code is shared between processes in files of one folder. A file starts with a hash of its
+content: a damaged file is treated as missing. If there is any problem with the folder (it cannot be
+written, the disk is full, other users may write to it: see `private.py`), entries are neither found
+nor stored.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _DIGEST = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where one package keeps what it has compiled.
+    """The folder of the compiled code of one package.
 
     Attributes:
-        name: what the folder is called, among the user's caches.
-        variable: the environment variable that names another one, or is `off`.
+        name: the name of the folder, in the user's cache directory.
+        variable: the environment variable that names another folder, or is `off`.
     """
 
     name: str
     variable: str
 
     def path(self) -> Path | None:
-        """Return the path; None if nothing is to be kept, or the user has no home.
+        """Return the path; None if nothing is to be stored, or the user has no home.
 
         Raises:
-            BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
+            BackendUnavailableError: the variable names the home of a user who does not exist.
         """
         chosen = os.environ.get(self.variable, "")
         if chosen == "off":
@@ -53,7 +53,7 @@ class Folder:
         return among_caches(self.name)
 
     def read(self, entry: str) -> bytes | None:
-        """Return an entry by its name; None if there is none that could be trusted and is whole."""
+        """Return the content of an entry; None if there is none that is trusted and intact."""
         folder = self.path()
         data = None if folder is None else private.read(folder / entry, self.variable)
         if data is None:
@@ -62,11 +62,11 @@ class Folder:
         return content if hashlib.sha256(content).digest() == digest else None
 
     def write(self, entry: str, content: bytes) -> None:
-        """Keep an entry, if it can be."""
+        """Store an entry, if possible."""
         self.write_text(entry, hashlib.sha256(content).digest() + content)
 
     def write_text(self, entry: str, text: bytes) -> None:
-        """Keep a file for people to read, if it can be."""
+        """Store a file for people to read, if possible."""
         folder = self.path()
         if folder is not None:
             with contextlib.suppress(OSError):
@@ -75,8 +75,8 @@ class Folder:
 
 @functools.cache
 def among_caches(name: str) -> Path | None:
-    """Return the path of a folder among the user's caches; None if the user has no home."""
-    import platformdirs  # when first needed only
+    """Return the path of a folder in the user's cache directory; None if the user has no home."""
+    import platformdirs  # imported on first use
 
     try:
         return platformdirs.user_cache_path(name, appauthor=False)
@@ -85,7 +85,7 @@ def among_caches(name: str) -> Path | None:
 
 
 def hashed(*parts: str | bytes) -> bytes:
-    """Return the hash of some texts, whose ends count."""
+    """Return the hash of some texts; their boundaries count."""
     digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode()

@@ -1,9 +1,9 @@
 """Read and write files that no other user can have written.
 
 Machine code that is loaded from disk can do anything. So no file is read that another user could
-have created or changed: the folder and the file must belong to this user or to root, and nobody
-else may write to them. Systems without owners in this sense, such as Windows, keep the folders of
-users apart by themselves.
+have created or changed: the folder and the file must belong to this user or to root, and no other
+user may have write permission. Systems without file owners in this sense, such as Windows, separate
+the folders of users themselves.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _HAS_OWNERS = hasattr(os, "geteuid")
 
 
 def read(path: Path, variable: str) -> bytes | None:
-    """Return the content of a file; None if there is none that could be trusted.
+    """Return the content of a file; None if there is none that is trusted.
 
-    The environment variable chooses another folder than that of the file: a warning names it.
+    A warning about a file that is not trusted names the environment variable that chooses another
+    folder.
     """
     with contextlib.suppress(OSError):
         if not _HAS_OWNERS:
@@ -42,9 +43,9 @@ def read(path: Path, variable: str) -> bytes | None:
 
 
 def write(path: Path, data: bytes, variable: str) -> None:
-    """Write a file in one step: others see all of it or nothing.
+    """Write a file atomically: other processes see all of it or nothing.
 
-    In a folder of which `read` would trust nothing, nothing is written.
+    Nothing is written to a folder that `read` would not trust.
 
     Raises:
         OSError: it cannot be written.
@@ -63,11 +64,11 @@ def write(path: Path, data: bytes, variable: str) -> None:
 
 
 def why_not(status: os.stat_result) -> str | None:
-    """Return why what has this status cannot be trusted; None if it can."""
+    """Return why a file or folder with this status is not trusted; None if it is."""
     if not _HAS_OWNERS:
         return None
     if status.st_uid not in (os.geteuid(), 0):
-        return f"it belongs to the user of number {status.st_uid}"
+        return f"it belongs to the user {status.st_uid}"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return "others may write to it"
     return None
@@ -82,11 +83,11 @@ def _is_trusted(path: Path, status: os.stat_result, variable: str) -> bool:
 
 @functools.cache
 def _warn(path: Path, reason: str, variable: str) -> None:
-    """Say so, once for each path."""
+    """Warn once per path."""
     warnings.warn(
-        f"{path} is not used, and kernels are compiled instead: {reason}, and what is loaded from "
-        f"there could do anything. Remove it, call `chmod go-w {path}` if it is yours, or let "
-        f"{variable} name a folder of your own.",
+        f"{path} is not used, and kernels are compiled instead: {reason}, and code loaded from "
+        f"there could do anything. Remove it, run `chmod go-w {path}` if it is yours, or set "
+        f"{variable} to a folder of your own.",
         RuntimeWarning,
         stacklevel=2,
     )

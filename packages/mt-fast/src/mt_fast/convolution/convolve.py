@@ -1,16 +1,16 @@
 """Convolution and its gradients, as products of matrices.
 
-What windows see is laid out in a buffer (`windows.py`), by which the kernels are multiplied, a tile
-at a time (`tiles.py`).
+The windows are copied to a buffer (`windows.py`) and multiplied by the kernels, a tile at a time
+(`tiles.py`).
 
 - The convolution is `kernels @ windows`.
 - The gradient of the kernels is `gradients @ windows.T`, summed over the images.
-- The gradient of the images is a convolution of the gradients, with the kernels transposed. With
-  a stride s, elements of the image that are s apart are seen by the same elements of the kernel and
-  others by others, so that there is one convolution for each *phase*, a place between two strides.
+- The gradient of the images is a convolution of the gradients with the transposed kernels. With a
+  stride s, image elements that are s apart are reached by the same elements of the kernel and
+  others by others, so there is one convolution per *phase*, a position within the stride.
 
-Arrays are C-contiguous and of one dtype, float32 or float64; pairs are (height, width). What is 1
-high is worked on as if it were 1 wide: neighbours are then above each other, and share a line.
+Arrays are C-contiguous and of one dtype, float32 or float64; pairs are (height, width). Images that
+are 1 high are processed as if they were 1 wide: rows of the output are then adjacent in memory.
 """
 
 from __future__ import annotations
@@ -46,22 +46,23 @@ Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
 PARALLEL_FROM = 2**18
-"""Multiplications from which all threads are used: waking one that sleeps costs as much as so
-many, and one that is awake next to nothing."""
+"""The number of multiplications from which all threads are used: waking a thread that sleeps costs
+about as much, and one that is awake almost nothing."""
 
 FEWEST = 32
-"""How many channels are in the buffer at once, at least: what fewer give costs as much to add."""
+"""The least number of channels in the buffer at once: adding the results of fewer channels costs as
+much as computing them."""
 
 POSITIONS = 1024
-"""How many positions a strip should have when kernels are differentiated: the gradients at so many
-positions, in a tile of rows, are to stay in the L1 cache."""
+"""The number of positions of a strip for the gradient of kernels: the gradients at these positions,
+in a tile of rows, should stay in the L1 cache."""
 
 
 # --- Convolution ----------------------------------------------------------------------------------
 
 
 class Layout(NamedTuple):
-    """Where the elements of a result lie in an array: a start, and strides in elements."""
+    """The layout of a result in an array: a start, and strides in elements."""
 
     start: int
     image: int
@@ -71,12 +72,12 @@ class Layout(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of a result: what is convolved with the same elements of the windows' kernel.
+    """A part of a result that is convolved with the same elements of the kernel.
 
     Attributes:
-        layout: where its elements lie.
-        rows: how many rows it has, at most those of the windows.
-        columns: how many columns.
+        layout: the layout of its elements.
+        rows: the number of its rows, at most that of the windows.
+        columns: the number of its columns.
         taps: the numbers of these elements of the kernel.
     """
 
@@ -87,13 +88,13 @@ class Part(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """How windows see images.
+    """The settings of a convolution.
 
     Attributes:
-        stride: how far apart windows are.
+        stride: the distance between windows.
         padding: zeros added on each side.
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
+        dilation: the distance between the elements of a window.
+        groups: the number of independent groups of channels.
     """
 
     stride: Pair
@@ -114,11 +115,11 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
         kernels: shape (outputs, channels / groups, kernel height, kernel width); with its dilation
             a kernel is not larger than a padded image.
         bias: shape (outputs,), or None.
-        settings: how windows see images.
+        settings: stride, padding, dilation and groups.
 
     Returns:
-        Shape (n, outputs, out height, out width), where a length becomes
-        `(length + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
+        Shape (n, outputs, out height, out width), where a size becomes `(size + 2 * padding -
+        dilation * (kernel - 1) - 1) // stride + 1`.
     """
     if _is_a_line(images.shape, kernels.shape, settings):
         return _transposed(
@@ -134,12 +135,12 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
 
 
 def _is_a_line(image: Sequence[int], kernel: Sequence[int], settings: Settings) -> bool:
-    """Return whether image and kernel, shapes that end with height and width, are 1 high."""
+    """Whether image and kernel, given as shapes that end with height and width, are 1 high."""
     return image[-2] == kernel[-2] == 1 and settings.padding[0] == 0 and image[-1] > 1
 
 
 def _transposed(array: Array) -> Array:
-    """Return an array with its last two dimensions exchanged, of which one is 1."""
+    """Exchange the last two dimensions of an array, one of which is 1."""
     *outer, height, width = array.shape
     return array.reshape(*outer, width, height)
 
@@ -148,12 +149,12 @@ class Work(NamedTuple):
     """A convolution, arranged for the kernel.
 
     Attributes:
-        units: how many units of work there are.
-        parallel: whether all threads share them.
-        offsets: for each part, where the rows of the windows begin in the buffer.
-        table: the parts; a row has the layout of one, how many rows and columns it has, and where
-            its offsets begin and end.
-        settings: what the kernel takes after the arrays.
+        units: the number of units of work.
+        parallel: whether all threads rows_per_thread them.
+        offsets: for each part, the starts of the rows of the windows in the buffer.
+        table: the parts; a row has the layout of one, the numbers of its rows and columns, and
+            where its offsets start and end.
+        settings: the arguments of the kernel after the arrays.
     """
 
     units: int
@@ -171,7 +172,7 @@ def _forward_plan(
     itemsize: int,
     threads: int,
 ) -> tuple[tuple[int, ...], Work | None]:
-    """Return the shape of a result, and how it is computed, given the shapes of the factors."""
+    """Return the shape of a result, and its work, given the shapes of the factors."""
     stride, padding, dilation, groups = settings
     n, _, *lengths = images
     outputs, channels, *kernel = kernels
@@ -193,14 +194,14 @@ def _arranged(
     itemsize: int,
     threads: int,
 ) -> Work | None:
-    """Return how parts of a result are computed; None if there is nothing to compute.
+    """Return the work for parts of a result; None if there is nothing to compute.
 
     Args:
-        windows: which elements positions see.
-        parts: what is computed of the result.
+        windows: the windows of the positions.
+        parts: the parts of the result.
         sizes: the number of images, of groups, and of a group's channels and outputs.
         itemsize: bytes of an element.
-        threads: how many threads may be used.
+        threads: the number of threads.
     """
     n, groups, channels, outputs = sizes
     taps = sum(len(part.taps) for part in parts)
@@ -209,27 +210,27 @@ def _arranged(
         return None
     parallel = positions * outputs * channels * taps >= PARALLEL_FROM
     units = n * groups
-    share = -(-windows.rows * units // (threads if parallel else 1))
+    rows_per_thread = -(-windows.rows * units // (threads if parallel else 1))
     lines = {(1, windows.columns)} == {(part.layout.column, part.layout.row) for part in parts}
-    some = _alike(windows, channels, itemsize) if lines else max(channels, 1)
-    at_once = min(rows_that_fit(windows, some, itemsize), share)
-    strips, offsets = plan(windows, some, at_once)
-    by_tap = offsets.reshape(some, windows.kernel_height * windows.kernel_width)
+    at_once = _alike(windows, channels, itemsize) if lines else max(channels, 1)
+    rows = min(rows_that_fit(windows, at_once, itemsize), rows_per_thread)
+    strips, offsets = plan(windows, at_once, rows)
+    by_tap = offsets.reshape(at_once, windows.kernel_height * windows.kernel_width)
     seen = [by_tap[:, part.taps].reshape(-1) for part in parts]
     ends = list(itertools.accumulate((len(each) for each in seen), initial=0))
     table = [
         (*part.layout, part.rows, part.columns, *bounds)
         for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
     ]
-    settings = ((groups, channels, outputs, some), tuple(windows), tuple(strips))
+    settings = ((groups, channels, outputs, at_once), tuple(windows), tuple(strips))
     arrays = (np.concatenate(seen), np.array(table, np.int64))
     return Work(units * strips.number, parallel, *arrays, settings)
 
 
 def _alike(windows: Windows, channels: int, itemsize: int) -> int:
-    """Return how many channels are in the buffer at once, such that all times are alike.
+    """Return the number of channels in the buffer at once, such that all blocks are equally large.
 
-    It depends on no number of threads: what channels give to a sum is added up in this order.
+    It does not depend on the number of threads, since it determines the order of additions.
     """
     channels = max(channels, 1)
     fit = max(channels_that_fit(windows, windows.rows, itemsize), FEWEST)
@@ -239,7 +240,7 @@ def _alike(windows: Windows, channels: int, itemsize: int) -> int:
 def _convolve_into(
     out: Array, work: Work | None, images: Array, weights: Array, bias: Array
 ) -> None:
-    """Convolve: the weights of all parts follow each other, each of shape (outputs, taps)."""
+    """Run a convolution; the weights of all parts follow each other, each (outputs, taps)."""
     if work is not None:
         arguments = (images.reshape(-1), weights.reshape(-1), bias, work.offsets, out.reshape(-1))
         _CONVOLUTION.run(work.units, work.parallel, *arguments, work.table, *work.settings)
@@ -255,17 +256,17 @@ def _convolution(
         lo: the first unit.
         hi: the unit after the last.
         images: the images, flat.
-        weights: the weights, flat: for each part, those of an output after those of another.
+        weights: the weights of all parts, flat, each of shape (outputs, taps).
         bias: the biases of all outputs.
-        offsets: for each part, where the rows of the windows begin in the buffer.
+        offsets: for each part, the starts of the rows of the windows in the buffer.
         out: the results, flat.
         table: the parts, see `Work`.
-        lengths: groups, channels of one group, outputs of one group, and how many channels are in
-            the buffer at once: all, if lines of the result are no lines of the buffer.
-        windows: which elements positions see.
-        strips: how an image is cut.
+        lengths: groups, channels of one group, outputs of one group, and the number of channels in
+            the buffer at once: all of them, unless lines of the result are lines of the buffer.
+        windows: the windows of the positions.
+        strips: how images are cut into strips.
     """
-    groups, channels, outputs, some = lengths
+    groups, channels, outputs, at_once = lengths
     windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
     scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
@@ -276,8 +277,8 @@ def _convolution(
         row = strip * strips.rows
         rows = min(strips.rows, windows.rows - row)
         count = rows * windows.columns
-        for done in range(0, max(channels, 1), some):  # without channels there is a bias
-            now = min(some, channels - done)
+        for done in range(0, max(channels, 1), at_once):  # without channels there is a bias
+            now = min(at_once, channels - done)
             start = (which * channels + done) * windows.height * windows.width
             fill(planes, images, start, now, row, windows, strips)
             for first in range(0, outputs, LARGEST):
@@ -287,7 +288,7 @@ def _convolution(
                         table[part, 0], table[part, 1], table[part, 2], table[part, 3],
                         table[part, 4],
                     )  # fmt: skip
-                    begin, each = table[part, 7], (table[part, 8] - table[part, 7]) // some
+                    begin, each = table[part, 7], (table[part, 8] - table[part, 7]) // at_once
                     taps = each * channels
                     weight = groups * outputs * begin + channel * taps + each * done
                     at = layout.start + image * layout.image + channel * layout.channel
@@ -311,10 +312,10 @@ def _convolution(
 def _spread(
     scratch: Any, channel_stride: Any, width: Any, out: Any, start: Any, lengths: Any, layout: Any
 ) -> None:
-    """Copy results from `scratch` to their places.
+    """Copy results from `scratch` to the result.
 
-    There, channels are `channel_stride` apart, and each has lines that are `width` long, of which
-    the result has as many elements as its lengths say.
+    In `scratch`, channels are `channel_stride` apart, and lines have the length `width`, of which
+    the result takes as many elements as its lengths give.
     """
     channels, rows, columns = lengths
     row_step, step = layout.row, layout.column
@@ -339,7 +340,7 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
         grad: the gradient of its result, shape (n, outputs, out height, out width).
         kernels: shape (outputs, channels / groups, kernel height, kernel width).
         image_shape: height and width of the images.
-        settings: those of the convolution.
+        settings: the settings of the convolution.
 
     Returns:
         Shape (n, channels, height, width).
@@ -365,14 +366,14 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
 
 
 class Phase(NamedTuple):
-    """What gives the gradient of every `stride`-th element of one dimension.
+    """The taps and positions for the gradient of every `stride`-th element of a dimension.
 
     Attributes:
         first: the first of these elements.
-        length: how many there are.
-        taps: the elements of the kernel that see them, last one first.
-        shifts: for each of these, from which position element 0 is seen through it; element q is
-            seen from position `q + shift`.
+        length: the number of these elements.
+        taps: the elements of the kernel that reach them, last one first.
+        shifts: for each tap, the output position that reaches element 0 through it; element q is
+            reached from position `q + shift`.
     """
 
     first: int
@@ -382,17 +383,17 @@ class Phase(NamedTuple):
 
 
 def _phases(kernel: int, length: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
-    """Yield the phases of one dimension; elements that nothing sees have none.
+    """Yield the phases of one dimension, except for those that no tap reaches.
 
-    Position q sees, through tap k, the element `q stride + k dilation - padding`. The gradient of
-    an element is the sum, over the taps for which there is such a q, of the gradients at these q,
-    each times the weight of the tap.
+    Output position q reaches, through tap k, the element `q * stride + k * dilation - padding`. The
+    gradient of an element is the sum, over the taps for which there is such a q, of the gradients
+    at these q, each times the weight of the tap.
     """
     between = stride // math.gcd(stride, dilation)  # taps of one phase
     for first in range(min(stride, length)):
         taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
         if taps:
-            before = taps[0] - between  # a slice that runs down to 0 ends nowhere
+            before = taps[0] - between  # the slice down to 0 ends with None
             yield Phase(
                 first,
                 -(-(length - first) // stride),
@@ -412,12 +413,12 @@ def _gradient_plan(
 ) -> tuple[tuple[int, ...], list[tuple[slice, slice]], bool, Work | None]:
     """Return how the gradient of the images is a convolution of the gradients.
 
-    The windows' kernel has all shifts of all phases. For each phase of rows and one of columns
-    there is a part of the images.
+    The kernel of the windows has all shifts of all phases. For each phase of rows and each phase of
+    columns there is a part of the images.
 
     Returns:
-        The shape of the gradient; for each part the elements of the kernel that see it; whether all
-        elements are seen; and how the parts are computed.
+        The shape of the gradient; for each part the elements of the kernel that reach it; whether
+        all elements are reached; and the work.
     """
     stride, padding, dilation, groups = settings
     n, outputs, rows, columns = grad
@@ -447,7 +448,7 @@ def _gradient_plan(
 
 
 def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
-    """Return the first shift of some phases, and how far apart and how many they are at most."""
+    """Return the first shift of some phases, the greatest common step, and the number of steps."""
     shifts = [shift for phase in phases for shift in phase.shifts] or [0]
     first = min(shifts)
     step = math.gcd(*(shift - first for shift in shifts)) or 1
@@ -457,10 +458,10 @@ def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
 def _image_gradient_by_windows(
     grad: Array, kernels: Array, image_shape: Pair, settings: Settings
 ) -> Array:
-    """Return the gradient of the images as the sum of what each window gives to what it saw.
+    """Return the gradient of the images as the sum of the contributions of all windows.
 
-    The convolution of the gradients multiplies weights by the padding around the gradients, too,
-    which gives nan, and not 0, if a weight is infinite or nan.
+    This is for weights that are infinite or nan. The convolution multiplies weights by the padding
+    of the gradients, too, which would give nan instead of 0.
     """
     stride, padding, dilation, groups = settings
     n, outputs, rows, columns = grad.shape
@@ -498,7 +499,7 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
         grad: the gradient of its result, shape (n, outputs, out height, out width).
         images: shape (n, channels, height, width).
         kernel_size: height and width of the kernels.
-        settings: those of the convolution.
+        settings: the settings of the convolution.
 
     Returns:
         Shape (outputs, channels / groups, kernel height, kernel width).
@@ -516,16 +517,16 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
     pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
     windows = Windows._make(itertools.chain(*pairs))
     threads = thread_count() if grad.size * taps >= PARALLEL_FROM else 1
-    at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
-    whole = at_once == rows  # so that several small images can be in the buffer at once
+    strip_rows = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
+    whole = strip_rows == rows  # then several small images can be in the buffer at once
     held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1
-    some = min(channels, channels_that_fit(windows, at_once, held * grad.itemsize))
-    strips, offsets = plan(windows, some, at_once)
+    block = min(channels, channels_that_fit(windows, strip_rows, held * grad.itemsize))
+    strips, offsets = plan(windows, block, strip_rows)
     parts = min(threads, n * strips.number)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     lengths = (n, groups, channels, outputs // groups)
     arrays = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1))
-    sizes = (lengths, tuple(windows), tuple(strips), (some, held))
+    sizes = (lengths, tuple(windows), tuple(strips), (block, held))
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arrays, *sizes)
     total: Array = totals[0] if parts == 1 else totals.sum(0)
     return total.reshape(shape)
@@ -542,22 +543,22 @@ def _kernel_gradients(
         hi: the unit after the last.
         images: the images, flat.
         grad: the gradients of the convolution, flat.
-        offsets: where the rows of the windows begin in the buffer.
-        totals: for each part, scratch for its sums, which are 0 before; flat.
+        offsets: the starts of the rows of the windows in the buffer.
+        totals: scratch for the sums of each part, filled with zeros; flat.
         lengths: images, groups, channels of one group, and outputs of one group.
-        windows: which elements positions see.
-        strips: how an image is cut.
-        at_once: how many channels are in the buffer at once, and of how many images; of one, if an
-            image has several strips.
+        windows: the windows of the positions.
+        strips: how images are cut into strips.
+        at_once: the number of channels in the buffer at once, and of images: one, if an image has
+            several strips.
     """
     number, groups, channels, outputs = lengths
     windows, strips = Windows(*windows), Strips(*strips)
-    some, held = at_once
+    block_channels, held = at_once
     planes = buffer(strips, held, images)
     positions = windows.rows * windows.columns
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
-    blocks = -(-channels // some)
+    blocks = -(-channels // block_channels)
     size = groups * outputs * channels * elements
     parts, units = totals.size // size, number * strips.number
     for part in range(lo, hi):
@@ -569,8 +570,8 @@ def _kernel_gradients(
             count = min(strips.rows, windows.rows - row) * windows.columns
             for part_of_channels in range(groups * blocks):
                 group, block = part_of_channels // blocks, part_of_channels % blocks
-                first_channel = block * some
-                seen = min(some, channels - first_channel)
+                first_channel = block * block_channels
+                seen = min(block_channels, channels - first_channel)
                 for i in range(several):
                     start = ((image + i) * groups + group) * channels + first_channel
                     start *= windows.height * windows.width

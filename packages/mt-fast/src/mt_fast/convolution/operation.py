@@ -15,12 +15,12 @@ from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class _Convolution(FusedKernel):
-    """Images, kernels and biases, and stride, padding, dilation and groups."""
+    """Convolution: images, kernels, biases or None, stride, padding, dilation, groups."""
 
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing and float16 to the composition."""
+        """Require non-empty images and kernels of one dtype, float32 or float64."""
         return is_compiled(*arguments[:2])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
@@ -31,7 +31,7 @@ class _Convolution(FusedKernel):
         return tensor_of(out, x), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        """Return the gradients of images, kernels and biases, each if it is needed."""
         x, kernels, *_ = arguments
         upstream, settings = array_of(grad), Settings(*arguments[3:])
         of_images = of_kernels = of_biases = None
@@ -53,22 +53,23 @@ def _sum_for_each_channel(grad: Tensor) -> Tensor:
 
 
 class _TransposedConvolution(FusedKernel):
-    """What a convolution's gradient does to its output, and so made of the same loops.
+    """The gradient of a convolution with respect to its images, as an operation.
 
-    The arguments are images, kernels and biases, stride, padding, output padding, dilation and
-    groups. The images here are the output there, and the other way round.
+    The arguments are images, kernels, biases or None, stride, padding, output padding, dilation and
+    groups. The images here have the shape of the result of the convolution, and the result that of
+    its images.
     """
 
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing and float16 to the composition, and sizes of no convolution's input."""
+        """Require float32 or float64, and an output padding below the stride."""
         _, _, _, stride, _, more, _, _ = arguments
         fit = all(added < step for added, step in zip(more, stride, strict=True))
         return fit and is_compiled(*arguments[:2])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the images whose convolution has the size of those given."""
+        """Return images such that their convolution has the size of the input."""
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
         size = tuple(
@@ -82,7 +83,7 @@ class _TransposedConvolution(FusedKernel):
         return tensor_of(out, x), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        """Return the gradients of images, kernels and biases, each if it is needed."""
         x, kernels, _, stride, padding, _, dilation, groups = arguments
         upstream, settings = array_of(grad), Settings(stride, padding, dilation, groups)
         of_images = of_kernels = of_biases = None
@@ -96,11 +97,8 @@ class _TransposedConvolution(FusedKernel):
         return of_images, of_kernels, of_biases, None, None, None, None, None
 
 
-CONVOLUTION = _Convolution()
-TRANSPOSED_CONVOLUTION = _TransposedConvolution()
-
 KERNELS: dict[str, FusedKernel] = {
-    "conv2d": CONVOLUTION,
-    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
+    "conv2d": _Convolution(),
+    "conv_transpose2d": _TransposedConvolution(),
 }
 """For `mt_tensor.extending.register_kernels`."""

@@ -1,11 +1,11 @@
 """Convolution of small images, several side by side.
 
-Tiles are several vectors wide, and an image of 3 x 3 points does not fill one. So several images
-become one, in which each element stands beside the same element of the others. A step to the next
-column is then a step over all of them: what was one image's convolution is that of the wide one,
-with padding and dilation of columns as many times as wide.
+Tiles are several vectors wide, and an image of 3 x 3 elements does not fill one. So several images
+are interleaved: each element is next to the same element of the others. A step to the next column
+is then a step over all of them, so the convolution of the wide image is that of each image, with
+padding and dilation of columns multiplied by their number.
 
-The functions are those of `convolution.py`, for images of every size.
+The functions are those of `convolve.py`, for images of any size.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from mt_tensor import TensorData
 from mt_tensor.extending import as_dtype
 
 SMALL = 64
-"""How many positions an image has that is not small any more: they fill several vectors."""
+"""The number of positions from which an image is not small: they fill several vectors."""
 
 MANY = 16
-"""How many images there must be."""
+"""The least number of images."""
 
 MULTIPLICATIONS = 1024
-"""How many multiplications each element of images and results must have a part in, so that they
-are worth more than to lay these elements out anew."""
+"""The number of multiplications per element of images and results from which interleaving pays."""
 
 WIDE = 64
-"""How many positions a line of a wide image has at most: more do not fit the cache."""
+"""The most positions of a row of a wide image: more do not fit the cache."""
 
 PARALLEL_FROM = 2**15
-"""Elements from which all threads copy."""
+"""The number of elements from which all threads copy."""
 
 
 def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settings) -> Array:
@@ -67,7 +66,7 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
 
 
 def _together(images: tuple[int, ...], kernels: tuple[int, ...], settings: Settings) -> int:
-    """Return how many images are to be one, given the shapes of images and kernels; 1 for none."""
+    """Return the number of images to interleave, given the shapes; 1 for none."""
     n, _, height, width = images
     outputs, channels, *size = kernels
     work = min(outputs, channels) * size[0] * size[1]
@@ -79,15 +78,15 @@ def _together(images: tuple[int, ...], kernels: tuple[int, ...], settings: Setti
 
 
 def _wide(settings: Settings, together: int) -> Settings:
-    """Return the settings for images that are made of several."""
+    """Return the settings for interleaved images."""
     stride, (above, beside), (down, across), groups = settings
     return Settings(stride, (above, beside * together), (down, across * together), groups)
 
 
 def _beside(images: Array, together: int) -> Array:
-    """Return images of which each is made of several, shape (n / together, channels, rows, wide).
+    """Return interleaved images, shape (n / together, channels, height, width * together).
 
-    There are zeros where the last one lacks some.
+    If the last one has fewer images, the others are zeros.
     """
     n, channels, height, width = images.shape
     count = -(-n // together)
@@ -100,7 +99,7 @@ def _beside(images: Array, together: int) -> Array:
 
 
 def _apart(wide: Array, together: int, n: int) -> Array:
-    """Return the first n of the images that others are made of, as many of each."""
+    """Return the first n of the images that interleaved images consist of."""
     count, channels, height, width = wide.shape
     images = empty((count * together, channels, height, width // together), wide.dtype)
     _exchange(wide, images, (count, channels * height * width // together, together))
@@ -108,7 +107,7 @@ def _apart(wide: Array, together: int, n: int) -> Array:
 
 
 def _exchange(source: Array, target: Array, shape: tuple[int, int, int]) -> None:
-    """Copy an array, seen in this shape, so that its last two dimensions are exchanged."""
+    """Copy an array of this shape with the last two dimensions exchanged."""
     outer, rows, columns = shape
     dtype = as_dtype(source.dtype)
     swapped = (outer, columns, rows)

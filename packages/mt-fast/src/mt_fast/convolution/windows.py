@@ -1,19 +1,19 @@
 """Copy the window of each output position of a convolution to a buffer, as rows of a matrix.
 
-Written out as the columns of a matrix, the windows make a convolution a product of matrices
+Written as the columns of a matrix, the windows turn a convolution into a product of matrices
 (im2col), but hold each element of the image up to `kernel height x kernel width` times. Here
-windows that are one above the other share the rows of the image that both see, so that the buffer
-holds it up to `kernel width` times (MEC: M. Cho and D. Brand, 2017).
+vertically adjacent windows share the image rows that both contain, so that the buffer holds each
+element up to `kernel width` times (MEC: M. Cho and D. Brand, 2017).
 
-For each channel and each column of the kernel there is a *plane*: what that column sees at each
-output position, line after line, with padding filled in and stride and dilation taken out. What one
-element of the kernel sees, a *tap*, is a run of a plane, and the runs for elements above each other
-overlap: they are rows of the matrix that begin at `offsets`. If the stride is s, taps that are s
-rows of the image apart see the same lines, and others none of them; a plane has s *phases* then,
+For each channel and each column of the kernel there is a *plane*: the elements under that column at
+each output position, line after line, with padding filled in and stride and dilation removed. The
+elements under one element of the kernel, a *tap*, are a contiguous run of a plane, and the runs of
+vertically adjacent taps overlap: they are rows of the matrix that start at `offsets`. With a stride
+s, taps that are s image rows apart share lines, and others do not; a plane then has s *phases*,
 each with the lines of every s-th row.
 
-A buffer has to fit the cache, so that large images are worked on in *strips* of output rows, and
-many channels some at a time.
+A buffer has to fit the cache, so large images are processed in *strips* of output rows, and many
+channels in blocks.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from mt_fast.vectors.instructions import clear, clear_every, copy, copy_every
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 BUFFER = 2**18
-"""How many bytes the buffer of a strip should have: it is to stay in the L2 cache."""
+"""The target size in bytes of the buffer of a strip, which should stay in the L2 cache."""
 
 
 class Windows(NamedTuple):
-    """Which elements of an image the positions of an output see.
+    """The image elements under the kernel at each output position.
 
-    Position (y, x) of the output sees, through tap (i, j) of the kernel, the element
-    `y * row_stride + i * row_dilation - row_padding` of the rows of the image, and so on for
-    columns; beyond the edge it sees 0. Padding may be negative.
+    Output position (y, x) reads, through tap (i, j) of the kernel, the image row `y * row_stride +
+    i * row_dilation - row_padding`, and the column likewise; outside of the image it reads 0.
+    Padding may be negative.
     """
 
     height: int
@@ -56,15 +56,15 @@ class Windows(NamedTuple):
 
 
 class Strips(NamedTuple):
-    """How images are cut into strips, and how the windows of one lie in a buffer.
+    """How images are cut into strips, and the layout of the windows of a strip in a buffer.
 
     Attributes:
-        number: how many strips an image has.
-        rows: how many output rows a strip has; the last one may have fewer.
-        phases: how many phases a plane has; those that no tap sees may be missing.
-        lines: how many lines a phase has.
-        plane: how many elements a plane has.
-        size: how many elements the planes of all channels have.
+        number: the number of strips of an image.
+        rows: the number of output rows of a strip; the last one may have fewer.
+        phases: the number of phases of a plane; those without taps may be missing.
+        lines: the number of lines of a phase.
+        plane: the number of elements of a plane.
+        size: the number of elements of the planes of all channels.
     """
 
     number: int
@@ -76,19 +76,19 @@ class Strips(NamedTuple):
 
 
 def rows_that_fit(windows: Windows, channels: int, itemsize: int) -> int:
-    """Return of how many output rows the windows fit a buffer with so many channels."""
+    """Return the number of output rows whose windows fit a buffer with so many channels."""
     line = _line(windows, itemsize) * channels
     more = _shared_lines(windows)
     return max(BUFFER // max(line, 1) - more, 2 * more, 1)
 
 
 def channels_that_fit(windows: Windows, rows: int, itemsize: int) -> int:
-    """Return how many channels fit a buffer for so many output rows."""
+    """Return the number of channels that fit a buffer for so many output rows."""
     return max(BUFFER // (_line(windows, itemsize) * (rows + _shared_lines(windows))), 1)
 
 
 def _line(windows: Windows, itemsize: int) -> int:
-    """Return how many bytes one line of all planes of a channel has."""
+    """Return the number of bytes of one line of all planes of a channel."""
     return windows.kernel_width * _phases(windows) * windows.columns * itemsize
 
 
@@ -97,7 +97,7 @@ def _phases(windows: Windows) -> int:
 
 
 def _shared_lines(windows: Windows) -> int:
-    """Return how many lines a strip shares with the next; both have them."""
+    """Return the number of lines that a strip shares with the next; both hold them."""
     return windows.row_dilation * (windows.kernel_height - 1) // windows.row_stride
 
 
@@ -106,9 +106,9 @@ def plan(windows: Windows, channels: int, rows: int) -> tuple[Strips, npt.NDArra
     """Return how to cut images into strips, and the offset of each tap in a buffer.
 
     Args:
-        windows: which elements positions see.
-        channels: how many channels are in the buffer.
-        rows: how many output rows a strip should have at most.
+        windows: the windows of the positions.
+        channels: the number of channels in the buffer.
+        rows: the most output rows of a strip.
 
     Returns:
         The strips, and the offsets, shape (channels * kernel height * kernel width,).
@@ -137,7 +137,7 @@ def plan(windows: Windows, channels: int, rows: int) -> tuple[Strips, npt.NDArra
 def buffer(strips: Any, images: Any, like: Any) -> Any:
     """Return a buffer for the strips of some images.
 
-    It has two vectors to spare at the end, for vectors are copied and read whole.
+    It has two extra vectors at the end, since whole vectors are copied and read.
     """
     spare = 2 * VECTOR_BYTES // like.itemsize
     planes = scratch(images * strips.size + spare, like)
@@ -152,13 +152,13 @@ def fill(
     """Write the planes of a strip.
 
     Args:
-        planes: the buffer, from the place on where the planes begin.
+        planes: the buffer from the first plane on.
         image: a flat array of images.
-        start: where the first channel of the image begins.
-        channels: how many channels there are.
+        start: the start of the first channel of the image.
+        channels: the number of channels.
         row: the first output row of the strip.
-        windows: which elements positions see.
-        strips: how the planes lie.
+        windows: the windows of the positions.
+        strips: the layout of the planes.
     """
     top = row * windows.row_stride - windows.row_padding
     lengths = (windows.height, windows.width, strips.lines)
@@ -168,7 +168,7 @@ def fill(
         for j in range(windows.kernel_width):
             shift = j * windows.column_dilation - windows.column_padding
             plane = at + j * strips.plane
-            if _lines_are_those_of_the_image(windows):
+            if _lines_match_image_rows(windows):
                 _copy_shifted(planes, plane, image, begin, top, shift, lengths)
             elif windows.width == windows.columns == 1 and shift == 0:
                 _copy_column(planes, plane, image, begin, top, windows, strips)
@@ -177,8 +177,8 @@ def fill(
 
 
 @inner
-def _lines_are_those_of_the_image(windows: Any) -> Any:
-    """Return whether lines of a plane are as long and as far apart as those of the image."""
+def _lines_match_image_rows(windows: Any) -> Any:
+    """Whether lines of a plane have the length and distance of image rows."""
     steps = windows.row_stride * windows.column_stride
     return steps == 1 and windows.columns == windows.width
 
@@ -187,7 +187,7 @@ def _lines_are_those_of_the_image(windows: Any) -> Any:
 def _copy_shifted(
     planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, lengths: Any
 ) -> None:
-    """Write a plane whose lines are those of a channel, moved by `shift` columns: all at once."""
+    """Write a plane whose lines are image rows shifted by `shift` columns, in one copy."""
     height, width, lines = lengths
     size = lines * width
     above = min(max(-top, 0), lines) * width
@@ -200,7 +200,7 @@ def _copy_shifted(
         first = start + top * width + above + right
         copy(planes, at + above + left, image, first, below - above - left - right)
         clear(planes, at + below, size - below)
-        for i in range(left + right):  # what has come from a neighbouring line
+        for i in range(left + right):  # clear the elements of adjacent rows
             column = i if i < left else i - left - right + width
             clear_every(planes, at + above + column, width, (below - above) // width)
 
@@ -209,9 +209,9 @@ def _copy_shifted(
 def _copy_lines(
     planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, windows: Any, strips: Any
 ) -> None:
-    """Write a plane line by line; the first position sees row `top` and column `shift`.
+    """Write a plane line by line; the first position reads row `top` and column `shift`.
 
-    What is written beyond the end of a line belongs to the next.
+    Elements that are written after the end of a line are overwritten by the next.
     """
     lines, columns, step = strips.lines, windows.columns, windows.column_stride
     before, seen = _within(shift, step, windows.width, columns)
@@ -250,9 +250,9 @@ def _copy_column(
 
 @inner
 def _within(shift: Any, step: Any, length: Any, count: Any) -> Any:
-    """Return how many of `count` places come before a line's first element, and how many are in it.
+    """Return how many of `count` places are before a line, and how many are in it.
 
-    They begin at `shift` and are `step` apart; the line has `length` elements.
+    They start at `shift` and are `step` apart; the line has `length` elements.
     """
     before = min(max(-(shift // step), 0), count)
     return before, max(min((length - 1 - shift) // step + 1, count) - before, 0)

@@ -1,7 +1,7 @@
 """Collapse a loop over views of any rank into few dimensions, and run a kernel over it.
 
 A loop may visit the elements in any order. So dimensions are sorted by stride, those of size 1 are
-dropped, and evenly spaced neighbours are merged. A contiguous tensor of any shape collapses into
+dropped, and evenly spaced neighbors are merged. A contiguous tensor of any shape collapses into
 one dimension; few tensors in practice keep more than two.
 
 The remaining dimensions determine the form of the kernel (see `source.py`). Kernels have a fixed

@@ -1,11 +1,11 @@
-"""One training on several backends, each of which takes a time of its own.
+"""Train one network on several backends, and compare the time that each takes.
 
 python -m mt_fast.examples.compare spiral
 python -m mt_fast.examples.compare xor --points 50 --hidden 10 --epochs 5 --backends simple fast
 
-The network is that of stage 2, and nothing of it knows where it is computed. Backends add up in
-another order, so that losses differ in their last digits. Where steps are too large for the way
-down to be smooth, as with `--rate 0.1`, each step makes such a difference larger.
+The network is that of stage 2, and does not depend on the backend. Backends add in different
+orders, so that losses differ in their last digits. If steps are too large for a smooth descent, as
+with `--rate 0.1`, each step makes such a difference larger.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Run:
 
     Attributes:
         backend: its name.
-        history: what each epoch gave.
-        seconds: what each epoch took; the first has the compiling in it, unless that is kept.
-        accuracy: the share of points that the trained network classifies right.
+        history: the result of each epoch.
+        seconds: the time of each epoch; the first includes compiling, unless kernels are cached.
+        accuracy: the fraction of points that the trained network classifies correctly.
     """
 
     backend: str
@@ -51,15 +51,15 @@ def train_on(
     rate: float = 0.03,
     seed: int = 0,
 ) -> Run:
-    """Train a new network on a backend, and take the time.
+    """Train a new network on a backend, and measure the time.
 
     Args:
-        backend: the name of one that is installed.
+        backend: the name of an installed backend.
         dataset: the points.
-        hidden: the widths of the layers between.
-        epochs: how many steps to take.
-        rate: how far to step.
-        seed: for the same first weights again, on every backend.
+        hidden: the widths of the hidden layers.
+        epochs: the number of steps.
+        rate: the learning rate.
+        seed: the seed of the initial weights, which are then the same on every backend.
 
     Raises:
         BackendError: there is no such backend, or it cannot be used here.
@@ -76,7 +76,7 @@ def train_on(
 
 
 def largest_difference(one: Run, other: Run) -> float:
-    """Return how far the losses of two trainings lie apart at most.
+    """Return the largest difference between the losses of two trainings.
 
     Raises:
         ValueError: one has more epochs than the other.
@@ -92,7 +92,7 @@ def largest_difference(one: Run, other: Run) -> float:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train on each backend, and print how long an epoch takes and what was learned."""
+    """Train on each backend, and print the time of an epoch, the loss and the accuracy."""
     parser = training_command(
         "python -m mt_fast.examples.compare",
         "Train the same network on several backends.",
@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (ValueError, BackendError) as error:
         parser.error(str(error))
     difference = max(largest_difference(runs[0], run) for run in runs)
-    print(f"the losses lie {difference:.1e} apart at most")
+    print(f"the losses differ by at most {difference:.1e}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Fold floats with a maximum or minimum without a test for nan at every step.
+"""Reduce floats with a maximum or minimum without a test for nan at every step.
 
-Nan is remembered instead, and at the end of a run it replaces the result: the largest of numbers is
+A flag records nan, and replaces the result at the end of a run: the maximum of two numbers is then
 one instruction, which LLVM vectorizes.
 """
 
@@ -15,7 +15,7 @@ from mt_fast.core.rendering import converted
 
 
 def _of_numbers(comparison: str) -> Generate:
-    """Return what chooses one of two floats that are not nan."""
+    """Return the generator of an instruction that selects one of two floats that are not nan."""
 
     def generate(builder: Any, _kind: Any, values: Sequence[Any]) -> Any:
         flags = ("nnan", "nsz")
@@ -29,7 +29,7 @@ larger, smaller = instructions(_of_numbers(">"), 2), instructions(_of_numbers("<
 
 
 class Maximum(FoldText):
-    """The statements that fold floats with a maximum."""
+    """The statements that reduce floats with a maximum."""
 
     function = "larger"
 
@@ -42,7 +42,7 @@ class Maximum(FoldText):
         return [*super().resume(total), "has_nan = part != part"]
 
     def each(self, element: str) -> list[str]:
-        """Return the statements that fold one element of a run."""
+        """Return the statements that add one element of a run."""
         step = f"part = {self.function}(part, value)"
         return [f"value = {element}", step, "has_nan |= value != value"]
 
@@ -52,7 +52,7 @@ class Maximum(FoldText):
 
 
 class Minimum(Maximum):
-    """The statements that fold floats with a minimum."""
+    """The statements that reduce floats with a minimum."""
 
     function = "smaller"
 

@@ -1,9 +1,9 @@
 """Fuse a reduction with the formula that computes its elements, which are never stored.
 
-A program (`mt_tensor.compile`) uses this for elements that are only reduced. Each
-thread has the formula's kernel compute some thousand elements into scratch memory, which stays in
-the cache, and the reduction's kernel fold them from there: the kernels and the order of arithmetic
-are those of the two primitives, and so are the bits.
+A compiled program (`mt_tensor.compile`) uses this for elements that are only reduced. On each
+thread, the formula's kernel computes some thousand elements into scratch memory, which stays in the
+cache, and the reduction's kernel reduces them from there. The kernels and the order of arithmetic
+are those of the two primitives, so the results have the same bits.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from mt_tensor import TensorData, float32, float64
 from mt_tensor.backends.extending import Layout, row_major
 from mt_tensor.extending import Number, folded_shape
 
-ROOM = 8192
-"""How many elements are computed at a time, if a unit of the reduction has no more."""
+CHUNK = 8192
+"""The number of elements to compute at a time, unless a unit of the reduction has more."""
 
 MOST = 2**20
-"""How many there are at most: with more, scratch memory would be as slow as any other."""
+"""The most elements to compute at a time: more scratch memory would not stay in the cache."""
 
 
 def fold_of(
@@ -43,7 +43,7 @@ def fold_of(
     dims: tuple[int, ...],
     keepdim: bool = False,
 ) -> Callable[..., TensorData] | None:
-    """Return a function that reduces what a formula computes; see `mt_tensor`'s `FOLD`."""
+    """Return a function that reduces the results of a formula; see `FOLD` of `mt_tensor`."""
     if not (source.size and source.row_major and source.dtype in (float32, float64)):
         return None
     number = row_major((), source.dtype)
@@ -77,14 +77,14 @@ def fold_of(
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
-    """How a formula is computed for a range of elements.
+    """How to compute a formula for a range of elements.
 
     Attributes:
-        kernel: what computes them.
-        before: the sizes of its loop, if that goes over rows.
-        places: for each input where it begins, with its strides.
-        first: where the first result goes, with strides if there are rows.
-        row: how many elements a unit of the kernel has.
+        kernel: the kernel of the formula.
+        before: the sizes of its loop, if it runs over rows.
+        places: for each input its start, with its strides.
+        first: the position of the first result, with strides if there are rows.
+        row: the number of elements of a unit of the kernel.
     """
 
     kernel: Kernel
@@ -96,7 +96,7 @@ class _Filling:
 
 @functools.lru_cache(CACHE_SIZE)
 def _filling(formula: Formula, inputs: tuple[Layout, ...], source: Layout) -> _Filling | None:
-    """Return how to compute any range of elements; None if no kernel walks over them in order."""
+    """Return how to compute any range of elements; None if no kernel computes them in order."""
     views = tuple([elementwise.broadcast(layout, source.shape) for layout in inputs])
     planned = elementwise.planned(formula, views, (source,), False)
     loop = planned.loop
@@ -108,45 +108,45 @@ def _filling(formula: Formula, inputs: tuple[Layout, ...], source: Layout) -> _F
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A call of a reduction's kernel, before which the elements that it reads are computed.
+    """A call of a reduction's kernel, with the elements that it reads computed before.
 
     Attributes:
-        step: the call as it is planned; each unit reads elements that lie together.
-        filling: what computes them.
-        size: how many a unit reads.
-        start: which element is the first.
-        beside: how many are computed beside them at most, where rows are longer.
+        step: the planned call; each unit reads consecutive elements.
+        filling: how to compute them.
+        size: the number of elements of a unit.
+        start: the first element.
+        extra: the most elements that are computed in addition, if rows are longer.
     """
 
     step: plans.Step
     filling: _Filling
     size: int
     start: int
-    beside: int
+    extra: int
 
     def run(self, storages: list[Any]) -> None:
-        """Do it; in the place of what is read are the storages of the inputs."""
+        """Run both kernels; in place of the source, `storages` has the storages of the inputs."""
         step, filling = self.step, self.filling
         threads = min(thread_count(), step.units) if step.parallel else 1
-        chunk = min(max(ROOM // self.size, 1), step.units)
+        chunk = min(max(CHUNK // self.size, 1), step.units)
         (read, (place, *strides)), (written, to) = step.source, step.out
         out = storages[written]
-        rooms = np.empty((threads, chunk * self.size + self.beside), out.dtype)
+        buffers = np.empty((threads, chunk * self.size + self.extra), out.dtype)
         inputs = zip(storages[read], filling.places, strict=True)
         computing = [*filling.before, *itertools.chain.from_iterable(inputs)]
         addresses = (
-            filling.kernel.address((*computing, rooms[0], filling.first)),
-            step.kernel.address((*step.before, rooms[0], place, *strides, out, *to)),
+            filling.kernel.address((*computing, buffers[0], filling.first)),
+            step.kernel.address((*step.before, buffers[0], place, *strides, out, *to)),
         )
         counts = (threads, step.units, chunk, self.size, self.start, filling.row)
         arguments = (*computing, filling.first, *step.before, place, *strides, out, *to)
         kind = len(computing), bool(filling.before), step.kernel.source.arguments
         run = _together(*kind, threads > 1)
-        launch(run, *counts, *addresses, rooms, *arguments)
+        launch(run, *counts, *addresses, buffers, *arguments)
 
 
 def _computing(step: plans.Step, filling: _Filling) -> _Step | None:
-    """Return a step of a plan that has its elements computed; None if they lie apart."""
+    """Return a step of a plan that computes its elements; None if they are not consecutive."""
     place, strides = step.source[1]
     if len(step.before) == 1:
         (size,), start, apart = step.before, place, strides
@@ -157,7 +157,7 @@ def _computing(step: plans.Step, filling: _Filling) -> _Step | None:
             return None
     else:
         return None
-    row, most = filling.row, max(size, ROOM // 4)
+    row, most = filling.row, max(size, CHUNK // 4)
     whole = size % row == start % row == 0
     if (step.units > 1 and apart != size) or size > MOST or not (whole or row <= most):
         return None
@@ -166,31 +166,31 @@ def _computing(step: plans.Step, filling: _Filling) -> _Step | None:
 
 @functools.lru_cache(None)
 def _together(inputs: int, rows: bool, folding: Sequence[str], parallel: bool) -> Any:
-    """Return what runs two kernels by turns, over a few units at a time.
+    """Return the function that runs two kernels alternately, over a few units at a time.
 
-    It is compiled for the types of arguments, and serves all formulas that have these.
+    It is compiled for the types of arguments, and serves all formulas with these types.
 
     Args:
-        inputs: how many arguments the formula's kernel has before its results.
-        rows: whether it goes over rows.
+        inputs: the number of arguments of the formula's kernel before its results.
+        rows: whether it runs over rows.
         folding: the arguments of the reduction's kernel.
         parallel: whether threads share the units.
 
     Returns:
-        A function of how many threads there are, how many units, how many of them at a time, how
-        many elements a unit has, which is the first, how many the formula's kernel has in a unit;
-        of where both kernels are; of scratch memory for each thread; and of the arguments of both,
-        but for that memory.
+        A function of the number of threads, of units, of units at a time and of elements of a unit,
+        the first element, and the number of elements of a unit of the formula's kernel; of the
+        addresses of both kernels; of scratch memory for each thread; and of the arguments of both
+        kernels except for that memory.
     """
     computing = (*(f"input_{i}" for i in range(inputs)), "out_data", "layout" if rows else "start")
     first, fill = _call("fill", computing, "out_data")
     second, fold = _call("fold", folding, "source_data")
-    counts = ("parts", "units", "chunk", "size", "start", "row", "filling", "folding", "rooms")
+    counts = ("parts", "units", "chunk", "size", "start", "row", "filling", "folding", "buffers")
     name = "_".join(("folds", "rows" if rows else "flat", folding[0], str(inputs)))
     text = f"""
 def {name}({", ".join((*counts, *first, *second))}):
     for part in {"prange" if parallel else "range"}(parts):
-        room = rooms[part]
+        buffer = buffers[part]
         end = units * (part + 1) // parts
         for lo in range(units * part // parts, end, chunk):
             hi = min(lo + chunk, end)
@@ -204,21 +204,21 @@ def {name}({", ".join((*counts, *first, *second))}):
 
 
 def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str], str]:
-    """Return names for the arguments of a kernel but one, and its call with `room` as that one.
+    """Return names for the arguments of a kernel but `scratch`, and its call with a buffer.
 
-    What `room` holds begins elsewhere in a tensor, so the place behind it is moved.
+    The elements in the buffer start elsewhere in the tensor, so the start after it is moved.
     """
     given, places = [], []
     for argument in arguments:
-        own = f"{name}_{argument}"
+        full = f"{name}_{argument}"
         if argument == scratch:
-            places.append("room")
+            places.append("buffer")
             continue
-        given.append(own)
-        if places[-1:] == ["room"]:
+        given.append(full)
+        if places[-1:] == ["buffer"]:
             one = argument.endswith("start")
-            own = f"{own} - first * row" if one else f"({own}[0] - first * row, *{own}[1:])"
-        places.append(own)
+            full = f"{full} - first * row" if one else f"({full}[0] - first * row, *{full}[1:])"
+        places.append(full)
     return given, f"call({{}}, {{}}, {{}}, {', '.join(places)})"
 
 

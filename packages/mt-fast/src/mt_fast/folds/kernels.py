@@ -1,8 +1,8 @@
-"""Kernels of reductions that read elements where they are, and the call that does one.
+"""Kernels of reductions that read elements in place, and the choice among them.
 
-If neighbors belong to different outputs (a sum over the first dimension), rows are folded with
-rows. Elements of any other layout are folded one output at a time, up to three dimensions. With
-more, they are copied to rows first, by the core.
+If adjacent elements belong to different outputs (a sum over the first dimension), whole rows are
+added to rows. Elements of any other layout are reduced one output at a time, with up to three
+dimensions. With more, the core copies them to rows first.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from mt_operators import Operator
 from mt_tensor import DType
 
 COLUMNS = 4096
-"""How many outputs are folded at once when rows are folded with rows: they fit the L1 cache."""
+"""The number of outputs to compute at once when rows are added to rows: they fit the L1 cache."""
 
 ROWS = 4
-"""How many rows are folded with those at a time."""
+"""The number of rows to add to them at a time."""
 
 ARGUMENTS = ("kept", "folded", "source_data", "source_layout", "strides", "out_data", "out_layout")
-"""The arguments of a reduction over nested loops: the sizes of kept and folded dimensions, and the
-two views. Their layouts hold the strides of kept dimensions, `strides` those of folded ones in the
-source."""
+"""The arguments of a reduction over nested loops: the sizes of kept and reduced dimensions, and the
+two views. Their layouts hold the strides of kept dimensions, `strides` the source's strides of
+reduced dimensions."""
 
 
 # --- Rows with rows ---------------------------------------------------------------------------
@@ -34,10 +34,10 @@ source."""
 
 @functools.lru_cache(None)
 def columns(operator: Operator, dtype: DType) -> Source:
-    """Return the kernel that folds rows with rows; a unit is a piece of a row of outputs.
+    """Return the kernel that reduces rows with rows; a unit is a piece of a row of outputs.
 
-    A piece fits the fastest cache. Several rows of the source are folded into it at a time, so that
-    it is loaded and stored less often than they are.
+    A piece fits the fastest cache. Several rows of the source are added to it at a time, so that it
+    is loaded and stored less often.
     """
     how = fold_text(operator, dtype)
     begin, first = how.begin("row[i]")
@@ -69,7 +69,7 @@ def columns(operator: Operator, dtype: DType) -> Source:
 
 
 def _columns_of_rows(how: FoldText, count: int) -> list[str]:
-    """Return the statements that fold `count` rows, from the j-th on, into a row of outputs."""
+    """Return the statements that add `count` rows, from the j-th on, to a row of outputs."""
     rows = [f"row{k}" for k in range(count)]
     return [
         "row_first = run_first + j * strides[2]",
@@ -103,9 +103,9 @@ def _columns(fold: Fold, parallel: bool) -> Step:
 
 @functools.lru_cache(None)
 def fold_source(operator: Operator, dtype: DType, contiguous: bool) -> Source:
-    """Return the kernel that folds up to three dimensions for each output; a unit is one output.
+    """Return the kernel that reduces up to three dimensions for each output; a unit is one output.
 
-    Each run is folded in blocks, as `fold_rows` does.
+    Each run is reduced in blocks, as in `fold_rows`.
     """
     how = fold_text(operator, dtype)
     element = "row[i]" if contiguous else "source_data[row_first + i * step]"
@@ -150,7 +150,7 @@ def _scattered(fold: Fold, parallel: bool) -> Step:
 
 
 def step_of(fold: Fold, parallel: bool) -> Step | None:
-    """Return the call of a kernel that does a reduction; None if there are too many dimensions."""
+    """Return the call of a kernel for a reduction; None if there are too many dimensions."""
     if len(fold.kept) > OUTER or len(fold.folded) > NESTED:
         return None
     if fold.across:

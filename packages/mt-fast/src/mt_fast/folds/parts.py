@@ -1,4 +1,4 @@
-"""Split a reduction with few outputs into parts, which all threads fold.
+"""Split a reduction with few outputs into parts, which all threads compute.
 
 The number of parts does not depend on the number of threads, so the result does not either; partial
 results also keep rounding errors small.
@@ -14,17 +14,17 @@ from mt_fast.folds.kernels import step_of
 from mt_fast.folds.plans import OUT, Dimension, Fold, Plan
 
 SHARE = 16384
-"""A fold is not split into parts of fewer elements than this."""
+"""The least number of elements of a part."""
 
 PARTS = 32
-"""A fold is split into at most this many parts."""
+"""The largest number of parts."""
 
 PARTIAL = OUT + 1
 """The storage of partial results in a plan."""
 
 
 def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
-    """Return a plan that folds the longest folded dimension in parts, and then their results.
+    """Return a plan that reduces the longest dimension in parts, and then their results.
 
     It is None if one step is enough, or if there are too many dimensions.
     """
@@ -36,7 +36,7 @@ def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
     outputs, contiguous = fold.outputs(), _contiguous(fold)
 
     def filled(size: int, lead: tuple[Dimension, ...], shift: int = 0, slot: int = 0) -> Fold:
-        """Return the fold that fills the slots of the dimensions `lead`, from `slot` on."""
+        """Return the reduction that fills the slots of the dimensions `lead`, from `slot` on."""
         folded = list(fold.folded)
         folded[position] = replace(longest, size=size)
         return replace(
@@ -64,7 +64,7 @@ def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
 
 
 def _parts(fold: Fold) -> int:
-    """Return into how many parts to split a fold."""
+    """Return the number of parts of a reduction."""
     units = fold.outputs() // kernels.COLUMNS if fold.across else fold.outputs()
     if units >= FEW:
         return 1

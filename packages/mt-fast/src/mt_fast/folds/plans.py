@@ -1,4 +1,4 @@
-"""Reductions of any layout: nested loops over kept and folded dimensions, and calls of kernels."""
+"""Reductions of any layout: nested loops over kept and reduced dimensions, and kernel calls."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from mt_tensor import DType
 from mt_tensor.extending import size_of
 
 NESTED = 3
-"""The number of folded dimensions of a kernel."""
+"""The number of reduced dimensions of a kernel."""
 
 OUTER = 4
-"""The number of its kept dimensions."""
+"""The number of kept dimensions of a kernel."""
 
 SOURCE, OUT = 0, 1
-"""The storages of a plan. Those of partial results follow."""
+"""The storages of a plan; those of partial results follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A call of a kernel, but for the storages among its arguments.
+    """A kernel call, except for the storages among its arguments.
 
     Attributes:
         kernel: the kernel.
@@ -51,18 +51,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A reduction as a few calls of kernels.
+    """A reduction as a few kernel calls.
 
     Attributes:
         steps: the calls.
-        partial_sizes: for each storage of partial results, its size.
+        partial_sizes: the size of each storage of partial results.
     """
 
     steps: tuple[Step, ...]
     partial_sizes: tuple[int, ...] = ()
 
     def run(self, source: Any, out: Any) -> None:
-        """Reduce the elements of a storage, and write to another."""
+        """Reduce the elements of a storage, and write the results to another."""
         storages = [source, out, *[np.empty(size, out.dtype) for size in self.partial_sizes]]
         for step in self.steps:
             step.run(storages)
@@ -79,15 +79,15 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A reduction as nested loops, each group from the outermost to the innermost.
+    """A reduction as nested loops; kept and reduced dimensions from the outermost to the innermost.
 
     Attributes:
-        operator: the operator to fold with.
+        operator: the operator to reduce with.
         dtype: the dtype of elements and results.
         source: the number of the storage that is read, and the position of the first element.
         out: the number of the storage that is written, and the position of the first result.
         kept: the dimensions of the outputs.
-        folded: the dimensions that are folded; at least one.
+        folded: the reduced dimensions; at least one.
         across: whether the innermost loop is over contiguous outputs.
     """
 
@@ -104,18 +104,14 @@ class Fold:
         return size_of(d.size for d in self.kept)
 
     def elements(self) -> int:
-        """Return the number of elements that are folded."""
+        """Return the number of elements that are reduced."""
         return self.outputs() * size_of(d.size for d in self.folded)
 
 
 def nested_step(
-    kernel: Kernel,
-    fold: Fold,
-    parallel: bool,
-    before: tuple[Any, ...],
-    kept: tuple[Dimension, ...],
+    kernel: Kernel, fold: Fold, parallel: bool, before: tuple[Any, ...], kept: tuple[Dimension, ...]
 ) -> Step:
-    """Return a call for nested loops over kept dimensions, `OUTER` of them, and folded ones."""
+    """Return a call for nested loops over `OUTER` kept dimensions and the reduced ones."""
     folded = padded(fold.folded, NESTED)
     (read, source_start), (written, out_start) = fold.source, fold.out
     sizes, counts = (tuple(d.size for d in group) for group in (kept, folded))
@@ -126,5 +122,5 @@ def nested_step(
 
 
 def padded(dims: tuple[Dimension, ...], count: int) -> tuple[Dimension, ...]:
-    """Return `count` dimensions, with sizes of 1 in front."""
+    """Return `count` dimensions, with leading dimensions of size 1."""
     return (*(Dimension(1, 0) for _ in range(count - len(dims))), *dims)

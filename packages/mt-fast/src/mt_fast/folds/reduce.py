@@ -1,4 +1,4 @@
-"""Choose how to walk over the elements of a reduction where they lie, once per layout.
+"""Plan a reduction of strided elements in place, once per layout.
 
 Making a plan takes longer than adding ten thousand numbers. It depends on shapes and strides alone,
 and is cached.
@@ -26,18 +26,18 @@ def planned(
 ) -> Plan | None:
     """Return how to reduce a view to a contiguous one.
 
-    It is None if there is nothing to fold, or if the elements must be copied to rows first.
+    It is None if no dimension is reduced, or if the elements must be copied to rows first.
 
     Args:
-        operator: the operator to fold with.
+        operator: the operator to reduce with.
         source: the layout of the view, which is not empty.
-        dims: the dimensions to fold.
+        dims: the dimensions to reduce.
         parallel_from: the number of elements from which all threads are used.
     """
     shape, dtype = source.shape, source.dtype
     results = row_major(folded_shape(shape, dims, True), dtype).strides
     to = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
-    # `out` has strides of its own along kept dimensions, so that no folded one merges with them.
+    # `out` has nonzero strides along kept dimensions only, so that no reduced one merges with them.
     layout = collapse((Layout(dtype, shape, to), source))
     kept: list[Dimension] = []
     folded: list[Dimension] = []

@@ -1,4 +1,4 @@
-"""Kernels for named operations: several passes over memory in one.
+"""Fused kernels for named operations, which do several passes over memory in one.
 
-Each subject has a file: loops over arrays first, and then the operation on tensors.
+Each file covers one operation: first its kernels on arrays, then the operation on tensors.
 """

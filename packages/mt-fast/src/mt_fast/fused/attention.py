@@ -1,10 +1,11 @@
-"""Attention: a few queries at a time, so that their scores stay in the cache, forward and backward.
+"""Scaled dot-product attention in blocks of queries whose scores stay in the cache.
 
-For some queries of a head, products with all keys are scaled, masked and made weights, and these
-multiply the values, before the next queries have their turn. Backward, weights are read again, and
-their gradient is never written as a whole. In causal order what no query of a block sees is left
-out. Heads are read where they are, and results lie in memory as what they belong to does, so that
-heads that were split from a row of features are one again without a copy.
+For a few queries of a head, the kernel computes the scores against all keys, scales and masks them,
+applies softmax, and multiplies by the values before it continues with the next queries. The
+backward pass reads the saved weights and never stores their gradient as a whole. In causal order,
+keys after the last query of a block are skipped. Heads are read in place, and results have the
+memory layout of the inputs, so that heads that were split from a feature dimension are merged again
+without a copy.
 """
 
 from __future__ import annotations
@@ -30,101 +31,101 @@ from mt_tensor.backends.extending import Layout, row_major
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape, shape_broadcast
 
 BLOCK = 8 * LARGEST
-"""How many queries a unit of work has: those whose weights are made, or read, together."""
+"""The number of queries in a unit of work."""
 
 UNITS = 16
-"""Into how many parts the gradient of keys is cut at least where there are fewer heads."""
+"""The least number of units that the backward pass is split into if there are fewer heads."""
 
 # --- Kernels on flat arrays ---------------------------------------------------------------------
 #
-# `starts` holds where each head begins, `steps` how far apart are the rows of a head. Sizes are
-# the numbers of queries and keys, and the widths of both and of values.
+# `offsets` holds the start of each head, `strides` the distance between rows of a head. `sizes` are
+# the numbers of queries and keys, the width of both, and the width of values.
 
 
 @inner
 def _vectors(width: Any, like: Any) -> Any:
-    """Return a number of elements as one that whole vectors have."""
+    """Round a number of elements up to whole vectors."""
     lanes = VECTOR_BYTES // like.itemsize
     return (width + lanes - 1) // lanes * lanes
 
 
 @inner
-def _weights_of(seen: Any, factor: Any, added: Any) -> None:
-    """Turn products of a query and keys into weights that add up to 1, in place.
+def _softmax_in_place(scores: Any, scale: Any, mask: Any) -> None:
+    """Replace scores by attention weights: scale, add the mask, and apply softmax, in place.
 
     Args:
-        seen: the products.
-        factor: what they are multiplied with.
-        added: what is added then, or nothing.
+        scores: the products of a query with the keys.
+        scale: the factor for the products.
+        mask: the values to add after scaling, or an empty array.
     """
-    for j in range(seen.size):
-        seen[j] *= factor
-    for j in range(added.size):
-        seen[j] += added[j]
-    share = seen.dtype.type(1) / exponentials_in_place(seen, largest_of(seen))
-    for j in range(seen.size):
-        seen[j] *= share
+    for j in range(scores.size):
+        scores[j] *= scale
+    for j in range(mask.size):
+        scores[j] += mask[j]
+    factor = scores.dtype.type(1) / exponentials_in_place(scores, largest_of(scores))
+    for j in range(scores.size):
+        scores[j] *= factor
 
 
 def _attend(
     lo: Any, hi: Any, queries: Any, keys: Any, values: Any, mask: Any, weights: Any, out: Any,
-    places: Any, steps: Any, sizes: Any, causal: Any, scale: Any,
+    offsets: Any, strides: Any, sizes: Any, causal: Any, scale: Any,
 ) -> None:  # fmt: skip
-    """Write means of values; a unit is a block of the queries of a head.
+    """Write the weighted means of values; a unit is a block of the queries of a head.
 
     Args:
         lo: the first unit.
         hi: the unit after the last.
-        queries: what asks.
-        keys: what answers.
-        values: of what there are means.
-        mask: what is added to scores, or nothing.
-        weights: where weights are kept, those of one head after the other; or nothing.
-        out: the means.
-        places: where heads begin: of queries, keys, values, mask and means.
-        steps: how far apart rows are, likewise.
+        queries: the queries, flat.
+        keys: the keys, flat.
+        values: the values, flat.
+        mask: the values to add to the scores, flat; or an empty array.
+        weights: memory for the weights of all heads, which the gradient reads; or an empty array.
+        out: the means, flat.
+        offsets: the starts of heads in queries, keys, values, mask and means.
+        strides: the distance between rows in each of these.
         sizes: see above.
-        causal: whether query i sees only the keys 0 to i.
-        scale: what products are multiplied with.
+        causal: whether query i attends only to the keys 0 to i.
+        scale: the factor for the products.
     """
     n, m, width, length = sizes
     blocks = (n + BLOCK - 1) // BLOCK
     across, apart = _vectors(m, keys), _vectors(length, values)
     columns, rows = scratch(width * across, keys), scratch(m * apart, values)
-    kept = weights.size > 0
-    room = weights if kept else scratch(LARGEST * m, queries)
+    saves = weights.size > 0
+    scores = weights if saves else scratch(LARGEST * m, queries)
     to_columns, to_rows = np.arange(width) * across, np.arange(m) * apart
-    nothing, factor = np.zeros(LARGEST, out.dtype), out.dtype.type(scale)
+    zeros, factor = np.zeros(LARGEST, out.dtype), out.dtype.type(scale)
     filled = -1
     for unit in range(lo, hi):
         head, first = unit // blocks, unit % blocks * BLOCK
-        of_queries, of_keys, of_values = places[0, head], places[1, head], places[2, head]
-        of_mask, of_means = places[3, head], places[4, head]
+        of_queries, of_keys, of_values = offsets[0, head], offsets[1, head], offsets[2, head]
+        of_mask, of_means = offsets[3, head], offsets[4, head]
         if head != filled:
-            fill(columns, keys, of_keys, (1, steps[1]), width, m, across)
-            fill(rows, values, of_values, (steps[2], 1), m, length, apart)
+            fill(columns, keys, of_keys, (1, strides[1]), width, m, across)
+            fill(rows, values, of_values, (strides[2], 1), m, length, apart)
             filled = head
         end = min(first + BLOCK, n)
-        within = min(end, m) if causal else m
+        last_key = min(end, m) if causal else m
         for row in range(first, end, LARGEST):
             count = min(LARGEST, end - row)
             seen = min(row + count, m) if causal else m
-            at = (head * n + row) * m if kept else 0
+            at = (head * n + row) * m if saves else 0
             product(
-                room, at, m, count, seen, nothing, 0, queries, of_queries + row * steps[0],
-                (steps[0], 1), columns, 0, to_columns, 0, width,
+                scores, at, m, count, seen, zeros, 0, queries, of_queries + row * strides[0],
+                (strides[0], 1), columns, 0, to_columns, 0, width,
             )  # fmt: skip
             for i in range(count):
-                own = min(row + i + 1, m) if causal else m
-                line = room[at + i * m : at + i * m + within]
+                visible = min(row + i + 1, m) if causal else m
+                line = scores[at + i * m : at + i * m + last_key]
                 added = mask[:0]
                 if mask.size:
-                    place = of_mask + (row + i) * steps[3]
-                    added = mask[place : place + own]
-                _weights_of(line[:own], factor, added)
-                line[own:] = 0
+                    start = of_mask + (row + i) * strides[3]
+                    added = mask[start : start + visible]
+                _softmax_in_place(line[:visible], factor, added)
+                line[visible:] = 0
             product(
-                out, of_means + row * steps[4], steps[4], count, length, nothing, 0, room, at,
+                out, of_means + row * strides[4], strides[4], count, length, zeros, 0, scores, at,
                 (m, 1), rows, 0, to_rows, 0, seen,
             )  # fmt: skip
 
@@ -132,14 +133,14 @@ def _attend(
 @inner
 def _add_product(
     out: Any, at: Any, step: Any, shape: Any, is_first: Any, weights: Any, first: Any, apart: Any,
-    source: Any, offsets: Any, taps: Any, sums: Any, nothing: Any,
+    source: Any, offsets: Any, taps: Any, sums: Any, zeros: Any,
 ) -> None:  # fmt: skip
-    """Write a product of a few columns of `weights`, or add it to what is there."""
+    """Write the product of a few columns of `weights` with `source`, or add it to `out`."""
     rows, count = shape
     width = _vectors(count, sums)
     target, to, between = (out, at, step) if is_first else (sums, 0, width)
     product(
-        target, to, between, rows, count, nothing, 0, weights, first, (1, apart), source, 0,
+        target, to, between, rows, count, zeros, 0, weights, first, (1, apart), source, 0,
         offsets, 0, taps,
     )  # fmt: skip
     if not is_first:
@@ -148,94 +149,95 @@ def _add_product(
 
 def _attend_back(
     lo: Any, hi: Any, queries: Any, keys: Any, values: Any, upstream: Any, weights: Any,
-    of_scores: Any, to_queries: Any, to_keys: Any, to_values: Any, places: Any, steps: Any,
+    of_scores: Any, to_queries: Any, to_keys: Any, to_values: Any, offsets: Any, strides: Any,
     sizes: Any, parts: Any, causal: Any, scale: Any,
 ) -> None:  # fmt: skip
-    """Write gradients; a unit is a part of the queries of a head.
+    """Write the gradients; a unit is a part of the queries of a head.
 
     Args:
         lo: the first unit.
         hi: the unit after the last.
         queries: see `_attend`.
-        keys: likewise.
-        values: likewise.
+        keys: see `_attend`.
+        values: see `_attend`.
         upstream: the gradient of the means.
-        weights: what `_attend` has kept.
-        of_scores: where the gradients of scores go, as they are without the scale; or nothing.
-        to_queries: where the gradients of queries go.
-        to_keys: where those of keys go; if there are several parts, for one after the other.
-        to_values: likewise.
-        places: where heads begin: of queries, keys, values, `upstream` and the gradients of
+        weights: the weights that `_attend` saved.
+        of_scores: memory for the gradients of the scores before scaling; or an empty array.
+        to_queries: memory for the gradients of queries.
+        to_keys: memory for the gradients of keys, one array per part.
+        to_values: memory for the gradients of values, one array per part.
+        offsets: the starts of heads in queries, keys, values, `upstream` and the gradients of
             queries, keys and values.
-        steps: how far apart rows are, likewise.
+        strides: the distance between rows in each of these.
         sizes: see above.
-        parts: into how many parts the queries of a head are cut.
+        parts: the number of parts that the queries of a head are split into.
         causal: see `_attend`.
-        scale: likewise.
+        scale: see `_attend`.
     """
     n, m, width, length = sizes
     blocks = (n + BLOCK - 1) // BLOCK
     across, apart, wide = _vectors(m, keys), _vectors(width, keys), _vectors(length, values)
     columns, rows = scratch(length * across, values), scratch(m * apart, keys)
-    asked, given = scratch(BLOCK * apart, queries), scratch(BLOCK * wide, upstream)
-    room, sums = scratch(BLOCK * m, queries), scratch(LARGEST * max(apart, wide), queries)
+    query_rows, grad_rows = scratch(BLOCK * apart, queries), scratch(BLOCK * wide, upstream)
+    grads, sums = scratch(BLOCK * m, queries), scratch(LARGEST * max(apart, wide), queries)
     to_columns, to_rows = np.arange(length) * across, np.arange(m) * apart
-    to_asked, to_given = np.arange(BLOCK) * apart, np.arange(BLOCK) * wide
-    nothing, factor = np.zeros(LARGEST, queries.dtype), queries.dtype.type(scale)
+    to_queries_row, to_grad_row = np.arange(BLOCK) * apart, np.arange(BLOCK) * wide
+    zeros, factor = np.zeros(LARGEST, queries.dtype), queries.dtype.type(scale)
     filled = -1
     for unit in range(lo, hi):
         head, part = unit // parts, unit % parts
-        of_queries, of_keys, of_values = places[0, head], places[1, head], places[2, head]
-        of_means, back = places[3, head], places[4, head]
+        of_queries, of_keys, of_values = offsets[0, head], offsets[1, head], offsets[2, head]
+        of_means, back = offsets[3, head], offsets[4, head]
         if head != filled:
-            fill(columns, values, of_values, (1, steps[2]), length, m, across)
-            fill(rows, keys, of_keys, (steps[1], 1), m, width, apart)
+            fill(columns, values, of_values, (1, strides[2]), length, m, across)
+            fill(rows, keys, of_keys, (strides[1], 1), m, width, apart)
             filled = head
-        back_to_keys = places[5, head] + part * len(places[0]) * m * width
-        back_to_values = places[6, head] + part * len(places[0]) * m * length
+        back_to_keys = offsets[5, head] + part * len(offsets[0]) * m * width
+        back_to_values = offsets[6, head] + part * len(offsets[0]) * m * length
         written = 0
         for block in range(blocks * part // parts, blocks * (part + 1) // parts):
             first, end = block * BLOCK, min((block + 1) * BLOCK, n)
-            within, taps = min(end, m) if causal else m, end - first
+            last_key, taps = min(end, m) if causal else m, end - first
             kept = (head * n + first) * m
             for row in range(first, end, LARGEST):
                 count, at = min(LARGEST, end - row), (row - first) * m
                 product(
-                    room, at, m, count, within, nothing, 0, upstream, of_means + row * steps[3],
-                    (steps[3], 1), columns, 0, to_columns, 0, length,
+                    grads, at, m, count, last_key, zeros, 0, upstream, of_means + row * strides[3],
+                    (strides[3], 1), columns, 0, to_columns, 0, length,
                 )  # fmt: skip
                 for i in range(count):
                     begin = at + i * m
-                    line = room[begin : begin + within]
-                    weight = weights[kept + begin : kept + begin + within]
+                    line = grads[begin : begin + last_key]
+                    weight = weights[kept + begin : kept + begin + last_key]
                     total = sum_of_products(weight, line)
-                    for j in range(within):
+                    for j in range(last_key):
                         line[j] = weight[j] * (line[j] - total)
                     if of_scores.size:
-                        copy(of_scores, kept + begin, room, begin, within)
-                    for j in range(within):
+                        copy(of_scores, kept + begin, grads, begin, last_key)
+                    for j in range(last_key):
                         line[j] *= factor
                 product(
-                    to_queries, back + row * steps[4], steps[4], count, width, nothing, 0, room,
-                    at, (m, 1), rows, 0, to_rows, 0, within,
+                    to_queries, back + row * strides[4], strides[4], count, width, zeros, 0, grads,
+                    at, (m, 1), rows, 0, to_rows, 0, last_key,
                 )  # fmt: skip
-            fill(asked, queries, of_queries + first * steps[0], (steps[0], 1), taps, width, apart)
-            fill(given, upstream, of_means + first * steps[3], (steps[3], 1), taps, length, wide)
-            for j in range(0, within, LARGEST):
-                count = min(LARGEST, within - j)
+            query, mean = of_queries + first * strides[0], of_means + first * strides[3]
+            fill(query_rows, queries, query, (strides[0], 1), taps, width, apart)
+            fill(grad_rows, upstream, mean, (strides[3], 1), taps, length, wide)
+            for j in range(0, last_key, LARGEST):
+                count = min(LARGEST, last_key - j)
                 _add_product(
-                    to_keys, back_to_keys + j * steps[5], steps[5], (count, width), j >= written,
-                    room, j, m, asked, to_asked, taps, sums, nothing,
+                    to_keys, back_to_keys + j * strides[5], strides[5], (count, width),
+                    j >= written, grads, j, m, query_rows, to_queries_row, taps, sums, zeros,
                 )  # fmt: skip
                 _add_product(
-                    to_values, back_to_values + j * steps[6], steps[6], (count, length),
-                    j >= written, weights, kept + j, m, given, to_given, taps, sums, nothing,
+                    to_values, back_to_values + j * strides[6], strides[6], (count, length),
+                    j >= written, weights, kept + j, m, grad_rows, to_grad_row, taps, sums, zeros,
                 )  # fmt: skip
-            written = within
-        for j in range(written, m):  # which nobody sees
-            place, other = back_to_keys + j * steps[5], back_to_values + j * steps[6]
-            to_keys[place : place + width] = 0
-            to_values[other : other + length] = 0
+            written = last_key
+        for j in range(written, m):  # keys that no query of this part sees
+            key, value = back_to_keys + j * strides[5], back_to_values + j * strides[6]
+            to_keys[key : key + width] = 0
+            to_values[value : value + length] = 0
 
 
 _ATTEND, _BACK = (Kernel.of(function, allocates=True) for function in (_attend, _attend_back))
@@ -245,66 +247,59 @@ _ATTEND, _BACK = (Kernel.of(function, allocates=True) for function in (_attend, 
 
 
 class _Attention(FusedKernel):
-    """Queries, keys, values, a mask to be added, whether it is causal, and the scale."""
+    """Attention on queries, keys, values, an additive mask or None, `causal` and the scale."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
+        """Require non-empty tensors of one dtype, float32 or float64, of one batch shape."""
         query, key, value, mask = arguments[:4]
         scores = (*query.shape[:-1], key.shape[-2])
-        tensors = (query, key, value) if mask is None else (query, key, value, mask)
         return (
-            is_compiled(*tensors)
-            and len({tensor.dtype for tensor in tensors}) == 1
+            is_compiled(query, key, value, mask)
             and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
             and (mask is None or shape_broadcast(mask.shape, scores) == scores)
         )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the means; the gradient reads the weights."""
+        """Return the means; saved are the attention weights."""
         query, key, value, mask, causal, scale = arguments
         q, k, v = (in_lines(x._tensor) for x in (query, key, value))
-        heads, sizes = _extents(q, k, v)
+        heads, sizes = _sizes(q, k, v)
         n, m = sizes[:2]
         means = like(q, (*q.shape[:-1], v.shape[-1]))
         weights = np.empty(heads * n * m if any(needs) else 0, q.dtype.numpy)
-        added = None if mask is None else _for_each_query(mask, q.shape[:-2], (n, m))
-        places, steps = _places(
+        added = None if mask is None else _expanded(mask, q.shape[:-2], (n, m))
+        offsets, strides = _offsets(
             q.layout, k.layout, v.layout, None if added is None else added.layout, means.layout
         )
         _ATTEND.run(
             heads * -(-n // BLOCK), shared(heads * n * m, query), q.storage, k.storage, v.storage,
-            weights[:0] if added is None else added.storage, weights, means.storage, places, steps,
-            sizes, causal, scale,
+            weights[:0] if added is None else added.storage, weights, means.storage, offsets,
+            strides, sizes, causal, scale,
         )  # fmt: skip
         return Tensor._make(means, query.backend), (weights,)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of queries, keys, values and the mask."""
-        *given, mask, causal, scale = arguments
+        """Return the gradients of queries, keys, values and mask."""
+        *inputs, mask, causal, scale = arguments
         (weights,) = saved
-        q, k, v, g = (in_lines(x._tensor) for x in (*given, grad))
-        heads, sizes = _extents(q, k, v)
+        q, k, v, g = (in_lines(x._tensor) for x in (*inputs, grad))
+        heads, sizes = _sizes(q, k, v)
         parts = min(-(-sizes[0] // BLOCK), -(-UNITS // heads))
         results = [like(x, x.shape) for x in (q, k, v)]
-        some = results[1:]
+        memory, layouts = [x.storage for x in results[1:]], [x.layout for x in results[1:]]
         if parts > 1:
-            some = [
-                TensorData(
-                    np.empty(parts * x.size, weights.dtype), (parts, *x.shape), dtype=x.dtype
-                )
-                for x in (k, v)
-            ]
+            memory = [np.empty(parts * x.size, weights.dtype) for x in (k, v)]
+            layouts = [layout.contiguous for layout in layouts]
         of_scores = np.zeros(weights.size if needs[3] else 0, weights.dtype)
-        laid = [x.layout if parts == 1 else x.layout.contiguous for x in results[1:]]
         _BACK.run(
             heads * parts, shared(weights.size, grad), *(x.storage for x in (q, k, v, g)), weights,
-            of_scores, *(x.storage for x in (results[0], *some)),
-            *_places(*(x.layout for x in (q, k, v, g, results[0])), *laid), sizes, parts, causal,
-            scale,
+            of_scores, results[0].storage, *memory,
+            *_offsets(*(x.layout for x in (q, k, v, g, results[0])), *layouts), sizes, parts,
+            causal, scale,
         )  # fmt: skip
         if parts > 1:
-            for x, y in zip(results[1:], some, strict=True):
-                np.add.reduce(y.array, 0, out=x.array)
+            for x, partial in zip(results[1:], memory, strict=True):
+                np.add.reduce(partial.reshape(parts, *x.shape), 0, out=x.array)
         of_mask = None
         if needs[3]:
             shape = (*q.shape[:-1], sizes[1])
@@ -312,31 +307,30 @@ class _Attention(FusedKernel):
         return (*(Tensor._make(x, grad.backend) for x in results), of_mask, None, None)
 
 
-Extents = tuple[int, int, int, int]
-
-
-def _extents(q: TensorData, k: TensorData, v: TensorData) -> tuple[int, Extents]:
-    """Return how many heads there are, and the sizes for the kernels."""
+def _sizes(q: TensorData, k: TensorData, v: TensorData) -> tuple[int, tuple[int, int, int, int]]:
+    """Return the number of heads, and the sizes for the kernels."""
     (n, width), m = q.shape[-2:], k.shape[-2]
     return math.prod(q.shape[:-2]), (n, m, width, v.shape[-1])
 
 
 @functools.lru_cache(256)
-def _places(first: Layout, *others: Layout | None) -> tuple[npt.NDArray[np.int64], tuple[int, ...]]:
-    """Return where each matrix of each view begins, and how far apart rows are in these.
+def _offsets(
+    first: Layout, *others: Layout | None
+) -> tuple[npt.NDArray[np.int64], tuple[int, ...]]:
+    """Return the start of each matrix of each view, and the distance between its rows.
 
-    They have as many matrices as the first; None stands for nothing.
+    All views have as many matrices as the first; None stands for a view that is missing.
     """
     layouts = (first, *others)
-    places = np.zeros((len(layouts), math.prod(first.shape[:-2])), np.int64)
-    for place, layout in zip(places, layouts, strict=True):
+    offsets = np.zeros((len(layouts), math.prod(first.shape[:-2])), np.int64)
+    for row, layout in zip(offsets, layouts, strict=True):
         if layout is not None:
-            place[:] = layout.offset + starts(layout.shape[:-2], layout.strides[:-2])
-    return places, tuple([layout.strides[-2] if layout else 0 for layout in layouts])
+            row[:] = layout.offset + starts(layout.shape[:-2], layout.strides[:-2])
+    return offsets, tuple([layout.strides[-2] if layout else 0 for layout in layouts])
 
 
-def _for_each_query(mask: Tensor, batch: Shape, scores: Shape) -> TensorData:
-    """Return a mask as matrices with an element for each score, the same ones for all heads."""
+def _expanded(mask: Tensor, batch: Shape, scores: Shape) -> TensorData:
+    """Return a mask as matrices with an element per score, expanded over heads without copies."""
     shape = (*mask.shape[:-2], *scores)
     array = np.broadcast_to(mask._tensor.array, shape).copy("C")
     rows = TensorData.of(array, row_major(shape, mask.dtype))

@@ -1,4 +1,4 @@
-"""Dropout in one pass each way: a formula that recomputes the mask from the noise."""
+"""Dropout in one pass each way, as a fused formula that recomputes the mask from the noise."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Pool adjacent windows of 2 x 2, as most networks do to halve an image.
 
-Each output is made of two neighbours in one row and the two below them, and no element belongs to
-two windows. So there is nothing to set up for a row of windows, and as many windows as a vector has
-elements are done at once: of two vectors that follow each other, every second element is the left
-one of a window, and the others are the right ones. Rows are short where images have been halved
-before, so the last vector of one may overlap the one before, or is the only one and not full. A
-last row or column of the image that is left over belongs to no window.
+Each output depends on two neighbors in one row and the two below them, and windows do not overlap.
+So there is nothing to set up for a row of windows, and a whole vector of windows is computed at
+once: of two consecutive vectors, the elements at even positions are the left ones of the windows,
+the others the right ones. Rows are short if images have been halved before, so the last vector of a
+row may overlap the one before, or is the only one and partial. A last row or column of an odd size
+belongs to no window.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLACES = range(4)
 
 
 def _windows(v: Vectors, row: Any, below: Any, place: Any, few: Any) -> Sequence[Any]:
-    """Return four vectors, of the elements at the four places of the windows from `place` on."""
+    """Return four vectors: the elements at the four places of the windows from `place` on."""
     b = v.builder
     vectors = []
     for pointer in (row, below):
@@ -41,7 +41,7 @@ def _windows(v: Vectors, row: Any, below: Any, place: Any, few: Any) -> Sequence
 def _write_rows(
     v: Vectors, parts: Sequence[Any], row: Any, below: Any, place: Any, few: Any
 ) -> None:
-    """Write four vectors where `_windows` reads them."""
+    """Write four vectors to where `_windows` reads them."""
     b = v.builder
     for pointer, pair in zip((row, below), (parts[:2], parts[2:]), strict=True):
         first = b.gep(pointer, [b.mul(place, index(2))])
@@ -50,7 +50,7 @@ def _write_rows(
 
 
 def _halves(v: Vectors, first: Any, few: Any) -> Sequence[tuple[Any, Any]]:
-    """Return where two vectors begin that follow each other, and how much of each is meant."""
+    """Return the addresses of two consecutive vectors, and the number of elements of each."""
     b = v.builder
     second = b.gep(first, [index(v.lanes)])
     if few is None:
@@ -60,13 +60,13 @@ def _halves(v: Vectors, first: Any, few: Any) -> Sequence[tuple[Any, Any]]:
 
 
 def _wins(b: Any, value: Any, largest: Any) -> Any:
-    """Return where a value is larger than the largest so far; nan is larger than all numbers."""
+    """Return where a value is larger than the largest so far; nan is larger than any number."""
     larger = b.fcmp_unordered(">", value, largest)
     return b.and_(larger, b.fcmp_ordered("ord", largest, largest))
 
 
-def _of_rows(combine: Callable[[Vectors, Sequence[Any]], Any]) -> Any:
-    """Return an instruction that writes, for a row of windows, what their elements combine to."""
+def _row_instruction(combine: Callable[[Vectors, Sequence[Any]], Any]) -> Any:
+    """Return an instruction that combines the elements of each window in a row of windows."""
 
     @instruction
     def combined(v: Vectors, x: Any, row: Any, below: Any, out: Any, at: Any, count: Any) -> None:
@@ -77,7 +77,7 @@ def _of_rows(combine: Callable[[Vectors, Sequence[Any]], Any]) -> Any:
             result = combine(v, _windows(v, above, under, place, few))
             v.store(result, b.gep(target, [place]), few)
 
-        v.neighbours(count, write)
+        v.neighbors(count, write)
 
     return combined
 
@@ -96,36 +96,36 @@ def _mean(v: Vectors, elements: Sequence[Any]) -> Any:
     return b.fmul(total, ir.Constant(total.type, [0.25] * v.lanes))
 
 
-_largest_of_row, _mean_of_row = _of_rows(_maximum), _of_rows(_mean)
+_largest_of_row, _mean_of_row = _row_instruction(_maximum), _row_instruction(_mean)
 
 
 @instruction
 def _choose_in_row(
     v: Vectors, x: Any, row: Any, below: Any, out: Any, chosen: Any, at: Any, count: Any
 ) -> None:
-    """Write the largest element of each window, and at which place the first of these is."""
+    """Write the largest element of each window, and the first place that holds it."""
     b = v.builder
     above, under = b.gep(x, [row]), b.gep(x, [below])
     target, choices = b.gep(out, [at]), b.gep(chosen, [at])
 
     def write(place: Any, few: Any) -> None:
         largest, *others = _windows(v, above, under, place, few)
-        choice = _everywhere(v, 0)
+        choice = _splat(v, 0)
         for i, value in zip(PLACES[1:], others, strict=True):
             wins = _wins(b, value, largest)
             largest = b.select(wins, value, largest)
-            choice = b.select(wins, _everywhere(v, i), choice)
+            choice = b.select(wins, _splat(v, i), choice)
         v.store(largest, b.gep(target, [place]), few)
         v.store(choice, b.gep(choices, [place]), few)
 
-    v.neighbours(count, write)
+    v.neighbors(count, write)
 
 
 @instruction
-def _give_to_chosen(
+def _scatter_to_chosen(
     v: Vectors, grad: Any, chosen: Any, at: Any, out: Any, row: Any, below: Any, count: Any
 ) -> None:
-    """Write the gradient of each window to the place that was chosen, and 0 to the others."""
+    """Write the gradient of each window to the chosen place, and 0 to the others."""
     b = v.builder
     source, choices = b.gep(grad, [at]), b.gep(chosen, [at])
     above, under = b.gep(out, [row]), b.gep(out, [below])
@@ -133,15 +133,15 @@ def _give_to_chosen(
     def write(place: Any, few: Any) -> None:
         upstream = v.load(b.gep(source, [place]), few)
         choice = v.load(b.gep(choices, [place]), few)
-        at_place = [b.icmp_unsigned("==", choice, _everywhere(v, i)) for i in PLACES]
+        at_place = [b.icmp_unsigned("==", choice, _splat(v, i)) for i in PLACES]
         parts = [b.select(here, upstream, v.zero) for here in at_place]
         _write_rows(v, parts, above, under, place, few)
 
-    v.neighbours(count, write)
+    v.neighbors(count, write)
 
 
 @instruction
-def _give_to_all(
+def _spread_to_all(
     v: Vectors, grad: Any, at: Any, out: Any, row: Any, below: Any, count: Any
 ) -> None:
     """Write a quarter of the gradient of each window to its four places."""
@@ -153,11 +153,11 @@ def _give_to_all(
         part = b.fmul(upstream, ir.Constant(upstream.type, [0.25] * v.lanes))
         _write_rows(v, [part] * 4, above, under, place, few)
 
-    v.neighbours(count, write)
+    v.neighbors(count, write)
 
 
-def _everywhere(v: Vectors, place: int) -> Any:
-    """Return a vector that names one place of a window."""
+def _splat(v: Vectors, place: int) -> Any:
+    """Return a vector with the number of one place of a window in every element."""
     return ir.Constant(ir.VectorType(ir.IntType(8), v.lanes), [place] * v.lanes)
 
 
@@ -165,7 +165,7 @@ def _everywhere(v: Vectors, place: int) -> Any:
 
 
 def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
-    """Write the largest element of each window, nan if there is one, or the mean."""
+    """Write the maximum, nan if there is one, or the mean of each window."""
     _, height, width = x.shape
     _, rows, columns = out.shape
     for plane in range(lo, hi):
@@ -178,7 +178,7 @@ def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
 
 
 def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
-    """Write the largest element of each window, and at which place the first of these is."""
+    """Write the largest element of each window, and the first place that holds it."""
     _, height, width = x.shape
     _, rows, columns = out.shape
     for plane in range(lo, hi):
@@ -188,30 +188,30 @@ def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
 
 
 def _max_gradient_of_fours(lo: Any, hi: Any, grad: Any, chosen: Any, out: Any) -> None:
-    """Write the gradient of the image: that of each window at the place that was chosen."""
+    """Write the gradient of the image: that of each window at the chosen place."""
     _, height, width = out.shape
     _, rows, columns = grad.shape
     for plane in range(lo, hi):
         for i in range(rows):
             row, at = (plane * height + 2 * i) * width, (plane * rows + i) * columns
-            _give_to_chosen(grad, chosen, at, out, row, row + width, columns)
+            _scatter_to_chosen(grad, chosen, at, out, row, row + width, columns)
         _clear_rest(out, plane, rows, columns)
 
 
 def _mean_gradient_of_fours(lo: Any, hi: Any, grad: Any, out: Any) -> None:
-    """Write the gradient of the image: a quarter of that of the window."""
+    """Write the gradient of the image: each element receives a quarter of its window's gradient."""
     _, height, width = out.shape
     _, rows, columns = grad.shape
     for plane in range(lo, hi):
         for i in range(rows):
             row, at = (plane * height + 2 * i) * width, (plane * rows + i) * columns
-            _give_to_all(grad, at, out, row, row + width, columns)
+            _spread_to_all(grad, at, out, row, row + width, columns)
         _clear_rest(out, plane, rows, columns)
 
 
 @inner
 def _clear_rest(out: Any, plane: Any, rows: Any, columns: Any) -> None:
-    """Set to 0 what belongs to no window: the last row and column of an image of odd sizes."""
+    """Set the elements outside of all windows to 0: the last row and column of odd sizes."""
     _, height, width = out.shape
     if width > 2 * columns:
         for i in range(2 * rows):
@@ -226,5 +226,5 @@ MEAN_GRADIENT = Kernel.of(_mean_gradient_of_fours)
 
 
 def halves(size: Pair, stride: Pair, padding: Pair) -> bool:
-    """Whether these are the settings of such a pooling."""
+    """Whether the windows are adjacent, of size 2 x 2 and without padding."""
     return size == stride == (2, 2) and padding == (0, 0)

@@ -1,4 +1,4 @@
-"""The kernels of this folder by the names of operations."""
+"""The table of kernels of this folder, by the names of operations."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.products import of_floats
-from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, shared, tensor_of
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major
@@ -16,7 +16,7 @@ from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 
 def _add_to_rows(lo: Any, hi: Any, rows: Any, bias: Any) -> None:
-    """Add biases to the rows from `lo` to `hi`, in place."""
+    """Add the bias to the rows from `lo` to `hi`, in place."""
     for i in range(lo, hi):
         row = rows[i]
         for j in range(row.size):
@@ -27,14 +27,13 @@ _ADD = Kernel.of(_add_to_rows)
 
 
 class _Linear(FusedKernel):
-    """Inputs of shape (*batch, inputs), weights (outputs, inputs) and biases (outputs,)."""
+    """Linear map of inputs (*batch, inputs), weight (outputs, inputs) and bias (outputs,)."""
 
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
-        x, weight, bias = arguments
-        return is_compiled(x, weight, bias) and are_of_one_dtype(x, weight, bias)
+        """Require non-empty tensors of one dtype, float32 or float64."""
+        return is_compiled(*arguments)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T + bias`."""
@@ -45,7 +44,7 @@ class _Linear(FusedKernel):
         return tensor_of(out.reshape(*x._tensor.layout.shape[:-1], -1), x), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of inputs, weights and biases, each if it is wanted."""
+        """Return the gradients of input, weight and bias, each if it is needed."""
         x, weight, _ = arguments
         upstream = _rows(grad)
         of_x = of_weight = of_bias = None
@@ -59,14 +58,11 @@ class _Linear(FusedKernel):
 
 
 def _sum_of_rows(rows: Array, x: Tensor) -> Array:
-    """Return the sum of rows, which all threads add up if it pays."""
-    sums: Array
-    if shared(rows.size, x):
-        data = TensorData.of(rows, row_major(rows.shape, x.dtype))
-        sums = x.backend.reduce(OPERATORS["add"], data, (0,)).array
-    else:
-        sums = np.add.reduce(rows, 0)
-    return sums
+    """Return the sum of rows, on all threads if that pays."""
+    if not shared(rows.size, x):
+        return np.add.reduce(rows, 0)  # type: ignore[no-any-return]
+    data = TensorData.of(rows, row_major(rows.shape, x.dtype))
+    return x.backend.reduce(OPERATORS["add"], data, (0,)).array
 
 
 def _rows(x: Tensor) -> Array:

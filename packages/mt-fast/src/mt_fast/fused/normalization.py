@@ -1,10 +1,11 @@
-"""Layer, batch, group and RMS normalization in as few passes as there can be.
+"""Layer, batch, group and RMS normalization in as few passes as possible.
 
 A row (a sample, or a channel of one image) is in the cache when its mean is known, so that variance
-and result cost little more. Kept are a mean and a scale for each row; the gradient works the
-normalized elements out again. Its formula is that of Ioffe and Szegedy, 2015: with `n` normalized
-elements y and upstream gradients g (times the weight), `scale * (g - mean(g) - y * mean(g * y))`.
-A row that is only scaled, to a mean square of 1, has 0 for its mean, and its gradient no `mean(g)`.
+and result cost little more. A mean and a scale per row are saved; the gradient recomputes the
+normalized elements. With `n` normalized elements y and upstream gradients g (times the weight), the
+gradient is `scale * (g - mean(g) - y * mean(g * y))` (Ioffe and Szegedy, 2015). RMS normalization
+scales a row to a mean square of 1 without centering it: its mean is taken as 0, and its gradient
+lacks `mean(g)`.
 """
 
 from __future__ import annotations
@@ -17,21 +18,16 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.reductions import REASSOCIATE
-from mt_fast.core.tables import jit
-from mt_fast.fused.rows import sum_of, sum_of_squares
+from mt_fast.fused.rows import sum_of, sum_of_squares, summing
 from mt_fast.memory.aligned import empty_like
-from mt_fast.memory.arrays import are_of_one_dtype, array_of, is_compiled, shared, tensor_of
+from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 PARTS = 16
-"""How many partial sums the gradients of weight and bias are put together from.
+"""The number of partial sums of the gradients of weight and bias.
 
-It is fixed, so that they do not depend on the number of threads.
-"""
-
-_summing = jit(fastmath=set(REASSOCIATE))
+It is fixed, so that results do not depend on the number of threads."""
 
 # --- Layers: arrays of shape (rows, n) ----------------------------------------------------------
 
@@ -40,7 +36,7 @@ def _layer_rows(
     lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, is_centered: Any, out: Any,
     mean: Any, scale: Any,
 ) -> None:  # fmt: skip
-    """Write each row normalized, scaled and shifted."""
+    """Normalize, scale and shift each row."""
     total, zero = sum_of(x[lo]), x.dtype.type(0)
     for i in range(lo, hi):
         row, result = x[i], out[i]
@@ -51,11 +47,11 @@ def _layer_rows(
         total = _scaled_into(result, row, center, factor, weight, bias, x[min(i + 1, hi - 1)])
 
 
-@_summing
+@summing
 def _scaled_into(
     result: Any, row: Any, center: Any, factor: Any, weight: Any, bias: Any, following: Any
 ) -> Any:
-    """Write a row normalized, scaled and shifted, and return the sum of the following one."""
+    """Write a row normalized, scaled and shifted, and return the sum of the following row."""
     total = row.dtype.type(0)
     for j in range(row.size):
         result[j] = (row[j] - center) * factor * weight[j] + bias[j]
@@ -63,9 +59,9 @@ def _scaled_into(
     return total
 
 
-@_summing
+@summing
 def _two_means(row: Any, grad: Any, weight: Any, center: Any, factor: Any) -> Any:
-    """Return the mean of the weighted gradients, and of their product with what is normalized."""
+    """Return the mean of the weighted gradients, and of their product with the normalized row."""
     total = product = row.dtype.type(0)
     for j in range(row.size):
         g = grad[j] * weight[j]
@@ -78,7 +74,7 @@ def _layer_gradient_parts(
     lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, is_centered: Any,
     out: Any, weights: Any, biases: Any,
 ) -> None:  # fmt: skip
-    """Write the gradients of a part of the rows, and that part's share in those of the others."""
+    """Write the gradients of a part of the rows, and its partial gradients of weight and bias."""
     parts, rows, zero = len(weights), len(x), x.dtype.type(0)
     for part in range(lo, hi):
         of_weight, of_bias = weights[part], biases[part]
@@ -99,16 +95,17 @@ def _layer_gradient_parts(
 
 # --- Batches and groups: arrays of shape (samples, units, rows, n) --------------------------------
 #
-# A unit is what is normalized together: of a batch a channel of all samples, with a row in each; of
-# groups some channels of one sample, each a row. `weight` and `bias` belong to rows, whose number
-# goes round in them: those of groups are the same for all samples.
+# The elements of a unit are normalized together. In batch normalization a unit is a channel of all
+# samples, with a row per sample; in group normalization some channels of one sample, with a row per
+# channel. `weight` and `bias` have an element per channel: row j of unit u takes the element
+# `(u * rows + j) % channels`.
 
 
 def _units(
     lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any,
     scale: Any,
 ) -> None:  # fmt: skip
-    """Write each unit normalized, and its rows scaled and shifted."""
+    """Normalize each unit, and scale and shift its rows."""
     samples, _, rows, size = x.shape
     count = samples * rows * size
     for unit in range(lo, hi):
@@ -132,7 +129,7 @@ def _units(
                     result[k] = (row[k] - center) * slope + shift
 
 
-@_summing
+@summing
 def _two_sums(row: Any, grad: Any, center: Any) -> Any:
     """Return the sum of the gradients, and of their product with the distance from the mean."""
     total = product = row.dtype.type(0)
@@ -167,27 +164,27 @@ def _gradient_of_units(
         for i in range(samples):
             for j in range(rows):
                 row, upstream, result = x[i, unit, j], grad[i, unit, j], out[i, unit, j]
-                gain = x.dtype.type(factor * weight[(unit * rows + j) % len(weight)])
+                slope_of_grad = x.dtype.type(factor * weight[(unit * rows + j) % len(weight)])
                 for k in range(row.size):
-                    result[k] = upstream[k] * gain - offset - (row[k] - center) * slope
+                    result[k] = upstream[k] * slope_of_grad - offset - (row[k] - center) * slope
 
 
 # --- Batches of single elements for each channel: arrays of shape (samples, channels) -------------
 
 COLUMNS = 128
-"""How many channels are done at a time, side by side."""
+"""The number of channels that are processed at a time, side by side."""
 
 
 def _batch_columns(
     lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any,
     scale: Any,
 ) -> None:  # fmt: skip
-    """Write blocks of channels normalized, scaled and shifted."""
+    """Normalize, scale and shift blocks of channels."""
     count, channels = x.shape
     for block in range(lo, hi):
         first, end = block * COLUMNS, min((block + 1) * COLUMNS, channels)
         centers, spreads, factors = mean[first:end], variance[first:end], scale[first:end]
-        shares, shifts = weight[first:end], bias[first:end]
+        slopes, shifts = weight[first:end], bias[first:end]
         centers[:] = 0
         spreads[:] = 0
         for i in range(count):
@@ -206,18 +203,18 @@ def _batch_columns(
         for i in range(count):
             row, result = x[i, first:end], out[i, first:end]
             for j in range(row.size):
-                result[j] = (row[j] - centers[j]) * factors[j] * shares[j] + shifts[j]
+                result[j] = (row[j] - centers[j]) * factors[j] * slopes[j] + shifts[j]
 
 
 def _batch_gradient_columns(
     lo: Any, hi: Any, x: Any, grad: Any, weight: Any, mean: Any, scale: Any, out: Any, weights: Any,
     biases: Any,
 ) -> None:  # fmt: skip
-    """Write the gradients of blocks of channels, of their weights and biases."""
+    """Write the gradients of blocks of channels, and of their weights and biases."""
     count, channels = x.shape
     for block in range(lo, hi):
         first, end = block * COLUMNS, min((block + 1) * COLUMNS, channels)
-        centers, factors, shares = mean[first:end], scale[first:end], weight[first:end]
+        centers, factors, slopes = mean[first:end], scale[first:end], weight[first:end]
         products, totals = weights[first:end], biases[first:end]
         products[:] = 0
         totals[:] = 0
@@ -226,13 +223,13 @@ def _batch_gradient_columns(
             for j in range(row.size):
                 totals[j] += upstream[j]
                 products[j] += upstream[j] * ((row[j] - centers[j]) * factors[j])
-        share = 1.0 / count
+        inverse_count = 1.0 / count
         for i in range(count):
             row, upstream, result = x[i, first:end], grad[i, first:end], out[i, first:end]
             for j in range(row.size):
                 y = (row[j] - centers[j]) * factors[j]
-                rest = (totals[j] + y * products[j]) * share
-                result[j] = shares[j] * factors[j] * (upstream[j] - rest)
+                rest = (totals[j] + y * products[j]) * inverse_count
+                result[j] = slopes[j] * factors[j] * (upstream[j] - rest)
 
 
 _LAYER, _LAYER_GRADIENT = Kernel.of(_layer_rows), Kernel.of(_layer_gradient_parts)
@@ -243,16 +240,15 @@ _COLUMNS, _COLUMNS_GRADIENT = Kernel.of(_batch_columns), Kernel.of(_batch_gradie
 
 
 class _Normalization(FusedKernel):
-    """An operation on an input, a weight and a bias."""
+    """An operation on an input, a weight and a bias, of which the last two may be None."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
-        x, weight, bias, *_ = arguments
-        return is_compiled(x) and are_of_one_dtype(x, weight, bias)
+        """Require non-empty tensors of one dtype, float32 or float64."""
+        return is_compiled(*arguments[:3])
 
 
 def _filled(tensor: Tensor | None, size: int, number: float, like: Tensor) -> Array:
-    """Return a row of weights, or of the number that stands for what is not given."""
+    """Return a weight or bias as a row, or a row of its default if there is none."""
     if tensor is None:
         return _row(size, number, like._tensor.layout.dtype.numpy)
     return array_of(tensor).reshape(-1)
@@ -260,26 +256,26 @@ def _filled(tensor: Tensor | None, size: int, number: float, like: Tensor) -> Ar
 
 @functools.lru_cache(64)
 def _row(size: int, number: float, dtype: np.dtype[Any]) -> Array:
-    """Return a row of one number, which kernels only read."""
+    """Return a cached row of one number, which kernels only read."""
     return np.full(size, number, dtype)
 
 
 class _LastDimensions(_Normalization):
-    """The last dimensions normalized: input, weight, bias, how many dimensions, eps.
+    """Normalization over the last dimensions: input, weight, bias, number of dimensions, eps.
 
     Attributes:
-        is_centered: whether the mean is made 0; without, there is no bias among the arguments.
+        is_centered: whether to subtract the mean; if not, the arguments have no bias.
     """
 
     def __init__(self, is_centered: bool) -> None:
         self.is_centered = is_centered
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
+        """Require non-empty tensors of one dtype, float32 or float64."""
         return super().fits(*self._with_bias(arguments))
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads mean and scale of each row."""
+        """Return the result; saved are mean and scale of each row."""
         x, weight, bias, folded, eps = self._with_bias(arguments)
         rows = _rows(x, folded)
         size = rows.shape[1]
@@ -290,7 +286,7 @@ class _LastDimensions(_Normalization):
         return tensor_of(out.reshape(x._tensor.layout.shape), x), saved
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements, the weight and the bias."""
+        """Return the gradients of input, weight and bias."""
         x, *affine, folded, _ = self._with_bias(arguments)
         rows, upstream = _rows(x, folded), _rows(grad, folded)
         size = rows.shape[1]
@@ -301,21 +297,21 @@ class _LastDimensions(_Normalization):
         return tensor_of(out.reshape(x.shape), x), *of_affine, None, None
 
     def _with_bias(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Return the arguments with a bias among them, None where there is none."""
+        """Return the arguments with a bias among them, which is None in RMS normalization."""
         return arguments if self.is_centered else (*arguments[:2], None, *arguments[2:])
 
 
 def _rows(x: Tensor, folded: int) -> Array:
-    """Return a tensor as rows, each of the elements that are normalized together."""
+    """Return a tensor as rows of the elements that are normalized together."""
     shape = x._tensor.layout.shape
     return array_of(x).reshape(-1, math.prod(shape[len(shape) - folded :]))
 
 
 class _BatchNorm(_Normalization):
-    """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
+    """Batch normalization: input, weight, bias, eps, and a list that receives mean and variance."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads mean and scale of each channel."""
+        """Return the result; saved are mean and scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         out, (mean, variance, scale) = _normalized(x, _channels(x), weight, bias, eps)
         dtype = x.dtype.numpy
@@ -323,23 +319,23 @@ class _BatchNorm(_Normalization):
         return out, (mean, scale)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements, the weights and the biases."""
+        """Return the gradients of input, weight and bias."""
         x, *affine, _, _ = arguments
         out, sums = _gradients(x, _channels(x), grad, affine[0], saved)
         return out, *_of_affine(x, sums, affine), None, None
 
 
 class _GroupNorm(_Normalization):
-    """Groups of channels normalized: input, weight, bias, how many groups, eps."""
+    """Group normalization: input, weight, bias, number of groups, eps."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; the gradient reads mean and scale of each group."""
+        """Return the result; saved are mean and scale of each group."""
         x, weight, bias, groups, eps = arguments
         out, (mean, _, scale) = _normalized(x, _groups(x, groups), weight, bias, eps)
         return out, (mean, scale)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of the elements, the weight and the bias."""
+        """Return the gradients of input, weight and bias."""
         x, *affine, groups, _ = arguments
         out, sums = _gradients(x, _groups(x, groups), grad, affine[0], saved)
         return out, *_of_affine(x, sums.reshape(2, *x.shape[:2]).sum(1), affine), None, None
@@ -348,12 +344,11 @@ class _GroupNorm(_Normalization):
 def _normalized(
     x: Tensor, units: Array, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Array]:
-    """Return a tensor normalized, and the mean, the variance and the scale of each unit."""
+    """Return the normalized tensor, and the mean, the variance and the scale of each unit."""
     channels = x.shape[1]
     out, statistics = empty_like(units), np.empty((3, units.shape[1]))
     factors, shifts = _filled(weight, channels, 1, x), _filled(bias, channels, 0, x)
-    kernel, count, arrays = _arranged(_UNITS, _COLUMNS, units, out)
-    source, target = arrays
+    kernel, count, (source, target) = _arranged(_UNITS, _COLUMNS, units, out)
     kernel.run(count, shared(units.size, x), source, factors, shifts, eps, target, *statistics)
     return tensor_of(out.reshape(x.shape), x), statistics
 
@@ -361,17 +356,18 @@ def _normalized(
 def _gradients(
     x: Tensor, units: Array, grad: Tensor, weight: Tensor | None, saved: Saved
 ) -> tuple[Tensor, Array]:
-    """Return the gradient of the elements, and of the weight and the bias of each row of units."""
+    """Return the gradient of the input, and of the weight and the bias of each row of units."""
     out, sums = empty_like(units), np.empty((2, units.shape[1] * units.shape[2]))
     upstream, factors = array_of(grad).reshape(units.shape), _filled(weight, x.shape[1], 1, x)
-    kernel, count, arrays = _arranged(_UNITS_GRADIENT, _COLUMNS_GRADIENT, units, upstream, out)
-    *read, target = arrays
-    kernel.run(count, shared(units.size, x), *read, factors, *saved, target, *sums)
+    kernel, count, (source, above, target) = _arranged(
+        _UNITS_GRADIENT, _COLUMNS_GRADIENT, units, upstream, out
+    )
+    kernel.run(count, shared(units.size, x), source, above, factors, *saved, target, *sums)
     return tensor_of(out.reshape(x.shape), x), sums
 
 
 def _of_affine(x: Tensor, sums: Array, affine: Sequence[Tensor | None]) -> list[Tensor | None]:
-    """Return the sums that are gradients of the weight and the bias, of those that there are."""
+    """Return the sums as gradients of weight and bias, or None for one that is missing."""
     return [
         None if tensor is None else tensor_of(each.reshape(tensor.shape).astype(x.dtype.numpy), x)
         for tensor, each in zip(affine, sums, strict=True)
@@ -379,12 +375,12 @@ def _of_affine(x: Tensor, sums: Array, affine: Sequence[Tensor | None]) -> list[
 
 
 def _channels(x: Tensor) -> Array:
-    """Return a tensor of shape (samples, channels, *rest) with a unit for each channel."""
+    """Return a tensor of shape (samples, channels, *rest) with a unit per channel."""
     return array_of(x).reshape(*x.shape[:2], 1, -1)
 
 
 def _groups(x: Tensor, groups: int) -> Array:
-    """Return a tensor of shape (samples, channels, *rest) with a unit for each group."""
+    """Return a tensor of shape (samples, channels, *rest) with a unit per group."""
     samples, channels = x.shape[:2]
     return array_of(x).reshape(1, samples * groups, channels // groups, -1)
 
@@ -392,9 +388,9 @@ def _groups(x: Tensor, groups: int) -> Array:
 def _arranged(
     of_units: Kernel, of_columns: Kernel, *arrays: Array
 ) -> tuple[Kernel, int, tuple[Array, ...]]:
-    """Return a kernel for some units, how much it is called for, and what it is called with.
+    """Return the kernel for some units, its number of work units, and the arrays to call it with.
 
-    Units that are single elements of all samples are the columns of a matrix.
+    Channels with one element per sample are columns of a matrix, and have a kernel of their own.
     """
     samples, units, rows, size = arrays[0].shape
     if samples > rows * size == 1:

@@ -1,7 +1,7 @@
 """Pad images by reflection, replication or wrapping, in one pass forward and one backward.
 
-The composition joins slices dimension by dimension, and its gradient adds each of them up. Here the
-places are listed that rows and columns come from, of which all but the outermost are in order.
+The composition concatenates slices along each dimension, and its gradient adds them up one by one.
+Here index arrays list the source of each row and column; all but the padding are consecutive.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
-NUMPYS = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-"""What NumPy calls the modes."""
+NUMPY_MODES: dict[str, Any] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+"""The names of the modes in NumPy."""
 
 # --- Kernels: units are images, arrays of shape (images, height, width) -------------------------
 
 
 def _pad(lo: Any, hi: Any, x: Any, rows: Any, columns: Any, before: Any, out: Any) -> None:
-    """Write images with rows and columns of their own around them.
+    """Write the padded images.
 
     Args:
         lo: the first image.
         hi: the image after the last.
         x: images.
-        rows: from which row each row comes.
-        columns: from which column each column comes.
-        before: how many columns are added before the first.
-        out: what is written.
+        rows: the source row of each row.
+        columns: the source column of each column.
+        before: the number of columns added before the first.
+        out: the padded images.
     """
     for i in range(lo, hi):
         for y in range(rows.size):
@@ -48,7 +48,7 @@ def _pad(lo: Any, hi: Any, x: Any, rows: Any, columns: Any, before: Any, out: An
 def _pad_gradient(
     lo: Any, hi: Any, grad: Any, rows: Any, columns: Any, before: Any, out: Any
 ) -> None:
-    """Add up the gradients of all places that an element was written to."""
+    """Add up the gradients of all copies of each element."""
     zero = out.dtype.type(0)
     for i in range(lo, hi):
         image = out[i]
@@ -70,21 +70,21 @@ _FORWARD, _BACKWARD = Kernel.of(_pad), Kernel.of(_pad_gradient)
 
 
 class _Pad(FusedKernel):
-    """Images, how much is added before and after each of the last dimensions, and the mode."""
+    """Padding: images, the amounts before and after the last dimensions, the mode."""
 
     reads = ()
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16, volumes and what crops to the composition."""
+        """Require one or two padded dimensions without cropping, and float32 or float64."""
         x, amounts, _ = arguments
         return is_compiled(x) and len(amounts) <= 4 and min(amounts) >= 0
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the padded images; saved is from where they came, and what shape they had."""
+        """Return the padded images; saved are the source rows and columns, and the input shape."""
         x, amounts, mode = arguments
         padded = len(amounts) // 2
         height, width = (1, *x.shape[x.ndim - padded :])[-2:]  # one row if one dimension is padded
-        rows, columns = _places(height, amounts[2:], mode), _places(width, amounts[:2], mode)
+        rows, columns = _sources(height, amounts[2:], mode), _sources(width, amounts[:2], mode)
         images = array_of(x).reshape(-1, height, width)
         out = np.empty((len(images), rows.size, columns.size), images.dtype)
         operands = images, rows, columns, amounts[0]
@@ -103,10 +103,9 @@ class _Pad(FusedKernel):
         return tensor_of(out.reshape(x.shape), x), None, None
 
 
-def _places(length: int, amounts: Sequence[int], mode: str) -> Array:
-    """Return from where each row, or column, comes; no amounts add nothing."""
-    places: Array = np.pad(np.arange(length), amounts or (0, 0), NUMPYS[mode])  # type: ignore[call-overload]
-    return places
+def _sources(length: int, amounts: Sequence[int], mode: str) -> Array:
+    """Return the source of each row or column; without amounts nothing is added."""
+    return np.pad(np.arange(length), amounts or (0, 0), NUMPY_MODES[mode])
 
 
 PAD = _Pad()

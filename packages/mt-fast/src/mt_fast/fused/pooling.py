@@ -1,13 +1,12 @@
-"""Pooling in two steps: fold the rows that a row of windows sees, and then columns.
+"""Pooling in two steps: reduce over the rows of a row of windows, then over columns.
 
-The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
-holds the padding too; only the second jumps from window to window. What sticks out into the padding
-is left out without a condition in an inner loop. Windows that halve an image have kernels of their
-own (`halving.py`), and so have means of adjacent windows (`tiling.py`) and with stride 1
-(`sliding.py`). The mean of a whole image is the backend's sum of a row.
+The first step runs over whole contiguous rows of the image into a buffer that includes the padding;
+only the second step jumps from window to window. No inner loop tests for the padding. Windows that
+halve an image have kernels of their own (`halving.py`), and so have means of adjacent windows
+(`tiling.py`) and with stride 1 (`sliding.py`). The mean of a whole image is the backend's sum.
 
-Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
-end, would have to be told apart for each element, and nothing would be vectorised.
+Inner loops count and index with unsigned integers. Signed indices would be tested for negative
+values, as in Python, and the loops would not be vectorized.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Sav
 Pair = tuple[int, int]
 
 LARGEST_PLANE = 2**31 - 1
-"""How many elements a plane may have, for int32 to number them."""
+"""The largest number of elements of a plane whose positions fit int32."""
 
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
@@ -39,12 +38,12 @@ LARGEST_PLANE = 2**31 - 1
 def _pool_planes(
     lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, largest: Any, out: Any
 ) -> None:
-    """Write the largest element, or the mean, of each window."""
+    """Write the maximum or the mean of each window."""
     height, width, rows = x.shape[1], np.uintp(x.shape[2]), out.shape[1]
-    outputs, step, margin = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    outputs, step, padded = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
     start = x.dtype.type(-np.inf if largest else 0)
-    share = x.dtype.type(1.0 / (size[0] * size[1]))
-    folded = np.empty(width + margin + margin, x.dtype)
+    scale = x.dtype.type(1.0 / (size[0] * size[1]))
+    folded = np.empty(width + padded + padded, x.dtype)
     for plane in range(lo, hi):
         for i in range(rows):
             folded[:] = start
@@ -53,37 +52,37 @@ def _pool_planes(
                     continue
                 if largest:
                     for j in range(width):
-                        folded[margin + j] = maximum(folded[margin + j], x[plane, h, j])
+                        folded[padded + j] = maximum(folded[padded + j], x[plane, h, j])
                 else:
                     for j in range(width):
-                        folded[margin + j] += x[plane, h, j]
+                        folded[padded + j] += x[plane, h, j]
             result = out[plane, i]
             for j in range(outputs):
                 result[j] = folded[j * step]
-            for q in range(np.uintp(1), np.uintp(size[1])):  # windows do not wait for each other
+            for q in range(np.uintp(1), np.uintp(size[1])):  # the inner loop has no dependencies
                 for j in range(outputs):
                     value = folded[j * step + q]
                     result[j] = maximum(result[j], value) if largest else result[j] + value
             if not largest:
-                result *= share
+                result *= scale
 
 
 def _place_planes(
     lo: Any, hi: Any, x: Any, rows: Any, columns: Any, out: Any, position: Any
 ) -> None:
-    """Write the largest element of each window, and where in its plane the first of these lies.
+    """Write the maximum of each window, and its first position in the plane.
 
-    Nan is larger than all numbers. Nothing here branches on an element, for that is what would take
-    the time: the larger of two is anybody's guess.
+    Nan is larger than any number. The code has no branches on elements, since these could not be
+    predicted.
 
     Args:
         lo: the first plane.
         hi: the plane after the last.
         x: planes.
-        rows: the rows that windows see, see `_taps`.
-        columns: the columns that they see.
-        out: the largest elements; or nothing, of no planes.
-        position: where they are.
+        rows: the rows of the windows, see `_taps`.
+        columns: the columns of the windows.
+        out: the maxima; empty if they are not needed.
+        position: the positions of the maxima.
     """
     width, outputs = np.uintp(x.shape[2]), np.uintp(position.shape[2])
     folded, places = np.empty(width, x.dtype), np.empty(width, np.int32)
@@ -117,7 +116,7 @@ def _place_planes(
 
 
 def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -> None:
-    """Add the gradient of each window to where its largest element lies; planes are in a row."""
+    """Add the gradient of each window at the position of its maximum; planes are flat."""
     for plane in range(lo, hi):
         out[plane] = 0
         for j in range(grad.shape[1]):
@@ -127,23 +126,23 @@ def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -
 def _mean_gradient_planes(
     lo: Any, hi: Any, grad: Any, size: Any, stride: Any, padding: Any, out: Any
 ) -> None:
-    """Write the gradient of the image: the shares of the windows that see an element."""
+    """Write the gradient of the image: each element receives its share of all windows with it."""
     height, width = out.shape[1], np.uintp(out.shape[2])
-    outputs, step, margin = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
-    share = grad.dtype.type(1.0 / (size[0] * size[1]))
-    spread = np.empty(width + margin + margin, grad.dtype)
+    outputs, step, padded = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    scale = grad.dtype.type(1.0 / (size[0] * size[1]))
+    spread = np.empty(width + padded + padded, grad.dtype)
     for plane in range(lo, hi):
         out[plane] = 0
         for i in range(grad.shape[1]):
             upstream = grad[plane, i]
             spread[:] = 0
-            for q in range(np.uintp(size[1])):  # windows do not wait for each other
+            for q in range(np.uintp(size[1])):  # the inner loop has no dependencies
                 for j in range(outputs):
-                    spread[j * step + q] += upstream[j] * share
+                    spread[j * step + q] += upstream[j] * scale
             for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
                 if 0 <= h < height:
                     for j in range(width):
-                        out[plane, h, j] += spread[margin + j]
+                        out[plane, h, j] += spread[padded + j]
 
 
 _POOL = Kernel.of(_pool_planes, allocates=True)
@@ -155,10 +154,10 @@ _MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
 
 
 class _Pooling(FusedKernel):
-    """Images of float32 or float64, pooled.
+    """Max or mean pooling of images: images, size, stride, padding.
 
     Attributes:
-        largest: whether each window yields its largest element, instead of its mean.
+        largest: whether to take the maximum of each window instead of the mean.
     """
 
     reads = ()
@@ -167,12 +166,12 @@ class _Pooling(FusedKernel):
         self.largest = largest
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16, and planes that int32 cannot number to the composition."""
+        """Require non-empty images of float32 or float64 whose positions fit int32."""
         x: Tensor = arguments[0]
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the pooled images, and for a gradient, which elements are the maxima."""
+        """Return the pooled images; saved are the positions of the maxima, if they are needed."""
         x, size, stride, padding = arguments
         shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
         if not self.largest and _is_whole(x, size, padding):
@@ -242,10 +241,10 @@ def _planes(images: Array) -> Array:
 def _shapes(
     images: Shape, size: Pair, stride: Pair, padding: Pair
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the shape of the result, and that of its planes."""
+    """Return the shape of the result, and the shape of its planes."""
     batch, channels, *plane = images
     lengths = zip(plane, size, stride, padding, strict=True)
-    pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in lengths]
+    pooled = [(n + 2 * padded - k) // step + 1 for n, k, step, padded in lengths]
     return (batch, channels, *pooled), (batch * channels, *pooled)
 
 
@@ -253,26 +252,26 @@ def _shapes(
 def _taps_of(
     lengths: Shape, counts: Shape, size: Pair, stride: Pair, padding: Pair
 ) -> tuple[Array, Array]:
-    """Return the rows that windows see, and the columns, each of shape (windows, taps).
+    """Return the rows and the columns of the windows, each of shape (windows, taps).
 
-    Those in the padding are replaced by the first that is not.
+    Those in the padding are replaced by the first one that is not.
     """
     first, second = zip(lengths, counts, size, stride, padding, strict=True)
     return _taps(*first), _taps(*second)
 
 
-def _taps(length: int, count: int, size: int, step: int, margin: int) -> Array:
-    taps = step * np.arange(count)[:, None] + np.arange(size) - margin
+def _taps(length: int, count: int, size: int, step: int, padded: int) -> Array:
+    taps = step * np.arange(count)[:, None] + np.arange(size) - padded
     seen: Array = np.where(taps < length, np.maximum(taps, 0), np.maximum(taps[:, :1], 0))
     return seen
 
 
 def max_places(x: Tensor, taps: tuple[Array, ...]) -> Tensor:
-    """Return where in its plane the largest element is that each window sees, of int64.
+    """Return the position in its plane of the maximum of each window, of int64.
 
     Args:
         x: shape (batch, channels, *lengths).
-        taps: for each length, which elements windows see, shape (windows, taps).
+        taps: for each length, the elements of the windows, shape (windows, taps).
     """
     if not 1 <= len(taps) <= 2 or not is_compiled(x) or math.prod(x.shape[2:]) > LARGEST_PLANE:
         return FUSED["max_places"](x, taps)

@@ -1,9 +1,9 @@
 """Argmax and argmin along a dimension.
 
-The element itself is found by a reduction. What is left is to look for the first place that holds
-it, or nan: a row is looked through part by part, until one has it; rows beside each other from the
-last to the first, so that the first is what remains. On one thread NumPy finds it in a row in half
-of the time.
+A reduction finds the extreme value; a kernel then searches for the first position that holds it, or
+nan. A contiguous row is searched part by part, until one part contains it. Rows next to each other
+are searched from the last to the first, so that the first position remains. On one thread NumPy
+finds it in a contiguous row in half of the time.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from mt_tensor.backends.extending import row_major
 from mt_tensor.core.kernels import registered_kernel
 
 PART = 64
-"""How many elements of a row are compared before looking whether one was it."""
+"""The number of elements of a row to compare before checking for a match."""
 
 COLUMNS = 512
-"""How many elements side by side are looked for at a time."""
+"""The number of adjacent elements to search at a time."""
 
 
 def _first_in_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
-    """Write the first places, of an array of shape (rows, size)."""
+    """Write the first positions in an array of shape (rows, size)."""
     for i in range(lo, hi):
         row, value = x[i], sought[i]
         start, found = 0, False
@@ -46,24 +46,24 @@ def _first_in_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
 
 
 def _first_of_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
-    """Write the first places, of an array of shape (outer, size, inner)."""
+    """Write the first positions in an array of shape (outer, size, inner)."""
     inner = x.shape[2]
     blocks = (inner + COLUMNS - 1) // COLUMNS
     for unit in range(lo, hi):
         i, start = unit // blocks, unit % blocks * COLUMNS
         end = min(start + COLUMNS, inner)
-        values, places = sought[i, start:end], out[i, start:end]
+        values, positions = sought[i, start:end], out[i, start:end]
         for j in range(x.shape[1] - 1, -1, -1):
             row = x[i, j, start:end]
             for n in range(row.size):
-                places[n] = j if row[n] == values[n] or row[n] != row[n] else places[n]
+                positions[n] = j if row[n] == values[n] or row[n] != row[n] else positions[n]
 
 
 _IN_ROWS, _OF_ROWS = Kernel.of(_first_in_rows), Kernel.of(_first_of_rows)
 
 
 def _position(name: str, operator: str) -> Callable[..., Tensor]:
-    """Return a kernel for what finds the first place of what an operator chooses."""
+    """Return the kernel that finds the first position of the extreme that an operator selects."""
     chosen, by_numpy = OPERATORS[operator], registered_kernel("numpy", name)
 
     def kernel(x: Tensor, dim: int) -> Tensor:
@@ -77,12 +77,12 @@ def _position(name: str, operator: str) -> Callable[..., Tensor]:
         row = TensorData.of(array, row_major(x.shape, x.dtype))
         sought = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)
         out = empty((*x.shape[:dim], 1, *x.shape[dim + 1 :]), np.int64)
-        places = out.reshape(outer, inner)
+        positions = out.reshape(outer, inner)
         if inner == 1:
-            arrays = pieces.reshape(outer, -1), sought.reshape(-1), places.reshape(-1)
+            arrays = pieces.reshape(outer, -1), sought.reshape(-1), positions.reshape(-1)
             _IN_ROWS.run(outer, parallel, *arrays)
         else:
-            _OF_ROWS.run(outer * -(-inner // COLUMNS), parallel, pieces, sought, places)
+            _OF_ROWS.run(outer * -(-inner // COLUMNS), parallel, pieces, sought, positions)
         return tensor_of(out, x)
 
     return kernel

@@ -1,8 +1,8 @@
-"""Helper functions of kernels for a row of elements: its largest, and sums over it.
+"""Helper functions of kernels for a row of elements: its maximum, and sums over it.
 
-A kernel that goes over each row several times finds it in the cache, but for the first time: then
-it waits for memory, and memory waits for it afterwards. So where a row is gone over for the last
-time, the next one is looked at as well, element by element; such functions take `following`.
+A kernel that passes over a row several times finds it in the cache, except for the first time: it
+waits for memory then, and leaves memory idle afterwards. So the last pass over a row also reads the
+next row; such functions take `following`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from mt_fast.core.tables import jit
 from mt_fast.folds.extremes import larger
 from mt_fast.vector_math.operators import decay
 
-_summing = jit(fastmath=set(REASSOCIATE))
-"""Compiles a function that is a sum, so that it may be added up in any order."""
+summing = jit(fastmath=set(REASSOCIATE))
+"""Compile a function that sums a row, in any order of additions, so that it is vectorized."""
 
 
 @jit()
@@ -26,12 +26,12 @@ def largest_of(row: Any) -> Any:
     """Return the largest element; nan if there is one."""
     largest, has_nan = row[0], False
     for i in range(row.size):
-        largest = larger(largest, row[i])  # which need not look out for nan
+        largest = larger(largest, row[i])  # without a test for nan
         has_nan |= row[i] != row[i]
     return row.dtype.type(np.nan) if has_nan else largest
 
 
-@_summing
+@summing
 def sum_of(row: Any) -> Any:
     """Return the sum of a row."""
     total = row.dtype.type(0)
@@ -40,7 +40,7 @@ def sum_of(row: Any) -> Any:
     return total
 
 
-@_summing
+@summing
 def sum_of_products(row: Any, other: Any) -> Any:
     """Return the sum of the products of two rows."""
     total = row.dtype.type(0)
@@ -49,9 +49,9 @@ def sum_of_products(row: Any, other: Any) -> Any:
     return total
 
 
-@_summing
+@summing
 def sum_of_squares(row: Any, center: Any) -> Any:
-    """Return the sum of the squared distances from a number."""
+    """Return the sum of the squared distances from `center`."""
     total = row.dtype.type(0)
     for i in range(row.size):
         distance = row[i] - center
@@ -59,33 +59,33 @@ def sum_of_squares(row: Any, center: Any) -> Any:
     return total
 
 
-@_summing
+@summing
 def sum_of_exponentials(row: Any, largest: Any, following: Any) -> Any:
     """Return the sum of `exp(element - largest)`, and the largest element of the following row."""
-    total, beyond = row.dtype.type(0), following[0]
+    total, next_largest = row.dtype.type(0), following[0]
     for i in range(row.size):
         total += decay(row[i] - largest)
-        beyond = maximum(beyond, following[i])
-    return total, beyond
+        next_largest = maximum(next_largest, following[i])
+    return total, next_largest
 
 
-@_summing
+@summing
 def exponentials_into(result: Any, row: Any, largest: Any, following: Any) -> Any:
-    """Write `exp(element - largest)`, and return the same."""
-    total, beyond = row.dtype.type(0), following[0]
+    """Write `exp(element - largest)`, and return the same as `sum_of_exponentials`."""
+    total, next_largest = row.dtype.type(0), following[0]
     for i in range(row.size):
         value = decay(row[i] - largest)
         result[i] = value
         total += value
-        beyond = maximum(beyond, following[i])
-    return total, beyond
+        next_largest = maximum(next_largest, following[i])
+    return total, next_largest
 
 
-@_summing
+@summing
 def exponentials_in_place(row: Any, largest: Any) -> Any:
-    """Write `exp(element - largest)` in place, and return the sum.
+    """Replace elements by `exp(element - largest)`, and return the sum.
 
-    With `row` twice `exponentials_into` would not be vectorised.
+    `exponentials_into` with `row` as the result would not be vectorized.
     """
     total = row.dtype.type(0)
     for i in range(row.size):

@@ -1,8 +1,8 @@
 """Means of windows with stride 1, which smooth an image.
 
-Its gradient is of the same kind: to an element flows the mean of the windows that see it, which lie
-side by side in turn. Rows are short, so a plane is brought into a frame of zeros first, and then
-all of its rows are added up in one loop, with what lies beside them; what straddles two rows is
+The gradient of an element is the mean of the gradients of the windows that contain it; these
+windows are adjacent, so the same kernel computes it. Rows are short, so each plane is copied into a
+frame of zeros first, and all of its rows are added in one loop. Windows that straddle two rows are
 computed as well, and dropped.
 """
 
@@ -27,8 +27,8 @@ def _means(lo: Any, hi: Any, x: Any, size: Any, frame: Any, out: Any) -> None:
         lo: the first plane.
         hi: the plane after the last.
         x: planes.
-        size: of a window.
-        frame: how many rows and columns of zeros lie at each side.
+        size: the size of a window.
+        frame: the number of rows and columns of zeros on each side.
         out: the means.
     """
     _, height, width = x.shape
@@ -61,10 +61,10 @@ MEANS = Kernel.of(_means, allocates=True)
 
 
 def slides(size: Pair, stride: Pair, padding: Pair) -> bool:
-    """Whether windows move by one element, and see no further than they are large."""
+    """Whether windows have stride 1 and less padding than their size."""
     return stride == (1, 1) and all(p < k for p, k in zip(padding, size, strict=True))
 
 
 def opposite(size: Pair, padding: Pair) -> Pair:
-    """Return the frame of the gradient, in which windows are those that see an element."""
+    """Return the padding with which the same windows compute the gradient."""
     return size[0] - 1 - padding[0], size[1] - 1 - padding[1]

@@ -1,7 +1,7 @@
-"""Softmax and its logarithm in one pass.
+"""Softmax and log-softmax in one pass.
 
 The composed softmax reads and writes every element five times, and its gradient as often. Here a
-row stays in the cache from the largest element to the last division.
+row stays in the cache from the maximum to the last division.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 
 def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
-    """Write the exponentials of each row, scaled to add up to 1."""
+    """Write the softmax of each row."""
     largest = largest_of(x[lo])
     for i in range(lo, hi):
         row, result = x[i], out[i]
@@ -49,10 +49,10 @@ def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -
 
 def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     """Write `x - log(sum(exp(x)))`, with the largest element subtracted first."""
-    beyond = largest_of(x[lo])
+    next_largest = largest_of(x[lo])
     for i in range(lo, hi):
-        row, result, largest = x[i], out[i], beyond
-        total, beyond = sum_of_exponentials(row, largest, x[min(i + 1, hi - 1)])
+        row, result, largest = x[i], out[i], next_largest
+        total, next_largest = sum_of_exponentials(row, largest, x[min(i + 1, hi - 1)])
         logarithm = log(total)
         for j in range(row.size):
             result[j] = (row[j] - largest) - logarithm
@@ -74,8 +74,9 @@ class Rowwise(FusedKernel):
     """An operation along one dimension, whose gradient reads its result.
 
     Attributes:
-        forward: the kernel of its value, over rows of the argument and the result.
-        backward: that of its gradient, over rows of the gradient given, the result, the gradient.
+        forward: the kernel of the value, over rows of the argument and the result.
+        backward: the kernel of the gradient, over rows of the upstream gradient, the result and the
+            gradient.
     """
 
     reads = ()
@@ -85,12 +86,12 @@ class Rowwise(FusedKernel):
         self.backward = backward
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave numbers, nothing and float16 to the composition."""
+        """Require a non-empty tensor of float32 or float64 with a dimension."""
         x, _ = arguments
         return x.ndim > 0 and is_compiled(x)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result, which the gradient reads."""
+        """Return the result, which is saved for the gradient."""
         x, dim = arguments
         result = _along(dim, self.forward, x)
         return result, (result,)
@@ -102,7 +103,7 @@ class Rowwise(FusedKernel):
 
 
 def _along(dim: int, kernel: Kernel, *tensors: Tensor) -> Tensor:
-    """Run a kernel over the rows that tensors of one shape have along a dimension."""
+    """Run a kernel over the rows of tensors of one shape along a dimension."""
     first = tensors[0]
     last = dim in (-1, len(first._tensor.layout.shape) - 1)
     rows: list[Array] = []

@@ -1,9 +1,9 @@
-"""Means of adjacent windows of any size, as adaptive pooling has them.
+"""Means of adjacent windows of any size, as in adaptive pooling.
 
-No element belongs to two windows, so there is nothing to add to what is there already: the rows of
-a row of windows are added up, and then the columns of each window; backward, a row is spread once
-and copied. Rows are short here, a few vectors or less, so they are added and copied as vectors, the
-last of which may overlap the one before.
+Windows do not overlap, so nothing is accumulated: the rows of a row of windows are added, and then
+the columns of each window; backward, a row is spread once and copied. Rows are short here, a few
+vectors or less, so they are added and copied as vectors, the last of which may overlap the one
+before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _means_of_tiles(lo: Any, hi: Any, x: Any, size: Any, out: Any) -> None:
 
 
 def _mean_gradient_of_tiles(lo: Any, hi: Any, grad: Any, size: Any, out: Any) -> None:
-    """Write the gradient of the image: to each element its share of that of its window."""
+    """Write the gradient of the image: each element receives its share of its window's gradient."""
     _, height, width = out.shape
     _, rows, columns = grad.shape
     down, across = size
@@ -63,5 +63,5 @@ MEAN_GRADIENT = Kernel.of(_mean_gradient_of_tiles, allocates=True)
 
 
 def tiles(size: Pair, stride: Pair, padding: Pair) -> bool:
-    """Whether windows lie side by side."""
+    """Whether windows are adjacent and without padding."""
     return size == stride and padding == (0, 0)

@@ -1,17 +1,18 @@
-"""Multiply matrices, a tile at a time, on Numba's own threads.
+"""Multiply matrices tile by tile, on Numba's own threads.
 
-Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
-first factor and a few columns of the second. Rows are read where they are; if the first factor is
-transposed, they run down columns in memory, and those of a few tiles are packed, that is copied
-side by side. *Panels* of columns of the second factor are copied to the cache, one after the other,
-and stay there while all rows of the first pass by. A panel is made of *strips* as wide as a tile,
-which so reads one line of the cache after the other; if the second factor is transposed, so is each
-strip. A small one that few rows pass by is read in place. An inner dimension that is too long for
-the caches is cut into blocks of equal *length*, whose products are added. Every element is added up
-in one order, so that the result does not depend on the number of threads.
+Tiles compute a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of
+the first factor and a few columns of the second. Rows are read in place. If the first factor is
+transposed, its rows are columns in memory, and the rows of a few tiles are packed, that is copied
+next to each other. *Panels* of columns of the second factor are copied to the cache, one after the
+other, and stay there while all rows of the first are multiplied by them. A panel consists of
+*strips* as wide as a tile, so that a tile reads consecutive cache lines; if the second factor is
+transposed, each strip is transposed. A small second factor with few rows in the first is read in
+place. An inner dimension that is too long for the caches is split into blocks of equal *length*,
+whose products are added. The order of additions for an element is fixed, so that the result does
+not depend on the number of threads.
 
-BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
-Numba's threads has to share the processor with them; these here are the same threads.
+BLAS has threads of its own. After a product they spin for a while, and the next loop on Numba's
+threads competes with them for the processor; the kernel here runs on the same threads as all loops.
 """
 
 from __future__ import annotations
@@ -36,49 +37,51 @@ from mt_fast.vectors.processor import VECTOR_BYTES
 Array = npt.NDArray[Any]
 
 IN_PLACE_BYTES = 2**20
-"""How large a second factor may be that is read where it is: it stays in the L2 cache."""
+"""The largest size of a second factor that is read in place: it stays in the L2 cache."""
 
 REUSED = 128
-"""From how many rows of the first factor on even such a second one is copied into panels. There no
-vector lies across two lines of the cache, and the lines are spread evenly over its sets."""
+"""The number of rows of the first factor from which even such a second factor is copied to panels.
+There no vector straddles two cache lines, and the lines are spread evenly over the cache sets."""
 
 PANEL_BYTES = 2**18
-"""How large a panel of a larger one should be at most: half of the L2 cache, or less."""
+"""The largest size of a panel of a larger second factor: half of the L2 cache, or less."""
 
 PACKED = max(LARGEST, VECTOR_BYTES // 4)
-"""How many rows of a transposed first factor are packed at once: whole vectors of float32."""
+"""The number of rows of a transposed first factor to pack at once: whole vectors of float32."""
 
 STRIP_BYTES = WIDE * VECTOR_BYTES
-"""How wide a strip of a panel is."""
+"""The width of a strip of a panel."""
 
 FROM = 2**19
-"""Multiplications from which a product is made here: fewer take BLAS less time, and one thread."""
+"""The number of multiplications from which tiles are used: below, BLAS is faster, on one thread."""
 
 PARALLEL_FROM = 2**21
-"""Multiplications from which all threads are used: starting them costs as much as so many."""
+"""The number of multiplications from which all threads are used: starting them costs about as
+much."""
 
 LONGEST = 2**12
-"""How long a block of the inner dimension may be: a panel of such columns fits the L2 cache."""
+"""The longest block of the inner dimension: a panel of such columns fits the L2 cache."""
 
 LONGEST_DOWN = 2**8
-"""The same for a first factor that is transposed: down its columns each element is in a line and on
-a page of its own, of which the L1 cache and the TLB have few."""
+"""The same for a transposed first factor: down its columns each element is on a cache line and a
+page of its own, of which the L1 cache and the TLB hold few."""
 
 UNEVEN = 16
-"""If panels have more columns than there are by this part or more, the last has much less to do
-than the others: then threads do not share panels, but the rows of each."""
+"""If panels have more columns than the matrix by this fraction or more, the last panel is much less
+work than the others: then threads share the rows of each panel, and not the panels."""
 
 NARROW = 16
-"""With fewer rows, a product waits for memory, and tiles do not help."""
+"""The least size of a dimension: with fewer rows, a product waits for memory, and tiles do not
+help."""
 
 
 def pays(batch: int, n: int, m: int, k: int) -> bool:
-    """Whether products of matrices (n, m) and (m, k) are made here in less time than by BLAS."""
+    """Whether tiles compute products of matrices (n, m) and (m, k) faster than BLAS."""
     return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
 
 
 def packs_again(m: int, k: int, itemsize: int) -> bool:
-    """Whether matrices (m, k) make several panels beside a first factor that is transposed."""
+    """Whether matrices (m, k) need several panels next to a transposed first factor."""
     return min(m, LONGEST_DOWN) * k * itemsize > PANEL_BYTES
 
 
@@ -86,8 +89,7 @@ def multiply(a: Array, b: Array) -> Array:
     """Return the products of matrices in the last two dimensions as a new contiguous array.
 
     Args:
-        a: shape (*batch, n, m). The elements of each row or of each column lie side by side, and
-            no stride is negative.
+        a: shape (*batch, n, m). Rows or columns are contiguous, and no stride is negative.
         b: shape (*batch, m, k), of the same dtype, float32 or float64; likewise.
     """
     plan = _plan(a.shape, a.strides, b.shape, b.strides, a.itemsize, thread_count())
@@ -100,7 +102,7 @@ def multiply(a: Array, b: Array) -> Array:
 
 
 def _flat(x: Array) -> Array:
-    """Return the memory from the first element of an array to its last as one row."""
+    """Return the memory from the first to the last element of an array as one row."""
     if x.flags.forc:
         return x.ravel("K")
     last = sum((size - 1) * stride for size, stride in zip(x.shape, x.strides, strict=True))
@@ -109,7 +111,7 @@ def _flat(x: Array) -> Array:
 
 @functools.lru_cache(256)
 def starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Return where each matrix of a batch begins."""
+    """Return the position of the first element of each matrix of a batch."""
     starts = np.zeros(1, np.int64)
     for size, stride in zip(shape, strides, strict=True):
         starts = np.add.outer(starts, np.arange(size) * stride).reshape(-1)
@@ -117,20 +119,20 @@ def starts(shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[np.i
 
 
 class Plan(NamedTuple):
-    """How products of matrices that lie in one way are made.
+    """How to compute products of matrices of one layout.
 
     Attributes:
-        shape: that of the products.
-        units: how many units of work there are.
+        shape: the shape of the products.
+        units: the number of units of work.
         parallel: whether threads share them.
-        starts_a: where each matrix of the first factor begins.
-        starts_b: where each of the second does.
-        offsets: where rows of a panel begin.
-        sizes: n, m, k; the length of blocks of the inner dimension; how wide panels are, and the
-            strips that they are made of; how many panels there are, and into how many parts rows
-            are cut: such that each thread has as many units as the others; and whether there are no
-            panels, for the second factor is read in place, as one strip.
-        steps: how far apart are neighbouring rows and neighbouring columns, of both factors.
+        starts_a: the start of each matrix of the first factor.
+        starts_b: the start of each matrix of the second factor.
+        offsets: the starts of the rows of a panel.
+        sizes: n, m, k; the length of blocks of the inner dimension; the width of panels and of
+            their strips; the number of panels, and of parts that rows are split into, so that each
+            thread has the same number of units; and whether the second factor is read in place, as
+            one strip.
+        steps: the distance between adjacent rows and adjacent columns, for both factors.
     """
 
     shape: tuple[int, ...]
@@ -152,7 +154,7 @@ def _plan(
     itemsize: int,
     threads: int,
 ) -> Plan:
-    """Return the plan for factors of these shapes and strides, the latter in bytes."""
+    """Return the plan for factors of these shapes and strides; strides are in bytes."""
     (n, m), k = shape_a[-2:], shape_b[-1]
     batch = math.prod(shape_a[:-2])
     parallel = batch * n * m * k >= PARALLEL_FROM
@@ -161,7 +163,7 @@ def _plan(
     *outer_b, below, beside = [stride // itemsize for stride in strides_b]
     longest = LONGEST if across == 1 else LONGEST_DOWN
     length = -(-m // -(-m // longest))
-    rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
+    rows = n if batch >= threads else -(-n // threads)  # that a thread multiplies by a panel
     in_place = beside == 1 and k >= VECTOR_BYTES // itemsize and rows < REUSED
     if in_place and length * k * itemsize <= IN_PLACE_BYTES:
         width, strip = k, k
@@ -184,10 +186,10 @@ def _plan(
 
 
 def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
-    """Return how many columns a panel has, and a strip of it.
+    """Return the number of columns of a panel, and of a strip of it.
 
-    One panel takes all columns if they fit. Several are alike, and made of whole strips: a tile
-    that is narrower than the others does less for each element that it reads.
+    One panel takes all columns if they fit. Several panels are equally wide and consist of whole
+    strips: a tile that is narrower than the others does less work for each element that it reads.
     """
     strip, lanes = STRIP_BYTES // itemsize, VECTOR_BYTES // itemsize
     most = PANEL_BYTES // (length * itemsize)
@@ -199,9 +201,10 @@ def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
 
 @inner
 def fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, strip: Any) -> None:
-    """Copy `count` columns of `taps` rows of `b`, from `start` on, one strip after the other.
+    """Copy `count` columns of `taps` rows of `b`, from `start` on, strip by strip.
 
-    The steps are how far apart are neighbouring rows, and neighbouring columns, of which one is 1.
+    The steps are the distance between adjacent rows and between adjacent columns, one of which is
+    1.
     """
     down, across = steps
     for done in range(0, count, strip):
@@ -216,7 +219,7 @@ def fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, stri
 
 @inner
 def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, count: Any) -> None:
-    """Add rows of `sums`, which are `width` apart, to those of `out`, which are `step` apart."""
+    """Add rows of `sums`, which are `width` apart, to rows of `out`, which are `step` apart."""
     for i in range(rows):
         row, more = out[at + i * step :], sums[i * width :]
         for j in range(count):
@@ -233,24 +236,24 @@ def _multiply(
         lo: the first unit.
         hi: the unit after the last.
         a: the first factor, flat.
-        starts_a: where each of its matrices begins.
-        b: the second, flat.
-        starts_b: likewise.
-        offsets: where the rows of a panel begin.
+        starts_a: the starts of its matrices.
+        b: the second factor, flat.
+        starts_b: the starts of its matrices.
+        offsets: the starts of the rows of a panel.
         out: the products, flat.
         sizes: see `Plan`.
-        steps: see there.
+        steps: see `Plan`.
     """
     n, m, k, length, width, strip, panels, parts, in_place = sizes
     down, across = steps[:2]
     packed = across != 1
     together = PACKED if packed else LARGEST
-    beyond = 0 if in_place else length * ((width + strip - 1) // strip * strip)
-    memory = scratch(beyond + length * together, b)
+    packed_start = 0 if in_place else length * ((width + strip - 1) // strip * strip)
+    memory = scratch(packed_start + length * together, b)
     sums = scratch(LARGEST * strip, b)
     panel, weights = (b if in_place else memory), (memory if packed else a)
     apart = (1, PACKED) if packed else steps[:2]
-    nothing = np.zeros(LARGEST, b.dtype)
+    zeros = np.zeros(LARGEST, b.dtype)
     blocks = (n + together - 1) // together
     many = len(starts_b) * panels
     filled = -1
@@ -270,8 +273,8 @@ def _multiply(
                 place = starts_a[batch] + top * down + begin * across
                 if packed:
                     for i in range(taps):
-                        copy(memory, beyond + i * PACKED, a, place + i * across, end - top)
-                    place = beyond
+                        copy(memory, packed_start + i * PACKED, a, place + i * across, end - top)
+                    place = packed_start
                 for first in range(top, end, LARGEST):
                     rows = min(LARGEST, end - first)
                     for done in range(0, count, strip):
@@ -279,7 +282,7 @@ def _multiply(
                         at = (batch * n + first) * k + column + done
                         target, to, step = (sums, 0, strip) if begin else (out, at, k)
                         product(
-                            target, to, step, rows, some, nothing, 0, weights,
+                            target, to, step, rows, some, zeros, 0, weights,
                             place + (first - top) * apart[0], apart, panel,
                             (start if in_place else 0) + done * taps, offsets, 0, taps,
                         )  # fmt: skip

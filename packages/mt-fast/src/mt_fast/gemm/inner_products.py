@@ -1,9 +1,9 @@
 """Tiles of inner products: a matrix by the transpose of another, summed over images.
 
-The gradient of the kernels of a convolution multiplies what its windows saw by the gradients of
-what came of them, position by position: the sums run along the rows of both factors, and go on from
-image to image. A *tap* is a place in the window, here a column of the result. At its end a tile
-adds up the elements of its vectors.
+The gradient of the kernels of a convolution multiplies the windows by the gradients of the outputs,
+position by position: the sums run along the rows of both factors, and continue from image to image.
+A *tap* is a place in the window, here a column of the result. At its end a tile adds up the
+elements of its vectors.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from mt_fast.vectors.compiler import inlined
 from mt_fast.vectors.instructions import Vectors, index, instruction
 
 INNER_COLUMNS = 3
-"""How many columns a tile has: convolutions often have 3, 9 or 27 taps."""
+"""The number of columns of a tile: convolutions often have 3, 9 or 27 taps."""
 
 
 def _inner_tile(rows: int, columns: int) -> Any:
     """Return a function for kernels: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
 
-    Here `columns` is a number of elements. The function's arguments:
+    Here `columns` is a number of elements. The arguments of the function:
 
-    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
-    - used, wanted: how many rows and columns there are, at most `rows` and `columns`;
-    - left, start, apart, after: an array, where its rows begin, how far apart they are, and how
-      far apart those for one n and the next;
-    - right, origin, beyond, offsets, tap: an array, whose row j begins at
-      `origin + offsets[tap + j]`, and how far apart the rows for one n and the next are;
+    - out, at, step: an array, the start of the tile in it, and the distance between its rows;
+    - used, wanted: the number of rows and columns to compute, at most `rows` and `columns`;
+    - left, start, apart, after: an array, the start of its rows, the distance between them, and
+      between those for one n and the next;
+    - right, origin, beyond, offsets, tap: an array, whose row j starts at `origin + offsets[tap +
+      j]`, and the distance between the rows for one n and the next;
     - images, count: the sizes of n and p.
     """
 
@@ -66,7 +66,7 @@ def _inner_tile(rows: int, columns: int) -> Any:
                 add(image, b.mul(vector, index(v.lanes)), v.load)
             with b.if_then(b.icmp_signed("<", done, count)):
                 add(image, done, lambda pointer: v.load(pointer, rest))
-        # The totals of a column become neighbours in memory, so many vectors of them.
+        # Store the totals of a column next to each other in memory, as `length` vectors.
         several = min(rows, v.lanes)
         length = rows // several
         gathered = v.variables(columns * length)
@@ -88,27 +88,9 @@ def _inner_tile(rows: int, columns: int) -> Any:
     return tile
 
 
-def _inner_products(rows: int) -> Any:
-    """Return `inner_products` for at most that many rows."""
-    tile = _inner_tile(rows, INNER_COLUMNS)
-
-    @inlined
-    def inner_products_of_rows(
-        out: Any, at: Any, step: Any, used: Any, left: Any, start: Any, steps: Any, right: Any,
-        origin: Any, beyond: Any, offsets: Any, tap: Any, taps: Any, images: Any, count: Any,
-    ) -> None:  # fmt: skip
-        apart, after = steps
-        for done in range(0, taps, INNER_COLUMNS):
-            wanted = min(INNER_COLUMNS, taps - done)
-            tile(
-                out, at + done, step, used, wanted, left, start, apart, after, right, origin,
-                beyond, offsets, tap + done, images, count,
-            )  # fmt: skip
-
-    return inner_products_of_rows
-
-
-_inner_of_many, _inner_of_some, _inner_of_one = map(_inner_products, (LARGEST, SMALLER, 1))
+_tile_of_many, _tile_of_some, _tile_of_one = (
+    _inner_tile(rows, INNER_COLUMNS) for rows in (LARGEST, SMALLER, 1)
+)
 
 
 @inlined
@@ -116,37 +98,40 @@ def inner_products(
     out: Any, at: Any, step: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any,
     origin: Any, beyond: Any, offsets: Any, tap: Any, taps: Any, images: Any, count: Any,
 ) -> None:  # fmt: skip
-    """Add to rows of inner products: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
+    """Add inner products to rows: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
 
     Args:
         out: an array; its rows have a column for each row of `right`.
-        at: where the first row begins in it.
-        step: how far apart rows are.
-        rows: how many there are, at most those of a tile.
+        at: the start of the first row in it.
+        step: the distance between rows.
+        rows: the number of rows, at most that of a tile.
         left: an array.
-        start: where its first row begins.
-        steps: how far apart in it are rows, and the rows for one n and the next.
-        right: an array; its row j begins at `origin + offsets[tap + j]`.
-        origin: see there.
-        beyond: how far apart in it are the rows for one n and the next.
-        offsets: an array of where its rows begin.
-        tap: where in that the first row is.
-        taps: how many rows there are.
+        start: the start of its first row.
+        steps: the distance between its rows, and between the rows for one n and the next.
+        right: an array; its row j starts at `origin + offsets[tap + j]`.
+        origin: see `right`.
+        beyond: the distance between its rows for one n and the next.
+        offsets: the starts of its rows.
+        tap: the position of its first row in `offsets`.
+        taps: the number of its rows.
         images: the size of n.
         count: the size of p.
     """
-    if rows > SMALLER:
-        _inner_of_many(
-            out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
-            images, count,
-        )  # fmt: skip
-    elif rows > 1:
-        _inner_of_some(
-            out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
-            images, count,
-        )  # fmt: skip
-    else:
-        _inner_of_one(
-            out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
-            images, count,
-        )  # fmt: skip
+    apart, after = steps
+    for done in range(0, taps, INNER_COLUMNS):
+        wanted = min(INNER_COLUMNS, taps - done)
+        if rows > SMALLER:
+            _tile_of_many(
+                out, at + done, step, rows, wanted, left, start, apart, after, right, origin,
+                beyond, offsets, tap + done, images, count,
+            )  # fmt: skip
+        elif rows > 1:
+            _tile_of_some(
+                out, at + done, step, rows, wanted, left, start, apart, after, right, origin,
+                beyond, offsets, tap + done, images, count,
+            )  # fmt: skip
+        else:
+            _tile_of_one(
+                out, at + done, step, rows, wanted, left, start, apart, after, right, origin,
+                beyond, offsets, tap + done, images, count,
+            )  # fmt: skip

@@ -1,8 +1,8 @@
 """Cut a matrix into panels of columns, for many products with it, each of a few rows.
 
-The steps of a recurrent network multiply by one matrix, each what the step before has made. A panel
-is as wide as a tile, and its rows follow each other in memory, so that a tile reads one vector
-after the other. To copy a matrix into panels takes as long as to multiply a few rows by it.
+All steps of a recurrent network multiply by the same matrix, one after the other. A panel is as
+wide as a tile, and its rows are consecutive in memory, so that a tile reads one vector after the
+other. Copying a matrix to panels takes as long as multiplying a few rows by it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ class Panels(NamedTuple):
     """A matrix of shape (taps, columns), cut into panels.
 
     Attributes:
-        elements: those of all panels, shape (panels, taps, width); zeros after the last column.
-        offsets: where the rows of a panel begin.
-        nothing: the zeros that sums start with.
-        columns: how many columns a product has: those of the matrix, up to whole vectors.
+        elements: the elements, shape (panels, taps, width), with zeros after the last column.
+        offsets: the starts of the rows of a panel.
+        zeros: the initial values of sums.
+        columns: the number of columns of a product: those of the matrix, rounded up to whole
+            vectors.
     """
 
     elements: Array
     offsets: npt.NDArray[np.int64]
-    nothing: Array
+    zeros: Array
     columns: int
 
 
@@ -53,11 +54,11 @@ def panels_of(matrix: Array, transposed: bool, parallel: bool) -> Panels:
     width = WIDE * lanes
     count = -(-columns // width)
     memory = np.zeros(count * taps * width + LINE // matrix.itemsize, matrix.dtype)
-    first = -memory.ctypes.data % LINE // matrix.itemsize  # so that no vector lies in two lines
+    first = -memory.ctypes.data % LINE // matrix.itemsize  # no vector straddles two cache lines
     elements = memory[first : first + count * taps * width].reshape(count, taps, width)
     _CUT.run(count, parallel, matrix, transposed, columns, elements)
-    offsets, nothing = _fixed(taps, width, matrix.dtype)
-    return Panels(elements, offsets, nothing, -(-columns // lanes) * lanes)
+    offsets, zeros = _fixed(taps, width, matrix.dtype)
+    return Panels(elements, offsets, zeros, -(-columns // lanes) * lanes)
 
 
 @functools.lru_cache(64)
@@ -82,13 +83,13 @@ def _cut(lo: Any, hi: Any, matrix: Any, transposed: Any, columns: Any, elements:
 
 @inner
 def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any, lo: Any, hi: Any) -> None:
-    """Write products of rows with a matrix.
+    """Write the products of rows with a matrix.
 
     Args:
         out: the products, shape (all rows, panels.columns).
         first: the first row.
         end: the row after the last.
-        rows: what is multiplied, shape (all rows, taps).
+        rows: the rows to multiply, shape (all rows, taps).
         panels: the matrix.
         lo: the first panel.
         hi: the panel after the last.
@@ -101,13 +102,13 @@ def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any, lo: Any, hi
         for row in range(first, end, LARGEST):
             product(
                 out, row * columns + column, columns, min(LARGEST, end - row), count,
-                panels.nothing, 0, rows, row * taps, (taps, 1), panels.elements,
+                panels.zeros, 0, rows, row * taps, (taps, 1), panels.elements,
                 panel * taps * width, panels.offsets, 0, taps,
             )  # fmt: skip
 
 
 def _multiply(lo: Any, hi: Any, out: Any, rows: Any, panels: Any) -> None:
-    """Write products of rows with the panels from `lo` to `hi`."""
+    """Write the products of rows with the panels from `lo` to `hi`."""
     multiply(out, 0, len(rows), rows, panels, lo, hi)
 
 

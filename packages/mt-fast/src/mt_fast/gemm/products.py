@@ -1,4 +1,4 @@
-"""Decide which products are computed in tiles, and how their factors are prepared."""
+"""Choose between tiles and BLAS for a product, and prepare the factors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, Shape, as_dtype
 
 TRANSPOSED_BYTES = 2**22
-"""How large a first factor may be that tiles read down its columns: in a larger one, each element
-is on another page of memory than the one before. Nor may the second have more columns than a panel,
-for with each panel those of the first would be packed once more."""
+"""The largest transposed first factor that tiles read down its columns: in a larger one, each
+element is on another memory page than the one before. The second factor must fit one panel, too,
+since the first is packed again for each panel."""
 
 
 def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether elements of rows, or of columns, are neighbors, and no dimension is reversed."""
+    """Whether rows or columns are contiguous, and no dimension is reversed."""
     rows, columns = strides[-2:]
     return min(strides) >= 0 and (
         (columns == itemsize and rows >= itemsize * shape[-1])
@@ -30,7 +30,7 @@ def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:
 
 
 def by_tiles(a: Array, b: Array) -> Array | None:
-    """Return the product of matrices of floats; None if BLAS takes less time."""
+    """Return the product of matrices of floats; None if BLAS is faster."""
     if not a.ndim == b.ndim > 1:
         return None
     straightened = _before_tiles(a.shape, a.strides, b.shape, b.strides, a.itemsize)
@@ -43,7 +43,7 @@ def by_tiles(a: Array, b: Array) -> Array | None:
 def _before_tiles(
     shape_a: Shape, strides_a: Shape, shape_b: Shape, strides_b: Shape, itemsize: int
 ) -> bool | None:
-    """Return whether to straighten the first factor for tiles; None if BLAS takes less time.
+    """Return whether to transpose the memory of the first factor; None if BLAS is faster.
 
     The strides are in bytes.
     """
@@ -60,7 +60,7 @@ def _before_tiles(
 
 
 def _straightened(array: Array) -> Array:
-    """Return a contiguous copy of matrices whose columns are lines of memory."""
+    """Return a C-contiguous copy of matrices with contiguous columns."""
     if not array.swapaxes(-1, -2).flags.c_contiguous:
         return np.ascontiguousarray(array)
     dtype, transposed = as_dtype(array.dtype), array.swapaxes(-1, -2)

@@ -1,6 +1,6 @@
-"""Scratch memory for kernels that begins where vectors are read fastest.
+"""Aligned scratch memory for kernels.
 
-Tiles are fast if what they read lies in the cache: kernels of products copy it there, to this.
+Tiles are fast if they read from the cache: kernels of products copy their factors to this memory.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from mt_fast.vectors.processor import VECTOR_BYTES
 
 @allocating
 def scratch(size: Any, like: Any) -> Any:
-    """Return memory for `size` elements like those of an array, from a multiple of a vector on.
+    """Return memory for `size` elements of the dtype of an array, aligned to vectors.
 
-    A vector that lies across the border between two lines of the cache takes twice as long to read.
+    A vector that straddles two cache lines takes twice as long to read.
     """
     memory = np.empty(size + VECTOR_BYTES // like.itemsize, like.dtype)
     first = -memory.ctypes.data % VECTOR_BYTES // like.itemsize

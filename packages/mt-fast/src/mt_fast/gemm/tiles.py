@@ -1,14 +1,14 @@
 """Compute small blocks of a matrix product, whose sums stay in registers.
 
 A product of matrices reads every element many times. A tile of `rows` x `columns` vectors
-(`vectors/instructions.py`) reads `rows + columns` of them for `rows * columns` multiplications, and
-writes none until all sums are complete. Its second factor need not be a matrix in memory: a table
-of offsets gives the start of each row, so that rows may overlap, as the windows of a convolution
-do.
+(`vectors/instructions.py`) reads `rows + columns` vectors for `rows * columns` multiplications, and
+writes nothing until all sums are complete. Its second factor need not be a matrix in memory: a
+table of offsets gives the start of each row, so that rows may overlap, as the windows of a
+convolution do.
 
-`product` does a few rows of the result, at most as many as a tile has (`LARGEST`). Its second
-factor's rows are called *taps*, as the places in the window of a convolution, which `convolution/`
-computes with the same tiles.
+`product` computes a few rows of the result, at most as many as a tile has (`LARGEST`). The rows of
+its second factor are called *taps*, after the places in the window of a convolution; `convolution/`
+uses the same tiles.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from mt_fast.vectors.instructions import Vectors, index, instruction
 from mt_fast.vectors.processor import REGISTERS, VECTOR_BYTES
 
 LARGEST, SMALLER = (8, 4) if REGISTERS == 32 else (4, 2)
-"""How many rows a tile has if there is work for them, and if not. It may also have one."""
+"""The number of rows of a tile if there are enough rows, and if not. A tile may also have one
+row."""
 
 SUMS = 3 * REGISTERS // 4
-"""How many registers hold the sums of a tile; the others hold what is multiplied."""
+"""The number of registers for the sums of a tile; the others hold the factors."""
 
 WIDE, WIDER, WIDEST = SUMS // LARGEST, SUMS // SMALLER, 8
-"""How many vectors wide the three tiles of a product are: the fewer rows, the wider."""
+"""The widths of the three tiles of a product in vectors: the fewer rows, the wider."""
 
 
 def existing(v: Vectors, i: int, size: Any) -> Any:
-    """Return i, or the last index: what is beyond the edge is computed in vain."""
+    """Return i, or the last index if i is beyond it: its results are computed and dropped."""
     within = v.builder.icmp_signed("<", index(i), size)
     return v.builder.select(within, index(i), v.builder.sub(size, index(1)))
 
@@ -38,16 +39,16 @@ def existing(v: Vectors, i: int, size: Any) -> Any:
 def _product_tile(rows: int, columns: int) -> Any:
     """Return a function for kernels: `out[i, j] = bias[i] + sum_t weights[i, t] * source[t, j]`.
 
-    Its arguments:
+    The arguments of the function:
 
-    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
-    - used: how many rows there are, at most `rows`;
-    - count: how many elements of a row are written; all of them, unless `columns` is 1;
-    - bias, begin: an array, and where in it are the values that the sums start with;
-    - weights, first, down, across: an array, where its first element is, and how far apart are
-      elements of neighbouring rows and of neighbouring columns;
-    - source, start, offsets, tap, taps: row t of the source begins at `start + offsets[tap + t]`,
-      and there are `taps` of them. They are as long as the tile is wide, whatever `count` is.
+    - out, at, step: an array, the start of the tile in it, and the distance between its rows;
+    - used: the number of rows, at most `rows`;
+    - count: the number of elements of a row to write; all of them, unless `columns` is 1;
+    - bias, begin: an array, and the position in it of the initial values of the sums;
+    - weights, first, down, across: an array, the position of its first element, and the distance
+      between adjacent rows and between adjacent columns;
+    - source, start, offsets, tap, taps: row t of the source starts at `start + offsets[tap + t]`,
+      and there are `taps` rows. They are as long as the tile is wide, whatever `count` is.
     """
 
     @instruction
@@ -85,7 +86,7 @@ def _product_tile(rows: int, columns: int) -> Any:
 
 
 def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
-    """Write the first `count` elements of a vector, or all if it has no more."""
+    """Write the first `count` elements of a vector, or all if it has fewer."""
     whole = v.builder.icmp_signed(">=", count, index(v.lanes))
     with v.builder.if_else(whole) as (then, otherwise):
         with then:
@@ -143,23 +144,23 @@ def product(
 
     Args:
         out: an array.
-        at: where the first row begins in it.
-        step: how far apart rows are.
-        rows: how many there are, at most those of a tile.
-        count: how many elements a row has.
-        bias: an array of what is added to each row.
-        begin: where that for the first row is.
+        at: the start of the first row in it.
+        step: the distance between rows.
+        rows: the number of rows, at most that of a tile.
+        count: the number of elements of a row.
+        bias: an array with an initial value for each row.
+        begin: the position of the first one.
         weights: an array.
-        first: where its first element is.
-        steps: how far apart in it are neighbouring rows, and neighbouring columns.
+        first: the position of its first element.
+        steps: the distance between its adjacent rows, and between its adjacent columns.
         source: an array. Its rows may be read up to the end of a vector if they are shorter.
-        start: where its first column begins.
-        offsets: an array of where its rows begin from there.
-        tap: where in that the first row is.
-        taps: how many rows there are.
+        start: the start of its first column.
+        offsets: the starts of its rows from there.
+        tap: the position of the first row in `offsets`.
+        taps: the number of rows.
     """
     vectors = count // (VECTOR_BYTES // source.itemsize)
-    if rows > SMALLER or vectors < WIDER:  # what is no tile wide is done a vector at a time
+    if rows > SMALLER or vectors < WIDER:  # the wider tiles do not fit
         _product_of_many(
             out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
             tap, taps,

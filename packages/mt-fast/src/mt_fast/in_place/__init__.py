@@ -1,1 +1,1 @@
-"""Formulas whose results replace their arguments, as steps of optimizers do."""
+"""Formulas whose results replace their arguments, as in steps of optimizers."""

@@ -1,12 +1,12 @@
-"""Run a formula whose results replace its inputs, as a step of an optimizer does.
+"""Run a formula whose results replace its inputs, as in a step of an optimizer.
 
-LLVM must see that input and output are the same memory: a loop that writes to rows which only
-happen to be those that it reads is not vectorized.
+LLVM must see that input and output are the same memory: it does not vectorize a loop that writes to
+rows which happen to be the rows it reads.
 
-The kernel reads all that it needs of an element before it writes. To a processor, addresses that
-differ by a multiple of 4096 look alike for a while, as those of large arrays that begin at a page
-do. A read would then wait for an earlier write to what seems to be the same place, which makes each
-step three times as long.
+The kernel reads all inputs of an element before it writes. A processor at first compares only the
+last 12 bits of addresses, so addresses that differ by a multiple of 4096, as in large arrays that
+start at a page, seem equal. A read would then wait for an earlier write to the address that seems
+equal, and each step would take three times as long.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from mt_tensor import DType, TensorData, float32, float64
 from mt_tensor.extending import Number
 
 Kind = Literal["row", "element", "number"]
-"""What an input is: contiguous memory, one element of it for the whole loop, or a number, which has
-no memory."""
+"""The kind of an input: contiguous memory, one element of it for the whole loop, or a Python
+number."""
 
 _ARGUMENTS: dict[Kind, tuple[str, ...]] = {
     "row": ("{0}_data", "{0}_start"),
@@ -48,11 +48,11 @@ def update_source(
     """Return the kernel of a formula over rows.
 
     Args:
-        formula: what to compute for each element.
-        dtype: the type of all elements.
-        kinds: what each input is; numbers are converted.
+        formula: the computation for each element.
+        dtype: the dtype of all elements.
+        kinds: the kind of each input; numbers are converted.
         changed: the inputs, rows, that the results replace.
-        table: how elementary functions are written.
+        table: the lowerings of elementary functions.
     """
     names = argument_names(formula)
     inputs = list(zip(names, kinds, strict=True))
@@ -75,7 +75,7 @@ def update_source(
 def update_kernel(
     formula: Formula, dtype: DType, kinds: tuple[Kind, ...], changed: tuple[int, ...]
 ) -> Kernel:
-    """Return the kernel of a formula over inputs of one type; see `update_source`."""
+    """Return the kernel of a formula over inputs of one dtype; see `update_source`."""
     return compiled(update_source(formula, dtype, kinds, changed, TABLE))
 
 
@@ -85,14 +85,14 @@ def update(
     inputs: Sequence[TensorData | Number],
     parallel: bool,
 ) -> bool:
-    """Run the kernel of a formula if that takes such inputs, and return whether it does.
+    """Run the kernel of a formula, and return True; return False if it does not take such inputs.
 
     It takes contiguous views, views that repeat one element, and numbers.
 
     Args:
-        formula: what to compute.
-        out: what the results replace: some of the inputs.
-        inputs: what it reads, of one type.
+        formula: the computation for each element.
+        out: the views to replace: some of the inputs.
+        inputs: the inputs, of one dtype.
         parallel: whether to use all threads.
     """
     layout = out[0].layout

@@ -1,1 +1,1 @@
-"""Whole slices read and added by index."""
+"""Gather and scatter of whole slices."""

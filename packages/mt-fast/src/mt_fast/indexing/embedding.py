@@ -1,6 +1,6 @@
 """Look up rows of a table, and add up their gradients.
 
-Which rows there are is checked by the loop that reads them, in no pass of its own.
+The loop that reads the rows checks the indices, so that no separate pass is needed.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> N
         if number < 0 or number >= len(table):
             wrong[0] = True
         else:
-            into, row = out[i], table[number]
+            target, row = out[i], table[number]
             for j in range(row.size):
-                into[j] = row[j]
+                target[j] = row[j]
 
 
 _LOOKUP = Kernel.of(_rows)
 
 
 class _Embedding(FusedKernel):
-    """A table, and numbers of its rows."""
+    """A table, and the numbers of rows of it."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave nothing and float16 to the composition."""
+        """Require a non-empty table of float32 or float64, and at least one number."""
         table, numbers = arguments
         return is_compiled(table) and numbers.numel() > 0
 
@@ -44,14 +44,14 @@ class _Embedding(FusedKernel):
         """Return the rows.
 
         Raises:
-            IndexingError: there is no such row.
+            IndexingError: a number is not that of a row.
         """
         table, indices = arguments
         rows, numbers = array_of(table), array_of(indices).reshape(-1)
         out, wrong = empty((len(numbers), rows.shape[1]), rows.dtype), np.zeros(1, np.bool_)
         _LOOKUP.run(len(numbers), shared(out.size, table), rows, numbers, out, wrong)
         if wrong[0]:
-            FUSED["embedding"](*arguments)  # says which row there is not
+            FUSED["embedding"](*arguments)  # raises the error
         return tensor_of(out.reshape(*indices.shape, -1), table), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
@@ -64,7 +64,5 @@ class _Embedding(FusedKernel):
         return tensor_of(out[0], table), None
 
 
-EMBEDDING = _Embedding()
-
-KERNELS: dict[str, FusedKernel] = {"embedding": EMBEDDING}
+KERNELS: dict[str, FusedKernel] = {"embedding": _Embedding()}
 """For `mt_tensor.extending.register_kernels`."""

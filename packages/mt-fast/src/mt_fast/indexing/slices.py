@@ -1,8 +1,8 @@
 """Gather and scatter of whole slices along a dimension.
 
 A contiguous tensor is seen as (outer, size, inner): a slice along the middle dimension has `outer`
-pieces of `inner` contiguous elements. Several numbers of an index may name one slice, so threads
-cannot share the index: each adds to its own pieces, in the order of the index.
+pieces of `inner` contiguous elements. An index may name a slice several times, so threads cannot
+share the index: each thread adds to its own pieces, in the order of the index.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from mt_tensor import TensorData
 from mt_tensor.backends.extending import Layout, row_major
 from mt_tensor.extending import Shape, size_of
 
-# --- Kernels: the numbers of single elements are unsigned, and so not tested for their sign -------
+# --- Kernels: unsigned indices of single elements are not tested for negative values --------------
 
 
 def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Write the elements that numbers name, of arrays of shape (outer, size)."""
+    """Write the indexed elements of an array of shape (outer, size)."""
     for i in range(lo, hi):
         row, result = source[i], out[i]
         for j in range(numbers.size):
@@ -31,7 +31,7 @@ def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> Non
 
 
 def _read_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Write the pieces that numbers name, of arrays of shape (outer, size, inner)."""
+    """Write the indexed pieces of an array of shape (outer, size, inner)."""
     count = numbers.size
     for unit in range(lo, hi):
         i, j = unit // count, unit % count
@@ -41,7 +41,7 @@ def _read_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
 
 
 def _add_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Add elements to those that numbers name, of arrays of shape (outer, size)."""
+    """Add elements to the indexed elements of an array of shape (outer, size)."""
     for i in range(lo, hi):
         row, result = source[i], out[i]
         for j in range(numbers.size):
@@ -49,7 +49,7 @@ def _add_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None
 
 
 def _add_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
-    """Add pieces to the pieces `lo` to `hi` of those that numbers name."""
+    """Add pieces to the indexed pieces among those from `lo` to `hi`."""
     size = out.shape[1]
     for i in range(lo // size, (hi + size - 1) // size):
         first, end = max(lo - i * size, 0), min(hi - i * size, size)
@@ -68,14 +68,14 @@ _ADD_ELEMENTS, ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
 
 
 class _Plan(NamedTuple):
-    """How a view is read by an index that names whole slices of it.
+    """How to read a view with an index of whole slices.
 
     Attributes:
-        numbers: where in its storage the index has the numbers of the slices.
-        pieces: the shape (outer, size, inner) that the view is seen in when it is contiguous, or
-            (outer, size) where slices have pieces of one element.
-        named: the shape of the slices that the index names, likewise.
-        bits: the unsigned integers that elements are read as.
+        numbers: the position of the slice numbers in the storage of the index.
+        pieces: the shape (outer, size, inner) of the contiguous view, or (outer, size) if the
+            pieces of slices have one element.
+        named: the shape of the indexed slices, likewise.
+        bits: the unsigned integer type that elements are read as.
         result: the layout of the slices.
     """
 
@@ -88,7 +88,7 @@ class _Plan(NamedTuple):
 
 @functools.lru_cache(1024)
 def _planned(data: Layout, dim: int, index: Layout) -> _Plan | None:
-    """Return how an index, which is not empty, reads a view; None if it names no whole slices."""
+    """Return how a non-empty index reads a view; None if it does not index whole slices."""
     shape, strides, count = index.shape, index.strides, index.shape[dim]
     if strides[dim] != 1 or any(strides[:dim]) or any(strides[dim + 1 :]):
         return None
@@ -108,7 +108,7 @@ def _planned(data: Layout, dim: int, index: Layout) -> _Plan | None:
 def gather_slices(
     source: TensorData, dim: int, index: TensorData, parallel: bool
 ) -> TensorData | None:
-    """Return the slices of a view that an index names; None if it does not name whole slices."""
+    """Return the slices of a view that an index selects; None if these are not whole slices."""
     plan = _planned(source.layout, dim, index.layout)
     if plan is None:
         return None
@@ -125,7 +125,7 @@ def gather_slices(
 def add_slices(
     source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool
 ) -> bool:
-    """Add slices to those that an index names; return False if it does not name whole slices."""
+    """Add slices to those that an index selects; return False if these are not whole slices."""
     plan = _planned(out.layout, dim, index.layout) if out.layout.row_major else None
     if plan is None:
         return False
@@ -140,7 +140,7 @@ def add_slices(
 
 
 def _contiguous(data: TensorData, parallel: bool) -> TensorData:
-    """Return a view as contiguous rows: itself, or a copy."""
+    """Return the view itself if it is contiguous, else a contiguous copy."""
     if data.layout.row_major:
         return data
     out = TensorData(empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)

@@ -1,1 +1,1 @@
-"""Kernel text to read."""
+"""The source of kernels, for reading."""

@@ -1,4 +1,4 @@
-"""Show the text of kernels without running them."""
+"""Show the source of kernels without running them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def source(
     layout: str = "flat",
     repeats: tuple[bool, ...] | None = None,
 ) -> str:
-    """Return the text of the kernel that the backend compiles for an operator.
+    """Return the source of the kernel that the backend compiles for an operator.
 
     Args:
-        operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
-        gradient: for the fused backward, which arguments want a gradient; None for the value.
+        operation: the operator's name in the table, or a function returned by `mt_tensor.fuse`.
+        gradient: for the fused backward, which arguments require a gradient; None for the value.
         dtype: the dtype of the arguments.
-        layout: the form of the loop: `"flat"` for contiguous tensors, `"rows"` for contiguous
-            rows, `"transposed"` for rows of which the first argument's are columns in memory;
-            `"fold"` and `"columns"` for the reduction over the last and the first dimension, of
+        layout: the form of the loop: `"flat"` for contiguous tensors, `"rows"` for contiguous rows,
+            `"transposed"` for rows, where those of the first argument are columns in memory;
+            `"fold"` and `"columns"` for the reduction over the last and the first dimension, for
             operators that reduce.
-        repeats: for each argument, whether it stays at one element along a row, as a broadcast one
+        repeats: for each argument, whether it repeats one element along a row, as a broadcast one
             does; None if no argument does.
 
     Raises:
         UnknownOperatorError: no operator has this name.
-        FusionError: the function was not made by `fuse`.
+        FusionError: the function was not returned by `fuse`.
         DTypeError: there is no such dtype.
-        ValueError: there is no such layout, or it has no such arguments; or kernels do not
+        ValueError: there is no such layout, it does not take such arguments, or kernels do not
             compute in this dtype.
         TracingError: the operator cannot be compiled.
     """

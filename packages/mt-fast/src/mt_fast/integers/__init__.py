@@ -1,1 +1,1 @@
-"""Operations on integers and quotients that take several steps."""
+"""Integer operations and quotients that take several steps."""

@@ -1,10 +1,10 @@
 """Helper functions that kernels call: integer division, shifts, gcd.
 
 Most operations are lowered to one expression. These take several steps, so kernels call functions.
-The functions are text, like kernels, for Numba on the CPU and for a GPU alike. Among integers they
-compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that is
-too large, of the smallest integer and -1, wraps around. Among floats they compute in the dtype of
-the kernel, `{kind}` in the text.
+The functions are text, like kernels, for Numba on the CPU and for GPUs alike. On integers they
+compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that
+overflows, the smallest integer by -1, wraps around. On floats they compute in the dtype of the
+kernel, `{kind}` in the text.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def fmod(x, y):  # the remainder has the sign of x, where that of % has the sign
     "bitwise_left_shift": """\
 def bitwise_left_shift(x, y):
     if (y < 0) | (y > 63):
-        return int64(0)
-    return int64(x << y)
+        return {wide}(0)
+    return {wide}(x << y)
 """,
     "bitwise_right_shift": """\
 def bitwise_right_shift(x, y):
@@ -41,16 +41,16 @@ def bitwise_right_shift(x, y):
 """,
     "gcd": """\
 def gcd(x, y):  # Euclid's algorithm
-    x = int64(abs(x))
-    y = int64(abs(y))
+    x = {wide}(abs(x))
+    y = {wide}(abs(y))
     while y != 0:
-        rest = int64(x % y)
+        rest = {wide}(x % y)
         x = y
         y = rest
-    return int64(abs(x))  # negative where the smallest integer was given
+    return {wide}(abs(x))  # negative if an argument is the smallest integer
 """,
 }
-"""The functions of signed integers by name; their arguments are int64."""
+"""The functions of integers by name; their arguments are int64 or uint64, `{wide}` in the text."""
 
 UNSIGNED: dict[str, str] = {
     "floor_divide": """\
@@ -61,24 +61,12 @@ def floor_divide(x, y):
 def fmod(x, y):
     return uint64(x % y) if y != 0 else uint64(0)
 """,
-    "bitwise_left_shift": """\
-def bitwise_left_shift(x, y):
-    return uint64(x << y) if y < 64 else uint64(0)
-""",
     "bitwise_right_shift": """\
 def bitwise_right_shift(x, y):
     return uint64(x >> y) if y < 64 else uint64(0)
 """,
-    "gcd": """\
-def gcd(x, y):  # Euclid's algorithm
-    while y != 0:
-        rest = uint64(x % y)
-        x = y
-        y = rest
-    return x
-""",
 }
-"""The same functions of unsigned integers; their arguments are uint64."""
+"""The functions that differ for unsigned integers; their arguments are uint64."""
 
 FLOATS: dict[str, str] = {
     "floor_divide": """\
@@ -97,22 +85,23 @@ def floor_divide(x, y):
     return whole
 """,
 }
-"""The functions of floats by name: `{kind}` is the type of their arguments, and `{fmod}` what the
-target calls the remainder of a division with the sign of `x`."""
+"""The functions of floats by name: `{kind}` is the dtype of their arguments, and `{fmod}` the
+target's name of the remainder with the sign of `x`."""
 
 NAMES = INTEGERS.keys() | FLOATS.keys()
-"""All of them."""
+"""All names."""
 
 
 def text(name: str, kind: str, fmod: str) -> str:
-    """Return the definition of a function, for arguments of the element type `kind`.
+    """Return the definition of a function for arguments of the dtype `kind`.
 
-    A function that needs no definition for this element type has none: `""`.
+    It is empty if the function needs no definition for this dtype.
 
     Args:
         name: the function.
-        kind: the name of an element type.
-        fmod: what the target calls `fmod` of floats.
+        kind: the name of a dtype.
+        fmod: the name of `fmod` for floats on the target.
     """
-    tables = {"f": FLOATS, "i": INTEGERS, "u": UNSIGNED}
-    return tables[kind[0]].get(name, "").format(kind=kind, fmod=fmod)
+    tables = {"f": FLOATS, "i": INTEGERS, "u": INTEGERS | UNSIGNED}
+    wide = "uint64" if kind[0] == "u" else "int64"
+    return tables[kind[0]].get(name, "").format(kind=kind, wide=wide, fmod=fmod)

@@ -1,4 +1,4 @@
-"""Powers, quotients and shifts of integers and floats, chosen by the types of their arguments."""
+"""Powers, quotients and shifts of integers and floats, chosen by the dtypes of their arguments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mt_fast.vectors.compiler import INLINED
 
 
 def _widest(x: Any, y: Any) -> Any:
-    """Return the type in which two integers are computed with; None if one of them is a float."""
+    """Return the type that two integers are computed in; None if one of them is a float."""
     if not (isinstance(x, types.Integer) and isinstance(y, types.Integer)):
         return None
     return types.int64 if x in types.signed_domain else types.uint64
@@ -27,9 +27,9 @@ def _widest(x: Any, y: Any) -> Any:
 
 @jit()
 def _integer_power(base: Any, exponent: Any, one: Any) -> Any:
-    """Return a power that wraps around; what has a fraction becomes 0.
+    """Return a power that wraps around; a power that is a fraction is 0.
 
-    All three are of one type: Numba makes a float of a uint64 and a number of Python.
+    All three arguments have one type: Numba would convert a uint64 and a Python integer to float.
     """
     if exponent < 0:
         if base == 1:
@@ -47,7 +47,7 @@ def _integer_power(base: Any, exponent: Any, one: Any) -> Any:
 
 
 def power_by(of_floats: Any) -> Any:
-    """Return the function that is a power: among integers an integer, else what `of_floats` is."""
+    """Return the power function: an integer power of integers, else `of_floats`."""
 
     def power(x: Any, y: Any) -> Any:
         return math.pow(x, y)
@@ -107,7 +107,7 @@ def _by_type(name: str) -> Any:
 
 @functools.cache
 def _defined(name: str, kind: str) -> Any:
-    """Return a function of `mt_fast.integers.integer_functions` for one type."""
+    """Compile a function of `integer_functions.py` for one dtype."""
     namespace: dict[str, Any] = {
         "fmod": _float_rest,
         "inf": math.inf,

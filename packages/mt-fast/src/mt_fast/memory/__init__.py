@@ -1,1 +1,1 @@
-"""Memory that begins at a cache line."""
+"""Memory that starts at a cache line."""

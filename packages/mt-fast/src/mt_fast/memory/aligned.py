@@ -1,8 +1,8 @@
-"""Memory for large tensors that begins at a cache line.
+"""Memory for large tensors that starts at a cache line.
 
-NumPy's memory begins anywhere, so that a vector of 64 bytes lies in two lines, and reading or
-writing it takes two accesses. Of the transposition of a matrix larger than the caches this is a
-third of the time, of other loops up to a twentieth.
+NumPy's memory has no such alignment, so a vector of 64 bytes may straddle two cache lines, and
+reading or writing it takes two accesses. This costs a third of the time of transposing a matrix
+larger than the caches, and up to a twentieth of the time of other loops.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ LINE = 64
 """Bytes of a cache line, and of the longest vectors."""
 
 LARGE = 2**19
-"""Bytes from which it pays: to look where memory begins takes a microsecond."""
+"""Bytes from which alignment pays: finding the address of memory takes a microsecond."""
 
 _BYTES = np.dtype(np.uint8)
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
-    """Return a new contiguous array with arbitrary content.
+    """Return a new uninitialized contiguous array.
 
     Raises:
         ValueError: there are more elements than can be addressed.
@@ -38,19 +38,19 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
         return np.empty(shape, dtype)
     kind = np.dtype(dtype)
     memory: Any = np.empty(size * kind.itemsize + LINE, _BYTES)
-    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))  # in a third of NumPy's time
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))  # three times faster than NumPy
     return np.ndarray(shape, kind, memory, -address % LINE)
 
 
 def empty_like(array: Array) -> Array:
-    """Return a new contiguous array of the shape and type of another."""
+    """Return a new uninitialized contiguous array of the shape and dtype of another."""
     if array.nbytes < LARGE:
         return np.empty(array.shape, array.dtype)
     return empty(array.shape, array.dtype)
 
 
 def aligned(array: Array) -> Array:
-    """Return a contiguous array, or a copy if it is large and begins within a line."""
+    """Return a contiguous array, or an aligned copy if it is large and not aligned."""
     if array.nbytes < LARGE or array.ctypes.data % LINE == 0:
         return array
     copied = empty_like(array)

@@ -1,4 +1,4 @@
-"""From tensors to the arrays that kernels run over, and back."""
+"""Convert tensors to the arrays that kernels process, and back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tensor_of(array: Array, like: Tensor) -> Tensor:
 
 
 def in_lines(data: TensorData) -> TensorData:
-    """Return a view of matrices whose rows are lines of memory: itself, or a contiguous copy."""
+    """Return matrices whose rows are contiguous: the view itself, or a contiguous copy."""
     layout = data.layout
     if layout.row_major or (layout.strides[-1] == 1 and min(layout.strides) >= 0):
         return data
@@ -36,7 +36,7 @@ def in_lines(data: TensorData) -> TensorData:
 
 
 def like(data: TensorData, shape: Shape) -> TensorData:
-    """Return a new view of a shape that lies in memory as another does, the last dimension last."""
+    """Return a new view of a shape with the memory order of another; the last dimension is last."""
     layout = data.layout
     storage = empty(math.prod(shape), layout.dtype.numpy)
     strides, step = [1] * len(shape), shape[-1]
@@ -47,34 +47,28 @@ def like(data: TensorData, shape: Shape) -> TensorData:
 
 
 def pieces_of(array: Array, dim: int) -> Array:
-    """Return a contiguous array as (outer, size, inner), with a dimension in the middle."""
+    """Return a contiguous array as (outer, size, inner), with `dim` in the middle."""
     shape = array.shape
     pieces: Array = array.reshape(math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :]))
     return pieces
 
 
-def is_compiled(*tensors: Tensor | None) -> bool:
-    """Whether there are elements, and kernels that compute in their type: float32 or float64."""
-    for tensor in tensors:
+def is_compiled(first: Tensor, *others: Tensor | None) -> bool:
+    """Whether kernels take these tensors: not empty, of one dtype, float32 or float64.
+
+    The first is a tensor; others may be None.
+    """
+    dtype = first._tensor.layout.dtype
+    if dtype is not float32 and dtype is not float64:
+        return False
+    for tensor in (first, *others):
         if tensor is not None:
             layout = tensor._tensor.layout
-            if layout.dtype not in _COMPILED or not layout.size:
+            if layout.dtype is not dtype or not layout.size:
                 return False
     return True
 
 
-_COMPILED = (float32, float64)
-
-
-def are_of_one_dtype(first: Tensor, *others: Tensor | None) -> bool:
-    """Whether all tensors that are given have the dtype of the first."""
-    dtype = first._tensor.layout.dtype
-    for other in others:
-        if other is not None and other._tensor.layout.dtype is not dtype:
-            return False
-    return True
-
-
 def shared(elements: int, tensor: Tensor) -> bool:
-    """Whether it pays to use all threads for so many elements on the backend of a tensor."""
+    """Whether it pays to process so many elements on all threads, on the backend of a tensor."""
     return elements >= int(getattr(tensor.backend, "parallel_from", 0))

@@ -1,9 +1,9 @@
-"""Draw NumPy's random numbers with all threads, in a fifth of NumPy's time.
+"""Draw NumPy's random numbers on all threads, in a fifth of NumPy's time.
 
-Each block of bits is a function of its number alone (`mt_tensor.randomness.blocks`), and so
-each thread makes the blocks of its own share: Philox4x64-10, of Salmon et al., Parallel Random
-Numbers: As Easy as 1, 2, 3, 2011. The bits of some blocks are made first, with the rounds of the
-cipher written out one after the other, and then become numbers in a loop of vectors.
+Each block of bits is a function of its number alone (`mt_tensor.randomness.blocks`), so each thread
+computes its share of the blocks: Philox4x64-10, of Salmon et al., Parallel Random Numbers: As Easy
+as 1, 2, 3, 2011. The bits of some blocks are computed first, with the rounds of the cipher
+unrolled, and then converted to numbers in a vectorized loop.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 """What words are multiplied by in each round, and what is added to the key after it."""
 
 TOGETHER = 256
-"""Blocks whose bits are made before the first of them become numbers: 8 KB, half of a cache."""
+"""The number of blocks whose bits are computed before they are converted: 8 KB, a fraction of the
+cache."""
 
 _WORD = 2**64
-"""How many values a word has."""
+"""The number of values of a word."""
 
 WORTH_DRAWING = 8192
-"""Numbers from which it pays: to take blocks of a sequence takes as long as NumPy draws so many."""
+"""The number of elements from which this pays: advancing a NumPy generator takes as long as drawing
+so many."""
 
 
 @intrinsic
@@ -58,7 +60,7 @@ def product_halves(_context: Any, x: Any, y: Any) -> Any:
 
 @functools.cache
 def _uniform(dtype: DType) -> Kernel:
-    """Return the kernel that draws numbers of a type; its units are blocks, from `first` on."""
+    """Return the kernel that draws numbers of a dtype; its units are blocks, from `first` on."""
     wide = dtype is float64
     digits, bits = (53, 64) if wide else (24, 32)
     each = 256 // bits
@@ -105,19 +107,19 @@ def _round_keys(key: tuple[int, int]) -> Array:
 def random(
     backend: Any, numbers: np.random.Generator, shape: Shape, dtype: DType
 ) -> TensorData | None:
-    """Return numbers from 0 to below 1 as the contract's `random` does; None if it is to draw them.
+    """Return uniform numbers as the backend's `random` does; None if the backend should draw them.
 
     Args:
-        backend: makes the view.
-        numbers: NumPy's Philox, at the beginning of a block.
-        shape: how many.
-        dtype: a floating-point type.
+        backend: the backend, which allocates the view.
+        numbers: NumPy's Philox, at the start of a block.
+        shape: the shape of the result.
+        dtype: a floating-point dtype.
     """
     if dtype not in (float32, float64) or size_of(shape) < WORTH_DRAWING:
         return None
     each = 32 // dtype.itemsize
     blocks = -(-size_of(shape) // each)
-    if used_blocks(numbers) + blocks >= _WORD:  # the kernel counts with one word of four
+    if used_blocks(numbers) + blocks >= _WORD:  # the kernel counts in one word of four
         return None
     out = backend.empty(shape, dtype)
     key, first = take_blocks(numbers, blocks)

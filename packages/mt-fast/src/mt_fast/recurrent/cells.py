@@ -1,12 +1,12 @@
 # ruff: noqa: ARG001 - all cells have one signature
 """The cells of recurrent layers: one step of one sequence, forward and backward.
 
-A step takes rows: the products with the input (`projected`) and with the earlier state (`products`,
-which may be longer), a bias of the latter, the earlier hidden state and, of an LSTM, the earlier
-cell state. It writes the next states, and `gates`, which the step back reads. A step back takes the
-gradient of the hidden state in `carried` and that of the cell state in `of_cell`. It writes the
-gradients of both products, and leaves in `carried` and `of_cell` what reaches the earlier states
-past the products.
+A step reads the products of the weights with the input (`projected`) and with the previous hidden
+state (`products`, which may be longer), a bias of the latter, the previous hidden state and, for an
+LSTM, the previous cell state. It writes the next states, and `gates`, which the backward step
+reads. A backward step takes the gradient of the hidden state in `carried` and that of the cell
+state in `of_cell`. It writes the gradients of both products, and leaves in `carried` and `of_cell`
+the gradients of the previous states that do not flow through the products.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from mt_fast.core.lowering import maximum
-from mt_fast.vector_math.operators import VECTORISED, slope
+from mt_fast.vector_math.operators import VECTORIZED, slope
 from mt_fast.vectors.compiler import inlined, inner
 
-_sigmoid, _tanh = VECTORISED["sigmoid"], VECTORISED["tanh"]
+_sigmoid, _tanh = VECTORIZED["sigmoid"], VECTORIZED["tanh"]
 _slope_of_sigmoid, _slope_of_tanh = slope("sigmoid"), slope("tanh")
 
 # --- Plain networks -----------------------------------------------------------------------------
@@ -25,10 +25,10 @@ _slope_of_sigmoid, _slope_of_tanh = slope("sigmoid"), slope("tanh")
 
 @inlined
 def tanh_step(
-    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any, earlier: Any,
-    previous: Any,
+    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any,
+    previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
-    """Write the next state of a plain network with tanh."""
+    """Write the next hidden state of a plain network with tanh."""
     for j in range(state.size):
         state[j] = _tanh(projected[j] + products[j])
 
@@ -36,7 +36,7 @@ def tanh_step(
 @inlined
 def tanh_back(
     of_products: Any, of_projected: Any, carried: Any, of_cell: Any, gates: Any, state: Any,
-    cell: Any, earlier: Any, previous: Any,
+    cell: Any, previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
     """Write the gradient of the products."""
     for j in range(state.size):
@@ -46,10 +46,10 @@ def tanh_back(
 
 @inlined
 def relu_step(
-    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any, earlier: Any,
-    previous: Any,
+    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any,
+    previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
-    """Write the next state of a plain network with relu."""
+    """Write the next hidden state of a plain network with ReLU."""
     zero = state.dtype.type(0)
     for j in range(state.size):
         state[j] = maximum(projected[j] + products[j], zero)
@@ -58,7 +58,7 @@ def relu_step(
 @inlined
 def relu_back(
     of_products: Any, of_projected: Any, carried: Any, of_cell: Any, gates: Any, state: Any,
-    cell: Any, earlier: Any, previous: Any,
+    cell: Any, previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
     """Write the gradient of the products."""
     one, zero = state.dtype.type(1), state.dtype.type(0)
@@ -72,10 +72,10 @@ def relu_back(
 
 @inlined
 def gru_step(
-    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any, earlier: Any,
-    previous: Any,
+    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any,
+    previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
-    """Write the next state of a gated recurrent unit."""
+    """Write the next hidden state of a gated recurrent unit."""
     width = state.size
     for j in range(2 * width):
         gates[j] = _sigmoid(projected[j] + (products[j] + bias[j]))
@@ -87,13 +87,13 @@ def gru_step(
         value = _tanh(by_input[j] + reset[j] * product)
         recurrent[j] = product
         new[j] = value
-        state[j] = value + update[j] * (earlier[j] - value)
+        state[j] = value + update[j] * (previous_hidden[j] - value)
 
 
 @inlined
 def gru_back(
     of_products: Any, of_projected: Any, carried: Any, of_cell: Any, gates: Any, state: Any,
-    cell: Any, earlier: Any, previous: Any,
+    cell: Any, previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
     """Write the gradients of both products."""
     width = carried.size
@@ -106,7 +106,7 @@ def gru_back(
         r, z, n, upstream = reset[j], update[j], new[j], carried[j]
         of_n = upstream * (one - z) * _slope_of_tanh(n)
         of_r = of_n * recurrent[j] * _slope_of_sigmoid(r)
-        of_z = upstream * (earlier[j] - n) * _slope_of_sigmoid(z)
+        of_z = upstream * (previous_hidden[j] - n) * _slope_of_sigmoid(z)
         of_products[j], of_update[j], of_new[j] = of_r, of_z, of_n * r
         of_projected[j], by_update[j], by_new[j] = of_r, of_z, of_n
         carried[j] = upstream * z
@@ -117,7 +117,7 @@ def gru_back(
 
 @inner
 def activate(gates: Any, projected: Any, products: Any) -> None:
-    """Write the gates after their activations, from the products with input and state."""
+    """Write the activated gates from the products with input and hidden state."""
     width = gates.size // 4
     for j in range(2 * width):
         gates[j] = _sigmoid(projected[j] + products[j])
@@ -130,22 +130,22 @@ def activate(gates: Any, projected: Any, products: Any) -> None:
 
 
 @inner
-def update(cell: Any, hidden: Any, gates: Any, previous: Any) -> None:
+def update(cell: Any, hidden: Any, gates: Any, previous_cell: Any) -> None:
     """Write the next cell state and hidden state."""
     width = cell.size
     input, forget = gates[:width], gates[width : 2 * width]
     new, output = gates[2 * width : 3 * width], gates[3 * width :]
     for j in range(width):
-        value = forget[j] * previous[j] + input[j] * new[j]
+        value = forget[j] * previous_cell[j] + input[j] * new[j]
         cell[j] = value
         hidden[j] = output[j] * _tanh(value)
 
 
 @inner
 def gradient_of_gates(
-    out: Any, of_hidden: Any, of_cell: Any, gates: Any, cell: Any, previous: Any
+    out: Any, of_hidden: Any, of_cell: Any, gates: Any, cell: Any, previous_cell: Any
 ) -> None:
-    """Write the gradients of the gates before activations, and of the previous cell state."""
+    """Write the gradients of the gates before activation, and of the previous cell state."""
     width = cell.size
     input, forget = gates[:width], gates[width : 2 * width]
     new, output = gates[2 * width : 3 * width], gates[3 * width :]
@@ -156,26 +156,26 @@ def gradient_of_gates(
         of_output[j] = of_hidden[j] * squashed * _slope_of_sigmoid(o)
         total = of_cell[j] + of_hidden[j] * o * _slope_of_tanh(squashed)
         of_input[j] = total * g * _slope_of_sigmoid(i)
-        of_forget[j] = total * previous[j] * _slope_of_sigmoid(f)
+        of_forget[j] = total * previous_cell[j] * _slope_of_sigmoid(f)
         of_new[j] = total * i * _slope_of_tanh(g)
         of_cell[j] = total * f
 
 
 @inlined
 def lstm_step(
-    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any, earlier: Any,
-    previous: Any,
+    state: Any, cell: Any, gates: Any, projected: Any, products: Any, bias: Any,
+    previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
     """Write the next hidden state and cell state of a long short-term memory."""
     activate(gates, projected, products)
-    update(cell, state, gates, previous)
+    update(cell, state, gates, previous_cell)
 
 
 @inlined
 def lstm_back(
     of_products: Any, of_projected: Any, carried: Any, of_cell: Any, gates: Any, state: Any,
-    cell: Any, earlier: Any, previous: Any,
+    cell: Any, previous_hidden: Any, previous_cell: Any,
 ) -> None:  # fmt: skip
     """Write the gradient of the products."""
-    gradient_of_gates(of_products, carried, of_cell, gates, cell, previous)
+    gradient_of_gates(of_products, carried, of_cell, gates, cell, previous_cell)
     carried[:] = 0

@@ -15,18 +15,19 @@ from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 WORTH_PANELS = 2**17
-"""The most elements of a matrix for each step. Cutting so many into panels takes as long as
-starting the operations of a composed step."""
+"""The most elements of the weight per step: cutting so many into panels takes as long as
+dispatching the operations of a composed step."""
 
 
 class Recurrent(FusedKernel):
     """All steps of a layer.
 
     Attributes:
-        cell: the cell; None if `is_relu` among the arguments chooses it.
+        cell: the cell; None if `is_relu` among the arguments selects it.
         names: the arguments in order: `projected`, the products with the inputs, shape (steps,
-            batch, n), `hidden`, the first state, `weight`, which states are multiplied with,
-            `lengths` of sequences or None, `backwards`, and what else the cell takes.
+            batch, n), `hidden`, the first hidden state, `weight`, the matrix that hidden states are
+            multiplied by, `lengths` of sequences or None, `backwards`, and the other arguments of
+            the cell.
     """
 
     def __init__(self, cell: Cell | None, names: str) -> None:
@@ -38,18 +39,12 @@ class Recurrent(FusedKernel):
         return self.cell or (scan.RELU if named["is_relu"] else scan.TANH), named
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave projected states, other dtypes and few steps to the composition."""
+        """Require float32 or float64, no projection of hidden states, and enough steps."""
         _, named = self._named(arguments)
         projected, weight, lengths = named["projected"], named["weight"], named["lengths"]
-        floats = [
-            named[name]
-            for name in ("projected", "hidden", "weight", "cell", "bias")
-            if named.get(name) is not None
-        ]
         return (
             named.get("shrink") is None
-            and is_compiled(*floats)
-            and all(x.dtype is projected.dtype for x in floats)
+            and is_compiled(projected, *map(named.get, ("hidden", "weight", "cell", "bias")))
             and (lengths is None or lengths.dtype.name == "int64")
             and len(projected) * WORTH_PANELS >= weight.numel()
         )
@@ -75,7 +70,7 @@ class Recurrent(FusedKernel):
             states[steps] = cells[(steps - 1) % len(cells)]
             states = states.reshape(-1)
         result = tensor_of(states, projected)
-        # The result of a single step may be changed in place before the gradient would read it.
+        # The result of a single step may be changed in place before the gradient reads it.
         reads = steps > 1 or cell.gates == 0
         return result, (result if reads else None, cells, gates)
 
@@ -115,7 +110,7 @@ def _arrays(named: dict[str, Any]) -> tuple[Array, Array, Array | None, Array]:
 
 
 def _lengths(named: dict[str, Any]) -> Array:
-    """Return how many steps each sequence has."""
+    """Return the number of steps of each sequence."""
     steps, batch, _ = named["projected"].shape
     lengths = named["lengths"]
     return np.full(batch, steps) if lengths is None else array_of(lengths)

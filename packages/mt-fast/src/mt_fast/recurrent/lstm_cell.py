@@ -1,7 +1,7 @@
 """A step of a long short-term memory, forward and backward, for cells that are called in a loop.
 
-The kernels of a layer (`scan.py`) cut the matrix into panels, which takes many steps to pay. Here
-the products are those of any two matrices, and one pass makes the new states of them, as there.
+The kernels of a layer (`scan.py`) cut the weight into panels, which pays only for many steps. Here
+the products are ordinary matrix products, and one pass computes the new states from them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ def _step(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        by_input: the products with the input, shape (batch, 4 width); in place with biases.
-        by_state: the products with what was shown, of this shape.
-        biases: their sum, shape (4 width,).
-        cell: what was remembered, shape (batch, width).
-        gates: after their activations, shape (batch, 4 width).
-        states: what is shown, and what is remembered, shape (2, batch, width).
+        by_input: the products with the input, shape (batch, 4 width); the biases are added in
+            place.
+        by_state: the products with the hidden state, of the same shape.
+        biases: the sum of the biases, shape (4 width,).
+        cell: the previous cell state, shape (batch, width).
+        gates: the activated gates, shape (batch, 4 width).
+        states: the next hidden state and cell state, shape (2, batch, width).
     """
     for row in range(lo, hi):
         products = by_input[row]
@@ -44,23 +45,24 @@ def _step(
 
 
 def _step_back(
-    lo: Any, hi: Any, of_shown: Any, gates: Any, after: Any, cell: Any, of_gates: Any, of_cell: Any
+    lo: Any, hi: Any, of_hidden: Any, gates: Any, after: Any, cell: Any, of_gates: Any, of_cell: Any
 ) -> None:
-    """Write the gradients of the gates before activations, and of what was remembered before.
+    """Write the gradients of the gates before activation, and of the previous cell state.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        of_shown: those of what is shown, shape (batch, width).
-        gates: after their activations, shape (batch, 4 width).
-        after: what is remembered, shape (batch, width).
-        cell: what was remembered, of this shape.
-        of_gates: shape (batch, 4 width).
-        of_cell: those of what is remembered, shape (batch, width); in place of what was.
+        of_hidden: the gradients of the next hidden state, shape (batch, width).
+        gates: the activated gates, shape (batch, 4 width).
+        after: the next cell state, shape (batch, width).
+        cell: the previous cell state, of the same shape.
+        of_gates: memory for the gradients of the gates, shape (batch, 4 width).
+        of_cell: the gradients of the next cell state, shape (batch, width), which those of the
+            previous cell state replace.
     """
     for row in range(lo, hi):
         gradient_of_gates(
-            of_gates[row], of_shown[row], of_cell[row], gates[row], after[row], cell[row]
+            of_gates[row], of_hidden[row], of_cell[row], gates[row], after[row], cell[row]
         )
 
 
@@ -70,20 +72,14 @@ _FORWARD, _BACKWARD = Kernel.of(_step), Kernel.of(_step_back)
 
 
 class _LSTMCell(FusedKernel):
-    """Input, both states, both weights and both biases."""
+    """LSTM cell: input, hidden state, cell state, both weights and both biases or None."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave a sequence without a batch, and mixed types, to others."""
-        input, *others = arguments
-        return (
-            input.ndim == 2
-            and is_compiled(*arguments)
-            and all(x is None or x.dtype is input.dtype for x in others)
-            and not BLOCKS.count
-        )
+        """Require a batch, and tensors of one dtype, float32 or float64, outside of autocast."""
+        return arguments[0].ndim == 2 and is_compiled(*arguments) and not BLOCKS.count
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return what is shown and remembered, shape (2, batch, width)."""
+        """Return the next hidden state and cell state, shape (2, batch, width)."""
         input = arguments[0]
         x, h, c, of_input, of_state = map(array_of, arguments[:5])
         by_input, by_state = of_floats(x, of_input.T), of_floats(h, of_state.T)
@@ -102,9 +98,9 @@ class _LSTMCell(FusedKernel):
         input = arguments[0]
         x, h, c, of_input, of_state = map(array_of, arguments[:5])
         gates, after = saved
-        of_shown, of_after = array_of(grad)
+        of_hidden, of_after = array_of(grad)
         of_gates, of_cell = np.empty_like(gates), of_after.copy()
-        arrays = of_shown, gates, after, c, of_gates, of_cell
+        arrays = of_hidden, gates, after, c, of_gates, of_cell
         _BACKWARD.run(len(x), shared(gates.size, input), *arrays)
         turned = of_gates.T
         of_bias = np.add.reduce(of_gates, 0) if needs[5] or needs[6] else None

@@ -1,12 +1,12 @@
 """Scan a sequence with a recurrent cell: all steps of a layer, forward and backward.
 
 A kernel takes some of the sequences of a batch through all steps. Sequences are independent, so
-threads that share them need not wait for one another. At every step each thread reads the whole
-matrix that states are multiplied with. If that is too large for their caches, the threads share its
-columns instead, with two calls of a kernel for each step: one for the product, one for the cell.
+threads that share them need no synchronization. At every step each thread reads the whole weight
+matrix of the hidden states. If that is too large for the caches, the threads share its columns
+instead, with two kernel calls per step: one for the product, one for the cell.
 
-Steps are counted in the order in which they are done, forward and backward. A sequence that is
-shorter than others keeps its state in the steps that it lacks.
+Steps are counted in the order of execution, forward and backward. A sequence that is shorter than
+others keeps its state after its last step.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from mt_fast.vectors.compiler import inlined, inner
 from mt_tensor.extending import Array
 
 IN_CACHE = 2**20
-"""The most bytes of a matrix that each thread reads as a whole at every step."""
+"""The most bytes of a weight matrix that each thread reads as a whole at every step."""
 
 
 class Span(NamedTuple):
-    """What a call of a kernel does.
+    """The steps of a kernel call.
 
     Attributes:
         begin: the first step.
         end: the step after the last.
         backwards: whether step 0 is the last one of the sequences.
-        multiplies: whether to make the products of these steps as well.
+        multiplies: whether to compute the products of these steps, too.
     """
 
     begin: int
@@ -81,7 +81,10 @@ def row(array: Any, i: Any) -> Any:
 
 @inlined
 def slot(array: Any, step: Any) -> Any:
-    """Return the part of an array that a step uses, in turn; None if there is no array."""
+    """Return the slot of an array that a step uses; None if there is no array.
+
+    An array with fewer slots than steps reuses them.
+    """
     if array is None:
         return None
     return array[step % len(array)]
@@ -90,25 +93,25 @@ def slot(array: Any, step: Any) -> Any:
 # --- Kernels: units are the sequences of a batch ------------------------------------------------
 
 cell_step: Any = None
-"""The step of a cell, forward or backward; `_kernel` puts one into the namespace of a kernel."""
+"""The step of a cell, forward or backward; `_kernel` defines it in the namespace of a kernel."""
 
 
 def _scan(
     lo: Any, hi: Any, span: Any, panels: Any, products: Any, hidden: Any, states: Any,
     projected: Any, lengths: Any, bias: Any, cell: Any, cells: Any, gates: Any,
 ) -> None:  # fmt: skip
-    """Do some steps.
+    """Run some steps.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
         span: see `Span`.
-        panels: of the weight.
-        products: with them, shape (batch, panels.columns).
+        panels: the panels of the weight.
+        products: memory for the products with it, shape (batch, panels.columns).
         hidden: the first hidden state, shape (batch, width).
         states: the hidden states after each step, shape (steps, batch, width).
         projected: the products with the inputs, shape (steps, batch, n).
-        lengths: how many steps each sequence has.
+        lengths: the number of steps of each sequence.
         bias: a bias of the products, or None.
         cell: the first cell state, shape (batch, width), or None.
         cells: the cell states in the order of steps, shape (steps or 2, batch, width), or None.
@@ -117,20 +120,20 @@ def _scan(
     steps = len(projected)
     for step in range(span.begin, span.end):
         time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
-        earlier = hidden if step == 0 else states[before]
-        previous = cell if step == 0 else slot(cells, step - 1)
+        previous_hidden = hidden if step == 0 else states[before]
+        previous_cell = cell if step == 0 else slot(cells, step - 1)
         new_states, new_cells, new_gates = states[time], slot(cells, step), slot(gates, step)
         if span.multiplies:
-            multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
+            multiply(products, lo, hi, previous_hidden, panels, 0, len(panels.elements))
         for i in range(lo, hi):
             if time < lengths[i]:
                 cell_step(
                     new_states[i], row(new_cells, i), row(new_gates, i), projected[time, i],
-                    products[i], bias, earlier[i], row(previous, i),
+                    products[i], bias, previous_hidden[i], row(previous_cell, i),
                 )  # fmt: skip
             else:
-                copy_row(row(new_cells, i), row(previous, i))
-                copy_row(new_states[i], earlier[i])
+                copy_row(row(new_cells, i), row(previous_cell, i))
+                copy_row(new_states[i], previous_hidden[i])
 
 
 def _scan_back(
@@ -138,23 +141,25 @@ def _scan_back(
     grad: Any, lengths: Any, hidden: Any, states: Any, cell: Any, cells: Any, gates: Any,
     of_projected: Any, of_cell: Any,
 ) -> None:  # fmt: skip
-    """Go back through some steps.
+    """Run some steps backward.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
         span: see `Span`.
-        panels: of the weight.
-        products: of the gradients of the step done before with them, shape (batch, panels.columns).
-        carried: gradients that reach the hidden state past the products, shape (batch, width).
-        of_products: the gradients of the products with states, shape (steps, batch, n).
-        grad: those of the hidden states after each step, shape (steps, batch, width).
-        lengths: how many steps each sequence has.
+        panels: the panels of the weight.
+        products: the products of the gradients of the step before with it, shape (batch,
+            panels.columns).
+        carried: gradients of the hidden state that do not flow through the products, shape (batch,
+            width).
+        of_products: the gradients of the products with hidden states, shape (steps, batch, n).
+        grad: the gradients of the hidden states after each step, shape (steps, batch, width).
+        lengths: the number of steps of each sequence.
         hidden: see `_scan`.
-        states: see there.
-        cell: see there.
-        cells: see there.
-        gates: see there.
+        states: see `_scan`.
+        cell: see `_scan`.
+        cells: see `_scan`.
+        gates: see `_scan`.
         of_projected: the gradients of the products with inputs, shape (steps, batch, n), or None if
             they are `of_products`.
         of_cell: gradients of the cell state, shape (batch, width), or None.
@@ -163,8 +168,8 @@ def _scan_back(
     for step in range(span.begin, span.end):
         time, before = (steps - 1 - step, steps - 2 - step) if span.backwards else (step, step + 1)
         order = steps - 1 - step
-        earlier = hidden if order == 0 else states[before]
-        previous = cell if order == 0 else slot(cells, order - 1)
+        previous_hidden = hidden if order == 0 else states[before]
+        previous_cell = cell if order == 0 else slot(cells, order - 1)
         new_states, new_cells, new_gates = states[time], slot(cells, order), slot(gates, order)
         out, of_inputs = of_products[time], row(of_projected, time)
         for i in range(lo, hi):
@@ -172,7 +177,7 @@ def _scan_back(
             if time < lengths[i]:
                 cell_step(
                     out[i], row(of_inputs, i), carried[i], row(of_cell, i), row(new_gates, i),
-                    new_states[i], row(new_cells, i), earlier[i], row(previous, i),
+                    new_states[i], row(new_cells, i), previous_hidden[i], row(previous_cell, i),
                 )  # fmt: skip
             else:
                 clear(out[i])
@@ -182,7 +187,7 @@ def _scan_back(
 
 
 def _kernel(scan: Callable[..., None], step: Any) -> Kernel:
-    """Return the kernel of a scan with a step of a cell."""
+    """Return the kernel of a scan with the step of a cell."""
     name = f"scan_{step.__name__}"
     text = inspect.getsource(scan).replace(scan.__name__, name, 1)
     arguments = tuple(inspect.signature(scan).parameters)[2:]
@@ -197,10 +202,10 @@ class Cell:
     Attributes:
         forward: the kernel of all steps.
         backward: the kernel of their gradients.
-        gates: how many rows of `width` numbers a step keeps for its gradient.
+        gates: the number of rows of `width` numbers that a step saves for its gradient.
         has_cell_state: whether there is a cell state besides the hidden state.
-        has_bias: whether the products with states have a bias of their own, so that their gradients
-            are not those of the products with inputs.
+        has_bias: whether the products with hidden states have a separate bias, so that their
+            gradients differ from those of the products with inputs.
     """
 
     forward: Kernel
@@ -229,17 +234,17 @@ def run_forward(
     projected: Array,
     *others: Array | None,
 ) -> None:
-    """Do all steps.
+    """Run all steps.
 
     Args:
-        kernel: does some of them; its arguments are a `Span`, the panels of the weight, memory for
-            products with it, and the following.
-        weight: what states are multiplied with, shape (products, width).
-        backwards: whether to begin with the last step.
-        hidden: the first state, shape (batch, width).
-        states: memory for the states after each step, shape (steps, batch, width).
+        kernel: the kernel of some steps; its arguments are a `Span`, the panels of the weight,
+            memory for products with it, and the following.
+        weight: the matrix that hidden states are multiplied by, shape (products, width).
+        backwards: whether to start with the last step.
+        hidden: the first hidden state, shape (batch, width).
+        states: memory for the hidden states after each step, shape (steps, batch, width).
         projected: the products with the inputs.
-        *others: what else the kernel takes.
+        *others: further arguments of the kernel.
     """
     steps, batch, _ = projected.shape
     parallel = steps * batch * weight.size >= PARALLEL_FROM
@@ -258,16 +263,16 @@ def run_forward(
 def run_backward(
     kernel: Kernel, weight: Array, backwards: bool, of_products: Array, *others: Array | None
 ) -> Array:
-    """Go back through all steps, and return the gradient of the first state.
+    """Run all steps backward, and return the gradient of the first hidden state.
 
     Args:
-        kernel: does some of the steps; its arguments are a `Span`, the panels of the weight, the
-            products of a step's gradients with it, the gradients of each state that do not come by
-            way of these, and the following.
-        weight: what states were multiplied with, shape (products, width).
-        backwards: whether the network began with the last step.
+        kernel: the kernel of some steps; its arguments are a `Span`, the panels of the weight, the
+            products of a step's gradients with it, the gradients of each hidden state that do not
+            flow through these, and the following.
+        weight: the matrix that hidden states were multiplied by, shape (products, width).
+        backwards: whether the layer started with the last step.
         of_products: memory for the gradients of its products, shape (steps, batch, products).
-        *others: what else the kernel takes.
+        *others: further arguments of the kernel.
     """
     steps, batch, _ = of_products.shape
     width = weight.shape[1]
@@ -287,20 +292,20 @@ def run_backward(
 
 
 def _is_shared_by_columns(weight: Array, parallel: bool) -> bool:
-    """Whether threads share the columns of a matrix, and not the sequences."""
+    """Whether threads share the columns of the weight, and not the sequences."""
     return parallel and weight.nbytes > IN_CACHE
 
 
 def gradient_of_weight(
     of_products: Array, hidden: Array, states: Array | None, backwards: bool
 ) -> Array:
-    """Return the gradient of what states are multiplied with, from those of its products.
+    """Return the gradient of the weight of hidden states, given those of its products.
 
     Args:
         of_products: shape (steps, batch, products).
-        hidden: the first state, shape (batch, width).
+        hidden: the first hidden state, shape (batch, width).
         states: those after each step, shape (steps, batch, width); None if there is one step.
-        backwards: whether the network began with the last step.
+        backwards: whether the layer started with the last step.
     """
     before = hidden
     if states is not None:

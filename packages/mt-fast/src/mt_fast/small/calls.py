@@ -1,7 +1,7 @@
 """Call the kernel of a formula for few elements with as little Python as possible.
 
-A list of arguments takes as long as a kernel of some hundred elements, so the call is written out
-for each number of views.
+Building a list of arguments takes as long as a kernel of some hundred elements, so the call is
+generated for each number of views.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mt_tensor.backends.extending import Layout
 
 
 def short_call(plan: Plan, out: Layout, inputs: int) -> Callable[..., Any] | None:
-    """Return the function of so many inputs that makes new views; None if it takes threads."""
+    """Return the function of `inputs` views that returns new views; None if it uses threads."""
     copies, outputs = plan.copies[:inputs], plan.copies[inputs:]
     if plan.parallel or len(plan.loop.calls) != 1 or any(outputs):
         return None
@@ -32,7 +32,7 @@ def short_call(plan: Plan, out: Layout, inputs: int) -> Callable[..., Any] | Non
 
 @functools.cache
 def _caller(inputs: int, outputs: int, before: int) -> Callable[..., Any]:
-    """Return what makes such functions, from the constant arguments of the kernel."""
+    """Return a factory of such functions, which takes the constant arguments of the kernel."""
     xs, ys = [f"x{i}" for i in range(inputs)], [f"y{i}" for i in range(outputs)]
     sizes = [f"sizes{i}" for i in range(before)]
     places = [f"{view}_place" for view in (*xs, *ys)]

@@ -1,6 +1,6 @@
-"""Compute few elements with NumPy's ufuncs, whose calls are shorter than those of kernels.
+"""Compute few elements with NumPy's ufuncs, whose call overhead is lower than that of kernels.
 
-Only operations of a single step that rounds once qualify, because these have the same bits.
+Only operations of a single step that rounds once qualify, since these give the same bits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_exact(formula: Formula) -> bool:
     """Whether each result is one such operator of arguments, as in the gradient of a product."""
     try:
         steps = expanded(graph_of(formula)).expressions[formula.arity :]
-    except TracingError:  # which the kernel will raise, if it is asked for
+    except TracingError:  # compiling the kernel will raise it
         return False
     return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)
 

@@ -1,1 +1,1 @@
-"""Columns of memory that become rows, in vector registers."""
+"""Transposition of columns to rows, in vector registers."""

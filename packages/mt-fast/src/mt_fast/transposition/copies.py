@@ -16,8 +16,8 @@ from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import MAX_DIMENSIONS, Layout
 
 SHORT = 8
-"""The least number of elements of rows that are copied one by one, and of rows and columns that are
-transposed."""
+"""Rows with fewer elements than this are copied with dimensions exchanged; matrices with fewer rows
+or columns are not transposed in registers."""
 
 
 @functools.lru_cache(None)
@@ -32,9 +32,9 @@ def copy_kernel(source: DType, target: DType, form: str, role: str) -> Kernel:
 
 
 def transpose_source() -> Source:
-    """Return the kernel that copies where elements in a row come from a column.
+    """Return the source of the kernel that copies columns to rows.
 
-    In the last two of five dimensions; a unit is a tile.
+    The columns are in the last two of five dimensions; a unit is a tile.
     """
     body = [
         "for unit in range(lo, hi):",
@@ -56,7 +56,7 @@ def transpose_kernel() -> Kernel:
 
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
-    """Copy and convert; return False where NumPy is as fast, or converts from and to 16 bits."""
+    """Copy and convert; return False if NumPy is as fast, or for conversions of 16-bit floats."""
     same = source.dtype is out.dtype
     if not same and (source.dtype.is_narrow or out.dtype.is_narrow):
         return False
@@ -104,7 +104,7 @@ def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:
     elif over.form == "transposed":
         kernel = copy_kernel(source.dtype, out.dtype, "transposed", "column")
         over.run(kernel, (source.storage, out.storage), parallel)
-    else:  # too short to be transposed and read in one loop
+    else:  # rows are too short to transpose and convert them in one loop
         storage = empty(source.size, source.dtype.numpy)
         rows = TensorData(storage, source.shape, dtype=source.dtype)
         _copy_columns(source, rows, parallel)

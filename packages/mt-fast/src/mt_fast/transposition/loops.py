@@ -1,7 +1,7 @@
 """The form `transposed` of loops: rows of some views are columns in memory.
 
 Such views are transposed tile by tile, into scratch memory whose rows the loop reads; a copy is
-transposed straight to its destination. A loop of this form has up to five dimensions, of which the
+transposed directly to its destination. A loop of this form has up to five dimensions, of which the
 last two are cut into tiles.
 """
 
@@ -21,24 +21,24 @@ from mt_tensor.backends.extending import Layout
 from mt_tensor.extending import Strides
 
 LONG = 128
-"""The least number of bytes of a row that is transposed for a kernel to read: over shorter rows, a
-loop would hardly do more than begin and end."""
+"""The least number of bytes of a row that a kernel transposes: over shorter rows, a loop would
+spend most of its time starting and ending."""
 
 MOST_TRANSPOSED = 4
 """The most views that a kernel transposes, in scratch memory on the stack of a thread."""
 
-# --- Text ---------------------------------------------------------------------------------------
+# --- Source -------------------------------------------------------------------------------------
 
 
 @jit()
 def tile(ordinal: Any, sizes: Any) -> Any:
-    """Return where the `ordinal`-th tile of the last two of five dimensions is, and how large.
+    """Return the position and size of the `ordinal`-th tile of the last two of five dimensions.
 
-    Tiles follow each other row by row, so that threads that share them do not write side by side.
+    Tiles are numbered row by row, so that threads do not write to adjacent memory.
 
     Returns:
-        The index of its first row in four dimensions, its first column, and how many rows and
-        columns it has.
+        The index of its first row in four dimensions, its first column, and the numbers of rows and
+        columns.
     """
     rows, columns = sizes[3], sizes[4]
     down = (rows + TILE_ROWS - 1) // TILE_ROWS
@@ -82,14 +82,11 @@ def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
 
 
 def with_columns(
-    layout: LoopLayout,
-    roles: tuple[str, ...],
-    views: Sequence[Layout],
-    inputs: int,
+    layout: LoopLayout, roles: tuple[str, ...], views: Sequence[Layout], inputs: int
 ) -> Loop | None:
-    """Return a loop in which the rows of some inputs come from columns; None if it does not fit.
+    """Return a loop that transposes columns of some inputs to rows; None if there are none.
 
-    These columns run along the same dimension in all of them.
+    These columns are along the same dimension in all of them.
     """
     if layout.sizes[-1] < LONG // max([view.dtype.itemsize for view in views]):
         return None
@@ -104,19 +101,19 @@ def with_columns(
 
 
 def column_of(strides: Strides) -> int | None:
-    """Return the dimension in which neighbours lie, if it is not the innermost."""
+    """Return the dimension with stride 1, if it is not the innermost."""
     return strides.index(1) if 1 in strides and strides[-1] not in (0, 1) else None
 
 
 def tiles_of(layout: LoopLayout, column: int) -> Sequence[Piece]:
-    """Return the calls of a kernel that walks over tiles."""
+    """Return the calls of a kernel that runs over tiles."""
     return [
         (_tile_count(sizes), (sizes,), places) for sizes, places in nests(_in_tiles(layout, column))
     ]
 
 
 def _in_tiles(layout: LoopLayout, column: int) -> LoopLayout:
-    """Return a layout with the dimension along which columns run last but one."""
+    """Return a layout whose last but one dimension is that of the columns."""
     last = len(layout.sizes) - 1
     order = (*(d for d in range(last) if d != column), column, last)
     sizes, *strides = (tuple([of[d] for d in order]) for of in (layout.sizes, *layout.strides))
@@ -124,7 +121,7 @@ def _in_tiles(layout: LoopLayout, column: int) -> LoopLayout:
 
 
 def _tile_count(sizes: tuple[int, ...]) -> int:
-    """Return how many tiles a loop has."""
+    """Return the number of tiles of a loop."""
     *outer, rows, columns = sizes
     return math.prod(outer) * -(-rows // TILE_ROWS) * -(-columns // TILE_COLUMNS)
 

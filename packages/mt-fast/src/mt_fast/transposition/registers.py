@@ -1,17 +1,16 @@
 """Transpose blocks in registers: columns of memory become rows.
 
-The form `transposed` of a loop (`loops.py`) calls this. Where elements in a row come from a column,
-copying them one by one takes a load and a store for each. Here as many rows as a vector has
-elements are loaded as vectors, and interleaved again and again: the first half of the rows with the
-second half, element by element, like two halves of a pack of cards. After log2(rows) such rounds
-each vector is what was a column.
+The form `transposed` of a loop (`loops.py`) calls this. Copying a column to a row element by
+element takes a load and a store for each. Here as many columns as a vector has elements are loaded
+as vectors, and interleaved repeatedly: the first half of the vectors with the second half, element
+by element, like two halves of a pack of cards. After log2(n) rounds each vector is a row.
 
-Blocks make up tiles. A loop transposes a tile at a time: to where its result lies, or into scratch
-memory that stays in the cache until its rows have been used.
+Blocks make up tiles. A loop transposes a tile at a time: to the result, or into scratch memory that
+stays in the cache until its rows have been used.
 
-Numba does not compile what stands below its `intrinsic`, but calls it with the types of arguments.
-It returns a signature and `generate`, which has a `builder` append LLVM's instructions for a call.
-(`gep` is the address of an element; `cgutils` has some instructions that often go together.)
+Numba does not compile the body of an `intrinsic`, but calls it with the types of the arguments. It
+returns a signature and `generate`, which appends LLVM instructions with a `builder`. (`gep` is the
+address of an element; `cgutils` has some instructions that are often combined.)
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ from mt_fast.core.tables import jit
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 TILE_ROWS = 32
-"""The most rows of a tile: so many neighbors are read of each column. The rest of a cache line is
-still in the cache when the next rows are made of the same columns."""
+"""The most rows of a tile: the number of adjacent elements to read of each column. The rest of a
+cache line is still in the cache when the next rows are made from the same columns."""
 
 TILE_COLUMNS = 256
 """The most columns of a tile: few enough for its elements to stay in the cache, and enough for
 loops over its rows."""
 
 MOST_LANES = 16
-"""The largest block: its rows, and as many vectors made of them, have to fit the registers."""
+"""The largest block: its columns, and as many vectors made of them, have to fit the registers."""
 
 
 @register_jitable
 def lanes_of(itemsize: int) -> int:
-    """Return how many rows and columns a block has, of elements of so many bytes."""
+    """Return the number of rows and columns of a block, for elements of this size."""
     return min(MOST_LANES, VECTOR_BYTES // itemsize)
 
 
@@ -56,16 +55,16 @@ def transpose_block(
     target_start: Any,  # noqa: ARG001
     row_stride: Any,  # noqa: ARG001
 ) -> Any:
-    """Copy a block between flat arrays of one type: its columns in the source are rows then.
+    """Copy a block between flat arrays of one dtype: columns of the source become rows.
 
     Args:
-        _context: what Numba passes.
-        source: what is read.
+        _context: the typing context of Numba.
+        source: the array to read.
         source_start: the position of the first element.
-        column_stride: how far apart columns are; the elements of one are neighbours.
-        target: what is written.
+        column_stride: the distance between columns; the elements of one are adjacent.
+        target: the array to write.
         target_start: the position of the first element.
-        row_stride: how far apart rows are.
+        row_stride: the distance between rows.
     """
     positions = (types.int64, types.int64)
     arguments = (source, *positions, target, *positions)
@@ -95,7 +94,7 @@ def transpose_block(
 
 
 def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
-    """Return the columns of a square block, as LLVM's vectors."""
+    """Return the columns of a square block, as LLVM vectors."""
     count = len(rows)
     indices = ir.VectorType(ir.IntType(32), count)
     pairs = [index for i in range(count) for index in (i, count + i)]  # of two rows, interleaved
@@ -123,8 +122,7 @@ def transpose_tile(
 ) -> None:
     """Copy as `transpose_block` does, but any number of rows and columns.
 
-    What lies together is read together, and transposed in square blocks; what does not fill
-    these is copied one by one.
+    Square blocks are transposed in registers; the remainder is copied element by element.
     """
     lanes = lanes_of(source.itemsize)
     whole = rows - rows % lanes
@@ -143,9 +141,9 @@ def transpose_tile(
 
 @intrinsic
 def scratch(_context: Any, like: Any) -> Any:
-    """Return memory on the stack for a tile of elements like those of an array, row by row.
+    """Return memory on the stack for a tile of elements of the dtype of an array, row by row.
 
-    A kernel that asked for memory would have to count references to all of its arrays.
+    A kernel that allocates memory would have to count references to all of its arrays.
     """
     kind = types.Array(like.dtype, 1, "C")
 

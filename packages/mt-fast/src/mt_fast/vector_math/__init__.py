@@ -1,17 +1,17 @@
 """Elementary functions as code that LLVM can vectorize.
 
-C's functions take one element at a time, for they branch, look up tables, and are calls. These here
-are straight arithmetic: the argument is brought near to 0 or 1, a polynomial does the rest, and
-special values are chosen at the end. Products and sums are fused (`fma`), which every processor
-with AVX2, AVX-512 or NEON has. The error is below 1.5 units in the last place, that of sigmoid
-below 2.5 and that of the normal distribution below 4.5; inf, nan, zeros of both signs and subnormal
-numbers are as they should be.
+C's functions process one element at a time: they branch, use lookup tables, and are calls. The
+functions here are straight-line arithmetic: reduce the argument to a range near 0 or 1, evaluate a
+polynomial, and select special values at the end. Products and sums are fused (`fma`), which every
+processor with AVX2, AVX-512 or NEON supports. The error is below 1.5 units in the last place, that
+of sigmoid below 2.5 and that of the normal distribution below 4.5; inf, nan, signed zeros and
+subnormal numbers give the results of IEEE 754.
 
-They are the functions that networks use. Most compute in their own type, on as many elements as a
-register holds. For sines, cosines and powers of float32 each element becomes a float64, whose
-rounding errors vanish in the result; that is half as fast, and simple. Polynomials are fitted by
-Remez's algorithm, in 50 digits, to the smallest relative error of what they serve, which is a few
-hundredths of a unit in the last place. All other functions are C's.
+These are the functions that networks use. Most compute in their own dtype, on as many elements as a
+register holds. Sines, cosines and powers of float32 compute in float64, whose rounding errors
+vanish in the result; that is half as fast, and simple. Polynomials are fitted by Remez's algorithm,
+in 50 digits, to the smallest relative error of the final result, a few hundredths of a unit in the
+last place. All other functions are C's.
 """
 
 from __future__ import annotations
@@ -41,5 +41,5 @@ WRITTEN: dict[Format, dict[str, Written]] = {
     FLOAT32: {**_OF_BOTH, **_by_name(erf), **IN_FLOAT64},
     FLOAT64: _OF_BOTH,
 }
-"""The functions of each float type by name, elementary ones and operators that are composed of such
-elsewhere. Those of float64 are among those of float32."""
+"""The functions of each float format by name, both elementary functions and operators that are
+compositions elsewhere. Those of float64 are a subset of those of float32."""

@@ -1,7 +1,8 @@
-"""Turn a function of values into one that kernels call.
+"""Turn a function of values into a function that kernels call.
 
-It is compiled apart and then inlined, so that what a kernel permits the compiler, to add up in any
-order, does not reach into it: many a difference here is a rounding error to be kept.
+It is compiled separately and then inlined. So the flags of a kernel, which may allow additions in
+any order, do not apply to it: many differences in these functions are rounding errors that must be
+kept.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from mt_fast.core.tables import jit
 from mt_fast.vector_math.values import FLOAT32, FLOAT64, Format, Value
 
 Written = Callable[..., Value]
-"""A function of values, which writes instructions."""
+"""A function of values, which emits instructions."""
 
 TYPES: dict[Format, Any] = {FLOAT32: types.float32, FLOAT64: types.float64}
 
-_apart = jit(forceinline=True, fastmath=False)  # else it is the caller's
+_separately = jit(forceinline=True, fastmath=False)  # the default is that of the caller
 
 
 def callable_in_kernels(written: Written, kind: Format) -> Any:
-    """Return a function of one or two values as one that Numba compiles, for numbers of `kind`."""
+    """Return a function of one or two values as a Numba function for numbers of `kind`."""
     count = len(inspect.signature(written).parameters)
     signature = templates.signature(*[TYPES[kind]] * (1 + count))  # type: ignore[no-untyped-call]
 
@@ -42,4 +43,4 @@ def callable_in_kernels(written: Written, kind: Format) -> Any:
     def two(x: Any, y: Any) -> Any:
         return of_two(x, y)
 
-    return _apart(one if count == 1 else two)
+    return _separately(one if count == 1 else two)

@@ -1,6 +1,6 @@
 """Exponentials, the hyperbolic tangent and the sigmoid.
 
-An exponential is `exp(r) * 2**n`, with r no farther from 0 than half the logarithm of 2.
+An exponential is `exp(r) * 2**n`, with `abs(r)` at most half of log(2).
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from mt_fast.vector_math.values import (
     at_most,
     copysign,
     fma,
+    integer_bits,
     nearest_and_bits,
     polynomial,
     power_of_two,
     powers_of_two,
     where,
-    whole_bits,
 )
 
 RANGE = {FLOAT32: (-104.0, 90.0), FLOAT64: (-746.0, 710.0)}
 BINARY_RANGE = {FLOAT32: (-151.0, 129.0), FLOAT64: (-1076.0, 1025.0)}
-"""Outside these, exponentials are 0 or infinite."""
+"""The exponents outside of which results are 0 or infinite."""
 
 LEAST = -40.0
-"""Below this, `exp(x) - 1` is -1."""
+"""The argument below which `exp(x) - 1` is -1."""
 
 MANY = 64.0
-"""2 to this power is so large that 1 beside it is lost."""
+"""An exponent so large that adding 1 to this power of 2 has no effect."""
 
 LN_2 = Decimal("0.693147180559945309417232121458176568")
 LOG2_E = Decimal("1.442695040888963407359924681001892137")
 
 LN_2_PARTS = {kind: kind.in_parts(LN_2, kind.places - 12) for kind in (FLOAT32, FLOAT64)}
-"""The logarithm of 2, of which the first part leaves room for an exponent: its multiples are
-exact."""
+"""log(2) as the sum of two numbers, of which the first has so few digits that its product with any
+exponent is exact."""
 
 EXP = {
     FLOAT32: (0.001381464, 0.008368717, 0.04166839, 0.16666521, 0.49999994),
@@ -58,11 +58,11 @@ EXP = {
         0.5,
     ),
 }
-"""Of `(exp(r) - 1 - r) / r**2`."""
+"""Coefficients of `(exp(r) - 1 - r) / r**2`."""
 
 
 def scaled(coefficients: Sequence[float], factor: float) -> tuple[float, ...]:
-    """Return the coefficients of `p(factor r)` in powers of r, from those of `p(r)`."""
+    """Return the coefficients of `p(factor * r)` in powers of r, given those of `p(r)`."""
     highest = len(coefficients) - 1
     return tuple(c * factor ** (highest - i) for i, c in enumerate(coefficients))
 
@@ -72,7 +72,7 @@ def _bounded(x: Value, bounds: tuple[float, float]) -> Value:
 
 
 def _reduced(x: Value, offset: int) -> tuple[Value, Any, Value]:
-    """Return n, the lowest bits of `n + offset`, and r with `x = n ln 2 + r`."""
+    """Return n, the lowest bits of `n + offset`, and r with `x = n * log(2) + r`."""
     n, bits = nearest_and_bits(x, float(LOG2_E), offset)
     if x.is_wider:
         return n, bits, fma(n, -float(LN_2), x)
@@ -81,24 +81,24 @@ def _reduced(x: Value, offset: int) -> tuple[Value, Any, Value]:
 
 
 def _grown(r: Value) -> Value:
-    """Return `exp(r) - 1`, exact enough to be added to 1."""
+    """Return `exp(r) - 1`, accurate enough to be added to 1."""
     return fma(polynomial(r, EXP[r.precision]), r * r, r)
 
 
 def exp_inside(x: Value) -> Value:
-    """Return e to the power x, where that is a normal number."""
+    """Return e to the power x; the result must be a normal number."""
     _, bits, r = _reduced(x, x.format.bias)
     power = power_of_two(bits, x)
     return fma(_grown(r), power, power)
 
 
 def _offset(x: Value) -> int:
-    """Return what is added to n for `_powers` to make 2 to the power n of the sum."""
+    """Return the offset of n with which `_powers` computes 2 to the power n."""
     return x.format.bias * (1 if x.is_wider else 2)
 
 
 def _powers(bits: Any, like: Value) -> tuple[Value, ...]:
-    """Return factors of 2 to the power n: two where it may be too large or too small for one."""
+    """Return factors of 2 to the power n: two if it may be too large or too small for one."""
     return (power_of_two(bits, like),) if like.is_wider else powers_of_two(bits, like)
 
 
@@ -118,30 +118,30 @@ def exp(x: Value) -> Value:
 
 
 LIFT = 64
-"""A power of 2 that may be too small for a normal number is computed times 2 to this power, and
-what it is multiplied with is divided by that, at no cost: in the coefficients."""
+"""A power of 2 that may be too small for a normal number is computed times 2 to this power. The
+coefficients are divided by it in advance, at no cost."""
 
 DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powers in EXP.items()}
-"""Of `exp(r) / 2**LIFT`."""
+"""Coefficients of `exp(r) / 2**LIFT`."""
 
 
 def decay(x: Value) -> Value:
-    """Return e to the power x, for an x that is not positive, or hardly: with one power of 2."""
+    """Return e to the power x for an x of at most about 0, with a single power of 2."""
     _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
     return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
 
 
 def exp2(x: Value) -> Value:
-    """Return 2 to the power x: `exp(r ln 2) * 2**n`."""
+    """Return 2 to the power x: `exp(r * log(2)) * 2**n`."""
     bounded = _bounded(x, BINARY_RANGE[x.precision])
     n, bits = nearest_and_bits(bounded, 1.0, _offset(x))
     return _scaled_sum(_grown((bounded - n) * float(LN_2)), bits)
 
 
 def expm1(x: Value) -> Value:
-    """Return `exp(x) - 1`, exact for small x too: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
+    """Return `exp(x) - 1`, accurate for small x: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
     n, bits, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])), _offset(x))
-    inverse = power_of_two(whole_bits(-at_most(n, MANY), x.format.bias), x)
+    inverse = power_of_two(integer_bits(-at_most(n, MANY), x.format.bias), x)
     result = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
     for power in _powers(bits, x):
         result = result * power
@@ -151,10 +151,10 @@ def expm1(x: Value) -> Value:
 # --- Tangent and sigmoid ------------------------------------------------------------------------
 
 NEAR = 0.65
-"""Up to here, tanh is an odd polynomial."""
+"""The end of the range in which tanh is an odd polynomial."""
 
 FAR = {FLOAT32: 9.1, FLOAT64: 19.1}
-"""From here on, tanh is 1."""
+"""The start of the range in which tanh is 1."""
 
 TANH = {
     FLOAT32: (-0.0055151547, 0.02046941, -0.053688019, 0.1333083, -0.3333326),
@@ -172,10 +172,10 @@ TANH = {
         -0.33333333333332277,
     ),
 }
-"""Of `(tanh(x) - x) / x**3`, in powers of x x."""
+"""Coefficients of `(tanh(x) - x) / x**3` in powers of `x * x`."""
 
 EXP_OF_TWICE = {kind: scaled((*powers, 1.0, 1.0), 2.0) for kind, powers in EXP.items()}
-"""Of `exp(2 r)`."""
+"""Coefficients of `exp(2 * r)`."""
 
 
 def tanh(x: Value) -> Value:
@@ -185,26 +185,27 @@ def tanh(x: Value) -> Value:
     near = fma(polynomial(square, TANH[x.precision]) * square, size, size)
     inside = at_most(size, FAR[x.precision])
     n, bits = nearest_and_bits(inside, 2.0 * float(LOG2_E), x.format.bias)
-    r = fma(n, -0.5 * float(LN_2), inside)  # n is small, and what ln 2 lacks is smaller
+    r = fma(n, -0.5 * float(LN_2), inside)  # n is small, and so is the rounding error of log(2)
     growing = polynomial(r, EXP_OF_TWICE[x.precision])
     far = 1.0 - 2.0 / fma(growing, power_of_two(bits, x), 1.0)
     return copysign(where(size < NEAR, near, far), x)
 
 
 INVERSE = (-0.2218370883882149, 1.3310225303292894, -2.9393414211438475, 2.8284228769497402)
-"""Of 1 / t for t from 1 to 2, with a relative error of at most 1 / 577: what is left of 1 is a
-Chebyshev polynomial of degree 4."""
+"""Coefficients of 1 / t for t from 1 to 2, with a relative error of at most 1 / 577: the remainder
+is a Chebyshev polynomial of degree 4."""
 
 STEPS = {FLOAT32: 1, FLOAT64: 2}
-"""How often that is squared, so that its square is lost in rounding."""
+"""The number of Newton steps, each of which squares the error, until it is below rounding."""
 
 
 def sigmoid(x: Value) -> Value:
-    """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1.
+    """Return `1 / (1 + exp(-x))`, computed from an exponential that is at most 1.
 
-    With `e = exp(-|x|)` it is `1 / (1 + e)`, or `e / (1 + e)` if x is negative. Dividing would take
-    as long as ten multiplications. So `1 / (1 + e)` is approximated (Newton's method), and what the
-    quotient q then lacks is found from `part - q - q e`, in which `1 + e` is not rounded.
+    With `e = exp(-abs(x))` the result is `1 / (1 + e)`, or `e / (1 + e)` for negative x. A division
+    takes as long as ten multiplications, so `1 / (1 + e)` is approximated by Newton's method. The
+    remainder of the quotient q is then computed as `part - q - q * e`, in which `1 + e` is not
+    rounded.
     """
     falling = decay(-abs(x))
     total = 1.0 + falling

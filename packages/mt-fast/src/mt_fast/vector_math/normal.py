@@ -1,18 +1,18 @@
 """The normal distribution function `ndtr`, and `gelu`.
 
-To the left of -t lies the density at t times Mills' ratio m, which falls slowly:
+The tail left of -t is the density at t times Mills' ratio m, which falls slowly:
 
-    ndtr(-t) = exp(-t t / 2) / sqrt(2 pi) m(t)    for t >= 0
-    m(t) = P(t) / (1 + t (P(t) + D(t)))
+    ndtr(-t) = exp(-t * t / 2) / sqrt(2 * pi) * m(t)    for t >= 0
+    m(t) = P(t) / (1 + t * (P(t) + D(t)))
 
-As 1 / m(t) comes near to t for large t, D is of lower degree than P, and what is wrong with P is
-almost the same above and below. All coefficients are positive, so that adding the terms up cancels
-no digits. They are fitted to the smallest relative error as those of
-those of mt-tensor's error function are, which leaves 2.3e-8 for float32 and 5.7e-18 for float64.
+As 1 / m(t) approaches t for large t, D has a lower degree than P, and an error of P is almost the
+same in numerator and denominator. All coefficients are positive, so that no digits cancel. They are
+fitted to the smallest relative error, as those of mt-tensor's error function are: 2.3e-8 for
+float32 and 5.7e-18 for float64.
 
-All is computed in the type of the result, which is twice as fast as by way of float64 and leaves
-errors below 4.5 units in the last place, 0.4 in the mean. They are relative to the value however
-small it is, where `(1 + erf(x / sqrt(2))) / 2` has no digits left.
+Everything is computed in the dtype of the result, twice as fast as in float64, with errors below
+4.5 units in the last place, 0.4 on average. They are relative to the value however small it is,
+where `(1 + erf(x / sqrt(2))) / 2` has no digits left.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from mt_fast.vector_math.values import (
 )
 
 END = {FLOAT32: 14.4, FLOAT64: 38.7}
-"""From here on, nothing is left."""
+"""The distance from which on the tail is 0."""
 
 PEAK = {FLOAT32: 0.3989414870738983, FLOAT64: 0.39894228040143265}
-"""The density at 0, `1 / sqrt(2 pi)`, or a bit less: so that times P(0) it is 1/2 to all digits,
-and that of float32 for a better fit."""
+"""The density at 0, `1 / sqrt(2 * pi)`, or slightly less: chosen so that times P(0) it is exactly
+1/2, and for float32 so that the fit is better."""
 
 DENSITY = {
     kind: tuple(PEAK[kind] * c * 2.0**-LIFT for c in scaled((*powers, 1.0, 1.0), -0.5))
     for kind, powers in EXP.items()
 }
-"""Of `exp(-r / 2) / sqrt(2 pi) / 2**LIFT`."""
+"""Coefficients of `exp(-r / 2) / sqrt(2 * pi) / 2**LIFT`."""
 
 P = {
     FLOAT32: (0.012319626, 0.11519337, 0.49861047, 1.1512282, 1.2533166),
@@ -79,8 +79,8 @@ D = {
 def _density(x: Value) -> Value:
     """Return the density, up to `END`.
 
-    The square is not rounded before a multiple of `2 ln 2` brings it near to 0, for the rounding
-    error of a large one would change the last digits of the exponential.
+    The square is not rounded before a multiple of `2 * log(2)` is subtracted, since the rounding
+    error of a large square would change the last digits of the exponential.
     """
     n, bits = nearest_and_bits(x * x, -0.5 * float(LOG2_E), x.format.bias + LIFT)
     high, low = LN_2_PARTS[x.format]
@@ -89,20 +89,20 @@ def _density(x: Value) -> Value:
 
 
 def _mills_ratio(x: Value) -> Value:
-    """Return Mills' ratio, for a positive x."""
+    """Return Mills' ratio for positive x."""
     p, d = polynomial(x, P[x.format]), polynomial(x, D[x.format])
     return p / fma(x, p + d, 1.0)
 
 
 def ndtr(x: Value) -> Value:
-    """Return the share of the normal distribution of mean 0 and variance 1 that lies below x."""
+    """Return the probability that a standard normal variable is below x."""
     size = at_most(abs(x), END[x.format])
     left = _density(size) * _mills_ratio(size)
     return where(x < 0.0, left, 1.0 - left)
 
 
 def gelu(x: Value) -> Value:
-    """Return `x ndtr(x)`: x, if it is positive, less `|x| ndtr(-|x|)`."""
+    """Return `x * ndtr(x)`: `max(x, 0) - abs(x) * ndtr(-abs(x))`."""
     size = at_most(abs(x), END[x.format])
-    right = where(x < 0.0, x.like(-0.0), x)  # so that the sign stays where the product vanishes
+    right = where(x < 0.0, x.like(-0.0), x)  # keeps the sign if the product is 0
     return fma(-(size * _density(size)), _mills_ratio(size), right)

@@ -1,8 +1,8 @@
-"""Lower operators to the functions of `vector_math`, chosen by the types of their arguments.
+"""Lower operators to the functions of `vector_math`, chosen by the dtypes of their arguments.
 
-Exponentials and logarithms of both types are vectorised, and of float32 also sines, cosines, powers
-and the error function; what is missing is C's. Operators that would be slower or less accurate as
-compositions of them are vectorised whole.
+Exponentials and logarithms of both float dtypes are vectorized, and of float32 also sines, cosines,
+powers and the error function; the others are C's. Operators that would be slower or less accurate
+as compositions of these are vectorized as a whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mt_tensor import float32, float64
 
 
 def _of_one(single: Any, double: Any) -> Any:
-    """Return the function that is `single` of float32, and `double` of all other numbers."""
+    """Return a function of one number: `single` for float32, `double` for all other dtypes."""
 
     def function(x: Any) -> Any:
         return double(x)
@@ -44,7 +44,7 @@ def _of_one(single: Any, double: Any) -> Any:
 
 
 def _of_two(single: Any, double: Any) -> Any:
-    """Return the function that is `single` if both are float32, and `double` of all others."""
+    """Return a function of two numbers: `single` if both are float32, else `double`."""
 
     def function(x: Any, y: Any) -> Any:
         return double(x, y)
@@ -62,8 +62,8 @@ def _of_two(single: Any, double: Any) -> Any:
     return function
 
 
-def _vectorised(name: str) -> Any:
-    """Return the function of that name in `vector_math`, or C's of a type that it lacks there."""
+def _vectorized(name: str) -> Any:
+    """Return a function of `vector_math` by name; for a dtype that it lacks, C's."""
     single, double = (
         vector_math.callable_in_kernels(functions[name], kind) if name in functions else None
         for kind, functions in vector_math.WRITTEN.items()
@@ -73,20 +73,20 @@ def _vectorised(name: str) -> Any:
     )
 
 
-VECTORISED = {name: _vectorised(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
-log = VECTORISED["log"]
+VECTORIZED = {name: _vectorized(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
+log = VECTORIZED["log"]
 decay = _of_one(
     *(vector_math.callable_in_kernels(vector_math.decay, kind) for kind in vector_math.WRITTEN)
 )
 """`exp` of numbers that are not positive, in less time."""
 
-register_functions({**VECTORISED, "pow": power_by(VECTORISED["pow"])})
+register_functions({**VECTORIZED, "pow": power_by(VECTORIZED["pow"])})
 
 
 def slope(name: str) -> Any:
-    """Return the derivative of an operator of one argument, as a function of its value.
+    """Return the derivative of a unary operator as a function of its value.
 
-    It is what the operator's row says, of a row that asks for nothing but the value.
+    The operator's partial derivative must use nothing but the value.
     """
     (partial,) = OPERATORS[name].partials
     formula = Formula(f"slope_of_{name}", 1, 1, lambda value: partial(None, value))

@@ -1,7 +1,7 @@
-"""Powers of float32, computed in float64. Those of float64 are C's.
+"""Powers of float32, computed in float64; float64 uses C's.
 
-x to the power y is `2**(y log2(x))`. The product may be as large as 150, and its last digits decide
-about the first ones of the power: a float64 has digits enough for those of a float32.
+x to the power y is `2**(y * log2(x))`. The product may be as large as 150, and its last digits
+determine the first digits of the power: float64 has enough digits for a float32 result.
 """
 
 from __future__ import annotations
@@ -10,15 +10,7 @@ import math
 
 from mt_fast.vector_math.exponentials import LOG2_E, exp2
 from mt_fast.vector_math.logarithms import LOG, split, with_ends
-from mt_fast.vector_math.values import (
-    Value,
-    copysign,
-    fma,
-    in_float64,
-    nearest,
-    polynomial,
-    where,
-)
+from mt_fast.vector_math.values import Value, copysign, fma, in_float64, nearest, polynomial, where
 
 
 @in_float64
@@ -32,12 +24,12 @@ def pow(x: Value, y: Value) -> Value:
 
 
 def _with_sign(x: Value, y: Value, result: Value) -> Value:
-    """Return x to the power y, given that of |x|: nan where the product was one of 0."""
+    """Return x to the power y, given `abs(x)` to the power y: nan in place of invalid results."""
     half = 0.5 * y
-    whole = nearest(y).equals(y)
-    odd = whole & ~nearest(half).equals(half)
-    result = where(odd, copysign(result, x), result)
+    is_integer = nearest(y).equals(y)
+    is_odd = is_integer & ~nearest(half).equals(half)
+    result = where(is_odd, copysign(result, x), result)
     inside = (x < 0.0) & (x > -math.inf)
-    result = where(inside & ~whole, x.like(math.nan), result)
+    result = where(inside & ~is_integer, x.like(math.nan), result)
     one = y.equals(0.0) | x.equals(1.0) | (x.equals(-1.0) & abs(y).equals(math.inf))
     return where(one, x.like(1.0), result)

@@ -1,9 +1,9 @@
 """Compile with vectors as wide as the processor's.
 
-If a processor has vectors of 64 bytes, LLVM still uses only half of that, because the first
-processors of Intel's that had them slowed down when they were used. Later ones do not, and with the
-whole width an exponential takes two thirds of the time. LLVM takes the width as an attribute of
-single functions, so that neither Numba's settings nor functions of other packages change.
+If a processor has vectors of 64 bytes, LLVM uses only half of that by default, because the first
+Intel processors with such vectors reduced their clock rate. Later ones do not, and with the whole
+width an exponential takes two thirds of the time. The width is an attribute of single functions, so
+neither Numba's settings nor functions of other packages change.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from mt_fast.core.tables import COMPILER_OPTIONS, jit
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 NARROWED = 64
-"""How many bytes a vector has of which LLVM may use half."""
+"""The bytes of a vector of which LLVM would use half."""
 
 
 class _WideLower(Lower):
-    """Writes a function in LLVM's language, and with it how wide vectors are to be."""
+    """Lowering with an attribute for the width of vectors."""
 
     def pre_lower(self) -> None:
-        """Do what comes before the instructions."""
+        """Add the attribute before the instructions."""
         super().pre_lower()  # type: ignore[no-untyped-call]
-        # The attributes are a set whose own `add` knows only those without a value.
+        # The attributes are a set whose own `add` accepts only attributes without a value.
         set.add(self.function.attributes, f'"prefer-vector-width"="{8 * VECTOR_BYTES}"')
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
 class _WideLowering(NativeLowering):
-    """The step of Numba's compiler that uses `_WideLower`."""
+    """The pass of Numba's compiler that uses `_WideLower`."""
 
     _name = "wide_lowering"
 
     @property
     def lowering_class(self) -> type[Lower]:
-        """The class that writes the function."""
+        """The class that lowers the function."""
         return _WideLower
 
 
 class _WideCompiler(Compiler):
-    """Numba's compiler with this step in place of its own."""
+    """Numba's compiler with this pass in place of its own."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return the lists of steps of which the first that succeeds is taken."""
+        """Return the pipelines, of which the first that succeeds is used."""
         pipelines: list[Any] = super().define_pipelines()  # type: ignore[no-untyped-call]
         for pipeline in pipelines:
             pipeline.passes = [
@@ -65,20 +65,18 @@ if VECTOR_BYTES == NARROWED:
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 inner = jit(**_WITHOUT_WRAPPERS, _nrt=False)
-"""Compiles a function that only kernels call, and that makes no array.
+"""Compile a function that only kernels call, and that allocates no array.
 
-It lacks what Python would need to call it, and does not count references to arrays. The count of an
-array is shared by all threads, of which each would wait for the others, again and again.
-"""
+It has no wrappers for calls from Python, and does not count references to arrays. The reference
+count of an array is shared by all threads, which would contend for it."""
 
 inlined = jit(**_WITHOUT_WRAPPERS, _nrt=False, forceinline=True)
-"""Compiles a function that becomes a part of those that call it.
+"""Compile a function that is inlined into its callers.
 
-Passing arrays, seven numbers each, takes as long as a third of a small tile of a product.
-"""
+Passing arrays, seven numbers each, takes as long as a third of a small tile of a product."""
 
 allocating = jit(**_WITHOUT_WRAPPERS)
-"""Compiles a function that only kernels call, and that returns a new array."""
+"""Compile a function that only kernels call, and that returns a new array."""
 
 INLINED: Any = {"forceinline": True}
 """LLVM would not inline long functions, and a loop that calls one is not vectorized."""

@@ -1,10 +1,10 @@
-"""Write instructions on vectors, for loops that LLVM does not vectorize well by itself.
+"""Emit vector instructions, for loops that LLVM does not vectorize well by itself.
 
 LLVM vectorizes a loop along one dimension. A product of matrices is fast only if a whole tile of
-results stays in registers while its sums grow, and that has to be written out: `Vectors` writes
-LLVM's instructions on vectors as wide as the processor's registers, and `instruction` makes a
-function for kernels of them. They are correct on every processor; the width and number of its
-registers (`processor.py`) decide only how fast they are.
+results stays in registers while its sums grow, which has to be written explicitly: `Vectors` emits
+LLVM instructions on vectors as wide as the processor's registers, and `instruction` turns them into
+a function for kernels. They are correct on every processor; the width and number of its registers
+(`processor.py`) affect only the speed.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _PLACE = ir.IntType(32)
 
 
 def index(value: int) -> Any:
-    """Return a position or count that is known beforehand."""
+    """Return a constant position or count."""
     return ir.Constant(INDEX, value)
 
 
 class Vectors:
-    """Writes instructions on vectors of one floating-point type.
+    """Emits instructions on vectors of one floating-point type.
 
     Attributes:
-        builder: writes LLVM's other instructions.
-        lanes: how many elements a vector has.
+        builder: emits LLVM's other instructions.
+        lanes: the number of elements of a vector.
         zero: a vector of zeros.
     """
 
     def __init__(self, builder: Any, kind: Any) -> None:
-        """Write with a builder, for the elements `kind`, which is a type of Numba's."""
+        """Emit with a builder, for elements of the Numba type `kind`."""
         bits = kind.bitwidth
         self.builder = builder
         self.lanes = 8 * VECTOR_BYTES // bits
@@ -56,8 +56,8 @@ class Vectors:
         """Return the elements from a pointer on, which may be integers.
 
         Args:
-            pointer: where they begin.
-            few: how many are read, if not all; the others are 0.
+            pointer: the address of the first one.
+            few: the number of elements to read, if not all; the others are 0.
         """
         kind, size, suffix = self._elements_at(pointer)
         if few is not None:
@@ -69,7 +69,7 @@ class Vectors:
         return loaded
 
     def store(self, vector: Any, pointer: Any, few: Any = None) -> None:
-        """Write the elements from a pointer on; if a number is given, only so many."""
+        """Write the elements from a pointer on, or only the first `few`."""
         _, size, suffix = self._elements_at(pointer)
         if few is not None:
             arguments = [vector, self._at(pointer), ir.Constant(_PLACE, size), self._first(few)]
@@ -78,17 +78,17 @@ class Vectors:
             self.builder.store(vector, self._at(pointer)).align = size
 
     def repeated(self, pointer: Any) -> Any:
-        """Return a vector that has the element at a pointer in every place."""
+        """Return a vector with the element at a pointer in every place."""
         return self._repeated(self.builder.load(pointer), self._type)
 
     def every_second(self, first: Any, second: Any, start: int = 0) -> Any:
-        """Return every second element, from 0 or 1 on, of two vectors that follow each other."""
+        """Return every second element, from 0 or 1 on, of two consecutive vectors."""
         kind = ir.VectorType(_PLACE, self.lanes)
         places = ir.Constant(kind, list(range(start, 2 * self.lanes, 2)))
         return self.builder.shuffle_vector(first, second, places)
 
     def interleaved(self, first: Any, second: Any) -> tuple[Any, Any]:
-        """Return two vectors with the elements of two in turn: what `every_second` undoes."""
+        """Return two vectors whose elements alternate between both: undoes `every_second`."""
         places = [place for i in range(self.lanes) for place in (i, self.lanes + i)]
         kind = ir.VectorType(_PLACE, self.lanes)
         halves = places[: self.lanes], places[self.lanes :]
@@ -98,15 +98,15 @@ class Vectors:
         return low, high
 
     def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
-        """Return `x * y + z`, rounded once where the processor can."""
+        """Return `x * y + z`, rounded once if the processor supports it."""
         return self._call(f"llvm.fmuladd.{self._suffix}", self._type, [x, y, z])
 
     def totals(self, vectors: Sequence[Any]) -> Any:
-        """Return a vector that begins with the sums of the elements of some vectors.
+        """Return a vector that starts with the sums of the elements of some vectors.
 
-        There are a power of 2 of them, at most as many as a vector has elements.
+        Their number is a power of 2, at most the number of elements of a vector.
         """
-        for _ in range(self.lanes.bit_length() - 1):  # each step halves what is left to add up
+        for _ in range(self.lanes.bit_length() - 1):  # each step halves the number of terms
             if len(vectors) == 1:
                 vectors = [*vectors, *vectors]
             pairs = zip(vectors[::2], vectors[1::2], strict=True)
@@ -114,12 +114,12 @@ class Vectors:
         return vectors[0]
 
     def _sums_of_pairs(self, first: Any, second: Any) -> Any:
-        """Return the sums of neighbours, first those of one vector and then those of another."""
+        """Return the sums of adjacent elements, first of one vector and then of the other."""
         even, odd = (self.every_second(first, second, start) for start in range(2))
         return self.builder.fadd(even, odd)
 
     def variable(self, vector: Any) -> Any:
-        """Return a pointer to a vector, which LLVM will keep in a register if it can."""
+        """Return a pointer to a vector, which LLVM keeps in a register if it can."""
         pointer = self.variables(1)
         self.builder.store(vector, pointer)
         return pointer
@@ -129,20 +129,20 @@ class Vectors:
         return cgutils.alloca_once(self.builder, self._type, size=count)  # type: ignore[no-untyped-call]
 
     def opaque(self, value: Any) -> Any:
-        """Return a value of type `INDEX`, of which LLVM no longer knows how it was computed.
+        """Return a value of type `INDEX` whose computation is hidden from LLVM.
 
-        Otherwise LLVM would replace `x[i]` and `y[i]` in a loop by pointers that it moves along
-        both arrays, and for a tile of many rows these additions would take a part of the time of
-        the multiplications.
+        Otherwise LLVM would replace `x[i]` and `y[i]` in a loop by pointers that it increments in
+        both arrays, and for a tile of many rows these additions would take a fraction of the time
+        of the multiplications.
         """
         kind = ir.FunctionType(INDEX, [INDEX])
         return self.builder.asm(kind, "", "=r,0", [value], side_effect=False)
 
     @contextlib.contextmanager
     def loop(self, count: Any) -> Iterator[Any]:
-        """Write a loop, whose body is what is written inside, and yield its index.
+        """Emit a loop around the instructions emitted inside, and yield its index.
 
-        LLVM is told to leave it as it is: two iterations at once want more registers than exist.
+        LLVM does not unroll or vectorize it: two iterations at once need more registers than exist.
         """
         b = self.builder
         before = b.block
@@ -158,12 +158,12 @@ class Vectors:
         b.branch(head).set_metadata("llvm.loop", self._as_it_is())
         b.position_at_end(after)
 
-    def neighbours(self, count: Any, write: Callable[[Any, Any], None]) -> None:
-        """Write what is done with each vector of `count` neighbours.
+    def neighbors(self, count: Any, write: Callable[[Any, Any], None]) -> None:
+        """Emit the instructions for each vector of `count` adjacent elements.
 
         Args:
-            count: how many elements there are.
-            write: takes where a vector begins, and None; or if there is less than one vector, 0 and
+            count: the number of elements.
+            write: takes the start of a vector, and None; or if there is less than one vector, 0 and
                 the count. The last vector may overlap the one before.
         """
         b, lanes = self.builder, index(self.lanes)
@@ -176,7 +176,7 @@ class Vectors:
                 write(b.sub(count, lanes), None)
 
     def _as_it_is(self) -> Any:
-        """Return what marks a loop that is not to be unrolled or vectorised."""
+        """Return the metadata of a loop that is not to be unrolled or vectorized."""
         module = self.builder.module
         no = ir.Constant(ir.IntType(1), 0)
         rules = [
@@ -184,7 +184,7 @@ class Vectors:
             module.add_metadata(["llvm.loop.vectorize.enable", no]),
         ]
         mark = ir.MDValue(module, rules, name=str(len(module.metadata)))
-        mark.operands = (mark, *rules)  # which makes it one of its own, as LLVM wants it
+        mark.operands = (mark, *rules)  # LLVM requires a reference to itself
         return mark
 
     def _first(self, count: Any) -> Any:
@@ -197,7 +197,7 @@ class Vectors:
         return self.builder.bitcast(pointer, self._elements_at(pointer)[0].as_pointer())
 
     def _elements_at(self, pointer: Any) -> tuple[Any, int, str]:
-        """Return the type of a vector of what is pointed to, an element's bytes, and its name."""
+        """Return the vector type at a pointer, bytes per element, and the suffix of intrinsics."""
         element = getattr(pointer.type.pointee, "element", pointer.type.pointee)
         if isinstance(element, ir.IntType):
             bits, letter = element.width, "i"
@@ -219,7 +219,7 @@ class Vectors:
 
 
 def instruction(write: Callable[..., None]) -> Any:
-    """Return a function for kernels whose instructions `write` writes.
+    """Return a function for kernels whose instructions `write` emits.
 
     Its arguments are arrays of one floating-point type, arrays of integers, and integers. `write`
     receives a `Vectors` of the type of the first array, and then, for each argument, a pointer to
@@ -242,7 +242,7 @@ def instruction(write: Callable[..., None]) -> Any:
 
         return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
 
-    # Numba binds arguments to parameters by the signature, in which each needs a name.
+    # Numba binds arguments to parameters by this signature.
     typed.__signature__ = inspect.signature(write)  # type: ignore[attr-defined]
     return intrinsic(typed)
 
@@ -259,17 +259,17 @@ def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) 
     def move(place: Any, few: Any) -> None:
         v.store(v.load(b.gep(source, [place]), few), b.gep(target, [place]), few)
 
-    v.neighbours(count, move)
+    v.neighbors(count, move)
 
 
 @instruction
 def copy_every(
     v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any, size: Any
 ) -> None:
-    """Copy `count` elements that are `step` apart from `start` to `at`, where they are neighbours.
+    """Copy `count` elements that are `step` apart from `start` to adjacent elements from `at` on.
 
-    The last vector may be read and written as a whole, though the count ends within it; but nothing
-    is read beyond the `size` of the source.
+    The last vector may be read and written as a whole, even if the count ends within it; but
+    nothing is read beyond the `size` of the source.
     """
     b = v.builder
     vectors = b.udiv(b.add(count, index(v.lanes - 1)), index(v.lanes))
@@ -290,7 +290,7 @@ def copy_every(
 def copy_to_every(
     v: Vectors, target: Any, at: Any, step: Any, source: Any, start: Any, count: Any
 ) -> None:
-    """Copy `count` neighbours from `start` to places that are `step` apart, the first at `at`."""
+    """Copy `count` adjacent elements from `start` to places that are `step` apart, from `at` on."""
     b = v.builder
     target, source = b.gep(target, [at]), b.gep(source, [start])
     with v.loop(count) as i:
@@ -301,7 +301,7 @@ def copy_to_every(
 def sum_of_rows(
     v: Vectors, target: Any, at: Any, source: Any, start: Any, apart: Any, rows: Any, count: Any
 ) -> None:
-    """Add up rows of `count` neighbours, which are `apart`, the first at `start`.
+    """Add up rows of `count` adjacent elements, which are `apart`, the first at `start`.
 
     The sums are written to `at`; the last vector may overlap the one before.
     """
@@ -315,15 +315,15 @@ def sum_of_rows(
             b.store(b.fadd(b.load(total), loaded), total)
         v.store(b.load(total), b.gep(target, [place]), few)
 
-    v.neighbours(count, add_up)
+    v.neighbors(count, add_up)
 
 
 @instruction
 def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
-    """Set `count` neighbours from `at` to 0; the last vector may overlap the one before."""
+    """Set `count` adjacent elements from `at` to 0; the last vector may overlap the one before."""
     b = v.builder
     target = b.gep(target, [at])
-    v.neighbours(count, lambda place, few: v.store(v.zero, b.gep(target, [place]), few))
+    v.neighbors(count, lambda place, few: v.store(v.zero, b.gep(target, [place]), few))
 
 
 @instruction

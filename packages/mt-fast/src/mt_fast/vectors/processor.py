@@ -1,6 +1,6 @@
 """The width and number of the processor's vector registers.
 
-Kernels are correct on every processor; this decides only how fast they are.
+Kernels are correct on every processor; this affects only their speed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba.core.codegen import get_host_cpu_features
 
 
 def _registers() -> tuple[int, int]:
-    """Return how many bytes a vector register has here, and how many of them there are."""
+    """Return the number of bytes of a vector register, and the number of registers."""
     chosen = config.CPU_FEATURES  # type: ignore[attr-defined]
     features: str = get_host_cpu_features() if chosen is None else chosen  # type: ignore[no-untyped-call]
     present = features.split(",")
