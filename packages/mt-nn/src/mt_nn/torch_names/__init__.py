@@ -11,7 +11,6 @@ the module of torch with its name. Submodules are imported at the first access. 
 left out, an error suggests what to use instead; see `left_out.py`.
 """
 
-# ruff: noqa: I001 - several names on a line
 # fmt: off
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
