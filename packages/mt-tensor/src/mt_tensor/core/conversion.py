@@ -58,20 +58,19 @@ def item(self: Tensor) -> Any:
     Raises:
         ShapeError: the tensor does not have exactly one element.
     """
-    if self._tensor.size != 1:
+    data = self._tensor
+    if data.layout.size != 1:
         raise ShapeError(
             f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
         )
-    array = self.backend.to_host(self._tensor)
-    return array.item() if self._tensor.layout.dtype is not bfloat16 else to_float32(array).item()
+    array = self.backend.to_host(data)
+    return (array if data.layout.dtype is not bfloat16 else to_float32(array)).item()
 
 
 def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers."""
-    array = self.backend.to_host(self._tensor)
-    return (
-        array.tolist() if self._tensor.layout.dtype is not bfloat16 else to_float32(array).tolist()
-    )
+    array, dtype = self.backend.to_host(self._tensor), self._tensor.layout.dtype
+    return (array if dtype is not bfloat16 else to_float32(array)).tolist()
 
 
 def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
