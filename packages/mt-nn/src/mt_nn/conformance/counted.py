@@ -1,6 +1,6 @@
-"""The calls of the tables, for whoever counts what a backend makes of layers and functions.
+"""The calls of the tables, for tools that count the calls of a backend.
 
-They are entered as `mt_tensor.calls`.
+They are registered as the entry point `mt_tensor.calls`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from mt_nn.conformance.calls.call import ready
 from mt_tensor import Tensor
 
 Prepared = tuple[Callable[[], list[Tensor]], list[Tensor]]
-"""A call, which returns its results, and the leaves by which they can be differentiated."""
+"""A function that makes the call, and the leaves that its results depend on."""
 
 
 def calls() -> Iterator[tuple[str, Callable[[], Prepared]]]:
-    """Yield the name of each layer or function, and what prepares a call of it, in float32."""
+    """Yield the name of each layer or function, and a function that prepares a float32 call."""
     for call in CALLS:
         yield call.name, functools.partial(_prepared, call)
 
 
 def _prepared(call: Call) -> Prepared:
-    _, made, leaves = ready(call, "float32")
-    return made, leaves
+    _, run, leaves = ready(call, "float32")
+    return run, leaves
