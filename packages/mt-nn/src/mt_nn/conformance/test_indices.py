@@ -57,7 +57,7 @@ COUNT_FROM_THE_END = ("take", "indexing", "index_put")
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_an_index_that_names_nothing_is_refused(backend: TensorBackend, name: str) -> None:
+def test_out_of_range_index_raises(backend: TensorBackend, name: str) -> None:
     count, call = CALLS[name]
 
     def made(values: Any) -> mt.Tensor:
