@@ -1,4 +1,4 @@
-"""Activations: changing the input in place, and random numbers."""
+"""Activations: in-place variants, and those with random numbers."""
 
 from typing import Any
 

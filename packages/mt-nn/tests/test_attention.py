@@ -60,7 +60,7 @@ def test_attention(mask: str, scale: float | None, backend: str) -> None:
     assert has_right_gradients(attend, tensors, backend)
 
 
-def test_causal_attention_sees_nothing_that_comes_later() -> None:
+def test_causal_attention_ignores_later_keys() -> None:
     q, k, v = (mt.tensor(a) for a in (KEY, KEY, VALUE))
     out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
     added = np.where(np.tril(np.ones((6, 6), bool)), 0.0, -np.inf)
@@ -69,7 +69,7 @@ def test_causal_attention_sees_nothing_that_comes_later() -> None:
     np.testing.assert_allclose(np.array(out)[:, 0], VALUE[:, 0])
 
 
-def test_attention_without_some_of_the_weights() -> None:
+def test_attention_with_dropout() -> None:
     mt.manual_seed(0)
     tensors = [mt.tensor(a) for a in (QUERY, KEY, VALUE)]
     outs = [F.scaled_dot_product_attention(*tensors, dropout_p=p) for p in (0.0, 0.5, 1.0)]

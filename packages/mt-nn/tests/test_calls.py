@@ -1,4 +1,4 @@
-"""The tables of calls against differences, and with other tensors in their rows."""
+"""The calls of the tables: finite differences, and invalid tensors."""
 
 import dataclasses
 import re
@@ -67,7 +67,7 @@ def backend_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if call.smooth], ids=str)
-def test_gradients_are_limits_of_differences(call: Call) -> None:
+def test_gradients_agree_with_finite_differences(call: Call) -> None:
     function, parameters = prepared(call, "float64")
     inputs, options = leaves_of(call.inputs, "float64"), leaves_of(call.options, "float64")
     keywords = {**options, **(leaves_of(call.settings, "float64") if call.is_function else {})}
@@ -100,7 +100,7 @@ FIRST = {call.name: call for call in reversed(CALLS)}
 
 
 @pytest.mark.parametrize("name", FIRST)
-def test_tensors_of_other_dimensions_are_refused(name: str) -> None:
+def test_other_numbers_of_dimensions_raise(name: str) -> None:
     array = next(arrays_of(FIRST[name].inputs))
     others = [np.ones((), array.dtype), array[None, None], array.reshape(1, -1)[0]]
     refusals = []
@@ -115,7 +115,7 @@ def test_tensors_of_other_dimensions_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in FIRST if name != "Identity"])
-def test_what_is_no_tensor_is_refused(name: str) -> None:
+def test_non_tensors_raise(name: str) -> None:
     call = FIRST[name]
     array = next(arrays_of(call.inputs))
     function, _ = prepared(call, "float32")
@@ -126,7 +126,7 @@ def test_what_is_no_tensor_is_refused(name: str) -> None:
             function(*leaves_of(inputs, "float32"), **leaves_of(keywords, "float32"))
 
 
-def test_every_layer_and_function_has_a_row() -> None:
+def test_every_layer_and_function_is_in_a_table() -> None:
     def public(module: Any, prefix: str) -> set[str]:
         return {
             prefix + name

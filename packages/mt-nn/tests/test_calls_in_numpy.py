@@ -1,4 +1,4 @@
-"""The rows of the tables of calls against NumPy in float64: an oracle for each name."""
+"""The calls of the tables against NumPy in float64, with a reference for each name."""
 
 from __future__ import annotations
 
@@ -1374,7 +1374,7 @@ def oracle_of(call: Call) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("call", [*filter(is_written_out, CALLS)], ids=str)
-def test_calls_do_what_numpy_written_out_does(call: Call) -> None:
+def test_calls_agree_with_numpy(call: Call) -> None:
     layer, parameters = prepared(call, "float64")
     arrays = [parameter.detach().numpy() for parameter in parameters]
     names = [name for name, _ in layer.named_parameters()] if parameters else []

@@ -1,4 +1,4 @@
-"""Masks that are known to be causal: they make no difference but that nobody reads them."""
+"""Registered causal masks: they are recognized, and give the same results as others."""
 
 import gc
 from typing import Any
@@ -13,7 +13,7 @@ import mt_tensor as mt
 X = np.random.default_rng(0).standard_normal((5, 3, 8)).astype("f4")
 
 
-def test_a_causal_mask_is_known_until_it_is_changed() -> None:
+def test_causal_mask_is_recognized_until_modified() -> None:
     mask = nn.Transformer.generate_square_subsequent_mask(4)
     assert attention.is_causal_mask(mask)
     assert not attention.is_causal_mask(mask.clone())
@@ -22,12 +22,12 @@ def test_a_causal_mask_is_known_until_it_is_changed() -> None:
     assert not attention.is_causal_mask(mask)
 
 
-def test_a_mask_that_is_differentiated_by_is_none_of_them() -> None:
+def test_mask_that_requires_grad_is_not_recognized() -> None:
     mask = nn.Transformer.generate_square_subsequent_mask(4)
     assert not attention.is_causal_mask(mask.requires_grad_())
 
 
-def test_masks_are_forgotten_with_their_tensors() -> None:
+def test_deleted_masks_are_unregistered() -> None:
     gc.collect()
     before = len(attention._causal_masks)
     mask = attention.causal_mask(3)
@@ -39,9 +39,7 @@ def test_masks_are_forgotten_with_their_tensors() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"add_bias_kv": True}, {"add_zero_attn": True}])
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_layer_attends_the_same_by_a_mask_that_is_known(
-    options: dict[str, bool], padded: bool
-) -> None:
+def test_recognized_mask_gives_the_same_result(options: dict[str, bool], padded: bool) -> None:
     layer = nn.MultiheadAttention(8, 2, **options)
     x, mask = mt.tensor(X), nn.Transformer.generate_square_subsequent_mask(5)
     padding = mt.tensor(np.arange(5) == np.array([[4], [3], [9]])) if padded else None
@@ -52,7 +50,7 @@ def test_a_layer_attends_the_same_by_a_mask_that_is_known(
     np.testing.assert_allclose(known, read, rtol=1e-5, atol=1e-6)
 
 
-def test_a_known_mask_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recognized_mask_is_replaced_by_is_causal(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[mt.Tensor | None] = []
     attend = attention.scaled_dot_product_attention
 

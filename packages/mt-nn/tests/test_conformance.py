@@ -1,4 +1,4 @@
-"""The kit for kernels on every backend that is installed here and has some."""
+"""The conformance tests for the installed backends."""
 
 import pytest
 

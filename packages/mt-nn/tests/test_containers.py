@@ -1,4 +1,4 @@
-"""Containers: what they hold, under which names, and what happens when it changes."""
+"""Containers: members, their names, and changes."""
 
 from collections import OrderedDict
 from typing import Any
@@ -50,7 +50,7 @@ def test_lists_of_modules(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("position", [3, -4])
-def test_positions_that_there_are_not(position: int) -> None:
+def test_out_of_range_positions_raise(position: int) -> None:
     held = nn.ModuleList(three())
     with pytest.raises(IndexError, match=f"position {position} is out of range: .* has 3"):
         held[position]
@@ -63,7 +63,7 @@ def test_positions_that_there_are_not(position: int) -> None:
     assert len(held) == 3
 
 
-def test_sequential_takes_names() -> None:
+def test_sequential_from_named_modules() -> None:
     model = nn.Sequential(OrderedDict(hidden=nn.Linear(2, 3), squash=nn.Tanh()))
     assert names(model) == ["hidden.weight", "hidden.bias"]
     assert model(mt.ones(4, 2)).shape == (4, 3)
@@ -71,7 +71,7 @@ def test_sequential_takes_names() -> None:
     assert nn.Sequential()(3) == 3
 
 
-def test_a_slice_shares_modules_and_keeps_their_names() -> None:
+def test_slice_shares_modules_and_keeps_names() -> None:
     model = nn.Sequential(*three())
     part = model[1:]
     assert type(part) is nn.Sequential
@@ -82,7 +82,7 @@ def test_a_slice_shares_modules_and_keeps_their_names() -> None:
     assert len(nn.ModuleList(three())[::2]) == 2
 
 
-def test_what_is_no_module_is_refused_and_changes_nothing() -> None:
+def test_non_modules_raise_and_change_nothing() -> None:
     model = nn.Sequential(*three())
     for change in (
         lambda: model.append(mt.relu),  # type: ignore[arg-type]

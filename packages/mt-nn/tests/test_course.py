@@ -1,4 +1,4 @@
-"""The course's names, as its own tests use them."""
+"""The functions of the course, as its tests use them."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def test_tiles_and_their_means() -> None:
     )
 
 
-def test_the_largest_of_each_tile() -> None:
+def test_max_pooling_of_tiles() -> None:
     x = draw(1, 2, 4, 6)
     np.testing.assert_array_equal(
         course.maxpool2d(x, (2, 3)).detach(), nn.functional.max_pool2d(x, (2, 3)).detach()
@@ -67,7 +67,7 @@ def test_softmax_and_its_logarithm() -> None:
     )
 
 
-def test_large_scores_overflow_nothing() -> None:
+def test_large_scores_do_not_overflow() -> None:
     scores = mt.tensor([[1000.0, 1001.0, -1000.0]])
     largest = 1.0 / (1.0 + np.exp(-1.0))
     np.testing.assert_allclose(

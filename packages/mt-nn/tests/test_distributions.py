@@ -1,4 +1,4 @@
-"""Distributions: torch's probabilities and gradients, and draws that follow them."""
+"""Distributions: probabilities and gradients of torch, and the distribution of samples."""
 
 import math
 from typing import Any
@@ -58,18 +58,18 @@ def compare(results: list[tuple[list[Any], Any]]) -> None:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_probabilities_are_those_of_torch(name: str) -> None:
+def test_probabilities_agree_with_torch(name: str) -> None:
     value = VALUES[name[0]]
     compare([(inputs, d.log_prob(library.tensor(value))) for library, inputs, d in both(name)])
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_entropies_are_those_of_torch(name: str) -> None:
+def test_entropies_agree_with_torch(name: str) -> None:
     compare([(inputs, d.entropy()) for _, inputs, d in both(name)])
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if not name.endswith("categorical")])
-def test_moments_are_those_of_torch(name: str) -> None:
+def test_moments_agree_with_torch(name: str) -> None:
     if name.startswith("categorical"):
         (_, _, mine), (_, _, wanted) = both(name)
         assert mine.mode.tolist() == wanted.mode.tolist()
@@ -85,7 +85,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_divergences_are_those_of_torch(one: str, other: str) -> None:
+def test_divergences_agree_with_torch(one: str, other: str) -> None:
     theirs = pytest.importorskip("torch.distributions")
 
     results = []
@@ -94,7 +94,7 @@ def test_divergences_are_those_of_torch(one: str, other: str) -> None:
     compare(results)
 
 
-def test_the_divergence_from_what_cannot_be_is_infinite() -> None:
+def test_divergence_from_impossible_events_is_infinite() -> None:
     certain, even = ours.Bernoulli(mt.tensor(1.0)), ours.Bernoulli(mt.tensor(0.5))
     assert ours.kl_divergence(even, certain).item() == math.inf
     assert ours.kl_divergence(certain, certain).item() == 0.0
@@ -104,7 +104,7 @@ def test_the_divergence_from_what_cannot_be_is_infinite() -> None:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_draws_have_the_shapes_of_torch_and_no_history(name: str) -> None:
+def test_samples_have_the_shapes_of_torch_and_no_graph(name: str) -> None:
     (_, _, mine), (_, _, wanted) = both(name)
     for shape in [(), (4,), (2, 3)]:
         drawn, theirs = mine.sample(shape), wanted.sample(shape)
@@ -114,7 +114,7 @@ def test_draws_have_the_shapes_of_torch_and_no_history(name: str) -> None:
     assert mine.sample((0,)).shape == (0, *mine.batch_shape)  # which torch cannot for classes
 
 
-def test_draws_follow_the_distribution() -> None:
+def test_samples_follow_the_distribution() -> None:
     mt.manual_seed(0)
     classes = ours.Categorical(mt.tensor(P)).sample((20_000,))
     shares = mt.stack([(classes == k).double().mean(0) for k in range(3)], dim=1)
@@ -126,7 +126,7 @@ def test_draws_follow_the_distribution() -> None:
     np.testing.assert_allclose(normal.std(0).numpy(), [0.5, 3.0], atol=0.1)
 
 
-def test_draws_of_a_normal_can_be_differentiated() -> None:
+def test_samples_of_normal_are_differentiable() -> None:
     loc, scale = mt.zeros(3, requires_grad=True), mt.ones(3, requires_grad=True)
     drawn = ours.Normal(loc, scale).rsample((5,))
     drawn.sum().backward()
@@ -134,12 +134,12 @@ def test_draws_of_a_normal_can_be_differentiated() -> None:
     np.testing.assert_allclose(scale.grad.numpy(), drawn.detach().sum(0).numpy(), 1e-5)
 
 
-def test_the_share_below_is_that_of_torch() -> None:
+def test_cdf_agrees_with_torch() -> None:
     compare([(i, d.cdf(library.tensor(VALUES["n"]))) for library, i, d in both("normal")])
 
 
 @pytest.mark.parametrize("backend", ["simple", "numpy", "fast"])
-def test_distributions_live_on_every_backend(backend: str) -> None:
+def test_distributions_on_every_backend(backend: str) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
     with mt.use_backend(backend):
@@ -148,7 +148,7 @@ def test_distributions_live_on_every_backend(backend: str) -> None:
         assert ours.Normal(mt.zeros(2), 1.0).rsample().backend.name == backend
 
 
-def test_what_distributions_refuse() -> None:
+def test_invalid_arguments_of_distributions() -> None:
     with pytest.raises(SettingError, match="either probs or logits"):
         ours.Categorical()
     with pytest.raises(SettingError, match="either probs or logits"):
@@ -177,7 +177,7 @@ def test_what_distributions_refuse() -> None:
         ours.kl_divergence(ours.Bernoulli(0.5), ours.Normal(0.0, 1.0))
 
 
-def test_who_knows_that_arguments_fit_need_not_have_them_looked_at() -> None:
+def test_validation_can_be_disabled() -> None:
     """A look waits for a device; of what does not fit, nan comes."""
     assert ours.Normal(mt.tensor([math.nan]), 1.0, validate_args=False).mean.isnan().all()
     odd = ours.Bernoulli(mt.tensor([2.0]), validate_args=False)

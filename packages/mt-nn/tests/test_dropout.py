@@ -1,4 +1,4 @@
-"""Dropout: what is left out, how often, what becomes of the rest, and the gradient."""
+"""Dropout: the fraction of zeros, the scaling, modes and gradients."""
 
 import math
 from typing import Any
@@ -33,7 +33,7 @@ def on(name: str, shape: tuple[int, ...], p: float = 0.25) -> Any:
         ("DropPath", (4000, 2, 3), (1, 2)),
     ],
 )
-def test_so_much_is_left_out_and_the_rest_scaled(
+def test_fraction_of_zeros_and_scaling(
     name: str, shape: tuple[int, ...], alike: tuple[int, ...]
 ) -> None:
     out = on(name, shape)
@@ -46,7 +46,7 @@ def test_so_much_is_left_out_and_the_rest_scaled(
 
 
 @pytest.mark.parametrize("name", ["AlphaDropout", "FeatureAlphaDropout"])
-def test_alpha_dropout_keeps_mean_and_variance(name: str) -> None:
+def test_alpha_dropout_preserves_mean_and_variance(name: str) -> None:
     mt.manual_seed(0)
     x = mt.randn(400, 100, 2)
     out = getattr(nn, name)(0.3)(x).numpy()
@@ -63,7 +63,7 @@ def test_alpha_dropout_keeps_mean_and_variance(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_modes_gradients_and_changes_in_place(name: str) -> None:
+def test_modes_gradients_and_inplace(name: str) -> None:
     shape = {"Dropout2d": (3, 4, 2, 1), "Dropout3d": (3, 4, 2, 1, 2)}.get(name, (3, 4, 2))
     layer = getattr(nn, name)(0.4)
     x = mt.randn(*shape, dtype="float64")
@@ -83,7 +83,7 @@ def test_modes_gradients_and_changes_in_place(name: str) -> None:
     assert layer(x.half()).dtype is mt.float16
 
 
-def test_a_probability_is_a_number() -> None:
+def test_probability_must_be_a_number() -> None:
     assert F.dropout(mt.ones(2), np.float32(0.0)).tolist() == [1, 1]  # type: ignore[arg-type]
     for p in ("0.5", None, [0.5], 2, math.nan):
         with pytest.raises(nn.SettingError, match="(a number as p|between 0 and 1); got"):

@@ -1,4 +1,4 @@
-"""Tables: first values, the row for padding, norms, tables that are given, second derivatives."""
+"""Embedding: initial values, the padding row, norms, given tables and second derivatives."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def backend(request: pytest.FixtureRequest) -> object:
 
 
 @pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
-def test_the_row_for_padding_starts_at_zero_and_stays_there(kind: type[nn.Embedding]) -> None:
+def test_padding_row_is_zero_and_not_trained(kind: type[nn.Embedding]) -> None:
     layer = kind(5, 3, padding_idx=-2)
     assert layer.padding_idx == 3
     assert layer.weight[3].tolist() == [0.0] * 3
@@ -27,7 +27,7 @@ def test_the_row_for_padding_starts_at_zero_and_stays_there(kind: type[nn.Embedd
 
 
 @pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
-def test_a_table_that_is_given(kind: type[nn.Embedding]) -> None:
+def test_from_pretrained(kind: type[nn.Embedding]) -> None:
     table = mt.tensor(np.random.default_rng(0).standard_normal((4, 2)))
     before = mt.get_rng_state()
     frozen = kind.from_pretrained(table, padding_idx=0)
@@ -42,7 +42,7 @@ def test_a_table_that_is_given(kind: type[nn.Embedding]) -> None:
         kind(3, 2, _weight=table)
 
 
-def test_norms_are_limited_in_the_table() -> None:
+def test_max_norm_rescales_rows_in_place() -> None:
     table = mt.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]])
     out = F.embedding(mt.tensor([0, 1, 0]), table, max_norm=1.0)
     np.testing.assert_allclose(out, [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8]], rtol=1e-6)
@@ -52,7 +52,7 @@ def test_norms_are_limited_in_the_table() -> None:
     assert float(np.linalg.norm(layer.weight.detach()[2])) == pytest.approx(0.1, rel=1e-4)
 
 
-def test_gradients_without_a_row_can_be_differentiated() -> None:
+def test_second_derivatives_with_a_padding_row() -> None:
     numbers = mt.tensor([[0, 1, 0], [2, 0, 2]])
     table = mt.tensor(np.random.default_rng(0).standard_normal((3, 2)), requires_grad=True)
     out = F.embedding(numbers, table, padding_idx=1)
@@ -64,7 +64,7 @@ def test_gradients_without_a_row_can_be_differentiated() -> None:
     np.testing.assert_allclose(second, rows * 6 * table.detach().numpy())
 
 
-def test_bags_without_anything() -> None:
+def test_empty_bags() -> None:
     table = mt.ones(3, 2)
     nothing = mt.zeros(0, dtype="int64")
     for mode in ("sum", "mean", "max"):

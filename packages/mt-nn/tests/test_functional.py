@@ -1,4 +1,4 @@
-"""The functions of networks against loops written out in NumPy, and their gradients."""
+"""The functions of networks against loops in NumPy, and their gradients."""
 
 import itertools
 from typing import Any
@@ -131,14 +131,14 @@ def test_empty_batches() -> None:
     ],
     ids=str,
 )
-def test_a_mean_of_float16_is_rounded_once(backend: str, arguments: dict[str, Any]) -> None:
+def test_mean_of_float16_is_rounded_once(backend: str, arguments: dict[str, Any]) -> None:
     largest = float(np.finfo(np.float16).max)
     image = mt.full((1, 1, 6, 6), largest, dtype=mt.float16, backend=backend)
     found = F.avg_pool2d(image, 3, **arguments)
     assert (found.dtype, {*found.flatten().tolist()}) == (mt.float16, {largest})
 
 
-def test_the_gradient_of_max_pooling_goes_to_the_first_of_equals() -> None:
+def test_max_pooling_gradient_goes_to_the_first_of_equal_elements() -> None:
     x = mt.ones(1, 1, 2, 2, requires_grad=True)
     F.max_pool2d(x, 2).sum().backward()
     assert x.grad is not None
@@ -169,7 +169,7 @@ def test_cross_entropy() -> None:
     assert F.cross_entropy(images, classes, reduction="none").shape == (2, 4, 5)
 
 
-def test_cross_entropy_of_huge_scores() -> None:
+def test_cross_entropy_of_large_scores() -> None:
     scores = mt.tensor([[1e4, 0.0], [0.0, -1e4]], requires_grad=True)
     loss = F.cross_entropy(scores, mt.tensor([0, 1]))
     assert loss.item() == 5000.0
@@ -214,7 +214,7 @@ def test_arguments_have_torchs_names() -> None:
         (lambda x, w, t: F.cross_entropy(x, target=t), "cross_entropy", [-100, "mean"]),
     ],
 )
-def test_a_kernel_receives_checked_arguments(
+def test_kernel_gets_checked_arguments(
     backend: str, call: Any, name: str, expected: list[Any]
 ) -> None:
     received: list[Any] = []
@@ -321,7 +321,7 @@ def test_tensors_of_two_backends(backend: str) -> None:
 # --- Images of bytes ----------------------------------------------------------------------------
 
 
-def test_images_of_bytes_are_rounded_along_rows_and_then_along_columns() -> None:
+def test_uint8_images_are_rounded_after_each_dimension() -> None:
     image = mt.tensor([[[[0, 100, 200], [50, 255, 3]]]], dtype="uint8")
     resized = F.interpolate(image, size=(3, 4), mode="bilinear")
     assert resized.dtype is mt.uint8
@@ -335,7 +335,7 @@ def test_images_of_bytes_are_rounded_along_rows_and_then_along_columns() -> None
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("align_corners", [None, True])
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-def test_images_of_bytes_like_torch(mode: str, align_corners: Any, antialias: bool) -> None:
+def test_uint8_images_agree_with_torch(mode: str, align_corners: Any, antialias: bool) -> None:
     torch = pytest.importorskip("torch")
     array = np.random.default_rng(0).integers(0, 256, (2, 3, 7, 9)).astype(np.uint8)
     for size in ((4, 5), (11, 13), (3, 20)):

@@ -1,4 +1,4 @@
-"""First values: their distributions, beside torch's and their formulas, and their errors."""
+"""Initializers: distributions, agreement with torch and formulas, and errors."""
 
 import math
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_distributions(name: str, settings: dict[str, Any], mean: float, std: fl
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in FILLED))
-def test_a_seed_gives_the_same_numbers_on_every_backend(name: str) -> None:
+def test_seed_gives_the_same_values_on_every_backend(name: str) -> None:
     mt.manual_seed(1)
     first = getattr(init, name)(mt.zeros(3, 4))
     mt.manual_seed(1)
@@ -57,7 +57,7 @@ def test_a_seed_gives_the_same_numbers_on_every_backend(name: str) -> None:
     np.testing.assert_array_equal(first.numpy(), own.numpy())
 
 
-def test_far_tails_are_reached() -> None:
+def test_trunc_normal_in_the_tails() -> None:
     values = init.trunc_normal_(mt.zeros(1000), a=5.0, b=6.0).numpy()
     assert values.min() >= 5
     assert values.max() <= 6
@@ -99,14 +99,14 @@ def test_sparse() -> None:
         ("zeros_", (3,), {}),
     ],
 )
-def test_constants_are_torchs(name: str, shape: tuple[int, ...], settings: Any) -> None:
+def test_constants_agree_with_torch(name: str, shape: tuple[int, ...], settings: Any) -> None:
     torch = pytest.importorskip("torch")
     ours = getattr(init, name)(mt.full(shape, 7.0), **settings)
     theirs = getattr(torch.nn.init, name)(torch.full(shape, 7.0), **settings)
     np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
-def test_gains_are_torchs() -> None:
+def test_gains_agree_with_torch() -> None:
     torch = pytest.importorskip("torch")
     for name in GAINS.keys() | {"linear", "conv3d", "conv_transpose1d", "sigmoid"}:
         assert init.calculate_gain(name) == torch.nn.init.calculate_gain(name)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""`summary`: shapes, parameters and multiply-adds, and that a network is left as it was."""
+"""`summary`: shapes, parameters and multiply-adds, and that the network is restored."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def test_a_convolutional_network(backend: str) -> None:
     assert [layer.depth for layer in found.layers[:3]] == [0, 1, 2]
 
 
-def test_multiply_adds_are_half_of_torchs_operations() -> None:
+def test_multiply_adds_agree_with_torch() -> None:
     torch = pytest.importorskip("torch")
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -83,7 +83,7 @@ def test_shared_tied_and_frozen_layers() -> None:
     assert found.state_bytes == 4 * 20 + 8 + 4 * 2
 
 
-def test_the_network_is_left_as_it_was() -> None:
+def test_network_is_restored() -> None:
     model = nn.Sequential(Shared(), nn.Linear(3, 3).eval())
     model[0].frozen.forward = lambda x: x  # one of its own
     mt.manual_seed(3)

@@ -1,4 +1,4 @@
-"""Layers: parameters and their first values, settings, modes, containers, saving."""
+"""Layers: parameters and their initial values, settings, modes, containers, saving."""
 
 import copy
 import os
@@ -13,7 +13,7 @@ import mt_nn as nn
 import mt_tensor as mt
 
 
-def test_linear_and_convolution_start_like_torchs() -> None:
+def test_linear_and_convolution_are_initialized_as_in_torch() -> None:
     mt.manual_seed(0)
     for layer, fan_in in ((nn.Linear(100, 50), 100), (nn.Conv2d(4, 50, 5, groups=2), 50)):
         bound = 1 / np.sqrt(fan_in)
@@ -113,7 +113,7 @@ def test_a_misspelt_attribute_names_the_nearest() -> None:
         _ = nn.Linear(1, 1).weigth
 
 
-def test_buffers_hold_tensors_and_are_loaded_in_place() -> None:
+def test_buffers_are_tensors_and_loaded_in_place() -> None:
     source, target = nn.Linear(2, 2), nn.Linear(2, 2)
     source.register_buffer("mean", mt.ones(3))
     with mt.use_backend("simple"):
@@ -128,7 +128,7 @@ def test_buffers_hold_tensors_and_are_loaded_in_place() -> None:
     assert not any(value.requires_grad for value in source.state_dict().values())
 
 
-def test_a_plain_parameter_of_a_tensor_keeps_what_optimizers_hold() -> None:
+def test_stage_0_parameter_is_loaded_in_place() -> None:
     module = nn.Module()
     module.add_parameter("weight", mt.zeros(2))
     optimizer = nn.optim.SGD([module.weight.value], lr=1.0)
@@ -238,7 +238,7 @@ def test_a_folder_is_no_model_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("added", [0, 1])
-def test_transposed_convolutions_add_what_they_are_told_to(dims: int, added: int) -> None:
+def test_transposed_convolution_with_output_padding(dims: int, added: int) -> None:
     kind: Any = getattr(nn, f"ConvTranspose{dims}d")
     layer = kind(1, 2, 3, stride=2, output_padding=added)
     assert layer.output_padding == (added,) * dims
@@ -246,7 +246,7 @@ def test_transposed_convolutions_add_what_they_are_told_to(dims: int, added: int
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_kernels_have_an_extent_each_way(dims: int) -> None:
+def test_empty_kernels_raise(dims: int) -> None:
     convolve: Any = getattr(nn.functional, f"conv{dims}d")
     for empty in range(dims):
         size = [0 if dim == empty else 3 for dim in range(dims)]
@@ -266,7 +266,7 @@ def test_kernels_have_an_extent_each_way(dims: int) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_parameters_begin_spread_evenly_up_to_a_bound(layer: nn.Module, bound: float) -> None:
+def test_parameters_are_initially_uniform(layer: nn.Module, bound: float) -> None:
     for parameter in layer.parameters():
         values = np.asarray(parameter.value.detach())
         assert -bound <= values.min() < -0.5 * bound
@@ -274,13 +274,13 @@ def test_parameters_begin_spread_evenly_up_to_a_bound(layer: nn.Module, bound: f
 
 
 @pytest.mark.parametrize("cutoffs", [[], (), 3, [10], [3, 12], [3, 3], [5, 3], [0]])
-def test_clusters_of_classes_begin_one_after_the_other(cutoffs: Any) -> None:
+def test_invalid_cutoffs_raise(cutoffs: Any) -> None:
     with pytest.raises(nn.SettingError, match="cutoff"):
         nn.AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs)
 
 
 @pytest.mark.parametrize("shape", [(8,), (1, 8), (5, 8)])
-def test_probabilities_of_clusters_of_classes_add_up_to_one(shape: tuple[int, ...]) -> None:
+def test_adaptive_softmax_probabilities_sum_to_one(shape: tuple[int, ...]) -> None:
     layer = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 4, 7], 1.5)
     x = mt.tensor(np.random.default_rng(0).standard_normal(shape), dtype="float32")
     scores = layer.log_prob(x)

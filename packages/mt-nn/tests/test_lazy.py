@@ -1,4 +1,4 @@
-"""Layers that learn from their first input how large it is."""
+"""Lazy layers, which infer a size from their first input."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ LAYERS: list[tuple[str, dict[str, Any], tuple[int, ...], int]] = [
 
 
 @pytest.mark.parametrize(("name", "settings", "shape", "size"), LAYERS)
-def test_a_lazy_layer_becomes_the_usual_one(
+def test_lazy_layer_becomes_the_regular_class(
     name: str, settings: dict[str, Any], shape: tuple[int, ...], size: int
 ) -> None:
     mt.manual_seed(0)
@@ -49,7 +49,7 @@ def test_a_lazy_layer_becomes_the_usual_one(
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_lazy_instance_normalization_learns_unless_it_is_told_not_to(dims: int) -> None:
+def test_lazy_instance_norm_is_affine_by_default(dims: int) -> None:
     layer = getattr(nn, f"LazyInstanceNorm{dims}d")(0.1)
     layer(mt.rand(4, 3, *(2,) * dims))
     assert (layer.eps, layer.affine, layer.track_running_stats) == (0.1, True, True)
@@ -57,7 +57,7 @@ def test_lazy_instance_normalization_learns_unless_it_is_told_not_to(dims: int) 
 
 
 @pytest.mark.parametrize(("name", "settings", "shape", "size"), LAYERS)
-def test_a_state_can_be_loaded_before(
+def test_state_can_be_loaded_before_the_first_call(
     name: str, settings: dict[str, Any], shape: tuple[int, ...], size: int
 ) -> None:
     usual = getattr(nn, name)(size, **settings)
@@ -70,7 +70,7 @@ def test_a_state_can_be_loaded_before(
     np.testing.assert_array_equal(np.array(layer(x).detach()), np.array(usual(x).detach()))
 
 
-def test_an_optimizer_knows_parameters_that_come_later() -> None:
+def test_optimizer_accepts_uninitialized_parameters() -> None:
     model = nn.Sequential(nn.LazyLinear(2), nn.Tanh(), nn.LazyLinear(1)).double()
     optimizer = nn.optim.SGD(model.parameters(), lr=0.1)
     x = mt.rand(4, 3, dtype="float64")
@@ -81,7 +81,7 @@ def test_an_optimizer_knows_parameters_that_come_later() -> None:
     assert not mt.equal(before, model[0].weight.detach())
 
 
-def test_an_input_that_does_not_fit_leaves_a_layer_lazy() -> None:
+def test_invalid_input_leaves_a_layer_lazy() -> None:
     layer = nn.LazyConv2d(3, 2)
     with pytest.raises(nn.InputError, match="3 or 4 dimensions; shape"):
         layer(mt.ones(2, 2))

@@ -1,4 +1,4 @@
-"""Losses at the ends of their domains, and those that are no rows of the tables of calls."""
+"""Losses at the ends of their domains, and checks that the tables of calls do not have."""
 
 import itertools
 from typing import Any
@@ -24,7 +24,7 @@ def leaf(values: Any, dtype: str = "float32") -> mt.Tensor:
 
 
 @pytest.mark.parametrize("settings", [{}, {"weight": mt.ones(3)}, {"label_smoothing": 0.1}])
-def test_cross_entropy_of_huge_scores_is_finite(settings: Any) -> None:
+def test_cross_entropy_of_large_scores_is_finite(settings: Any) -> None:
     scores = HUGE.clone().requires_grad_()
     loss = F.cross_entropy(scores, mt.tensor([0, 1]), **settings)
     loss.backward()
@@ -34,7 +34,7 @@ def test_cross_entropy_of_huge_scores_is_finite(settings: Any) -> None:
     assert F.cross_entropy(HUGE, HUGE.softmax(1)).item() == 0
 
 
-def test_logits_are_exact_at_both_ends() -> None:
+def test_logits_are_exact_for_large_scores() -> None:
     for score, target, loss, slope in (
         (200.0, 0.0, 200.0, 1.0),
         (-200.0, 1.0, 200.0, -1.0),
@@ -58,7 +58,7 @@ def test_probabilities_of_0_and_1_have_finite_losses_and_gradients() -> None:
     np.testing.assert_allclose(x.grad.numpy(), [-1e12, 1e12, 0, 0])
 
 
-def test_no_gradient_of_an_unused_branch_is_infinite() -> None:
+def test_unused_branches_have_finite_gradients() -> None:
     for loss, inputs in (
         (lambda x: F.poisson_nll_loss(x, mt.zeros(2), full=True), [0.0, 1.0]),
         (lambda x: F.poisson_nll_loss(mt.ones(2), x, full=True), [0.0, 1.0]),
@@ -74,14 +74,14 @@ def test_no_gradient_of_an_unused_branch_is_infinite() -> None:
         assert x.grad.isfinite().all()
 
 
-def test_a_variance_below_eps_counts_as_eps() -> None:
+def test_small_variances_are_clamped_to_eps() -> None:
     variance = leaf([0.0, 1.0])
     loss = F.gaussian_nll_loss(mt.ones(2), mt.zeros(2), variance, eps=0.5, reduction="none")
     np.testing.assert_allclose(loss.detach().numpy(), [0.5 * (np.log(0.5) + 2), 0.5], rtol=1e-6)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
-def test_ignored_samples_count_nothing_whatever_their_scores(smoothing: float) -> None:
+def test_ignored_samples_have_no_effect(smoothing: float) -> None:
     scores = leaf([[np.nan, np.inf, 0.0], [1.0, 2.0, 3.0]])
     settings: Any = {"label_smoothing": smoothing, "reduction": "sum"}
     loss = F.cross_entropy(scores, mt.tensor([-100, 1]), **settings)
@@ -93,7 +93,7 @@ def test_ignored_samples_count_nothing_whatever_their_scores(smoothing: float) -
     assert losses.tolist() == [0.0] * 3
 
 
-def test_second_derivatives_of_losses_that_have_their_own_gradient() -> None:
+def test_second_derivatives_of_losses_with_custom_gradients() -> None:
     x, y = leaf([0.2, 0.7], "float64"), mt.tensor([0.0, 0.6], dtype="float64")
     assert mt.gradgradcheck(lambda x: F.binary_cross_entropy(x, y), [x])
     assert mt.gradgradcheck(lambda x: F.binary_cross_entropy_with_logits(x, y), [x])
@@ -103,7 +103,7 @@ def test_second_derivatives_of_losses_that_have_their_own_gradient() -> None:
 
 
 @pytest.mark.skipif("fast" not in backends(), reason="mt-fast is not installed")
-def test_the_kernel_takes_targets_of_which_none_are_ignored() -> None:
+def test_kernel_without_ignored_targets() -> None:
     with mt.use_backend("fast"):
         scores = mt.tensor(draw(4, 5)).requires_grad_()
         assert "cross_entropy" in repr(F.cross_entropy(scores, mt.tensor([0, 1, 2, 3])).grad_fn)
@@ -137,7 +137,7 @@ def spread_out(log_probs: Any, target: list[int]) -> float:
 
 
 @pytest.mark.parametrize("target", [[], [1], [1, 2], [2, 2], [1, 2, 1], [1, 1, 1]])
-def test_ctc_loss_is_its_definition(target: list[int]) -> None:
+def test_ctc_loss_agrees_with_the_definition(target: list[int]) -> None:
     log_probs = mt.tensor(draw(4, 3, dtype="float64")).log_softmax(1)
     found = F.ctc_loss(
         log_probs, mt.tensor(target, dtype="int64"), [4], [len(target)], reduction="sum"
@@ -154,7 +154,7 @@ JOINED = np.concatenate([row[:n] for row, n in zip(LABELS, LENGTHS, strict=True)
 @pytest.mark.parametrize("targets", [LABELS, JOINED], ids=["padded", "joined"])
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("blank", [0, 3])
-def test_ctc_loss_is_torchs(targets: Any, reduction: Any, blank: int) -> None:
+def test_ctc_loss_agrees_with_torch(targets: Any, reduction: Any, blank: int) -> None:
     torch = pytest.importorskip("torch")
     targets = np.where(targets == 3, 0, targets) if blank == 3 else targets
     scores, theirs = leaf(draw(6, 4, 4), "float64"), torch.tensor(draw(6, 4, 4)).double()
@@ -190,7 +190,7 @@ def test_ctc_loss_on_every_backend(name: str) -> None:
         assert far.item() == pytest.approx(3e30)
 
 
-def test_ctc_loss_has_derivatives() -> None:
+def test_ctc_loss_gradients() -> None:
     scores = leaf(draw(3, 2, 3), "float64")
     targets = mt.tensor([[1, 2], [1, 1]])
     assert mt.gradcheck(
@@ -217,14 +217,14 @@ def test_ctc_loss_has_derivatives() -> None:
         ((mt.zeros(3, 4), mt.tensor([4]), [3], [1]), {}, "out of range"),
     ],
 )
-def test_ctc_loss_refuses(arguments: Any, settings: Any, message: str) -> None:
+def test_ctc_loss_with_invalid_arguments(arguments: Any, settings: Any, message: str) -> None:
     with pytest.raises((nn.NetworkError, IndexingError), match=message):
         F.ctc_loss(*arguments, **settings)
 
 
 @pytest.mark.parametrize("zero_infinity", [False, True])
 @pytest.mark.parametrize("name", ["numpy", "simple"])
-def test_an_infinite_ctc_loss_has_no_gradient(name: str, zero_infinity: bool) -> None:
+def test_infinite_ctc_loss_has_nan_gradients(name: str, zero_infinity: bool) -> None:
     """So that a run that goes wrong is noticed: nan while the sample runs, as in torch."""
     with mt.use_backend(name):
         scores = mt.tensor(np.zeros((3, 2, 4)), requires_grad=True)
@@ -242,6 +242,6 @@ def test_an_infinite_ctc_loss_has_no_gradient(name: str, zero_infinity: bool) ->
     assert scores.grad.numpy()[:, 1].all()
 
 
-def test_targets_that_are_probabilities_are_no_integers() -> None:
+def test_binary_cross_entropy_targets_must_be_floating_point() -> None:
     with pytest.raises(nn.InputError, match="floating-point tensors; int64 was given"):
         nn.functional.binary_cross_entropy(mt.tensor([0.5, 0.5]), mt.tensor([0, 1]))

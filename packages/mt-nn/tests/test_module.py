@@ -1,4 +1,4 @@
-"""What modules of tensors add: conversion of a whole network, and its gradients."""
+"""Methods of modules: conversion, gradients, hooks, lookup and state."""
 
 import copy
 from typing import Any
@@ -24,7 +24,7 @@ class Net(nn.Module):
         return self.linear(x) + self.mean
 
 
-def test_a_network_takes_another_element_type() -> None:
+def test_network_is_converted_to_a_dtype() -> None:
     net = Net()
     before = net.linear.weight.detach().numpy().copy()
     net(mt.ones(1, 3)).sum().backward()
@@ -41,7 +41,7 @@ def test_a_network_takes_another_element_type() -> None:
     assert net.float().mean.dtype is mt.float32
 
 
-def test_a_network_moves_to_another_backend() -> None:
+def test_network_is_moved_to_a_backend() -> None:
     net = Net().to("simple")
     assert {p.value.backend.name for p in net.parameters()} == {"simple"}
     assert {net.mean.backend.name, net.count.backend.name} == {"simple"}
@@ -50,7 +50,7 @@ def test_a_network_moves_to_another_backend() -> None:
         net.to("nowhere")
 
 
-def test_gradients_are_forgotten_or_set_to_zero_and_refused() -> None:
+def test_zero_grad_and_requires_grad() -> None:
     net = Net()
     net(mt.ones(1, 3)).sum().backward()
     net.zero_grad(set_to_none=False)
@@ -64,7 +64,7 @@ def test_gradients_are_forgotten_or_set_to_zero_and_refused() -> None:
 # --- Hooks --------------------------------------------------------------------------------------
 
 
-def test_hooks_see_what_goes_in_and_what_comes_out() -> None:
+def test_hooks_get_inputs_and_outputs() -> None:
     layer, seen = nn.Identity(), []
     before = layer.register_forward_pre_hook(lambda module, args: seen.append((module, args)))
     after = layer.register_forward_hook(lambda *given: seen.append(given))
@@ -80,7 +80,7 @@ def test_hooks_see_what_goes_in_and_what_comes_out() -> None:
     assert len(seen) == 2
 
 
-def test_hooks_may_replace_both() -> None:
+def test_hooks_may_replace_inputs_and_outputs() -> None:
     layer = nn.Identity()
     layer.register_forward_pre_hook(lambda _, args: args[0] + 1)
     with layer.register_forward_hook(lambda _, args, output: output * 10):
@@ -121,7 +121,7 @@ def test_hooks_with_keywords() -> None:
 # --- Names --------------------------------------------------------------------------------------
 
 
-def test_what_has_a_dotted_name_is_found() -> None:
+def test_lookup_by_dotted_name() -> None:
     outer = nn.Sequential(Net())
     net = outer[0]
     assert outer.get_submodule("") is outer
@@ -139,7 +139,7 @@ def test_what_has_a_dotted_name_is_found() -> None:
             find(name)
 
 
-def test_what_fits_is_loaded_and_the_rest_named() -> None:
+def test_load_state_dict_without_strict() -> None:
     model = nn.Sequential(nn.Linear(2, 2))
     found = model.load_state_dict(
         {"0.weight": mt.zeros(2, 2), "1.weight": mt.ones(1)}, strict=False
@@ -159,7 +159,7 @@ class Two(nn.Module):
         return a * b * k, a + b
 
 
-def test_backward_hooks_see_all_gradients_and_may_replace_them() -> None:
+def test_backward_hooks_get_and_may_replace_gradients() -> None:
     module, seen = Two(), []
     module.register_full_backward_pre_hook(lambda _, grads: tuple(2 * grad for grad in grads))
     module.register_full_backward_hook(lambda *given: seen.append(given))
@@ -190,7 +190,7 @@ def test_backward_hooks_without_gradients_of_inputs() -> None:
     assert output.tolist() == [[1.0]]
 
 
-def test_backward_hooks_that_return_something_else() -> None:
+def test_backward_hooks_with_invalid_results() -> None:
     layer = nn.Linear(2, 1)
     with pytest.raises(TypeError, match="a hook must be a function"):
         layer.register_full_backward_hook(3)  # type: ignore[arg-type]
@@ -216,7 +216,7 @@ class Counting(nn.Module):
         self.steps = state
 
 
-def test_a_state_of_its_own_is_saved_and_loaded() -> None:
+def test_extra_state_is_saved_and_loaded() -> None:
     model, other = nn.Sequential(Counting()), nn.Sequential(Counting())
     model[0].steps = 7
     state = model.state_dict()
@@ -230,7 +230,7 @@ def test_a_state_of_its_own_is_saved_and_loaded() -> None:
         nn.Linear(1, 1).get_extra_state()
 
 
-def test_a_state_can_be_assigned() -> None:
+def test_load_state_dict_with_assign() -> None:
     model, other = nn.BatchNorm1d(2), nn.BatchNorm1d(2).double()
     model.weight.requires_grad_(False)
     weight = model.weight
@@ -246,7 +246,7 @@ def test_a_state_can_be_assigned() -> None:
         model.load_state_dict(nn.BatchNorm1d(3).state_dict(), assign=True)
 
 
-def test_a_module_can_be_put_in_the_place_of_another() -> None:
+def test_set_submodule() -> None:
     model = nn.Sequential(nn.Sequential(nn.Linear(2, 3)), nn.ReLU())
     new = nn.Linear(2, 4)
     model.set_submodule("0.0", new, strict=True)

@@ -47,14 +47,14 @@ def test_layer_norm(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("function", [F.batch_norm, F.instance_norm])
-def test_one_running_statistic_is_none(function: Any, training: bool) -> None:
+def test_single_running_statistic_raises(function: Any, training: bool) -> None:
     x, ones = mt.tensor(draw(4, 3, 5)), mt.ones(3).double()
     for missing, given in (("running_var", (ones, None)), ("running_mean", (None, ones))):
         with pytest.raises(SettingError, match=f"{missing} is missing"):
             function(x, *given, None, None, training)
 
 
-def test_layer_norm_of_a_number_of_elements() -> None:
+def test_layer_norm_with_an_integer_shape() -> None:
     x = mt.tensor(draw(5, 3))
     assert F.layer_norm(x, 3).tolist() == F.layer_norm(x, (3,)).tolist()
 
@@ -74,7 +74,7 @@ def test_batch_norm_in_training(rest: tuple[int, ...]) -> None:
     assert mt.gradcheck(lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), given)
 
 
-def test_batch_norm_afterwards() -> None:
+def test_batch_norm_in_evaluation() -> None:
     x, weight, bias, mean = draw(2, 3, 4), draw(3, seed=1), draw(3, seed=2), draw(3, seed=3)
     var = draw(3, seed=4) ** 2
     shape = (3, 1)
@@ -135,7 +135,7 @@ def test_like_torch(training: bool) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 @pytest.mark.parametrize("momentum", [0.1, None])
 @pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
-def test_statistics_of_several_steps_are_torchs(name: str, momentum: float | None) -> None:
+def test_running_statistics_agree_with_torch(name: str, momentum: float | None) -> None:
     import torch
 
     told: dict[str, Any] = {"momentum": momentum, "affine": True, "track_running_stats": True}
@@ -160,7 +160,7 @@ def test_statistics_of_several_steps_are_torchs(name: str, momentum: float | Non
     assert ours.num_batches_tracked.item() == 0
 
 
-def test_a_layer_without_statistics_uses_those_of_the_batch() -> None:
+def test_layer_without_running_statistics_uses_the_batch() -> None:
     layer = nn.BatchNorm1d(3, track_running_stats=False).eval()
     assert list(layer.state_dict()) == ["weight", "bias"]
     layer.reset_running_stats()
@@ -169,7 +169,7 @@ def test_a_layer_without_statistics_uses_those_of_the_batch() -> None:
     )
 
 
-def test_float16_is_normalized_beyond_the_range_of_its_squares() -> None:
+def test_float16_squares_do_not_overflow() -> None:
     large = np.array([[300.0, -200.0, 100.0, 5.0]], np.float16)
     small = np.array([[3e-4, -2e-4, 1e-4, 0.0]], np.float16)
     calls: list[Any] = [
@@ -201,7 +201,7 @@ def test_settings_that_make_no_sense() -> None:
 
 @pytest.mark.parametrize("p", [1, 2, 3.5, np.inf])
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e20, 3e37])
-def test_vectors_of_every_size_are_normalized(p: float, scale: float) -> None:
+def test_normalize_vectors_of_any_norm(p: float, scale: float) -> None:
     """Also where the powers in their norm would leave the range of float32."""
     numbers = np.array([[3.0, -4.0, 0.5], [1.0, 2.0, 2.0]])
     found = F.normalize(mt.tensor(numbers * scale, dtype="float32"), p)

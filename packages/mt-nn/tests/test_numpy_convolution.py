@@ -1,4 +1,4 @@
-"""Convolution on arrays, as the `numpy` backend does it."""
+"""Convolution of arrays, for the `numpy` backend."""
 
 import itertools
 import math
@@ -104,7 +104,7 @@ def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
     assert (of_kernels * other).sum() == pytest.approx(along, rel=1e-9, abs=1e-9)
 
 
-def test_columns_are_few_at_a_time() -> None:
+def test_columns_are_computed_in_blocks() -> None:
     """What a large convolution needs beside its result does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)
     how = Sliding((1, 1), (0, 0), (1, 1), 1)

@@ -1,4 +1,4 @@
-"""Kernels of the `numpy` backend that go through arrays part by part: the parts do not show."""
+"""Kernels of the `numpy` backend that work in blocks: the blocks do not change results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,9 @@ KERNELS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("block", [1, 25, 170])
 @pytest.mark.parametrize("name", KERNELS)
-def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch, name: str, block: int) -> None:
+def test_blocks_do_not_change_results(
+    monkeypatch: pytest.MonkeyPatch, name: str, block: int
+) -> None:
     whole = KERNELS[name]()
     monkeypatch.setattr(blocks, "BLOCK", block)
     assert len([*parts(*ROWS.shape)]) > 1
@@ -37,7 +39,7 @@ def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch, name: str, block: in
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_losses_need_no_gradient() -> None:
+def test_losses_without_gradient() -> None:
     losses, _ = _losses()
     scores = ROWS.copy()
     without = cross_entropies(scores, CLASSES, np.full(35, 0.5), None)
@@ -45,7 +47,7 @@ def test_losses_need_no_gradient() -> None:
     np.testing.assert_array_equal(scores, ROWS)
 
 
-def test_parts_cover_everything_once() -> None:
+def test_blocks_cover_everything_once() -> None:
     for count, size in ((0, 5), (10, 0), (7, 10**6), (10**5, 3)):
         taken = [i for part in parts(count, size) for i in range(count)[part]]
         assert taken == [*range(count)]

@@ -1,4 +1,4 @@
-"""Pooling on arrays, as the `numpy` backend does it, against windows one by one."""
+"""Pooling of arrays, for the `numpy` backend, against single windows."""
 
 import itertools
 import math
@@ -77,7 +77,7 @@ def test_means(case: Case, block: int) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(cases(), st.sampled_from((1, 60, 10_000)))
-def test_largest_elements(case: Case, block: int) -> None:
+def test_max_pooling(case: Case, block: int) -> None:
     """The gradient goes to the first of the largest in row-major order, or to the first nan."""
     planes, size, stride, padding = case
     padded, share = _padded(case, -math.inf), np.zeros_like(_padded(case, 0.0))
@@ -104,7 +104,7 @@ def test_largest_elements(case: Case, block: int) -> None:
         lambda x: F.adaptive_max_pool2d(x, 2),
     ],
 )
-def test_pooled_images_may_be_rectified_in_place(
+def test_pooled_images_may_be_modified_in_place(
     pool: Callable[[mt.Tensor], mt.Tensor], backend: str
 ) -> None:
     numbers = np.random.default_rng(0).standard_normal((1, 2, 4, 4))

@@ -1,4 +1,4 @@
-"""`profile`: what is counted, as what, on every backend."""
+"""`profile`: which operations are measured, with which names, on every backend."""
 
 import json
 import threading
@@ -55,7 +55,7 @@ def test_every_operation_is_counted_once(backend: str) -> None:
     assert sum(event.seconds for event in p.events) <= p.events[-1].start + p.events[-1].seconds
 
 
-def test_a_step_of_training_is_seen() -> None:
+def test_training_step_is_measured() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
     optimizer = nn.optim.SGD(model.parameters(), lr=0.1)
     with nn.profile() as p:
@@ -90,7 +90,7 @@ def test_a_layer_is_one_operation(name: str) -> None:
     assert {row.name: row.calls for row in p.rows() if row.name != "full"} == {name: 1}
 
 
-def test_what_a_layer_keeps_of_its_own_is_seen() -> None:
+def test_activation_of_a_layer_is_measured() -> None:
     layer = nn.TransformerEncoderLayer(4, 2, 8, activation="gelu")
     with nn.profile() as p:
         layer(mt.ones(3, 4))
@@ -123,7 +123,7 @@ def test_an_error_ends_the_profile() -> None:
     assert len(p.events) == seen
 
 
-def test_profiles_nest_and_each_counts_what_runs_inside() -> None:
+def test_nested_profiles() -> None:
     with nn.profile() as outer:
         mt.ones(1).exp()
         with nn.profile() as inner:
@@ -133,7 +133,7 @@ def test_profiles_nest_and_each_counts_what_runs_inside() -> None:
     assert [event.name for event in outer.events] == ["full", "exp", "full", "sin", "full", "cos"]
 
 
-def test_a_function_is_seen_while_it_is_compiled() -> None:
+def test_compiled_function_is_measured_while_recorded() -> None:
     compiled = mt.compile(lambda x: (x.exp() * 2).sum())
     with nn.profile() as p:
         compiled(mt.ones(2))
@@ -143,7 +143,7 @@ def test_a_function_is_seen_while_it_is_compiled() -> None:
     assert "exp" in {event.name for event in inside.events}
 
 
-def test_an_error_within_an_operation_does_not_stop_the_counting() -> None:
+def test_error_in_an_operation_does_not_stop_the_profile() -> None:
     with nn.profile() as p:
         with pytest.raises(mt.errors.ShapeError):
             mt.ones(2, 3) @ mt.ones(2, 3)
@@ -160,7 +160,7 @@ def test_other_threads_are_not_counted() -> None:
     assert str(p).count("\n") == 2
 
 
-def test_a_profile_goes_on_where_it_has_ended_but_not_while_it_runs() -> None:
+def test_profile_can_be_reentered_but_not_nested() -> None:
     with nn.profile() as p:
         with pytest.raises(nn.SettingError, match="is active already"), p:
             pass

@@ -1,4 +1,4 @@
-"""Recurrent networks: their kernels, dropout, and sequences of different lengths, also by torch."""
+"""Recurrent networks: kernels, dropout, and sequences of different lengths."""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,9 +62,7 @@ def gradients(function: Callable[..., mt.Tensor], sample: Any) -> tuple[Any, lis
 
 @pytest.mark.parametrize("backend", ON)
 @pytest.mark.parametrize(("name", "sample"), SAMPLED)
-def test_kernels_for_all_backends_are_their_definitions(
-    backend: str, name: str, sample: Any
-) -> None:
+def test_kernels_agree_with_their_composition(backend: str, name: str, sample: Any) -> None:
     with mt.use_backend(backend):
         value, found = gradients(operation(name), sample)
         expected, wanted = gradients(FUSED[name], sample)
@@ -103,7 +101,7 @@ def test_a_cell_is_one_step(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cell_refuses_what_is_elsewhere(kind: str) -> None:
+def test_cell_with_tensors_of_two_backends(kind: str) -> None:
     cell, x = getattr(nn, f"{kind}Cell")(3, 4).to("numpy"), mt.tensor(draw(2, 3), backend="numpy")
     state = cell(x)
     moved = [part.to("simple") for part in (state if isinstance(state, tuple) else [state])]
@@ -112,7 +110,7 @@ def test_a_cell_refuses_what_is_elsewhere(kind: str) -> None:
             cell(*given)
 
 
-def test_dropout_acts_between_layers_in_training_alone() -> None:
+def test_dropout_acts_between_layers_in_training_only() -> None:
     network, x = nn.GRU(3, 4, num_layers=2, dropout=0.5), mt.tensor(draw(5, 2, 3))
     first, second = (network(x) for _ in range(2))
     assert not mt.equal(first[0], second[0])
@@ -125,7 +123,7 @@ def test_dropout_acts_between_layers_in_training_alone() -> None:
 
 @pytest.mark.parametrize("backend", ON)
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_output_that_has_been_changed_has_no_gradient(backend: str, kind: str) -> None:
+def test_modified_output_raises_in_backward(backend: str, kind: str) -> None:
     with mt.use_backend(backend):
         output, _ = getattr(nn, kind)(3, 4)(mt.tensor(draw(5, 2, 3)))
         loss = output.sum()
@@ -136,7 +134,7 @@ def test_an_output_that_has_been_changed_has_no_gradient(backend: str, kind: str
 
 @pytest.mark.parametrize("backend", ON)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_last_states_are_the_callers(backend: str, kind: str) -> None:
+def test_final_states_do_not_share_memory_with_the_output(backend: str, kind: str) -> None:
     with mt.use_backend(backend):
         output, last = getattr(nn, kind)(3, 4)(mt.tensor(draw(5, 2, 3)))
         before = output.tolist()
@@ -148,7 +146,7 @@ def test_the_last_states_are_the_callers(backend: str, kind: str) -> None:
 
 @pytest.mark.parametrize("backend", ON)
 @pytest.mark.parametrize("kind", ["GRUCell", "LSTMCell"])
-def test_what_a_cell_shows_may_be_changed_in_place(backend: str, kind: str) -> None:
+def test_hidden_state_of_a_cell_may_be_modified_in_place(backend: str, kind: str) -> None:
     results = []
     with mt.use_backend(backend):
         cell, x = getattr(nn, kind)(3, 4), mt.tensor(draw(5, 2, 3))
@@ -156,11 +154,11 @@ def test_what_a_cell_shows_may_be_changed_in_place(backend: str, kind: str) -> N
             state: Any = None
             for now in x.unbind():
                 state = cell(now, state)
-                shown = state if kind == "GRUCell" else state[0]
-                shown = shown.mul_(0.5) if in_place else shown * 0.5
-                state = shown if kind == "GRUCell" else (shown, state[1])
+                hidden = state if kind == "GRUCell" else state[0]
+                hidden = hidden.mul_(0.5) if in_place else hidden * 0.5
+                state = hidden if kind == "GRUCell" else (hidden, state[1])
             cell.zero_grad()
-            shown.sum().backward()
+            hidden.sum().backward()
             results.append([np.array(p.grad) for p in cell.parameters()])
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
@@ -225,7 +223,7 @@ def test_packing_and_back() -> None:
     assert pack_sequence(in_order).sorted_indices is None
 
 
-def test_what_is_packed_stays_on_its_backend() -> None:
+def test_packed_sequences_keep_their_backend() -> None:
     sequences = [mt.tensor(x, backend="simple") for x in SEQUENCES]
     packed = pack_sequence(sequences, enforce_sorted=False)
     padded, lengths = pad_packed_sequence(packed)
@@ -234,7 +232,7 @@ def test_what_is_packed_stays_on_its_backend() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_packed_sequences_are_read_as_alone(kind: str) -> None:
+def test_packed_sequences_agree_with_single_ones(kind: str) -> None:
     network = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)
     sequences = [mt.tensor(x) for x in SEQUENCES]
     shape = (4, 3, 4)
@@ -255,7 +253,7 @@ def test_packed_sequences_are_read_as_alone(kind: str) -> None:
             )
 
 
-def test_what_padding_and_packing_refuse() -> None:
+def test_invalid_arguments_of_padding_and_packing() -> None:
     sequences = [mt.tensor(x) for x in SEQUENCES]
     padded = pad_sequence(sequences)
     for wrong in ([], [mt.tensor(1.0)], [sequences[0], mt.ones(2, 5)]):
@@ -275,7 +273,7 @@ def test_what_padding_and_packing_refuse() -> None:
         nn.GRU(2, 4)(packed)
 
 
-def test_packing_is_torchs() -> None:
+def test_packing_agrees_with_torch() -> None:
     torch = pytest.importorskip("torch")
     rnn = torch.nn.utils.rnn
     theirs = rnn.pack_sequence([torch.tensor(x) for x in SEQUENCES], enforce_sorted=False)

@@ -903,13 +903,13 @@ ACCEPTED_BY_TORCH: dict[str, str] = {
 
 
 @pytest.mark.parametrize(("call", "says"), REFUSED)
-def test_what_makes_no_sense_is_refused(call: Call, says: str) -> None:
+def test_invalid_calls_raise(call: Call, says: str) -> None:
     with pytest.raises((nn.NetworkError, TensorError), match=says):
         outcome(call, "float32")
 
 
 @pytest.mark.parametrize(("call", "says"), REFUSED)
-def test_torch_refuses_the_same(call: Call, says: str) -> None:
+def test_invalid_calls_raise_in_torch(call: Call, says: str) -> None:
     pytest.importorskip("torch")
     from mt_nn.conformance.in_torch import NOT_IN_TORCH, leaf, theirs
 

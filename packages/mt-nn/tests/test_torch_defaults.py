@@ -1,4 +1,4 @@
-"""What is left out means what it means in torch: arguments of one name have one default."""
+"""Arguments have the same defaults as in torch."""
 
 import inspect
 from collections.abc import Iterator

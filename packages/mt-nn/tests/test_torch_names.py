@@ -1,4 +1,4 @@
-"""`mt_nn.torch_names` has torch's names, and a sentence for each that is left out."""
+"""`mt_nn.torch_names`: the names of torch, and advice for those that are left out."""
 
 import builtins
 import importlib

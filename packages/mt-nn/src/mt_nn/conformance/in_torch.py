@@ -1,7 +1,8 @@
-"""Calls of the tables in torch: its functions, and its layers with the same parameters."""
+"""The calls of the tables with torch: functions, and layers with the same parameters."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,30 +14,27 @@ from mt_nn.conformance.calls.call import layer_of, parameter_values
 torch = pytest.importorskip("torch")
 
 NOT_IN_TORCH: dict[str, str] = {
-    "DropPath": "of residual networks it is the usual dropout",
+    "DropPath": "the usual dropout of residual networks",
     "functional.drop_path": "see DropPath",
-    "LearnedPositions": "torch leaves positions to those who need them",
-    "RotaryPositions": "torch leaves positions to those who need them",
-    "SinusoidalPositions": "torch leaves positions to those who need them",
+    "LearnedPositions": "torch has no position encodings",
+    "RotaryPositions": "torch has no position encodings",
+    "SinusoidalPositions": "torch has no position encodings",
 }
-"""Layers and functions that torch does not have, with the reason why they are here."""
+"""Layers and functions that torch does not have, with a reason."""
 
 IN_TORCH = [call for call in CALLS if call.name not in NOT_IN_TORCH]
-"""The calls that torch knows."""
+"""The calls of layers and functions of torch."""
 
 
 def theirs(name: str) -> Any:
-    """Return torch's layer or function of a name."""
-    made: Any = torch.nn
-    for part in name.split("."):
-        made = getattr(made, part)
-    return made
+    """Return a layer or function of torch by name."""
+    return operator.attrgetter(name)(torch.nn)
 
 
 def leaf(array: Any) -> Any:
-    """Return an array as a tensor of torch; floats become float64 and get a gradient."""
-    found = torch.from_numpy(np.array(array))
-    return found.double().requires_grad_() if array.dtype.kind == "f" else found
+    """Return an array as a tensor of torch; floats become float64 and require gradients."""
+    tensor = torch.from_numpy(np.array(array))
+    return tensor.double().requires_grad_() if array.dtype.kind == "f" else tensor
 
 
 def constant(array: Any) -> Any:
@@ -45,12 +43,12 @@ def constant(array: Any) -> Any:
 
 
 def bare_torch_layer(call: Call) -> Any:
-    """Return torch's layer of a call, with parameters of its own."""
+    """Return the layer of torch for a call, with its initial parameters."""
     return layer_of(call, torch.nn, constant).double()
 
 
 def torch_layer(call: Call) -> Any:
-    """Return torch's layer of a call, with the parameters that `prepared` gives ours."""
+    """Return the layer of torch for a call, with the same parameters as that of `prepared`."""
     layer = bare_torch_layer(call)
     layer.train(call.in_training)
     shapes = {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}

@@ -1,6 +1,6 @@
-"""Samples of the named operations: the arguments that a kernel for one is called with.
+"""Samples of the arguments of kernels, by name of the operation.
 
-Each function has the name of its operation.
+The docstring of each function lists the arguments.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ max_pool2d = avg_pool2d
 
 
 def max_places() -> Iterator[Arguments]:
-    """Signals, images or volumes, and for each size the elements that windows see."""
+    """Signals, images or volumes, and for each size the indices of the elements of windows."""
     overlapping = np.array([[0, 1, 2], [2, 3, 4], [4, 5, 6]])
     spread, single = np.array([[2, 2, 4], [0, 3, 6]]), np.array([[1]])
     for dtype in ("float32", "float64"):
@@ -126,7 +126,7 @@ def max_places() -> Iterator[Arguments]:
 
 
 def pad() -> Iterator[Arguments]:
-    """Images, how much is added before and after the last dimensions, and the mode."""
+    """Images, the padding before and after the last dimensions, and the mode."""
     for mode, dtype in itertools.product(
         ("reflect", "replicate", "circular"), ("float32", "float64")
     ):
@@ -144,7 +144,7 @@ def pad() -> Iterator[Arguments]:
 
 
 def cross_entropy() -> Iterator[Arguments]:
-    """Scores, classes, the class that is ignored, and the reduction."""
+    """Scores, classes, `ignore_index` and the reduction."""
     classes = np.random.default_rng(1).integers(0, 5, (7, 2, 3))
     holes = np.where(classes == 1, -100, classes)
     for reduction, dtype in itertools.product(("mean", "sum", "none"), ("float32", "float64")):
@@ -176,7 +176,7 @@ def ctc() -> Iterator[Arguments]:
 
 
 def layer_norm() -> Iterator[Arguments]:
-    """Elements, weight and bias, how many dimensions are normalized, eps."""
+    """Inputs, weight, bias, the number of normalized dimensions, eps."""
     for dtype in ("float32", "float64"):
         x = draw(5, 3, 4, dtype=dtype)
         yield x, draw(4, dtype=dtype), draw(4, dtype=dtype, seed=1), 1, 1e-5
@@ -190,7 +190,7 @@ def layer_norm() -> Iterator[Arguments]:
 
 
 def rms_norm() -> Iterator[Arguments]:
-    """Elements, a weight, how many dimensions are scaled, eps."""
+    """Inputs, weight, the number of normalized dimensions, eps."""
     for dtype in ("float32", "float64"):
         x = draw(5, 3, 4, dtype=dtype)
         yield x, draw(4, dtype=dtype), 1, 1e-5
@@ -203,7 +203,7 @@ def rms_norm() -> Iterator[Arguments]:
 
 
 def batch_norm() -> Iterator[Arguments]:
-    """Elements, weight and bias, eps, and a list for the statistics."""
+    """Inputs, weight, bias, eps, and a list for the statistics."""
     for dtype in ("float32", "float64"):
         x = draw(6, 3, 4, 5, dtype=dtype)
         yield x, draw(3, dtype=dtype), draw(3, dtype=dtype, seed=1), 1e-5, []
@@ -214,7 +214,7 @@ def batch_norm() -> Iterator[Arguments]:
 
 
 def group_norm() -> Iterator[Arguments]:
-    """Elements, weight and bias, how many groups, eps."""
+    """Inputs, weight, bias, the number of groups, eps."""
     for dtype in ("float32", "float64"):
         x = draw(3, 6, 4, 5, dtype=dtype)
         yield x, draw(6, dtype=dtype), draw(6, dtype=dtype, seed=1), 2, 1e-5
@@ -225,7 +225,7 @@ def group_norm() -> Iterator[Arguments]:
 
 
 def resample() -> Iterator[Arguments]:
-    """Elements, a dimension, and taps and weights along it."""
+    """Inputs, a dimension, taps and weights."""
     numbers = np.random.default_rng(4)
     for dtype, dim in itertools.product(("float32", "float64"), (1, 2, 3)):
         x = draw(2, 3, 5, 7, dtype=dtype)
@@ -236,7 +236,7 @@ def resample() -> Iterator[Arguments]:
 
 
 def dropout() -> Iterator[Arguments]:
-    """Elements, random numbers from 0 to 1, and the probability that an element is left out."""
+    """Inputs, random numbers from 0 to 1, and the probability of zeroing an element."""
     noise = np.random.default_rng(2).random((4, 5), np.float32)
     for dtype in ("float32", "float64"):
         yield draw(4, 5, dtype=dtype), noise, 0.3
@@ -245,7 +245,7 @@ def dropout() -> Iterator[Arguments]:
 
 
 def embedding() -> Iterator[Arguments]:
-    """A table, and numbers of its rows."""
+    """A table, and indices of its rows."""
     numbers = np.random.default_rng(3).integers(0, 6, (4, 5))
     yield draw(6, 3), numbers
     yield draw(6, 17, dtype="float64"), numbers[0].astype(np.int32)
@@ -255,7 +255,7 @@ def embedding() -> Iterator[Arguments]:
 
 
 def attention() -> Iterator[Arguments]:
-    """Queries, keys and values, a mask to be added, whether it is causal, and the scale."""
+    """Queries, keys, values, an additive mask, whether attention is causal, and the scale."""
     for dtype in ("float32", "float64"):
         q, k, v = (draw(2, 3, n, 4, dtype=dtype, seed=n) for n in (5, 7, 7))
         yield q, k, v, None, False, 0.5
@@ -267,12 +267,12 @@ def attention() -> Iterator[Arguments]:
     yield draw(2, 5, 4), draw(2, 7, 4), draw(2, 7, 4), mask, False, 0.5
 
 
-# Of the sequences of recurrent networks, some end before the others, and one is read as a whole.
+# Lengths of sequences of at most 5 steps, for recurrent networks.
 LENGTHS = np.array([2, 5, 1])
 
 
 def rnn() -> Iterator[Arguments]:
-    """Products with the inputs, the first state, its weight; lengths, backwards, with relu."""
+    """Input projections, initial state, weight, lengths, whether to reverse, whether relu."""
     for dtype in ("float32", "float64"):
         given = draw(5, 3, 4, dtype=dtype), draw(3, 4, dtype=dtype), draw(4, 4, dtype=dtype)
         yield *given, None, False, False
@@ -284,13 +284,10 @@ def rnn() -> Iterator[Arguments]:
 
 
 def gru() -> Iterator[Arguments]:
-    """Products with the inputs, the first state, its weight and bias; lengths, backwards."""
+    """Input projections, initial state, weight, bias, lengths, whether to reverse."""
     for dtype in ("float32", "float64"):
-        x, h, weight = (
-            draw(5, 3, 12, dtype=dtype),
-            draw(3, 4, dtype=dtype),
-            draw(12, 4, dtype=dtype),
-        )
+        x, h = draw(5, 3, 12, dtype=dtype), draw(3, 4, dtype=dtype)
+        weight = draw(12, 4, dtype=dtype)
         yield x, h, weight, draw(12, dtype=dtype), None, False
         yield x, h, weight, None, None, True
         yield x, h, weight, None, LENGTHS, False
@@ -299,19 +296,19 @@ def gru() -> Iterator[Arguments]:
 
 
 def lstm() -> Iterator[Arguments]:
-    """Products with the inputs, both first states, the weights of both; lengths, backwards."""
+    """Input projections, initial states, weight, projection, lengths, whether to reverse."""
     for dtype in ("float32", "float64"):
         x, c = draw(5, 3, 16, dtype=dtype), draw(3, 4, dtype=dtype, seed=1)
-        for lengths, backwards in itertools.product((None, LENGTHS), (False, True)):
+        for lengths, reverse in itertools.product((None, LENGTHS), (False, True)):
             h = draw(3, 4, dtype=dtype)
-            yield x, h, c, draw(16, 4, dtype=dtype), None, lengths, backwards
-            h, shrink = draw(3, 2, dtype=dtype), draw(2, 4, dtype=dtype)
-            yield x, h, c, draw(16, 2, dtype=dtype), shrink, lengths, backwards
+            yield x, h, c, draw(16, 4, dtype=dtype), None, lengths, reverse
+            h, projection = draw(3, 2, dtype=dtype), draw(2, 4, dtype=dtype)
+            yield x, h, c, draw(16, 2, dtype=dtype), projection, lengths, reverse
     yield draw(2, 13, 120), draw(13, 30), draw(13, 30), 0.1 * draw(120, 30), None, None, False
 
 
 def lstm_cell() -> Iterator[Arguments]:
-    """An input, what was shown and remembered, both weights, both biases."""
+    """An input, hidden state, cell state, both weights, both biases."""
     for dtype in ("float32", "float64"):
         x, h, c = (draw(3, n, dtype=dtype, seed=k) for k, n in enumerate((5, 4, 4)))
         weights = draw(16, 5, dtype=dtype), draw(16, 4, dtype=dtype)
@@ -323,7 +320,7 @@ def lstm_cell() -> Iterator[Arguments]:
 
 
 def total_norm() -> Iterator[Arguments]:
-    """A gradient, the others, and the order of their norm."""
+    """A gradient, other gradients, and the order of the norm."""
     for dtype in ("float32", "float64"):
         some = [draw(5, dtype=dtype), draw(3, 1, 4, dtype=dtype)]
         for order in (2.0, 1.0, float("inf")):

@@ -1,4 +1,4 @@
-"""Ranks that are threads of one process: for tests of what several do together, without MPI."""
+"""Ranks as threads of one process, for tests of parallel training without MPI."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ from mt_tensor.extending import Array
 T = TypeVar("T")
 
 PATIENCE = 60.0
-"""For how many seconds a rank waits for the others."""
+"""Number of seconds that a rank waits for the others."""
 
 
 class _Meeting:
-    """Where so many threads meet, and what each of them brings."""
+    """A barrier for a number of threads, and the value of each."""
 
     def __init__(self, size: int) -> None:
         self.barrier = threading.Barrier(size, timeout=PATIENCE)
-        self.brought: list[Any] = [None] * size
+        self.values: list[Any] = [None] * size
 
 
 class Threads(Group):
     """A group whose ranks are threads.
 
     Attributes:
-        operations: what has been done together, by name.
+        operations: the names of the collective operations so far.
     """
 
     def __init__(self, rank: int, meeting: _Meeting) -> None:
-        self.rank, self.size, self._meeting = rank, len(meeting.brought), meeting
+        self.rank, self.size, self._meeting = rank, len(meeting.values), meeting
         self.operations: list[str] = []
 
     def gather(self, value: T, what: str) -> list[T]:
-        """Return the values that all ranks have given, which must do the same."""
+        """Return the values of all ranks, which must perform the same operation."""
         self.operations.append(what)
-        self._meeting.brought[self.rank] = what, value
+        self._meeting.values[self.rank] = what, value
         self._meeting.barrier.wait()
-        everybodys = list(self._meeting.brought)
+        values = list(self._meeting.values)
         self._meeting.barrier.wait()
-        others = {name for name, _ in everybodys} - {what}
+        others = {name for name, _ in values} - {what}
         if others:
             raise RankError(f"one rank does {what}, and another {', '.join(others)}.")
-        return [given for _, given in everybodys]
+        return [value for _, value in values]
 
     def start_sum(self, buffer: Array, what: str) -> Pending:
-        """Replace a buffer by its sum over all ranks."""
+        """Replace a buffer with its sum over all ranks."""
         buffer[...] = np.sum(self.gather(buffer.copy(), what), axis=0)
         return Pending()
 
     def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
-        """Replace a buffer by that of one rank."""
+        """Replace a buffer with that of one rank."""
         buffer[...] = self.gather(buffer.copy(), what)[root]
 
 
 def on_ranks(size: int, work: Callable[[Threads], T], backend: str = "numpy") -> list[T]:
-    """Return what `work` returns on each of so many ranks; raise what one of them raises."""
+    """Run a function on each of several ranks; return the results, or raise the first error."""
     meeting = _Meeting(size)
 
     def run(rank: int) -> T:

@@ -1,4 +1,4 @@
-"""Every row of the tables of calls on the backend under test, against NumPy in float64."""
+"""Compare every call of the tables on the tested backend with NumPy in float64."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mt_nn.conformance.calls.call import outcome
 from mt_tensor.backends import TensorBackend
 
 TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 2e-5}
-"""For values of float32 about as large as 1, of which a few are added up."""
+"""For float32 values of about 1, and sums of a few of them."""
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
@@ -24,12 +24,12 @@ def test_calls_agree_with_the_reference(backend: TensorBackend, call: Call) -> N
         mt.manual_seed(0)
         reference = outcome(call, "float64")
     assert len(ours.values) == len(reference.values)
-    for mine, theirs in zip(ours.values, reference.values, strict=True):
-        np.testing.assert_allclose(mine, theirs, **TOLERANCE)
-    for gradient, wanted in zip(ours.gradients, reference.gradients, strict=True):
-        assert (gradient is None) == (wanted is None)
-        if gradient is not None and wanted is not None:
-            np.testing.assert_allclose(gradient, wanted, **TOLERANCE)
+    for value, expected in zip(ours.values, reference.values, strict=True):
+        np.testing.assert_allclose(value, expected, **TOLERANCE)
+    for gradient, other in zip(ours.gradients, reference.gradients, strict=True):
+        assert (gradient is None) == (other is None)
+        if gradient is not None and other is not None:
+            np.testing.assert_allclose(gradient, other, **TOLERANCE)
     assert ours.buffers.keys() == reference.buffers.keys()
     for name, buffer in ours.buffers.items():
         np.testing.assert_allclose(buffer, reference.buffers[name], err_msg=name, **TOLERANCE)

@@ -1,7 +1,7 @@
-"""Every row of the tables of calls in a step that is run from a program, against the same without.
+"""Compare every call of the tables in a compiled step with the same without compilation.
 
-The first step is written down, and the second one runs the program, on what the first has left: so
-statistics that a layer keeps, and random numbers, go on as they do without it.
+The first step records the program, and the second runs it, with the buffers that the first has
+updated, and with other random numbers.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from mt_tensor.errors import CompileError
 from mt_tensor.extending import Array
 
 _IN_FUNCTIONAL = ("embedding", "embedding_bag", "fractional_max_pool2d", "fractional_max_pool3d")
-LOOKING = {
+READING = {
     *("AdaptiveLogSoftmaxWithLoss", "BatchNorm1d", "Embedding", "EmbeddingBag"),
     *("FractionalMaxPool2d", "FractionalMaxPool3d"),
     *(f"functional.{name}" for name in _IN_FUNCTIONAL),
 }
-"""Layers and functions that look at elements on the host with some settings, and are refused."""
+"""Layers and functions that read elements on the host with some settings, which is an error."""
 
 TOLERANCE: dict[str, Any] = {"rtol": 1e-5, "atol": 5e-6}
 STEPS = 2
 
 
 def steps(call: Call, is_compiled: bool) -> list[list[Array | None]]:
-    """Return results, gradients and buffers of some steps, with other random numbers in each."""
+    """Return results, gradients and buffers of several steps, each with other random numbers."""
     function, parameters = prepared(call, "float32")
 
     def step(inputs: Any, keywords: dict[str, Any]) -> list[mt.Tensor]:
         results = list(arrays_of(function(*inputs, **keywords)))
-        smooth = [(each * each + each).sum() for each in results if each.requires_grad]
-        if smooth:
-            total: Any = sum(smooth[1:], smooth[0])
+        losses = [(each * each + each).sum() for each in results if each.requires_grad]
+        if losses:
+            total: Any = sum(losses[1:], losses[0])
             total.backward()
         return [each.detach() for each in results]
 
@@ -62,7 +62,7 @@ def steps(call: Call, is_compiled: bool) -> list[list[Array | None]]:
                 for each in (*results, *[leaf.grad for leaf in leaves], *buffers)
             ]
         )
-    assert not is_compiled or run.programs or call.name in LOOKING
+    assert not is_compiled or run.programs or call.name in READING
     return found
 
 
@@ -72,7 +72,7 @@ def test_calls_in_programs(backend: TensorBackend, call: Call) -> None:
     try:
         found = steps(call, True)
     except CompileError:
-        assert call.name in LOOKING
+        assert call.name in READING
         return
     for ours, theirs in zip(found, steps(call, False), strict=True):
         assert len(ours) == len(theirs)

@@ -1,4 +1,4 @@
-"""Every kernel that a backend has for an operation of networks, against the composed form."""
+"""Compare every kernel of a backend for an operation of networks with the composition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mt_nn.conformance.kernels import SAMPLES
-from mt_nn.functional import *  # noqa: F403 - operations have names when they are imported
+from mt_nn.functional import *  # noqa: F403 - imported for its operations
 from mt_nn.layers import recurrent  # noqa: F401 - likewise
 from mt_nn.utils import clipping  # noqa: F401 - likewise
 from mt_operators.testing.ids import sample_id
@@ -28,7 +28,7 @@ CALLS = [
 ]
 
 NOT_RECORDED = ("total_norm",)
-"""Operations that are only used where nothing is recorded: their kernels have no gradients."""
+"""Operations that are never recorded, so that their kernels have no gradients."""
 
 
 def test_every_operation_has_samples() -> None:

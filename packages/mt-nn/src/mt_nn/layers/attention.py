@@ -146,12 +146,7 @@ def additive(mask: Tensor, like: Tensor) -> Tensor:
 
 @fused("attention")
 def _attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    is_causal: bool,
-    scale: float,
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool, scale: float
 ) -> Tensor:
     """Compute `scaled_dot_product_attention` for checked arguments and an additive mask."""
     return attention_weights(query, key, mask, is_causal, scale) @ value

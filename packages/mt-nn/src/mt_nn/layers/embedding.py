@@ -438,10 +438,7 @@ class EmbeddingBag(_Table):
         return cls(rows, width, *settings, embeddings, *bags, _freeze=freeze)
 
     def forward(
-        self,
-        input: Tensor,
-        offsets: Tensor | None = None,
-        per_sample_weights: Tensor | None = None,
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
         """Return shape (bags, embedding_dim)."""
         use = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)

@@ -125,11 +125,7 @@ def batch_norm(
 
 @fused("batch_norm")
 def _batch_norm(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    eps: float,
-    statistics: list[Tensor],
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, statistics: list[Tensor]
 ) -> Tensor:
     """Compute `batch_norm` with the statistics of the batch, for checked arguments.
 

@@ -110,9 +110,7 @@ costs."""
 
 
 def _operation(
-    name: str,
-    join: Callable[[Any], Tensor] | None = None,
-    split: Callable[..., Any] | None = None,
+    name: str, join: Callable[[Any], Tensor] | None = None, split: Callable[..., Any] | None = None
 ) -> Callable[[F], F]:
     """Declare the decorated function as the composition of an operation that may have kernels.
 

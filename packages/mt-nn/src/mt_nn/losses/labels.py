@@ -18,11 +18,7 @@ from mt_tensor.extending import as_one_call
 
 @checked
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    reduction: Reduction = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
     """Return `-(target log(input) + (1 - target) log(1 - input))`.
 
@@ -160,11 +156,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "m
 
 @checked
 def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    reduction: Reduction = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
     """Return the mean of the binary cross-entropies of the labels.
 

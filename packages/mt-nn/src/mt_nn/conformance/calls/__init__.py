@@ -1,7 +1,7 @@
-"""The tables of calls: every layer and function of networks, with all that they can be told.
+"""Tables of calls: every layer and function of networks, with all settings.
 
-A module of this folder is one subject. A new layer or function is entered in the table of its
-subject. What they refuse is the same on every backend, and is in `tests/test_refusals.py`.
+Each module of this folder has the table of one subject; add new layers and functions there. Errors
+are the same on every backend, and are tested in `tests/test_refusals.py`.
 """
 
 from importlib import import_module

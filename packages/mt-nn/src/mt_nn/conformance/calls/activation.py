@@ -42,10 +42,10 @@ _BOTH: list[tuple[str, str, tuple[dict[str, Any], ...]]] = [
 
 CALLS: list[Call] = [
     *(
-        call(name, X, **told)
-        for layer, function, settings in _BOTH
+        call(name, X, **settings)
+        for layer, function, several in _BOTH
         for name in (layer, f"functional.{function}")
-        for told in settings
+        for settings in several
     ),
     call("PReLU", draw(2, 3, 4)),
     call("PReLU", draw(2, 3, 4), num_parameters=3, init=0.1),

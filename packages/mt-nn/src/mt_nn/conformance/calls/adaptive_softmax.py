@@ -1,4 +1,4 @@
-"""The softmax over clusters of classes."""
+"""Adaptive softmax."""
 
 from __future__ import annotations
 

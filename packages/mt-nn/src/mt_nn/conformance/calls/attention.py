@@ -24,7 +24,9 @@ CALLS = [
             {"attn_mask": draw(4, 6)},
             {"attn_mask": draw(4, 6) > -0.8, "scale": 0.3},
             {"attn_mask": draw(2, 1, 1, 6) > 0.5},
-            {"attn_mask": np.arange(4)[:, None] > np.arange(6)},  # the first sees nothing
+            {
+                "attn_mask": np.arange(4)[:, None] > np.arange(6)
+            },  # all keys of the first query are masked
         )
     ),
     call(SCALED, Q, K[0], V[:, :1]),
@@ -53,7 +55,7 @@ _MULTIHEAD: list[tuple[tuple[Array, ...], dict[str, Any], dict[str, Any]]] = [
         {"kdim": 3, "vdim": 2},
     ),
 ]
-"""Inputs, what is said of them, and how the layer is set."""
+"""Inputs, options of the call, and settings of the layer."""
 
 CALLS += [
     *(
@@ -61,12 +63,6 @@ CALLS += [
         for inputs, options, settings in _MULTIHEAD
     ),
     call(
-        "MultiheadAttention",
-        *ALIKE,
-        add_bias_kv=False,
-        dropout=0.5,
-        in_training=False,
-        options={"attn_mask": LATER, "is_causal": True, "need_weights": False},
-        **ONE,
-    ),
-]
+        "MultiheadAttention", *ALIKE, add_bias_kv=False, dropout=0.5, in_training=False, **ONE,
+        options={"attn_mask": LATER, "is_causal": True, "need_weights": False}),
+]  # fmt: skip

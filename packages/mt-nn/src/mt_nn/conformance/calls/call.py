@@ -1,7 +1,7 @@
-"""A call of a layer or a function of networks: what the tables of this folder are made of.
+"""`Call`: a row of the tables of this folder, a call of a layer or a function.
 
-One row serves every check: the backends against each other, gradients against differences, NumPy
-written out, and torch, whose names and arguments these are.
+All checks use the same rows: comparisons of backends, of gradients with finite differences, and
+with formulas in NumPy and with torch, which has the same names and arguments.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ from mt_operators.testing.ids import text
 from mt_tensor.extending import Array
 
 SOME = 0.5
-"""How large parameters are, about, that are filled for a call."""
+"""The standard deviation of parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A layer or a function, how it is set, and what it is called on.
+    """A layer or a function, with its settings and inputs.
 
     Attributes:
-        name: its name in `mt_nn` and in `torch.nn`; that of a function begins with `functional.`.
-        inputs: what is passed by position: arrays stand for tensors, also within tuples and lists.
-        settings: keyword arguments, of a function or of the constructor of a layer; a call among
-            these stands for the layer that it is of.
-        options: keyword arguments when a layer is called.
-        constants: settings by which nothing is differentiated, such as weights of classes; arrays
-            stand for tensors also where they are a layer's.
+        name: the name in `mt_nn` and in `torch.nn`; for functions, it starts with `functional.`.
+        inputs: positional arguments; arrays are converted to tensors, also in tuples and lists.
+        settings: keyword arguments of a function, or of the constructor of a layer; a `Call` is
+            replaced by its layer.
+        options: keyword arguments of the call of a layer.
+        constants: settings without gradients, such as class weights; arrays are converted to
+            tensors.
         in_training: the mode of a layer.
-        smooth: whether differences approach its gradient at the inputs: there is no jump, and no
-            part of the gradient is left out on purpose.
+        smooth: whether finite differences approximate the gradient at the inputs.
     """
 
     name: str
@@ -51,11 +50,11 @@ class Call:
 
     @property
     def is_function(self) -> bool:
-        """Return whether it is a function, and no layer."""
+        """Whether it is a function instead of a layer."""
         return self.name.startswith("functional.")
 
     def __str__(self) -> str:
-        """Write the call, for a test's name."""
+        """Return the call as text, for test ids."""
         settings = {**self.settings, **self.constants, **self.options}
         arguments = (
             *map(text, self.inputs),
@@ -92,7 +91,7 @@ def arrays_of(value: Any) -> Iterator[Any]:
 
 
 def mapped(function: Callable[[Array], Any], value: Any) -> Any:
-    """Return a value with each array in it replaced by what a function makes of it."""
+    """Apply a function to each array in a value, also in tuples, lists and dictionaries."""
     if isinstance(value, np.ndarray):
         return function(value)
     if isinstance(value, tuple | list):
@@ -103,7 +102,7 @@ def mapped(function: Callable[[Array], Any], value: Any) -> Any:
 
 
 def parameter_values(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """Return numbers for parameters: the same for a name and a shape, whoever asks."""
+    """Return random values for parameters, which depend only on name and shape."""
     return {
         name: SOME * np.random.default_rng(zlib.crc32(name.encode())).standard_normal(shape)
         for name, shape in shapes.items()
@@ -112,13 +111,13 @@ def parameter_values(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
 
 @dataclass
 class Outcome:
-    """What came of a call.
+    """The results of a call.
 
     Attributes:
         values: its results.
-        gradients: those of the inputs and then of the parameters that have one, for upstream
-            gradients that are cosines; None for one that the results do not depend on.
-        buffers: what a layer has kept, by name.
+        gradients: the gradients of inputs and parameters for the gradients `upstream_of` of the
+            results; None if the results do not depend on a tensor.
+        buffers: the buffers of a layer after the call, by name.
     """
 
     values: list[Array]
@@ -127,7 +126,7 @@ class Outcome:
 
 
 def layer_of(call: Call, library: Any, tensor: Callable[[Array], Any]) -> Any:
-    """Return the layer of a call as `mt_nn` makes it, or `torch.nn`, with tensors for arrays."""
+    """Create the layer of a call, of `mt_nn` or `torch.nn`."""
     settings = {
         key: layer_of(value, library, tensor) if isinstance(value, Call) else value
         for key, value in call.settings.items()
@@ -136,7 +135,7 @@ def layer_of(call: Call, library: Any, tensor: Callable[[Array], Any]) -> Any:
 
 
 def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor]]:
-    """Return the function or layer of a call, and its parameters, which are filled."""
+    """Return the function or layer of a call, and its parameters, with random values."""
 
     def tensor_of(array: Array) -> mt.Tensor:
         return mt.tensor(as_floats(array, dtype))
@@ -154,18 +153,18 @@ def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor
 
 
 def constants_of(call: Call, tensor: Callable[[Array], Any]) -> dict[str, Any]:
-    """Return the constants of a call with tensors for arrays."""
-    found: dict[str, Any] = mapped(tensor, dict(call.constants))
-    return found
+    """Return the constants of a call, with arrays converted to tensors."""
+    constants: dict[str, Any] = mapped(tensor, dict(call.constants))
+    return constants
 
 
 def as_floats(array: Array, dtype: str) -> Array:
-    """Return an array of floats as one of another type; others stay as they are."""
+    """Convert an array of floats to a dtype; return others unchanged."""
     return array.astype(dtype) if array.dtype.kind == "f" else array
 
 
 def leaves_of(inputs: Any, dtype: str) -> Any:
-    """Return inputs with tensors for arrays: those of floats are leaves, of one dtype."""
+    """Convert arrays to tensors; those of floats have the given dtype, and require gradients."""
 
     def leaf(array: Array) -> mt.Tensor:
         return mt.tensor(as_floats(array, dtype)).requires_grad_(array.dtype.kind == "f")
@@ -174,14 +173,16 @@ def leaves_of(inputs: Any, dtype: str) -> Any:
 
 
 def outcome(call: Call, dtype: str) -> Outcome:
-    """Make a call on the current backend, in float32 or float64, and differentiate it."""
-    function, made, leaves = ready(call, dtype)
-    results = made()
-    smooth = [result for result in results if result.requires_grad]
-    if smooth:
-        total: Any = sum(
-            (result * mt.tensor(upstream_of(result.shape).astype(dtype))).sum() for result in smooth
-        )
+    """Run a call and its backward on the current backend, in float32 or float64."""
+    function, run, leaves = ready(call, dtype)
+    results = run()
+    terms = [
+        (result * mt.tensor(upstream_of(result.shape).astype(dtype))).sum()
+        for result in results
+        if result.requires_grad
+    ]
+    if terms:
+        total: Any = sum(terms)
         total.backward()
     return Outcome(
         [result.detach().numpy() for result in results],
@@ -195,7 +196,7 @@ def outcome(call: Call, dtype: str) -> Outcome:
 def ready(
     call: Call, dtype: str
 ) -> tuple[Callable[..., Any], Callable[[], list[mt.Tensor]], list[mt.Tensor]]:
-    """Return the function or layer of a call, what makes the call, and the leaves it depends on."""
+    """Return the function or layer of a call, a function that runs it, and its leaves."""
     function, parameters = prepared(call, dtype)
     inputs, options = leaves_of(call.inputs, dtype), leaves_of(call.options, dtype)
     keywords = {**options, **(leaves_of(call.settings, dtype) if call.is_function else {})}
@@ -204,6 +205,6 @@ def ready(
 
 
 def upstream_of(shape: tuple[int, ...]) -> Array:
-    """Return the upstream gradient of a result."""
+    """Return the upstream gradient of a result: cosines."""
     count = int(np.prod(shape))
     return np.cos(np.arange(count)).reshape(shape)

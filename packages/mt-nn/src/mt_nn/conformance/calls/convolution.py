@@ -1,4 +1,4 @@
-"""Convolutions, and what undoes the change of their size."""
+"""Convolutions and transposed convolutions."""
 
 from __future__ import annotations
 

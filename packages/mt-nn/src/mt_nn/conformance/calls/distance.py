@@ -1,4 +1,4 @@
-"""How alike vectors are, how far apart, and how long."""
+"""Similarities and distances of vectors, and normalization."""
 
 from __future__ import annotations
 

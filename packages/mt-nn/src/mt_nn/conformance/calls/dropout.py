@@ -1,4 +1,4 @@
-"""Dropout, as far as nothing is left to chance."""
+"""Dropout with settings for which the result is not random."""
 
 from __future__ import annotations
 

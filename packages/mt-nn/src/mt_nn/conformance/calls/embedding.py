@@ -12,7 +12,7 @@ from mt_nn.conformance.drawing import draw
 NUMBERS = np.array([[1, 0, 4], [4, 4, 2]])
 FLAT = NUMBERS.reshape(-1)
 OFFSETS = np.array([0, 2, 2, 5])
-"""Where four bags of the six numbers begin; the second is empty."""
+"""The starts of four bags of the six indices; the second is empty."""
 
 
 _SETTINGS: list[dict[str, Any]] = [
@@ -37,30 +37,23 @@ _BAGS: list[dict[str, Any]] = [
 CALLS: list[Call] = [
     call("functional.embedding", NUMBERS, draw(5, 3)),
     *(
-        call("functional.embedding", NUMBERS, draw(5, 3), **told)
-        for told in _SETTINGS[2:]  # a leaf could not be changed in place by torch
+        call("functional.embedding", NUMBERS, draw(5, 3), **settings)
+        for settings in _SETTINGS[2:]  # torch cannot modify a leaf in place
     ),
     call("Embedding", NUMBERS[0], **TABLE),
     call("Embedding", np.array(3), **TABLE),
-    *(call("Embedding", NUMBERS, **TABLE, **told) for told in _SETTINGS),
-    *(call("EmbeddingBag", NUMBERS, **TABLE, **told) for told in _BAGS),
-    *(call("EmbeddingBag", FLAT, options={"offsets": OFFSETS}, **TABLE, **told) for told in _BAGS),
-    call(
-        "EmbeddingBag",
-        FLAT,
-        options={"offsets": np.append(OFFSETS, 6)},
-        include_last_offset=True,
-        **TABLE,
+    *(call("Embedding", NUMBERS, **TABLE, **settings) for settings in _SETTINGS),
+    *(call("EmbeddingBag", NUMBERS, **TABLE, **settings) for settings in _BAGS),
+    *(
+        call("EmbeddingBag", FLAT, options={"offsets": OFFSETS}, **TABLE, **settings)
+        for settings in _BAGS
     ),
+    call(
+        "EmbeddingBag", FLAT, options={"offsets": np.append(OFFSETS, 6)}, include_last_offset=True,
+        **TABLE),
     call("EmbeddingBag", NUMBERS, options={"per_sample_weights": draw(2, 3)}, mode="sum", **TABLE),
     call("functional.embedding_bag", NUMBERS, draw(5, 3)),
     call(
-        "functional.embedding_bag",
-        FLAT,
-        draw(5, 3),
-        OFFSETS,
-        mode="sum",
-        per_sample_weights=draw(6),
-        padding_idx=4,
-    ),
-]
+        "functional.embedding_bag", FLAT, draw(5, 3), OFFSETS, mode="sum",
+        per_sample_weights=draw(6), padding_idx=4),
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Windows as columns, and back."""
+"""Unfolding and folding of images."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Rows = Callable[..., list[Call]]
 
 
 def pair(function: str, layer: str) -> Rows:
-    """Return what makes rows of a loss as a function, and as a layer with the last settings."""
+    """Return a function that makes rows of a function, and of its layer with the last settings."""
 
     def rows(
         *inputs: Any, settings: Sequence[dict[str, Any]] = (MEAN, NONE), **constants: Any
@@ -64,7 +64,7 @@ DIFFERENCES = [
 ]
 
 SCORES = draw(4, 5)
-MARGINS_JUST_MET = np.eye(5)[CLASSES]  # where torch passes no gradient on
+MARGINS_JUST_MET = np.eye(5)[CLASSES]  # where the gradient of torch is 0
 TARGETS = [
     ({}, SCORES, CLASSES),
     ({}, draw(4, 5, 2), IMAGE_CLASSES),
@@ -79,7 +79,7 @@ nll = pair("nll_loss", "NLLLoss")
 cross_entropy = pair("cross_entropy", "CrossEntropyLoss")
 multi_margin = pair("multi_margin_loss", "MultiMarginLoss")
 
-OF_CLASSES = [
+CLASS_LOSSES = [
     *(
         row
         for rows in (nll, cross_entropy)
@@ -118,7 +118,7 @@ soft_margin = pair("soft_margin_loss", "SoftMarginLoss")
 soft_margins = pair("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss")
 margins = pair("multilabel_margin_loss", "MultiLabelMarginLoss")
 
-OF_LABELS = [
+LABEL_LOSSES = [
     *binary(PROBABILITIES, LABELS),
     *binary(PROBABILITIES, SOFT, weight=POSITIVE),
     *logistic(X, SOFT),
@@ -140,7 +140,7 @@ divergence = pair("kl_div", "KLDivLoss")
 poisson = pair("poisson_nll_loss", "PoissonNLLLoss")
 gaussian = pair("gaussian_nll_loss", "GaussianNLLLoss")
 
-OF_DISTRIBUTIONS = [
+DISTRIBUTIONS = [
     *(
         row
         for target, is_log in ((SOFT, False), (np.log(SOFT), True))
@@ -165,7 +165,7 @@ ranking = pair("margin_ranking_loss", "MarginRankingLoss")
 triplet = pair("triplet_margin_loss", "TripletMarginLoss")
 triplet_by = pair("triplet_margin_with_distance_loss", "TripletMarginWithDistanceLoss")
 
-OF_COMPARISONS = [
+SIMILARITIES = [
     *cosine(*VECTORS[:2], PAIRS, settings=[NONE, {"margin": -0.5}]),
     *cosine(VECTORS[0][0], VECTORS[1][0], np.array(-1), settings=[NONE, {"margin": -0.5}]),
     *hinge(POSITIVE, SIGNS, settings=[NONE, {"margin": 0.4}]),
@@ -183,4 +183,4 @@ OF_COMPARISONS = [
     *triplet_by(*VECTORS, settings=[MEAN, {"margin": 2.0, "swap": True, **NONE}]),
 ]
 
-CALLS = [*DIFFERENCES, *OF_CLASSES, *OF_LABELS, *OF_DISTRIBUTIONS, *OF_COMPARISONS]
+CALLS = [*DIFFERENCES, *CLASS_LOSSES, *LABEL_LOSSES, *DISTRIBUTIONS, *SIMILARITIES]

@@ -17,18 +17,15 @@ _SETTINGS: list[dict[str, Any]] = [
 ]
 
 _TRACKED: dict[str, Any] = {
-    "affine": True,
-    "track_running_stats": True,
-    "momentum": 0.3,
-    "eps": 0.1,
-}
+    "affine": True, "track_running_stats": True, "momentum": 0.3, "eps": 0.1,
+}  # fmt: skip
 
 CALLS: list[Call] = [
     call("functional.layer_norm", draw(4, 3, 5), (5,), draw(5), draw(5)),
     call("functional.layer_norm", draw(4, 3, 5), (3, 5), eps=0.1),
     *(
-        call("LayerNorm", draw(4, 3, 5), **told)
-        for told in (
+        call("LayerNorm", draw(4, 3, 5), **settings)
+        for settings in (
             {"normalized_shape": 5},
             {"normalized_shape": (3, 5), "eps": 0.1},
             {"normalized_shape": [5], "bias": False},
@@ -39,8 +36,8 @@ CALLS: list[Call] = [
     call("functional.rms_norm", draw(4, 3, 5), (3, 5), draw(3, 5), 0.1),
     call("functional.rms_norm", draw(4, 5), (5,)),
     *(
-        call("RMSNorm", draw(2, 3, 5), **told)
-        for told in (
+        call("RMSNorm", draw(2, 3, 5), **settings)
+        for settings in (
             {"normalized_shape": 5},
             {"normalized_shape": (3, 5), "eps": 0.1},
             {"normalized_shape": [5], "elementwise_affine": False},
@@ -48,14 +45,14 @@ CALLS: list[Call] = [
     ),
     call("functional.batch_norm", draw(6, 3, 4), None, None, training=True),
     *(
-        call(name, draw(*shape), num_features=3, **told)
+        call(name, draw(*shape), num_features=3, **settings)
         for name, shape in _BATCHES
-        for told in (_SETTINGS if name == "BatchNorm1d" else _SETTINGS[:1])
+        for settings in (_SETTINGS if name == "BatchNorm1d" else _SETTINGS[:1])
     ),
     *(call(name, draw(*shape), num_features=3, in_training=False) for name, shape in _BATCHES),
     call("BatchNorm1d", draw(4, 3), num_features=3, in_training=False, **_SETTINGS[-1]),
     *(
-        call(name, draw(*shape), num_features=3, **told)
+        call(name, draw(*shape), num_features=3, **settings)
         for name, shape in (
             ("InstanceNorm1d", (2, 3, 4)),
             ("InstanceNorm1d", (3, 4)),
@@ -63,7 +60,7 @@ CALLS: list[Call] = [
             ("InstanceNorm2d", (3, 2, 3)),
             ("InstanceNorm3d", (2, 3, 1, 2, 2)),
         )
-        for told in ({}, _TRACKED)
+        for settings in ({}, _TRACKED)
     ),
     call(
         "InstanceNorm1d", draw(2, 3, 4), num_features=3, track_running_stats=True, in_training=False
@@ -73,17 +70,17 @@ CALLS: list[Call] = [
     call("functional.group_norm", draw(2, 4, 3), 2, draw(4), draw(4)),
     call("functional.group_norm", draw(3, 4), 2, eps=0.1),
     *(
-        call("GroupNorm", draw(2, 4, 3), num_channels=4, **told)
-        for told in (
+        call("GroupNorm", draw(2, 4, 3), num_channels=4, **settings)
+        for settings in (
             {"num_groups": 1},
             {"num_groups": 2, "eps": 0.1, "bias": False},
             {"num_groups": 4, "affine": False},
         )
     ),
     *(
-        call(name, draw(2, 4, 3), **told)
+        call(name, draw(2, 4, 3), **settings)
         for name in ("LocalResponseNorm", "functional.local_response_norm")
-        for told in (
+        for settings in (
             {"size": 2},
             {"size": 3, "alpha": 0.5, "beta": 0.5, "k": 2.0},
             {"size": 9, "alpha": 1.0},

@@ -1,4 +1,4 @@
-"""Pooling: windows, parts, and the way back."""
+"""Pooling, adaptive pooling and unpooling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _both(name: str, dims: int, x: Array, **settings: Any) -> Any:
 
 
 def _unpooling(dims: int, shape: tuple[int, ...], size: int, **settings: Any) -> Any:
-    """Yield the rows of a layer and of its function, for places that all differ."""
+    """Yield the rows of a layer and of its function, with distinct indices."""
     x = draw(*shape)
     planes, each_plane = math.prod(shape[:-dims]), math.prod(shape[-dims:])
     orders = np.random.default_rng(3).random((planes, size)).argsort(1)
@@ -74,7 +74,7 @@ _AVG: list[tuple[int, Array, dict[str, Any]]] = [
     (3, X3, {"kernel_size": 2, "divisor_override": 5}),
 ]
 
-_PARTS: list[tuple[int, Array, dict[str, Any]]] = [
+_ADAPTIVE: list[tuple[int, Array, dict[str, Any]]] = [
     (2, X2, {"output_size": 1}),
     (2, X2, {"output_size": (7, 3)}),
     (2, X2[0], {"output_size": (3, 4)}),
@@ -95,7 +95,7 @@ _LP: list[tuple[int, Array, dict[str, Any]]] = [
 ]
 
 
-def _evenly(*shape: int) -> Array:
+def _uniform(*shape: int) -> Array:
     """Return random numbers from 0 to 1."""
     return np.random.default_rng(0).random(shape)
 
@@ -103,7 +103,7 @@ def _evenly(*shape: int) -> Array:
 _FRACTIONS = [
     call(
         name, draw(*shape), kernel_size=kernel_size, output_size=output_size,
-        constants={"_random_samples": _evenly(*shape[:2], len(shape) - 2)})
+        constants={"_random_samples": _uniform(*shape[:2], len(shape) - 2)})
     for name, shape, kernel_size, output_size in [
         ("FractionalMaxPool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
         ("functional.fractional_max_pool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
@@ -117,11 +117,11 @@ CALLS = [
     for name, rows in (
         ("MaxPool", _MAX),
         ("AvgPool", _AVG),
-        ("AdaptiveAvgPool", _PARTS),
-        ("AdaptiveMaxPool", _PARTS),
+        ("AdaptiveAvgPool", _ADAPTIVE),
+        ("AdaptiveMaxPool", _ADAPTIVE),
         (
             "AdaptiveMaxPool",
-            [(d, x, {**said, "return_indices": True}) for d, x, said in _PARTS[2:6]],
+            [(d, x, {**settings, "return_indices": True}) for d, x, settings in _ADAPTIVE[2:6]],
         ),
         ("LPPool", _LP),
     )

@@ -1,4 +1,4 @@
-"""Positions."""
+"""Position encodings."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from mt_nn.conformance.calls.call import call
 from mt_nn.conformance.drawing import draw
 
 STATES = {"RNN": 1, "GRU": 1, "LSTM": 2}
-"""How many states each kind of network has."""
+"""The number of states of each kind of network."""
 
 X = draw(3, 2, 2)
 SIZES: dict[str, Any] = {"input_size": 2, "hidden_size": 3}
@@ -16,7 +16,7 @@ DEEP: dict[str, Any] = {"num_layers": 2, "bidirectional": True}
 
 
 def _states(count: int, *shape: int) -> Any:
-    """Return first states."""
+    """Return initial states."""
     drawn = tuple(draw(*shape, seed=seed) for seed in range(1, count + 1))
     return drawn if count == 2 else drawn[0]
 

@@ -1,4 +1,4 @@
-"""Inputs made larger or smaller, and elements moved between channels and space."""
+"""Interpolation, and rearrangement of channels and pixels."""
 
 from __future__ import annotations
 
