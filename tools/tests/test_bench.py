@@ -231,7 +231,7 @@ def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:
     if isinstance(job, Points):
         return job, mt.rand(4, 2), mt.randint(0, 2, (4,))
     tokens = ["<pad>", "<unk>", *"abcdef"]
-    job.recall({"tokens": tokens, "unknown": "<unk>"})
+    job.load_state({"tokens": tokens, "unknown": "<unk>"})
     targets = mt.randint(0, 7, (12,)) if isinstance(job, Text) else mt.randint(0, 2, (4,))
     return job, mt.randint(1, 7, (4, 3)), targets
 

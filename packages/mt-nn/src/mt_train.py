@@ -1,8 +1,8 @@
-"""Where the command `mt-train` begins: before all that it needs is imported, which takes a while.
+"""The entry point of the command `mt-train`, which handles Control-C during imports.
 
-Control-C in the middle of an import would end in a traceback, or in an import error of the module
-that was half there. So it ends the process here until the command can answer it, and again when the
-command is done. It is a module of its own because importing `mt_nn` is most of the waiting.
+Control-C during an import, which takes a while, would print a traceback or cause import errors. So
+it exits the process until the command can handle it, and again when the command is done. This is a
+separate module because importing `mt_nn` takes most of the time.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from typing import Any
 
 def main() -> int:
     """Import the command, run it, and return its exit code."""
-    _answer_control_c(_end)
+    _handle_control_c(_exit)
     _open_streams()
     from mt_nn.jobs.command import cli
 
     try:
-        _answer_control_c(signal.default_int_handler)
+        _handle_control_c(signal.default_int_handler)
         return cli.main()
     finally:
-        _answer_control_c(_end)
+        _handle_control_c(_exit)
 
 
-def _answer_control_c(handler: Callable[[int, FrameType | None], Any]) -> None:
-    """Take another handler, unless Control-C is ignored, as behind `nohup`."""
-    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _end):
+def _handle_control_c(handler: Callable[[int, FrameType | None], Any]) -> None:
+    """Install a handler, unless Control-C is ignored, as after `nohup`."""
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _exit):
         signal.signal(signal.SIGINT, handler)
 
 
-def _end(*_: object) -> None:
-    """End the process, whatever it is doing."""
+def _exit(*_: object) -> None:
+    """Exit the process immediately."""
     os.write(2, b"mt-train: interrupted.\n")
     os._exit(130)
 
 
 def _open_streams() -> None:
-    """Let nobody hear what goes to a stream that is closed.
+    """Replace closed standard streams by the null device.
 
-    Its number would be that of the next file to be opened, which others might then write into.
+    Otherwise the next opened file would get the stream's number, and output would go into it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            nothing = os.open(os.devnull, os.O_RDWR)  # has the least number that is free, this one
-            setattr(sys, name, os.fdopen(nothing, "w" if number else "r", closefd=False))
+            descriptor = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is `number`
+            setattr(sys, name, os.fdopen(descriptor, "w" if number else "r", closefd=False))
 
 
 if __name__ == "__main__":

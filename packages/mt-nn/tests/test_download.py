@@ -297,7 +297,7 @@ def test_fetch(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(nn.SettingError, match="name must be one of cifar10, cifar100, fashion"):
         fetch("imagenet", tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(nn.FileError, match="could not make the folder"):
+    with pytest.raises(nn.FileError, match="could not create the folder"):
         fetch("mine", tmp_path / "file")
 
 

@@ -40,14 +40,14 @@ def test_names_of_any_length(tmp_path: Path, name: str) -> None:
     assert names(tmp_path) == [name]
 
 
-def test_names_that_cannot_be(tmp_path: Path) -> None:
+def test_invalid_names(tmp_path: Path) -> None:
     for name in ("n" * 256, "a\0b", "missing/file", ".", ".."):
         with pytest.raises(nn.FileError, match="could not write"):
             write_atomically(f"{tmp_path}/{name}", b"x")
     assert names(tmp_path) == []
 
 
-def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+def test_links_are_followed_and_kept(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "file").write_bytes(b"old")
     (tmp_path / "near").symlink_to("real/file")
@@ -65,7 +65,7 @@ def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "circle").is_symlink()
 
 
-def test_another_hard_link_keeps_the_earlier_content(tmp_path: Path) -> None:
+def test_other_hard_links_keep_their_content(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "copy").hardlink_to(tmp_path / "file")
     write_atomically(tmp_path / "file", b"new")
@@ -73,7 +73,7 @@ def test_another_hard_link_keeps_the_earlier_content(tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == b"old"
 
 
-def test_permissions_are_kept_and_new_ones_are_usual(tmp_path: Path) -> None:
+def test_permissions(tmp_path: Path) -> None:
     path = tmp_path / "file"
     before = os.umask(0o027)
     try:
@@ -90,7 +90,7 @@ def test_permissions_are_kept_and_new_ones_are_usual(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to others")
-def test_owner_and_group_are_kept(tmp_path: Path) -> None:
+def test_owner_and_group_are_preserved(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     os.chown(path, 12345, 54321)
@@ -99,7 +99,7 @@ def test_owner_and_group_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_what_may_not_be_written_to_is_not_replaced(tmp_path: Path) -> None:
+def test_read_only_files_are_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     path.chmod(0o444)
@@ -122,7 +122,7 @@ def make_socket(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, make_socket])
-def test_only_files_are_replaced(tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_only_regular_files_are_replaced(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "thing"
     make(path)
     kind = stat.S_IFMT(path.stat().st_mode)
@@ -147,7 +147,7 @@ def write_half(path: Path, error: BaseException) -> None:
         raise error
 
 
-def test_what_fails_leaves_the_earlier_file(tmp_path: Path) -> None:
+def test_errors_leave_the_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for there in ([], ["file"]):
         for error in (OSError(28, "no room"), KeyboardInterrupt(), nn.FileError("mine")):
@@ -160,7 +160,7 @@ def test_what_fails_leaves_the_earlier_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [2**12, 2**20])
-def test_a_full_disk_leaves_the_earlier_file(tmp_path: Path, size: int) -> None:
+def test_a_full_disk_leaves_the_file_unchanged(tmp_path: Path, size: int) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -174,7 +174,7 @@ def test_a_full_disk_leaves_the_earlier_file(tmp_path: Path, size: int) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_content_and_name_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_content_and_folder_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The content before the name leads to it, so that no power cut leaves an empty file."""
     path, done = tmp_path / "file", []
     fsync, replace = os.fsync, Path.replace
@@ -203,7 +203,7 @@ with replacing(sys.argv[1]) as file:
 """
 
 
-def test_a_killed_process_leaves_nothing_beyond_the_next_save(tmp_path: Path) -> None:
+def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, timeout=60)
@@ -214,7 +214,7 @@ def test_a_killed_process_leaves_nothing_beyond_the_next_save(tmp_path: Path) ->
     assert names(tmp_path) == ["file", "other"]
 
 
-def test_only_own_files_that_nobody_writes_are_swept(tmp_path: Path) -> None:
+def test_only_own_stale_files_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     outside = tmp_path / "outside"
@@ -242,7 +242,7 @@ def test_only_own_files_that_nobody_writes_are_swept(tmp_path: Path) -> None:
     assert outside.read_bytes() == b"mine"
 
 
-def test_a_file_that_is_swept_before_it_is_held_is_made_anew(
+def test_files_removed_before_locking_are_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flock, swept = fcntl.flock, []
@@ -260,7 +260,7 @@ def test_a_file_that_is_swept_before_it_is_held_is_made_anew(
     assert len(swept) == 1
 
 
-def test_many_write_at_once(tmp_path: Path) -> None:
+def test_concurrent_writes(tmp_path: Path) -> None:
     """None takes another's file for one that was left behind, and the target is always whole."""
     path = tmp_path / "file"
     contents = [bytes([number]) * 10_000 for number in range(4)]
@@ -305,7 +305,7 @@ REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
 
 
 @pytest.mark.parametrize(("limit", "most", "read", "content"), REACHED)
-def test_every_limit_can_be_reached_and_raised(
+def test_every_limit_is_checked_and_can_be_raised(
     tmp_path: Path, limit: str, most: float, read: Callable[[Path], object], content: bytes
 ) -> None:
     path = text(tmp_path, content)
@@ -322,18 +322,18 @@ def test_every_limit_can_be_reached_and_raised(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"bytes": 1}, "there is no limit 'bytes'; there are data, memory, line"),
-        ({"data": 0}, "data is a positive number of bytes of data; got 0"),
-        ({"seconds": math.nan}, "seconds is a positive number of seconds; got nan"),
+        ({"bytes": 1}, "the limit must be one of data, memory, line"),
+        ({"data": 0}, "data must be a positive number of bytes of data; got 0"),
+        ({"seconds": math.nan}, "seconds must be a positive number of seconds; got nan"),
         ({"data": "1"}, "data must be a number; got '1'"),
     ],
 )
-def test_limits_that_cannot_be(changes: Any, message: str) -> None:
+def test_invalid_limits(changes: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message), nn.limits(**changes):
         pass
 
 
-def test_limits_hold_in_their_block_and_their_thread(tmp_path: Path) -> None:
+def test_limits_apply_to_their_block_and_thread(tmp_path: Path) -> None:
     path = text(tmp_path, b"12345")
     with nn.limits(data=4) as inner:
         assert inner.data == 4
@@ -347,15 +347,13 @@ def test_limits_hold_in_their_block_and_their_thread(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [5, None, 1.5])
-def test_what_is_no_path(number: Any) -> None:
+def test_arguments_that_are_not_paths(number: Any) -> None:
     with pytest.raises(TypeError, match="os.PathLike"):
         data.read_text(number)
 
 
 @pytest.mark.parametrize("mask", [0, 0o022, 0o077])
-def test_a_new_file_is_everybodys_but_for_the_mask_and_an_old_one_stays(
-    tmp_path: Path, mask: int
-) -> None:
+def test_new_files_have_default_permissions(tmp_path: Path, mask: int) -> None:
     path, before = tmp_path / "file", os.umask(mask)
     try:
         write_atomically(path, b"1")

@@ -1,4 +1,4 @@
-"""`mt-train`: the files it writes, how it goes on, what it answers, and its errors."""
+"""`mt-train`: output files, resumption, predictions, and errors."""
 
 import csv
 import dataclasses
@@ -30,7 +30,7 @@ from mt_autodiff.examples import picture
 from mt_autodiff.examples import training as by_scalars
 from mt_nn.errors import FileError, InputError
 from mt_nn.jobs import JOBS, classification, digits, images, job_class, sentiment
-from mt_nn.jobs.classification import divided
+from mt_nn.jobs.classification import hold_out
 from mt_nn.jobs.command import cli, runs, training
 from mt_nn.jobs.job import Settings
 from mt_nn.jobs.points import point_of
@@ -45,12 +45,12 @@ SHORT = ["--epochs", "1", "--batches", "2", "--batch-size", "8"]
 
 @pytest.fixture
 def drawn() -> None:
-    """Let pictures be drawn."""
+    """Allow drawing."""
 
 
 @pytest.fixture(autouse=True)
 def in_brief(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pictures be blank, which take most of a short training, and what is written be short."""
+    """Skip drawing, which takes most of a short training, and generate short texts."""
     monkeypatch.setattr(job_class("shakespeare"), "length", 40)
     monkeypatch.setattr(picture, "CELLS", 12)
     if "drawn" not in request.fixturenames:
@@ -111,7 +111,7 @@ GOOD, BAD = ("fine", "superb", "warm"), ("dull", "stale", "loud")
 
 
 def reviews(count: int = 120) -> list[tuple[str, int]]:
-    """Return sentences, half of them with a good word, half with a bad one, and their classes."""
+    """Return labelled sentences, half of them with a good word, half with a bad one."""
     rng = np.random.default_rng(0)
     said = []
     for number in range(count):
@@ -159,7 +159,7 @@ EVERY = [
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.slow
 @pytest.mark.parametrize(("job", "model"), EVERY)
-def test_every_job_is_trained_and_tested_in_a_short_form(
+def test_every_job_can_be_trained_and_tested(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str, model: str
 ) -> None:
     DATA[job](tmp_path)
@@ -179,7 +179,7 @@ def test_every_job_is_trained_and_tested_in_a_short_form(
 
 
 class WideDigits(digits.Digits):
-    """A job of one's own."""
+    """A job defined by a user."""
 
     about = "the digits, by a wider network"
 
@@ -187,7 +187,7 @@ class WideDigits(digits.Digits):
         return LeNet(8, channels=(16, 32))
 
 
-def test_a_job_of_ones_own_is_trained_and_asked_like_the_others(
+def test_user_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(JOBS, "wide-digits", WideDigits)
@@ -202,7 +202,7 @@ def test_a_job_of_ones_own_is_trained_and_asked_like_the_others(
 
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.slow
-def test_the_digits_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_digits_are_classified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--epochs", "2", "--out", str(tmp_path)]) == 0
     parts, *epochs = capsys.readouterr().out.splitlines()
     epochs, test, wrote = epochs[:2], epochs[2], epochs[4:]
@@ -239,7 +239,7 @@ def test_the_digits_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 class Sealed(nn.data.TensorDataset):
-    """Counts how often its samples are asked for."""
+    """Count how often samples are read."""
 
     reads = 0
 
@@ -249,7 +249,7 @@ class Sealed(nn.data.TensorDataset):
 
 
 @pytest.mark.slow
-def test_the_test_part_is_looked_at_when_the_training_is_over(
+def test_the_test_set_is_evaluated_after_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     images, test = nn.data.digits()
@@ -267,25 +267,25 @@ def test_the_test_part_is_looked_at_when_the_training_is_over(
     assert sealed.reads
 
 
-def test_the_test_part_can_be_left_alone(
+def test_the_test_set_can_be_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     images, test = nn.data.digits()
     sealed = Sealed(*test.tensors)
     monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
     assert cli.main([*SHORT, "--no-test", "--out", str(tmp_path)]) == 0
-    assert "16 are left alone" in capsys.readouterr().out
+    assert "16 for the test, which is skipped" in capsys.readouterr().out
     assert sealed.reads == 0
     assert not (tmp_path / "confusion.csv").exists()
 
 
-def test_what_is_held_out_for_the_validation_is_always_the_same() -> None:
+def test_the_validation_set_is_fixed() -> None:
     images, _ = nn.data.digits()
-    learnt, validation = divided(images, digits.HELD_OUT)
+    learnt, validation = hold_out(images, digits.HELD_OUT)
     assert (len(learnt), len(validation)) == (1150, 287)
     assert set(learnt.indices) | set(validation.indices) == set(range(1437))
     mt.manual_seed(1)
-    again = divided(images, digits.HELD_OUT)
+    again = hold_out(images, digits.HELD_OUT)
     assert [part.indices.tolist() for part in again] == [
         part.indices.tolist() for part in (learnt, validation)
     ]
@@ -309,10 +309,10 @@ def test_the_same_seed_gives_the_same_losses(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.slow
-def test_pictures_change_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plots_do_not_affect_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ["--epochs", "3", "--batches", "2", "--batch-size", "8"]
     assert cli.main([*settings, "--out", str(tmp_path / "drawn")]) == 0
-    monkeypatch.setattr(training._Picture, "_draw", lambda self, trainer: None)
+    monkeypatch.setattr(training._Plots, "_draw", lambda self, trainer: None)
     assert cli.main([*settings, "--out", str(tmp_path / "plain")]) == 0
     assert losses(tmp_path / "drawn") == losses(tmp_path / "plain")
 
@@ -322,12 +322,10 @@ def test_pictures_change_no_training(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.parametrize("job", POINTS[:-1])
-def test_weights_set_by_hand_are_tested_and_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str
-) -> None:
+def test_weights_set_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str) -> None:
     assert cli.main([job, "--model", "weights", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("nothing to learn; 1000 points for one test at the end\ntest: ")
+    assert printed.startswith("1000 points for the test\ntest: ")
     assert float(re.findall(r"accuracy ([\d.]+) %", printed)[0]) > 98
     assert (tmp_path / "training.png").read_bytes().startswith(PNG)
     assert cli.main(["predict", str(tmp_path), "0.1 0.2", "0.5 0.51"]) == 0
@@ -337,18 +335,20 @@ def test_weights_set_by_hand_are_tested_and_asked(
 
 
 @pytest.mark.parametrize("option", ["--epochs", "--batch-size", "--lr"])
-def test_weights_set_by_hand_learn_nothing(
+def test_weights_set_by_hand_are_not_trained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
     out = ["--out", str(tmp_path / "out")]
     assert cli.main(["xor", "--model", "weights", option, "1", *out]) == 1
-    assert f"has nothing to learn: leave out {option}." in capsys.readouterr().err
+    assert f"is not trained: remove {option}." in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["tensors", "scalars"])
-def test_points_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
+def test_points_are_classified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
     few = ["--epochs", "3", "--batches", "40", "--out", str(tmp_path)]
     assert cli.main(["simple", "--model", model, *few]) == 0
     assert float(re.findall(r"test: .*accuracy ([\d.]+) %", capsys.readouterr().out)[0]) > 90
@@ -360,7 +360,7 @@ def test_points_are_learnt(tmp_path: Path, capsys: pytest.CaptureFixture[str], m
     assert all((float(row["x1"]) < 0.5) == (row["right class"] == "1") for row in mistakes)
 
 
-def test_scalars_learn_as_in_their_own_stage() -> None:
+def test_scalars_train_as_in_stage_1() -> None:
     job = job_class("xor")(Settings("scalars", 5, 50, 0.1, 3, ""))
     job.settings = dataclasses.replace(job.settings, batches=1)
     own = of_scalars.Network(hidden=[10], seed=3)
@@ -374,17 +374,15 @@ def test_scalars_learn_as_in_their_own_stage() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "1 2 3", "1,2,3", "nan 1", "1 inf", "a b", "0x1 2"])
-def test_a_point_is_two_numbers(text: str) -> None:
-    with pytest.raises(InputError, match="a point is two finite numbers in quotes"):
+def test_invalid_points(text: str) -> None:
+    with pytest.raises(InputError, match="a point must be two finite numbers in quotes"):
         point_of(text)
 
 
-def test_a_point_too_far_away_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_with_nan_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["diag", *SHORT, "--out", str(tmp_path)]) == 0
     assert cli.main(["predict", str(tmp_path), "1e300 1"]) == 1
-    assert "the network gives no class" in capsys.readouterr().err
+    assert "the scores of the network are nan" in capsys.readouterr().err
 
 
 # --- Going on -------------------------------------------------------------------------------------
@@ -403,7 +401,7 @@ def control_c() -> Iterator[None]:
 def interrupt_after(
     batches: int, monkeypatch: pytest.MonkeyPatch, number: signal.Signals = signal.SIGINT
 ) -> None:
-    """Press Control-C in the training's next batches, once; or send another signal."""
+    """Send SIGINT, or another signal, once during the next batches."""
     train_on = Trainer._train_on
     count = 0
 
@@ -430,7 +428,7 @@ def interrupt_after(
         ("xor", ["--model", "scalars"], 6),
     ],
 )
-def test_a_training_goes_on_after_control_c_as_if_nothing_had_been(
+def test_resuming_after_control_c_gives_the_same_result(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -446,12 +444,12 @@ def test_a_training_goes_on_after_control_c_as_if_nothing_had_been(
     interrupt_after(batches, monkeypatch)
     assert cli.main([*settings, "--out", str(parted)]) == 130
     assert capsys.readouterr().err == (
-        f"mt-train: interrupted; mt-train --resume {parted} goes on.\n"
+        f"mt-train: interrupted; resume with mt-train --resume {parted}.\n"
     )
     assert cli.main(["predict", str(parted), "image.png"]) == 1
-    assert "is not finished: mt-train --resume" in capsys.readouterr().err
+    assert "is not finished: resume it with mt-train --resume" in capsys.readouterr().err
     assert cli.main([*settings, "--out", str(parted)]) == 1  # nothing is lost by mistake
-    assert "holds a training that is not finished" in capsys.readouterr().err
+    assert "contains an unfinished training" in capsys.readouterr().err
     assert cli.main(["--resume", str(parted)]) == 0
     assert losses(parted) == losses(whole)
     for log in ("log.csv", *(["samples.txt"] if job in ("language", "shakespeare") else [])):
@@ -461,7 +459,7 @@ def test_a_training_goes_on_after_control_c_as_if_nothing_had_been(
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_control_c_before_the_first_batch_leaves_nothing(
+def test_control_c_before_the_first_batch_saves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(self: Any) -> Any:
@@ -473,7 +471,7 @@ def test_control_c_before_the_first_batch_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_control_c_while_data_are_read_does_not_speak_of_an_earlier_training(
+def test_control_c_while_reading_data_does_not_mention_another_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(self: Any) -> Any:
@@ -486,17 +484,17 @@ def test_control_c_while_data_are_read_does_not_speak_of_an_earlier_training(
     assert runs.Run.read(tmp_path).finished
 
 
-def test_a_folder_is_refused_before_data_are_read(
+def test_the_folder_is_checked_before_reading_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     monkeypatch.setattr(digits.Digits, "read", lambda self: pytest.fail("it reads"))
     assert cli.main(["--out", str(tmp_path)]) == 1
-    assert "and holds thesis.tex: name a folder that is empty" in capsys.readouterr().err
+    assert "contains thesis.tex, but no training: choose an empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("job", ["language", "sentiment"])
-def test_a_training_does_not_go_on_with_other_data(
+def test_resuming_with_other_data_raises(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -511,7 +509,7 @@ def test_a_training_does_not_go_on_with_other_data(
     capsys.readouterr()
     assert cli.main(["--resume", str(out)]) == 1
     printed = capsys.readouterr().err
-    assert f"the data in {tmp_path} are not those that the training in {out} began with" in printed
+    assert f"the data in {tmp_path} have changed since the training in {out} was started" in printed
 
 
 @pytest.mark.slow
@@ -524,7 +522,7 @@ def test_a_training_does_not_go_on_with_other_data(
         (["--out", "elsewhere"], "has out"),
     ],
 )
-def test_what_is_resumed_stays_what_it_was(
+def test_resuming_cannot_change_settings(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -544,7 +542,7 @@ def test_what_is_resumed_stays_what_it_was(
     ("job", "options", "named"),
     [("diag", [], '"job": "diag"'), ("xor", ["--seed", "1"], '"seed": 1')],
 )
-def test_a_checkpoint_of_another_training_of_the_same_network_is_refused(
+def test_checkpoints_of_another_training_are_errors(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -563,17 +561,17 @@ def test_a_checkpoint_of_another_training_of_the_same_network_is_refused(
     capsys.readouterr()
     assert cli.main(["--resume", str(own)]) == 1
     printed = capsys.readouterr().err
-    assert printed.startswith(f"mt-train: {checkpoint} is of another training, ")
-    assert named in printed.partition("; that in")[0]
+    assert printed.startswith(f"mt-train: {checkpoint} belongs to another training, ")
+    assert named in printed.partition("; the one in")[0]
     checkpoint.write_bytes(before)
     assert cli.main(["--resume", str(own)]) == 0
     assert cli.main(["--resume", str(other)]) == 0
     (own / "model.safetensors").write_bytes((other / "model.safetensors").read_bytes())
     assert cli.main(["predict", str(own), "0.1 0.2"]) == 1
-    assert "is of another training" in capsys.readouterr().err
+    assert "belongs to another training" in capsys.readouterr().err
 
 
-def test_a_damaged_checkpoint_is_not_the_end(
+def test_resuming_after_removing_a_damaged_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole, parted = tmp_path / "whole", tmp_path / "parted"
@@ -587,21 +585,19 @@ def test_a_damaged_checkpoint_is_not_the_end(
     last.write_bytes(content)
     capsys.readouterr()
     assert cli.main(["--resume", str(parted)]) == 1
-    message = f"{last} is missing or damaged: remove it, and mt-train --resume {parted} goes on "
+    message = f"{last} is missing or damaged: remove it, and resume from the previous checkpoint"
     assert message in capsys.readouterr().err
     last.unlink()
     assert cli.main(["--resume", str(parted)]) == 0
-    assert "goes on in epoch 3, after 0 batches" in capsys.readouterr().out
+    assert "resuming in epoch 3, after 0 batches" in capsys.readouterr().out
     assert losses(parted) == losses(whole)
     (parted / "model.safetensors").write_bytes(content[:50])
     assert cli.main(["predict", str(parted), "0.1 0.2"]) == 1
-    assert "is missing or damaged: bring it back, or train again" in capsys.readouterr().err
+    assert "is missing or damaged: restore it or train again" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_a_training_goes_on_where_it_computed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_uses_the_same_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(1, monkeypatch)
     assert cli.main(["xor", *SHORT, "--backend", "simple", "--out", str(tmp_path)]) == 130
     seen = []
@@ -616,7 +612,7 @@ def test_a_training_goes_on_where_it_computed(
     assert set(seen) == {"simple"}
 
 
-def test_a_network_is_asked_where_the_backend_that_learnt_it_is_not(
+def test_prediction_without_the_backend_of_the_training(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
@@ -631,7 +627,7 @@ def test_a_network_is_asked_where_the_backend_that_learnt_it_is_not(
     assert cli.main(["--resume", str(tmp_path), "--backend", "numpy"]) == 0
 
 
-def test_data_may_move_while_a_training_waits(
+def test_resuming_with_a_moved_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -640,11 +636,11 @@ def test_data_may_move_while_a_training_waits(
     assert cli.main(["shakespeare", *SHORT, "--data-dir", "plays"]) == 130
     Path("plays").rename("moved")
     assert cli.main(["--resume", "runs/shakespeare"]) == 1
-    assert "plays: No such file or directory. --data-dir names" in capsys.readouterr().err
+    assert "plays: No such file or directory. Set --data-dir to" in capsys.readouterr().err
     assert cli.main(["--resume", "runs/shakespeare", "--data-dir", "moved"]) == 0
 
 
-def test_a_picture_that_finds_no_space_loses_no_epoch(
+def test_failing_to_write_a_plot_loses_no_epoch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(path: Path, content: bytes) -> None:
@@ -655,12 +651,12 @@ def test_a_picture_that_finds_no_space_loses_no_epoch(
         patch.setattr(training, "write_atomically", full)
         assert cli.main([*settings, "--out", str(tmp_path)]) == 1
     printed = capsys.readouterr().err
-    assert printed.endswith(f" Then mt-train --resume {tmp_path} goes on.\n")
+    assert printed.endswith(f" Then resume: mt-train --resume {tmp_path}.\n")
     assert cli.main(["--resume", str(tmp_path)]) == 0
-    assert "goes on in epoch 2, after 0 batches" in capsys.readouterr().out
+    assert "resuming in epoch 2, after 0 batches" in capsys.readouterr().out
 
 
-def test_an_image_that_is_dark_on_a_bright_ground_is_refused(
+def test_images_with_a_bright_background_are_errors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -669,12 +665,12 @@ def test_an_image_that_is_dark_on_a_bright_ground_is_refused(
     page.paste(0, (2, 2, 6, 6))
     page.save(tmp_path / "7.png")
     assert cli.main(["predict", str(out), str(tmp_path / "7.png")]) == 1
-    assert "has a bright ground" in capsys.readouterr().err
+    assert "has a bright background" in capsys.readouterr().err
     ImageOps.invert(page).save(tmp_path / "7.png")
     assert cli.main(["predict", str(out), str(tmp_path / "7.png")]) == 0
 
 
-def test_a_checkpoint_of_another_network_is_refused(
+def test_checkpoints_of_another_network_are_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     interrupt_after(1, monkeypatch)
@@ -709,7 +705,7 @@ def test_a_checkpoint_of_another_network_is_refused(
     ],
     ids=["nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"],
 )
-def test_a_damaged_description_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_damaged_run_files(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(FileError, match="damaged"):
         runs.Run.read(tmp_path)
@@ -721,20 +717,18 @@ def test_a_damaged_description_is_refused(tmp_path: Path, content: bytes) -> Non
 @pytest.mark.parametrize(
     "saved", [None, 5, [1, 2], {}, {"x": 1}, {0: mt.ones(2)}, {"weights": {"a": mt.ones(2)}}]
 )
-def test_a_file_of_something_else_than_the_network_is_one_sentence(
+def test_invalid_model_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], saved: Any
 ) -> None:
     runs.Run(tmp_path, "xor", Settings("tensors", 1, 1, 0.1, 0, ""), finished=True).write()
     nn.save(saved, tmp_path / "model.safetensors")
     assert cli.main(["predict", str(tmp_path), "0 0"]) == 1
-    message = f"mt-train: {tmp_path}/model.safetensors is not of this network: "
+    message = f"mt-train: {tmp_path}/model.safetensors does not fit this network: "
     assert re.fullmatch(f"{re.escape(message)}.*\n", capsys.readouterr().err)
 
 
 @pytest.mark.slow
-def test_a_network_is_asked_about_a_users_image(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prediction_for_an_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     assert cli.main(["--epochs", "5", "--out", str(run)]) == 0
     images, labels = nn.data.digits()[1][:20]
@@ -754,18 +748,18 @@ def test_a_network_is_asked_about_a_users_image(
     ("name", "message"),
     [
         ("missing.png", "No such file"),
-        ("text.png", "no image that can be read"),
-        ("large.png", "is an image of 30 x 20 points; the network reads 8 x 8"),
+        ("text.png", "not an image that can be read"),
+        ("large.png", "has 30 x 20 pixels; the network takes images of 8 x 8"),
         (".", "Is a directory"),
-        ("pipe.png", "it is a device or a pipe, and no file"),
-        ("animated.gif", "holds 2 images: save one of them"),
-        ("deep.png", "has more than 8 bits for a colour"),
-        ("glass.png", "is transparent in places"),
-        ("huge.png", "is an image of 10000 x 9000 points"),
-        ("cut.png", "no image that can be read"),
+        ("pipe.png", "it is a device or a pipe, not a file"),
+        ("animated.gif", "contains 2 images: save one of them"),
+        ("deep.png", "has more than 8 bits per channel"),
+        ("glass.png", "has transparent pixels"),
+        ("huge.png", "has 10000 x 9000 pixels"),
+        ("cut.png", "not an image that can be read"),
     ],
 )
-def test_an_image_that_cannot_be_taken_is_one_sentence(
+def test_unsupported_images(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
     (tmp_path / "text.png").write_text("no image")
@@ -796,7 +790,7 @@ def sentiment_of(folder: Path, *arguments: str) -> int:
     return cli.main(["sentiment", "--batch-size", "16", *where, *arguments])
 
 
-def test_sentences_are_told_apart_and_the_words_that_decided_are_named(
+def test_sentences_are_classified_and_decisive_words_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_reviews(tmp_path / "movie-reviews")
@@ -806,8 +800,8 @@ def test_sentences_are_told_apart_and_the_words_that_decided_are_named(
     assert cli.main(["predict", str(tmp_path / "out"), *asked]) == 0
     good, bad = capsys.readouterr().out.splitlines()
     share = r"[\d.]+ %"
-    assert re.match(rf"positive {share}, negative {share}; decided by superb \([\d.]+\)", good)
-    assert re.match(rf"negative {share}, positive {share}; decided by stale \([\d.]+\)", bad)
+    assert re.match(rf"positive {share}, negative {share}; decisive words: superb \([\d.]+\)", good)
+    assert re.match(rf"negative {share}, positive {share}; decisive words: stale \([\d.]+\)", bad)
 
 
 def test_mistakes_are_written_with_their_sentences(tmp_path: Path) -> None:
@@ -821,17 +815,17 @@ def test_mistakes_are_written_with_their_sentences(tmp_path: Path) -> None:
         assert row["predicted class"] != row["right class"]
 
 
-def test_the_vocabulary_is_that_of_the_sentences_learnt_from(tmp_path: Path) -> None:
+def test_the_vocabulary_is_that_of_the_training_set(tmp_path: Path) -> None:
     write_reviews(tmp_path / "movie-reviews")
     job = sentiment.Sentiment(Settings("random", 1, 8, 0.1, 0, str(tmp_path)))
-    said, _ = divided(reviews(), 0.1)  # type: ignore[arg-type]
-    learnt, _ = divided(said, 0.1)
+    said, _ = hold_out(reviews(), 0.1)  # type: ignore[arg-type]
+    learnt, _ = hold_out(said, 0.1)
     often = Counter(word for text, _ in learnt for word in nn.data.tokenize(text))
     assert job.read().counts == (98, 10, 12)
     assert set(job.vocabulary.tokens) - {"<pad>", "<unk>"} == {w for w in often if often[w] > 1}
 
 
-def test_sst2_is_read_where_it_lies_in_the_folder(tmp_path: Path) -> None:
+def test_sst2_is_used_if_it_exists(tmp_path: Path) -> None:
     lines = [f"{text}\t{label}\n" for text, label in reviews(50)]
     for name, part in {"train.tsv": lines[:40], "dev.tsv": lines[40:]}.items():
         (tmp_path / name).write_text("".join(["sentence\tlabel\n", *part]))
@@ -841,7 +835,7 @@ def test_sst2_is_read_where_it_lies_in_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stopped", [None, 3, 10])
-def test_the_parameters_of_the_best_epoch_are_kept(
+def test_the_parameters_of_the_best_epoch_are_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: int | None
 ) -> None:
     write_reviews(tmp_path / "movie-reviews")
@@ -865,7 +859,7 @@ def test_the_parameters_of_the_best_epoch_are_kept(
     assert len(rows) == rows.index(best) + 4  # three epochs were no better
 
 
-def test_sentences_without_a_word_are_left_out(tmp_path: Path) -> None:
+def test_sentences_without_words_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "movieReviewSnippets_GroundTruth.txt"
     path.write_text("".join(f"{n}\t1\t{'' if n % 2 else 'fine'}\n" for n in range(100)))
     job = sentiment.Sentiment(Settings("random", 1, 8, 0.1, 0, str(tmp_path)))
@@ -875,18 +869,21 @@ def test_sentences_without_a_word_are_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "an empty sentence was given"),
-        (" \n", "an empty sentence was given"),
-        ("qwertz uiop", "the network knows none of the words in 'qwertz uiop'"),
-        ("fine " * 201, "a text of 201 words was given; the network reads a sentence of 200"),
+        ("", "the sentence is empty"),
+        (" \n", "the sentence is empty"),
+        ("qwertz uiop", "no word of 'qwertz uiop' occurs in the training sentences"),
+        (
+            "fine " * 201,
+            "a text of 201 words was given; the network takes sentences of at most 200",
+        ),
     ],
 )
-def test_a_sentence_that_cannot_be_judged_is_one_sentence(
+def test_unsupported_sentences(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     job = sentiment.Sentiment(Settings("random", 1, 1, 0.1, 0, ""))
-    job.recall({"tokens": ["<pad>", "<unk>", "fine"]})
-    run = runs.Run(tmp_path, "sentiment", job.settings, job.known(), finished=True)
+    job.load_state({"tokens": ["<pad>", "<unk>", "fine"]})
+    run = runs.Run(tmp_path, "sentiment", job.settings, job.state(), finished=True)
     run.save(job.network())
     run.write()
     assert cli.main(["predict", str(tmp_path), "fine", text]) == 1
@@ -897,7 +894,7 @@ def test_a_sentence_that_cannot_be_judged_is_one_sentence(
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(1, 9))
-def test_what_words_weigh_is_what_changes_without_them(numbers: list[int], padding: int) -> None:
+def test_weights_of_words_are_changes_without_them(numbers: list[int], padding: int) -> None:
     mt.manual_seed(0)
     network = TextCNN(10, 3, filters=2).eval()
 
@@ -915,7 +912,7 @@ def test_what_words_weigh_is_what_changes_without_them(numbers: list[int], paddi
 # --- What is wrong is said ------------------------------------------------------------------------
 
 
-def test_ten_thousand_images_alone_are_divided(tmp_path: Path) -> None:
+def test_mnist_without_training_images(tmp_path: Path) -> None:
     write_mnist(tmp_path / "mnist", parts=["t10k"], count=100)
     job = job_class("mnist")(Settings("lenet", 1, 8, 0.1, 0, str(tmp_path)))
     assert job.read().counts == (81, 9, 10)
@@ -923,14 +920,12 @@ def test_ten_thousand_images_alone_are_divided(tmp_path: Path) -> None:
     assert job.read().counts == (90, 10, 100)
 
 
-def test_too_few_images_end_with_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_too_few_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_mnist(tmp_path, count=1)
     where = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
     assert cli.main(["mnist", *where]) == 1
-    message = "1 images to learn from, 0 for the validation and 1 for the test are too few."
-    assert capsys.readouterr().err == f"mt-train: {message}\n"
+    message = "1 images for training, 0 for validation and 1 for the test are too few"
+    assert capsys.readouterr().err.startswith(f"mt-train: {message}")
     assert not (tmp_path / "out").exists()
 
 
@@ -947,20 +942,21 @@ def test_too_few_images_end_with_one_line(
         (["--model", "resnet9"], "--model of digits must be one of lenet"),
         (
             ["mnist", "--data-dir", "no-such-folder"],
-            "no-such-folder: No such file or directory. --data-dir names the folder of the data "
-            "sets, with those of this job in mnist; mt_nn.data.fetch('mnist') makes them.",
+            "no-such-folder: No such file or directory. Set --data-dir to the folder of the data "
+            "sets; this job reads files from its subfolder mnist; download them with "
+            "mt_nn.data.fetch('mnist').",
         ),
         (["mnist", "--data-dir", "."], "does not contain t10k-images-idx3-ubyte"),
         (["mnist", "--data-dir", "{broken}"], "is damaged"),
         (["mnist", "--data-dir", "x" * 300], "could not read"),
-        (["--out", "{file}"], "could not make the folder"),
+        (["--out", "{file}"], "could not create the folder"),
         (["sentiment", "--data-dir", "no-such-folder"], "No such file"),
         (["sentiment", "--data-dir", "{file}"], "Not a directory"),
-        (["--resume", "no-such-folder"], "is no folder of a training"),
-        (["predict", "no-such-folder", "x.png"], "is no folder of a training"),
+        (["--resume", "no-such-folder"], "is not the folder of a training"),
+        (["predict", "no-such-folder", "x.png"], "is not the folder of a training"),
     ],
 )
-def test_mistakes_end_with_one_line(
+def test_errors_are_printed_in_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -980,7 +976,7 @@ def test_mistakes_end_with_one_line(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_one_sentence(
+def test_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*arguments: Any) -> None:
@@ -1014,7 +1010,7 @@ def test_a_full_disk_is_one_sentence(
         ({"seeds": 1}, "damaged"),
     ],
 )
-def test_settings_that_were_changed_by_hand_are_refused(
+def test_invalid_settings_in_run_files(
     tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     run = runs.Run(tmp_path, "digits", Settings("lenet", 1, 1, 0.1, 0, ""))
@@ -1027,7 +1023,7 @@ def test_settings_that_were_changed_by_hand_are_refused(
 
 
 @pytest.mark.parametrize(("size", "label"), [(16, 9), (28, 10)])
-def test_images_of_another_data_set_are_refused(
+def test_images_of_another_data_set_are_errors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int, label: int
 ) -> None:
     write_idx(tmp_path / "t10k-images-idx3-ubyte.gz", np.zeros((40, size, size)))
@@ -1035,22 +1031,24 @@ def test_images_of_another_data_set_are_refused(
     out = tmp_path / "out"
     assert cli.main(["mnist", "--data-dir", str(tmp_path), "--out", str(out)]) == 1
     assert re.fullmatch(
-        r"mt-train: .* holds (images of 16 x 16 points|an image of class 10); .*\n",
+        r"mt-train: .* contains (images of 16 x 16 pixels|an image of class 10); .*\n",
         capsys.readouterr().err,
     )
     assert not out.exists()
 
 
-def test_files_of_others_are_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_files_are_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "model.safetensors").write_text("mine")
     assert cli.main(["xor", "--model", "weights", "--out", str(tmp_path)]) == 1
-    assert "is no folder of a training, and holds model.safetensors" in capsys.readouterr().err
+    assert "contains model.safetensors, but no training" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
 
 
 @pytest.fixture
 def nobody() -> Iterator[None]:
-    """Let root, who may do everything, be somebody else."""
+    """Change the user if it is root, who has all permissions."""
     if os.geteuid():
         yield
         return
@@ -1060,7 +1058,7 @@ def nobody() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o444, 0o555])
-def test_a_folder_of_somebody_else_is_one_sentence(
+def test_folders_without_permission(
     capsys: pytest.CaptureFixture[str], nobody: None, mode: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -1075,29 +1073,31 @@ def test_a_folder_of_somebody_else_is_one_sentence(
 
 @pytest.mark.parametrize("asked", [["--resume"], ["predict"]])
 @pytest.mark.parametrize("kind", ["file", "file/below", "loop", "x" * 300])
-def test_what_is_no_folder_is_no_folder_of_a_training(
+def test_files_instead_of_folders(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str], kind: str
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     assert cli.main([*asked, str(tmp_path / kind), *["0 0"] * (asked == ["predict"])]) == 1
-    assert "is no folder of a training: it holds no run.json" in capsys.readouterr().err
+    assert (
+        "is not the folder of a training: it does not contain run.json" in capsys.readouterr().err
+    )
 
 
-def test_a_description_that_is_a_pipe_is_not_waited_for(
+def test_run_files_that_are_pipes_do_not_block(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo(tmp_path / "run.json")
     for arguments in (["xor", "--out"], ["--resume"]):
         assert cli.main([*arguments, str(tmp_path)]) == 1
-        assert "it is a device or a pipe, and no file" in capsys.readouterr().err
+        assert "it is a device or a pipe, not a file" in capsys.readouterr().err
 
 
 def test_two_trainings_cannot_share_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = runs.Run(tmp_path / "out", "xor", Settings("weights", 0, 1, 0.0, 0, ""))
-    with run.held():
+    with run.locked():
         assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 1
     assert "another mt-train is training in" in capsys.readouterr().err
     assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 0
@@ -1105,14 +1105,14 @@ def test_two_trainings_cannot_share_a_folder(
 
 @pytest.mark.usefixtures("drawn")
 @pytest.mark.filterwarnings("error")
-def test_letters_that_no_font_has_are_drawn_without_a_warning(tmp_path: Path) -> None:
+def test_missing_glyphs_cause_no_warning(tmp_path: Path) -> None:
     write_reviews(tmp_path / "movie-reviews")
     (path,) = (tmp_path / "movie-reviews").iterdir()
     path.write_text(path.read_text().replace("film", "\U0001f600 \u6f22 \x07 \x00"))
     assert sentiment_of(tmp_path, *SHORT) == 0
 
 
-def test_a_folder_holds_the_results_of_one_training(tmp_path: Path) -> None:
+def test_a_folder_contains_the_results_of_one_training(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert cli.main([*SHORT, "--out", str(out)]) == 0
     (out / "notes.txt").write_text("mine")
@@ -1122,9 +1122,7 @@ def test_a_folder_holds_the_results_of_one_training(tmp_path: Path) -> None:
     assert names_in(out) == {"run.json", "checkpoints", "earlier", "notes.txt", *written}
 
 
-def test_a_training_that_is_finished_is_not_lost_to_the_next(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_finished_training_is_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert cli.main([*SHORT, "--out", str(out)]) == 0
     Image.new("L", (8, 8)).save(tmp_path / "7.png")
@@ -1137,7 +1135,7 @@ def test_a_training_that_is_finished_is_not_lost_to_the_next(
         assert capsys.readouterr().out.splitlines()[-1] == answer
 
 
-def test_after_a_divergence_there_is_a_way_to_begin_again(
+def test_restarting_after_divergence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train_on = Trainer._train_on
@@ -1150,17 +1148,15 @@ def test_after_a_divergence_there_is_a_way_to_begin_again(
     monkeypatch.setattr(Trainer, "_train_on", diverged)
     again = ["xor", "--epochs", "2", "--batches", "2"]
     assert cli.main([*again, "--out", str(tmp_path / "out")]) == 1
-    assert capsys.readouterr().err.endswith("Take a smaller --lr, and another --out.\n")
+    assert capsys.readouterr().err.endswith("Use a smaller --lr and another --out.\n")
 
 
 @pytest.mark.parametrize("model", ["tensors", "scalars"])
-def test_a_training_that_diverges_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
-) -> None:
+def test_divergence(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
     rate = ["--lr", "1e30", "--batches", "9", "--out", str(tmp_path)]
     assert cli.main(["xor", "--model", model, *rate]) == 1
     printed = capsys.readouterr().err
-    assert re.fullmatch(r"mt-train: the training has diverged: .* Take a smaller --lr\.\n", printed)
+    assert re.fullmatch(r"mt-train: the training has diverged: .* Use a smaller --lr\.\n", printed)
 
 
 COMMAND = [sys.executable, "-m", "mt_train"]
@@ -1172,7 +1168,7 @@ def run_command(*arguments: str, **settings: Any) -> subprocess.CompletedProcess
 
 
 @pytest.mark.slow
-def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_training(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [*COMMAND, "xor", "--epochs", "99", "--batches", "3", "--out", str(out)]
     with subprocess.Popen(
@@ -1183,8 +1179,8 @@ def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == (
-            "mt-train: what happens cannot be told (Broken pipe); "
-            f"mt-train --resume {out} goes on.\n"
+            "mt-train: could not print the progress (Broken pipe); "
+            f"resume with mt-train --resume {out}.\n"
         )
     assert process.returncode == 1
     assert not runs.Run.read(out).finished
@@ -1193,7 +1189,7 @@ def test_a_training_ends_when_nobody_listens_any_more_and_goes_on(tmp_path: Path
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_closed_streams_are_no_obstacle(tmp_path: Path, closed: str) -> None:
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
     out = ["xor", "--epochs", "1", "--batches", "2", "--out", str(tmp_path)]
     for arguments in (out, ["predict", str(tmp_path), "0.1 0.2"]):
         command = shlex.join([*COMMAND, *arguments])
@@ -1224,14 +1220,14 @@ sys.exit(mt_train.main())
 
 
 @pytest.mark.parametrize("moment", ["numpy", "mt_tensor", "mt_nn.jobs.command.training", "the end"])
-def test_control_c_is_answered_before_the_command_is_there_and_after(moment: str) -> None:
+def test_control_c_during_imports_and_at_exit(moment: str) -> None:
     command = [sys.executable, "-c", PRESSED, moment, "--help"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (130, "mt-train: interrupted.\n")
     assert bool(result.stdout) == (moment == "the end")
 
 
-def test_a_terminal_without_letters_is_told_all(tmp_path: Path) -> None:
+def test_terminals_without_unicode(tmp_path: Path) -> None:
     out = tmp_path / "ol\u00e9"
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
     result = run_command(
@@ -1253,7 +1249,7 @@ def own_signals() -> Iterator[None]:
 @pytest.mark.usefixtures("own_signals")
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("control_c", [signal.default_int_handler, signal.SIG_IGN])
-def test_a_system_that_ends_a_training_has_it_saved(
+def test_sigterm_saves_a_checkpoint(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -1265,12 +1261,12 @@ def test_a_system_that_ends_a_training_has_it_saved(
     interrupt_after(3, monkeypatch, ending)
     assert cli.main(["xor", *SHORT, "--batches", "5", "--out", str(tmp_path)]) == 130
     assert signal.getsignal(ending) is signal.SIG_DFL
-    assert f"interrupted; mt-train --resume {tmp_path} goes on." in capsys.readouterr().err
+    assert f"interrupted; resume with mt-train --resume {tmp_path}." in capsys.readouterr().err
     assert cli.main(["--resume", str(tmp_path)]) == 0
     assert len(losses(tmp_path)) == 5
 
 
-def test_a_full_disk_spares_what_was_learnt_before(
+def test_a_full_disk_keeps_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
@@ -1294,9 +1290,9 @@ def test_a_full_disk_spares_what_was_learnt_before(
         ("--seed", "-1", "seed must be a non-negative integer; -1 was given"),
         ("--threads", "0", "--threads must be from 1 to 1024; got 0"),
         ("--threads", "1025", "--threads must be from 1 to 1024; got 1025"),
-        ("--lr", "-1", "lr must be a finite number from 0 on; got -1.0"),
-        ("--lr", "nan", "lr must be a finite number from 0 on; got nan"),
-        ("--lr", "inf", "lr must be a finite number from 0 on; got inf"),
+        ("--lr", "-1", "lr must be a finite, non-negative number; got -1.0"),
+        ("--lr", "nan", "lr must be a finite, non-negative number; got nan"),
+        ("--lr", "inf", "lr must be a finite, non-negative number; got inf"),
     ],
 )
 def test_bad_options(
@@ -1313,7 +1309,7 @@ def test_bad_options(
         ("--lr", "fast", "invalid float value: 'fast'"),
     ],
 )
-def test_options_that_are_no_numbers(
+def test_options_that_are_not_numbers(
     capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
 ) -> None:
     with pytest.raises(SystemExit) as exit_:
@@ -1330,7 +1326,7 @@ def test_help_lists_every_job(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(re.search(rf"^  {name} +\S", printed, re.MULTILINE) for name in JOBS)
 
 
-def test_importing_is_light() -> None:
+def test_importing_is_lightweight() -> None:
     code = (
         "import sys, mt_nn, mt_nn.jobs.command.cli\n"
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors', 'PIL'}\n"

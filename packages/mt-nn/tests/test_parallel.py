@@ -28,7 +28,7 @@ from mt_nn.data import (
     TensorDataset,
 )
 from mt_nn.errors import InputError, RankError, SettingError
-from mt_nn.jobs.text import Memory, Windows
+from mt_nn.jobs.text import SaveHiddenState, Windows
 from mt_nn.parallel import (
     DataParallel,
     DistributedSampler,
@@ -641,7 +641,7 @@ def test_what_is_remembered_of_a_text_goes_on_with_any_number_of_ranks(tmp_path:
             model,
             optim.SGD(model.parameters(), 0.5),
             F.cross_entropy,
-            callbacks=[Memory(), stopping] if stop else [Memory()],
+            callbacks=[SaveHiddenState(), stopping] if stop else [SaveHiddenState()],
         )
         windows = Windows(tokens[:, group.rank :: group.size], 5)
         with contextlib.suppress(KeyboardInterrupt):

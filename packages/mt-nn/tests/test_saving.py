@@ -53,7 +53,7 @@ def test_tensors_of_all_kinds_are_saved_and_loaded(tmp_path: Path, backend: Any)
         nn.load(path, backend="nowhere")
 
 
-def test_torch_reads_what_is_saved_here_and_the_other_way_round(tmp_path: Path) -> None:
+def test_torch_reads_our_files_and_vice_versa(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     files = pytest.importorskip("safetensors.torch")
     state = state_of_all_kinds()
@@ -70,7 +70,7 @@ def test_torch_reads_what_is_saved_here_and_the_other_way_round(tmp_path: Path) 
     np.testing.assert_array_equal(loaded.float(), numbers.float())
 
 
-def test_shared_parameters_travel_to_torch_and_back(tmp_path: Path) -> None:
+def test_shared_parameters_are_exchanged_with_torch(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     files = pytest.importorskip("safetensors.torch")
 
@@ -91,24 +91,24 @@ def test_shared_parameters_travel_to_torch_and_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(theirs[1].weight.detach(), ours[1].weight.detach())
 
 
-def test_element_types_that_tensors_have_not_are_refused(tmp_path: Path) -> None:
+def test_unsupported_dtypes(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     path.write_bytes(layout.packed({"a": np.ones(2, np.complex64)}, {}))
-    with pytest.raises(nn.FileError, match="a in .* has elements of complex64, which tensors have"):
+    with pytest.raises(nn.FileError, match="a in .* has dtype complex64, which tensors do not"):
         nn.load(path)
     head = b'{"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
     path.write_bytes(len(head).to_bytes(8, "little") + head + b"ab")
-    with pytest.raises(nn.FileError, match="elements of F8_E4M3, which cannot be read"):
+    with pytest.raises(nn.FileError, match="dtype F8_E4M3, which is not supported"):
         nn.load(path)
 
 
-def test_metadata_are_strings(tmp_path: Path) -> None:
-    with pytest.raises(nn.SettingError, match="'epoch' holds 3"):
+def test_metadata_must_be_strings(tmp_path: Path) -> None:
+    with pytest.raises(nn.SettingError, match="'epoch' has the value 3"):
         nn.save({}, tmp_path / "m", metadata={"epoch": 3})  # type: ignore[dict-item]
-    with pytest.raises(nn.FileError, match="no safetensors file"):
+    with pytest.raises(nn.FileError, match="not a safetensors file"):
         read_metadata(Path(__file__))
     (tmp_path / "list").write_bytes((2).to_bytes(8, "little") + b"[]")
-    with pytest.raises(nn.FileError, match="no safetensors file"):
+    with pytest.raises(nn.FileError, match="not a safetensors file"):
         read_metadata(tmp_path / "list")
 
 
@@ -147,7 +147,7 @@ def draw(own: mt.Generator) -> Any:
     return mt.rand(3).tolist(), random.random(), older, own.numpy.random()
 
 
-def test_a_checkpoint_holds_a_whole_training(tmp_path: Path) -> None:
+def test_a_checkpoint_restores_a_training(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model, optimizer = trained()
     own = mt.Generator().manual_seed(3)
@@ -177,7 +177,7 @@ def test_a_checkpoint_holds_a_whole_training(tmp_path: Path) -> None:
     assert b'"model.0.weight":{"dtype":"F32","shape":[4,3]' in path.read_bytes()
 
 
-def test_generators_may_be_left_alone(tmp_path: Path) -> None:
+def test_generators_are_optional(tmp_path: Path) -> None:
     for saved, loaded in ((True, False), (False, True)):
         nn.save_checkpoint(tmp_path / "c", generators=saved, epoch=1)
         before = mt.get_rng_state()
@@ -187,7 +187,7 @@ def test_generators_may_be_left_alone(tmp_path: Path) -> None:
         assert mt.get_rng_state() == moved != before
 
 
-def test_pythons_generator_may_be_saved_as_python_has_it() -> None:
+def test_python_generator_states_may_be_tuples() -> None:
     state = Generators().state_dict()
     before = random.getstate()
     random.random()
@@ -213,7 +213,7 @@ class Stubborn:
         self.state = list(state)
 
 
-def test_nothing_changes_unless_all_fits(tmp_path: Path) -> None:
+def test_nothing_changes_if_a_part_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model, optimizer = trained()
     part = Stubborn()
@@ -233,12 +233,16 @@ def test_nothing_changes_unless_all_fits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parts", "error", "message"),
     [
-        ({"scheduler": Stubborn()}, nn.StateDictError, "no 'scheduler'; it holds model, epoch"),
+        (
+            {"scheduler": Stubborn()},
+            nn.StateDictError,
+            "does not contain 'scheduler'; it contains model, epoch",
+        ),
         ({"model": nn.Linear(2, 2)}, nn.StateDictError, "does not fit model"),
-        ({"model": [network()]}, nn.StateDictError, "parts .*, and has"),
-        ({"epoch": 3}, nn.SettingError, "Values are not asked for"),
+        ({"model": [network()]}, nn.StateDictError, "parts .*, but has"),
+        ({"epoch": 3}, nn.SettingError, "Do not pass values"),
         ({"epoch": network()}, nn.StateDictError, "does not fit epoch: .* dictionary of values"),
-        ({"both": [Stubborn()]}, nn.StateDictError, r"parts \[0, 1\], and has \[0\]"),
+        ({"both": [Stubborn()]}, nn.StateDictError, r"parts \[0, 1\], but has \[0\]"),
     ],
 )
 def test_parts_that_do_not_fit(tmp_path: Path, parts: Any, error: Any, message: str) -> None:
@@ -274,7 +278,7 @@ def test_values_that_cannot_be_saved(tmp_path: Path, value: Any, message: str) -
     assert nn.load_checkpoint(tmp_path / "c") == {"epoch": 1}
 
 
-def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+def test_damaged_and_invalid_files(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model = network()
     nn.save_checkpoint(path, model=model, epoch=1)
@@ -289,10 +293,10 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
         with pytest.raises(nn.FileError, match="damaged"):
             nn.load_checkpoint(path, model=model)
     nn.save(model.state_dict(), path)
-    with pytest.raises(nn.StateDictError, match="no 'model'; .* A model alone is read with"):
+    with pytest.raises(nn.StateDictError, match="not contain 'model'; .* state of a single model"):
         nn.load_checkpoint(path, model=model)
     nn.save([1], path)
-    with pytest.raises(nn.FileError, match="is no checkpoint: it holds a list"):
+    with pytest.raises(nn.FileError, match="is not a checkpoint: it contains a list"):
         nn.load_checkpoint(path, model=model)
     with pytest.raises(nn.FileError, match="could not read"):
         nn.load_checkpoint(tmp_path / "nowhere", model=model)
@@ -310,7 +314,7 @@ def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     checkpoints = nn.Checkpoints(folder, keep_last=2, keep_best=1)
     assert checkpoints.last() is None
-    with pytest.raises(nn.FileError, match="holds no checkpoint"):
+    with pytest.raises(nn.FileError, match="does not contain a checkpoint"):
         checkpoints.load()
     (folder / ".mt-nn-unfinished-0123456789abcdef").write_bytes(b"half writ")
     (folder / "notes.txt").write_text("mine")
@@ -335,23 +339,23 @@ def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
         ({"mode": "least"}, "mode must be 'min' or 'max'"),
     ],
 )
-def test_settings_of_a_folder(tmp_path: Path, settings: Any, message: str) -> None:
+def test_invalid_settings_of_checkpoints(tmp_path: Path, settings: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         nn.Checkpoints(tmp_path, **settings)
 
 
-def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
+def test_invalid_folders(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(nn.FileError, match="could not make the folder"):
+    with pytest.raises(nn.FileError, match="could not create the folder"):
         nn.Checkpoints(tmp_path / "file")
     with pytest.raises(nn.SettingError, match="which must be 'last' or 'best'"):
         nn.Checkpoints(tmp_path / "c").load("first")  # type: ignore[arg-type]
 
 
-def test_a_score_that_is_no_number(tmp_path: Path) -> None:
+def test_invalid_scores(tmp_path: Path) -> None:
     checkpoints = nn.Checkpoints(tmp_path, keep_best=1)
     nn.save_checkpoint(tmp_path / "step-1.safetensors", metadata={"score": "good"})
-    with pytest.warns(RuntimeWarning, match="the score 'good', which is no number"):
+    with pytest.warns(RuntimeWarning, match="the score 'good', which is not a number"):
         assert checkpoints.best() is None
 
 
@@ -364,7 +368,7 @@ def better(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [truncated, better, lambda content: b"", lambda content: None])
-def test_a_damaged_neighbour_neither_stops_nor_confuses(tmp_path: Path, damage: Any) -> None:
+def test_damaged_checkpoints_are_skipped(tmp_path: Path, damage: Any) -> None:
     """It is passed over, with a warning, and whole checkpoints are kept as if it were not there."""
     checkpoints = nn.Checkpoints(tmp_path, keep_last=2, keep_best=1)
     paths = [checkpoints.save(step, score) for step, score in ((1, 0.2), (2, 0.3), (3, 0.5))]
@@ -374,29 +378,29 @@ def test_a_damaged_neighbour_neither_stops_nor_confuses(tmp_path: Path, damage: 
         paths[2].mkdir()
     else:
         paths[2].write_bytes(content)
-    with pytest.warns(RuntimeWarning, match="passed over: .*step-00000003"):
+    with pytest.warns(RuntimeWarning, match="skipping a checkpoint: .*step-00000003"):
         paths.append(checkpoints.save(4, 0.4))
     assert names(tmp_path) == [path.name for path in paths]  # the best, the last two, the damaged
-    with pytest.warns(RuntimeWarning, match="passed over: .*step-00000003"):
+    with pytest.warns(RuntimeWarning, match="skipping a checkpoint: .*step-00000003"):
         paths.append(checkpoints.save(5, 0.6))
     assert names(tmp_path) == [paths[at].name for at in (0, 2, 3, 4)]
-    with pytest.warns(RuntimeWarning, match="passed over"):
+    with pytest.warns(RuntimeWarning, match="skipping a checkpoint"):
         assert checkpoints.best() == paths[0]
 
 
 def test_metadata_of_a_checkpoint(tmp_path: Path) -> None:
     nn.save_checkpoint(tmp_path / "c", metadata={"note": "mine"}, epoch=1)
     assert read_metadata(tmp_path / "c")["note"] == "mine"
-    with pytest.raises(nn.SettingError, match="cannot be called 'mt_nn.structure'"):
+    with pytest.raises(nn.SettingError, match="the name 'mt_nn.structure' in metadata is reserved"):
         nn.save_checkpoint(tmp_path / "c", metadata={"mt_nn.structure": "x"})
 
 
 @pytest.mark.parametrize("metadata", ['{"a":1}', '{"a":null}', '{"a":"b","c":[]}', '["a"]', '"a"'])
-def test_metadata_that_are_no_strings_by_name_are_refused(tmp_path: Path, metadata: str) -> None:
+def test_invalid_metadata_in_files(tmp_path: Path, metadata: str) -> None:
     head = f'{{"__metadata__":{metadata}}}'.encode()
     (tmp_path / "m").write_bytes(len(head).to_bytes(8, "little") + head)
     for read in (read_metadata, nn.load):
-        with pytest.raises(nn.FileError, match="no safetensors file"):
+        with pytest.raises(nn.FileError, match="not a safetensors file"):
             read(tmp_path / "m")
 
 
@@ -411,5 +415,5 @@ def test_arrays_have_no_more_dimensions_than_numpys(
     if fits:
         assert nn.load(tmp_path / "m")["a"].shape == tuple(shape)
     else:
-        with pytest.raises(nn.FileError, match="no safetensors file .*found 65"):
+        with pytest.raises(nn.FileError, match="not a safetensors file .*found 65"):
             nn.load(tmp_path / "m")

@@ -28,7 +28,7 @@ EVERY = [(job, model) for job in FILES for model in job_class(job).models]
 
 
 def write(folder: Path, job: str, lines: float = 1.0) -> None:
-    """Write the files of a job, with a share of their lines."""
+    """Write the files of a job, with a fraction of their lines."""
     for name, count in FILES[job].items():
         (folder / name).write_text(LINE * int(lines * count))
 
@@ -46,7 +46,7 @@ def close(one: mt.Tensor, other: mt.Tensor) -> bool:
     return bool(one.detach().allclose(other.detach(), rtol=1e-4, atol=1e-6))
 
 
-def test_an_lstm_goes_on_where_the_last_window_has_ended() -> None:
+def test_an_lstm_keeps_its_state_between_windows() -> None:
     mt.manual_seed(0)
     network, text = LSTMLanguageModel(5, 8, layers=2), mt.randint(0, 5, (9, 3))
     whole = network(text)
@@ -55,7 +55,7 @@ def test_an_lstm_goes_on_where_the_last_window_has_ended() -> None:
     assert not close(network(text[4:7]), whole[12:21])  # where a text begins
 
 
-def test_what_is_evaluated_is_not_remembered_in_training() -> None:
+def test_evaluation_does_not_change_the_training_state() -> None:
     mt.manual_seed(0)
     network, text = LSTMLanguageModel(5, 8), mt.randint(0, 5, (8, 3))
     whole = network(text)
@@ -67,7 +67,7 @@ def test_what_is_evaluated_is_not_remembered_in_training() -> None:
 @pytest.mark.parametrize(
     "network", [LSTMLanguageModel(5, 8), TransformerLanguageModel(5, 8, 2, 2, 6)]
 )
-def test_no_step_sees_a_later_one(network: nn.Module) -> None:
+def test_language_models_are_causal(network: nn.Module) -> None:
     text = mt.randint(0, 5, (6, 2))
     before = network(text).view(6, 2, 5)
     text[4] = (text[4] + 1) % 5
@@ -80,7 +80,7 @@ def test_no_step_sees_a_later_one(network: nn.Module) -> None:
 
 
 @pytest.mark.parametrize("job", FILES)
-def test_a_text_is_judged_in_the_same_way_whatever_a_batch_is(tmp_path: Path, job: str) -> None:
+def test_evaluation_does_not_depend_on_the_batch_size(tmp_path: Path, job: str) -> None:
     write(tmp_path, job, 4)
     judged = []
     for columns in (4, 16):
@@ -94,7 +94,7 @@ def test_a_text_is_judged_in_the_same_way_whatever_a_batch_is(tmp_path: Path, jo
 
 
 @pytest.mark.parametrize(("name", "model"), EVERY)
-def test_every_token_but_the_first_ones_is_guessed_once(
+def test_every_token_except_the_first_is_a_target_once(
     tmp_path: Path, name: str, model: str
 ) -> None:
     write(tmp_path, name)
@@ -108,10 +108,10 @@ def test_every_token_but_the_first_ones_is_guessed_once(
             rows = targets.view(tokens.shape)
             assert mt.equal(tokens[1:], rows[:-1])
     begins = [begins for _, begins, _ in parts.training]
-    assert (begins == sorted(begins, reverse=True)) or not job.remembers()
+    assert (begins == sorted(begins, reverse=True)) or not job.is_recurrent()
 
 
-def test_a_network_learns_words_from_what_there_is(tmp_path: Path) -> None:
+def test_language_without_training_file(tmp_path: Path) -> None:
     write(tmp_path, "language")
     (tmp_path / "ptb.test.txt").write_text("to be is news\n" * 13)
     job = job_of(tmp_path, "language", "lstm")
@@ -127,7 +127,7 @@ def test_a_network_learns_words_from_what_there_is(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "model"), EVERY)
-def test_a_text_is_learnt_by_heart(tmp_path: Path, name: str, model: str) -> None:
+def test_language_models_can_overfit(tmp_path: Path, name: str, model: str) -> None:
     write(tmp_path, name)
     job = job_of(tmp_path, name, model)
     mt.manual_seed(0)
@@ -142,7 +142,7 @@ def test_a_text_is_learnt_by_heart(tmp_path: Path, name: str, model: str) -> Non
 
 
 @pytest.mark.parametrize(("name", "model"), EVERY)
-def test_a_network_goes_on_with_a_text(
+def test_text_generation(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -165,8 +165,8 @@ def test_a_network_goes_on_with_a_text(
     assert cli.main(["predict", str(out), "to be or"]) == 0
     assert capsys.readouterr().out == written
     for text, message in {
-        "": f"an empty text was given: give some {job_class(name).samples} to go on with.",
-        "to zé": "is none of the",
+        "": f"the text is empty: pass some {job_class(name).samples} to continue.",
+        "to zé": "is not one of the",
     }.items():
         assert cli.main(["predict", str(out), text]) == 1
         error = capsys.readouterr().err
@@ -174,25 +174,25 @@ def test_a_network_goes_on_with_a_text(
         assert message in error
 
 
-def test_a_network_that_has_learnt_nonsense_writes_nothing(tmp_path: Path) -> None:
+def test_generation_with_nan_scores(tmp_path: Path) -> None:
     write(tmp_path, "language")
     job = job_of(tmp_path, "language", "lstm")
     job.read()
     network = job.network()
     for parameter in network.parameters():
         nn.init.constant_(parameter, float("nan"))
-    with pytest.raises(InputError, match="the network writes nothing: its scores are nan"):
+    with pytest.raises(InputError, match="no text can be generated: the scores"):
         job.predict(network, "to be")
-    assert job.told(1e9) == "perplexity inf"
+    assert job.format_loss(1e9) == "perplexity inf"
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("lines", [0.0, 0.01], ids=["nothing", "too little"])
-def test_too_short_a_text_is_one_sentence(
+def test_too_short_texts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, lines: float
 ) -> None:
     write(tmp_path, name, lines)
     assert cli.main([name, "--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
     error = capsys.readouterr().err
-    assert re.match(r"mt-train: \d+ \w+ to learn from, .* are too few for batches of .*\n\Z", error)
+    assert re.match(r"mt-train: \d+ \w+ for training, .* are too few for batches of .*\n\Z", error)
     assert not (tmp_path / "out").exists()

@@ -188,7 +188,7 @@ def _answered(learner: _Side, epoch: int | None, job: Job, parts: Parts) -> tupl
 
 def _told(job: Job, measured: Mapping[str, Any]) -> str:
     if isinstance(job, Text):
-        return job.told(measured["loss"])
+        return job.format_loss(measured["loss"])
     return f"accuracy {100 * measured['accuracy']:.1f} %"
 
 

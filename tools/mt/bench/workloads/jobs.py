@@ -55,7 +55,7 @@ def _job_of(name: str, model: str, recipe: Recipe, tokens: int) -> Any:
     settings = Settings(model=model, seed=0, data_dir="", **dataclasses.asdict(recipe))
     job: Any = job_class(name)(settings)
     if tokens:
-        job.recall(job.known() | {"tokens": ["<pad>", "<unk>", *map(str, range(2, tokens))]})
+        job.load_state(job.state() | {"tokens": ["<pad>", "<unk>", *map(str, range(2, tokens))]})
     return job
 
 

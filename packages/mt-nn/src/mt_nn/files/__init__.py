@@ -1,1 +1,1 @@
-"""Files: written whole or not at all, and read within limits."""
+"""Atomic writing of files, and reading within limits."""

@@ -1,8 +1,8 @@
-"""How much is taken of what comes from outside: one table of limits, which every reader counts by.
+"""Limits for untrusted files and downloads.
 
-A file may claim any size and unpack to a thousand times its own, and a server may send for ever. So
-whoever reads counts what arrives and what is made of it, and stops where a limit is reached, not
-where memory or patience ends. The limits are far above what is usual; `limits` sets others.
+A file may claim any size and decompress to a thousand times its own, and a server may send data
+without end. Readers therefore count what they read and allocate, and stop at a limit instead of
+exhausting memory. The default limits are far above usual sizes; `limits` changes them.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from mt_nn.errors import FileError, SettingError
-from mt_nn.utils.settings import number
+from mt_nn.errors import FileError
+from mt_nn.utils.settings import check, choice, number
 
 
-def _limit(most: float, unit: str) -> Any:
+def _limit(default: float, unit: str) -> Any:
     """Return the field of a limit."""
-    return dataclasses.field(default=most, metadata={"unit": unit})
+    return dataclasses.field(default=default, metadata={"unit": unit})
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that is taken of one file, or of one answer of a server.
+    """Upper limits for one file or download.
 
     Attributes:
-        data: bytes of a file of data, as it is and unpacked.
-        memory: bytes of memory for what is made of it, roughly.
+        data: bytes of a data file, compressed and decompressed.
+        memory: approximate bytes of memory for its content.
         line: bytes in a line.
         members: files in an archive.
         model: bytes of a file of a model or a training.
-        json: bytes of JSON, which takes twenty times as many in memory: the header of a model, a
-            vocabulary.
-        depth: how deep values are nested, in a file of a model or a training.
+        json: bytes of JSON (vocabularies, headers of models), which takes twenty times as many
+            bytes in memory.
+        depth: levels of nested values in a file of a model or a training.
         download: bytes of a download.
-        seconds: how long it may take.
+        seconds: duration of a download, or of reading a file.
     """
 
     data: float = _limit(2**30, "bytes of data")
@@ -55,33 +55,30 @@ class Limits:
 
 
 _UNITS = {field.name: field.metadata["unit"] for field in dataclasses.fields(Limits)}
-_USUAL = Limits()
-_current: ContextVar[Limits] = ContextVar("limits", default=_USUAL)
+_current: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039 - immutable
 
 
 def current_limits() -> Limits:
-    """Return the limits that hold here."""
+    """Return the current limits."""
     return _current.get()
 
 
 @contextlib.contextmanager
 def limits(**changes: float) -> Iterator[Limits]:
-    """Set limits for the files that are read, and the downloads that are made, within a block.
+    """Change the limits for reading files and for downloads inside a `with` block.
 
         with limits(data=2**33, seconds=float("inf")):
             text = read_text("enwik9")
 
     Args:
-        **changes: new values for attributes of `Limits`; infinity for none.
+        **changes: new values for attributes of `Limits`; infinity for no limit.
 
     Raises:
-        SettingError: there is no such limit, or it is no positive number.
+        SettingError: a limit is unknown, or not a positive number.
     """
     for name, value in changes.items():
-        if name not in _UNITS:
-            raise SettingError(f"there is no limit {name!r}; there are {', '.join(_UNITS)}.")
-        if not number(name, value) > 0:
-            raise SettingError(f"{name} is a positive number of {_UNITS[name]}; got {value!r}.")
+        choice("the limit", name, _UNITS)
+        check(name, value, number(name, value) > 0, f"a positive number of {_UNITS[name]}")
     token = _current.set(dataclasses.replace(current_limits(), **changes))
     try:
         yield current_limits()
@@ -90,11 +87,11 @@ def limits(**changes: float) -> Iterator[Limits]:
 
 
 class Allowance:
-    """What may still be taken of one source before a limit is reached.
+    """Counts of what was read from one source, which raise an error at a limit.
 
     Args:
-        source: what the source is called.
-        error: what is raised where a limit is reached.
+        source: the name of the source, for messages.
+        error: the type of the error.
     """
 
     def __init__(self, source: object, error: type[FileError] = FileError) -> None:
@@ -104,11 +101,10 @@ class Allowance:
         self.deadline = time.monotonic() + self._limits.seconds
 
     def take(self, limit: str, count: float = 1) -> None:
-        """Count something, beside what has been taken, and look at the clock.
+        """Add to a count; check the limit and the deadline.
 
         Raises:
-            FileError: or the error that was chosen: that is more than the limit allows, or it took
-                too long.
+            FileError: (or the chosen type) a limit is exceeded.
         """
         self._taken[limit] += count
         self.check(limit, self._taken[limit])
@@ -116,22 +112,22 @@ class Allowance:
             raise self.refusal("seconds")
 
     def check(self, limit: str, count: float) -> None:
-        """Check something by itself.
+        """Check a value against a limit without counting it.
 
         Raises:
-            FileError: or the error that was chosen: it is more than the limit allows.
+            FileError: (or the chosen type) the limit is exceeded.
         """
         if count > getattr(self._limits, limit):
             raise self.refusal(limit)
 
     def most(self, limit: str) -> int:
-        """Return a limit as a size that something may have."""
+        """Return a limit as an integer."""
         return int(min(getattr(self._limits, limit), sys.maxsize - 1))
 
     def refusal(self, limit: str) -> FileError:
-        """Return the error for what is more than a limit allows."""
+        """Return the error for exceeding a limit."""
         most: float = getattr(self._limits, limit)
         return self._error(
-            f"{self._source} is refused: it takes more than {most:,} {_UNITS[limit]}. If that is "
-            f"as it should be, allow more of them: with mt_nn.limits({limit}=...)."
+            f"{self._source} is refused: it takes more than {most:,} {_UNITS[limit]}. If you trust "
+            f"it, allow more with mt_nn.limits({limit}=...)."
         )

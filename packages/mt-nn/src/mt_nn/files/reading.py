@@ -1,8 +1,7 @@
-"""Reading files, plain or packed with gzip, without trusting what they say of themselves.
+"""Reading untrusted files, which may be compressed with gzip.
 
-Nothing is allocated for what has only been announced: memory grows with what comes, and what comes
-is counted, see `limits.py`. Only plain files are read. A pipe might make a reader wait for ever,
-and a device might never end.
+Memory is allocated only for bytes that were read, and these are counted; see `limits.py`. Only
+regular files are read: a pipe might block forever, and a device might never end.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from mt_nn.files.limits import Allowance
 
 CHUNK = 2**18
 GZIP = b"\x1f\x8b"
-PLACE = 100
-"""How many bytes of memory an object's place in a dictionary or in lists takes, at most."""
+OVERHEAD = 100
+"""The largest number of bytes that references to an object in dictionaries and lists take."""
 
 PathLike = str | os.PathLike[str]
 
 
 def open_plain(path: PathLike) -> io.FileIO:
-    """Open a plain file for reading bytes, never waiting.
+    """Open a regular file for reading bytes, without blocking.
 
     Raises:
-        OSError: it cannot be read, or is a folder, a device, a pipe or a socket.
+        OSError: the file cannot be read, or is a folder, a device, a pipe or a socket.
     """
     flags = os.O_RDONLY
     if sys.platform == "win32":
@@ -48,7 +47,7 @@ def open_plain(path: PathLike) -> io.FileIO:
     if not stat.S_ISREG(mode):
         file.close()
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
-        raise OSError(errno.EINVAL, f"it is {kind}, and no file")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a file")
     return file
 
 
@@ -60,35 +59,35 @@ def unreadable(path: PathLike, error: OSError) -> FileError:
 
 @contextmanager
 def opened(path: PathLike, limit: str = "data") -> Iterator[Source]:
-    """Open a file of data, which is unpacked if it is gzip.
+    """Open a data file, and decompress it if it is gzip.
 
     Args:
-        path: where it is.
-        limit: which limit its bytes count by.
+        path: the path of the file.
+        limit: the name of the limit for its bytes.
 
     Raises:
-        FileError: it cannot be read, or, inside the block, what was packed is damaged, or a limit
-            is reached.
+        FileError: the file cannot be read; or, inside the block, compressed data are damaged, or a
+            limit is exceeded.
     """
     try:
         with open_plain(path) as plain:
-            # What is packed is counted, too: nothing at all may be packed in endless ways.
+            # Compressed bytes are counted, too, because any number may decompress to nothing.
             file = io.BufferedReader(_Counted(plain, Allowance(path), limit), CHUNK)
-            packed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file
+            compressed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
+            stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
             yield Source(stream, Allowance(path), limit)
     except FileError:
         raise
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(
-            f"{path} is damaged: it cannot be decompressed ({error}). Fetch the file again."
+            f"{path} is damaged: it cannot be decompressed ({error}). Download the file again."
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error
 
 
 class _Counted(io.RawIOBase):
-    """The bytes of a file as they are, counted."""
+    """A file whose bytes are counted when they are read."""
 
     def __init__(self, file: io.RawIOBase, allowance: Allowance, limit: str) -> None:
         self._file, self._allowance, self._limit = file, allowance, limit
@@ -103,61 +102,49 @@ class _Counted(io.RawIOBase):
 
 
 class Source:
-    """What a file of data holds, read in order and counted.
+    """The decompressed content of a data file, which is counted when it is read.
 
     Attributes:
-        allowance: what may still be taken of it.
-        position: how many bytes have been read.
+        allowance: the counts and limits.
     """
 
     def __init__(self, stream: BinaryIO, allowance: Allowance, limit: str) -> None:
-        self.allowance, self.position = allowance, 0
-        self._stream, self._limit = stream, limit
+        self.allowance, self._stream, self._limit = allowance, stream, limit
 
     def read(self, count: int) -> bytearray:
-        """Return the next `count` bytes, or fewer where the file ends."""
+        """Return the next `count` bytes, or fewer at the end of the file."""
         content = bytearray()
         while len(content) < count:
             chunk = self._stream.read(min(CHUNK, count - len(content)))
             if not chunk:
                 break
-            self._count(len(chunk))
+            self.allowance.take(self._limit, len(chunk))
             content += chunk
         return content
 
     def read_all(self) -> bytearray:
-        """Return all bytes that are left."""
+        """Return all remaining bytes."""
         return self.read(sys.maxsize)
 
-    def skip(self, count: int) -> None:
-        """Pass over the next `count` bytes, or fewer where the file ends."""
-        end = self.position + count
-        while self.position < end and self.read(min(CHUNK, end - self.position)):
-            pass
-
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines as they are, each with its number from 1."""
+        """Yield the lines with their line ends, and their numbers from 1."""
         number, longest = 0, self.allowance.most("line")
         while line := self._stream.readline(longest + 1):
             number += 1
-            self._count(len(line))
+            self.allowance.take(self._limit, len(line))
             self.allowance.check("line", len(line))
             yield number, line
 
-    def _count(self, count: int) -> None:
-        self.position += count
-        self.allowance.take(self._limit, count)
-
     def keep(self, *objects: object) -> None:
-        """Count objects that stay in memory, with their places in lists and dictionaries."""
-        self.allowance.take("memory", sum(sys.getsizeof(each) + PLACE for each in objects))
+        """Count objects that stay in memory, including references to them."""
+        self.allowance.take("memory", sum(sys.getsizeof(each) + OVERHEAD for each in objects))
 
 
 def read_bytes(path: PathLike, limit: str = "data") -> bytearray:
-    """Return what a file holds, unpacked.
+    """Return the decompressed content of a file.
 
     Raises:
-        FileError: it cannot be read, is damaged, or holds more than the limit allows.
+        FileError: the file cannot be read, is damaged, or exceeds the limit.
     """
     with opened(path, limit) as source:
         return source.read_all()

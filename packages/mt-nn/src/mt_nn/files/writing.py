@@ -31,17 +31,17 @@ so that no file or link can be planted under one."""
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that it is there whole or not at all; see `replacing`.
+    """Write a file atomically; see `replacing`.
 
     Raises:
-        FileError: it could not be written; an earlier file of that name is untouched.
+        FileError: the file cannot be written; an existing file is unchanged.
     """
     with replacing(path) as file:
         file.write(content)
 
 
 def write_table(path: Path, rows: Sequence[Sequence[Any]]) -> None:
-    """Write rows as comma-separated values, which spreadsheets read.
+    """Write rows as comma-separated values.
 
     Raises:
         FileError: the file cannot be written.
@@ -53,70 +53,70 @@ def write_table(path: Path, rows: Sequence[Sequence[Any]]) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[io.BufferedRandom]:
-    """Yield a file that takes the place of another when the block ends, and not if it fails.
+    """Yield a temporary file that replaces another when the block ends without an error.
 
-    A link is followed, and stays. Permissions of an earlier file are kept, and its owner and group
-    where they can be; a new one has the process's usual. Other hard links to an earlier file keep
-    its content.
+    Links are followed and kept. Permissions of an existing file are preserved, and its owner and
+    group if possible; new files have the default permissions. Other hard links to an existing file
+    keep its content.
 
     Raises:
-        FileError: it could not be written; an earlier file of that name is untouched.
+        FileError: the file cannot be written; an existing file is unchanged.
     """
     advice = (
-        ". The folder must exist and be writable, with room on the disk; an earlier file of that "
-        "name is untouched."
+        ". The folder must exist and be writable, with free space on the disk; an existing file is "
+        "unchanged."
     )
     with files_needed(f"could not write {os.fspath(path)}", advice):
-        target, earlier = _target(path)
+        target, existing = _target(path)
         _sweep(target.parent)
-        file, beside = _begun(target.parent, earlier)
+        file, temporary = _create(target.parent, existing)
         with file:
             try:
                 yield file
                 file.flush()
-                if earlier is not None:
-                    _make_alike(beside, earlier)
+                if existing is not None:
+                    _copy_permissions(temporary, existing)
                 os.fsync(file.fileno())
                 if sys.platform == "win32":
-                    file.close()  # or it could not be moved
-                beside.replace(target)
+                    file.close()  # open files cannot be renamed
+                temporary.replace(target)
             except BaseException:
-                with contextlib.suppress(OSError):  # where the disk is full, this fails as well
+                with contextlib.suppress(OSError):  # fails, too, if the disk is full
                     file.close()
-                with contextlib.suppress(OSError):  # somebody may have taken it away already
-                    beside.unlink()
+                with contextlib.suppress(OSError):  # another process may have removed it
+                    temporary.unlink()
                 raise
         _sync(target.parent)
 
 
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
-    """Return where a file is to be, links followed, and what is known of an earlier one.
+    """Return the path to write to, with links resolved, and the status of an existing file.
 
     Raises:
-        OSError: there is something that is not to be replaced.
+        OSError: the path cannot be replaced.
     """
     if "\0" in str(path):
-        raise OSError(errno.EINVAL, "no name has a zero byte")
+        raise OSError(errno.EINVAL, "the name contains a zero byte")
     target = Path(os.path.realpath(path))
     try:
-        earlier = target.stat()
+        existing = target.stat()
     except FileNotFoundError:
         return target, None
-    if stat.S_ISDIR(earlier.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder: give the name of a file")
-    if not stat.S_ISREG(earlier.st_mode):
+    if stat.S_ISDIR(existing.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder: pass the name of a file")
+    if not stat.S_ISREG(existing.st_mode):
         raise OSError(errno.EINVAL, "it is a device, a pipe or a socket: open it, and pass that")
-    os.close(os.open(target, os.O_WRONLY))  # who may not write to a file may not replace it either
-    return target, earlier
+    os.close(os.open(target, os.O_WRONLY))  # files that are not writable must not be replaced
+    return target, existing
 
 
-def _begun(folder: Path, earlier: os.stat_result | None) -> tuple[io.BufferedRandom, Path]:
-    """Return a new file to write, and its path.
+def _create(folder: Path, existing: os.stat_result | None) -> tuple[io.BufferedRandom, Path]:
+    """Create a temporary file; return it and its path.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the file cannot be created.
     """
-    permissions = 0o666 if earlier is None else earlier.st_mode & 0o777
+    permissions = 0o666 if existing is None else existing.st_mode & 0o777
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         path = folder / f".mt-nn-unfinished-{os.urandom(8).hex()}"
@@ -126,7 +126,7 @@ def _begun(folder: Path, earlier: os.stat_result | None) -> tuple[io.BufferedRan
                 fcntl.flock(new, fcntl.LOCK_EX)
         if os.fstat(new.fileno()).st_nlink:
             return new, path
-        new.close()  # before it was locked, somebody took it for one left behind
+        new.close()  # before it was locked, another process removed it as stale
 
 
 def _sweep(folder: Path) -> None:
@@ -146,37 +146,37 @@ def _sweep(folder: Path) -> None:
 
 
 def _unfinished(folder: Path) -> list[Path]:
-    """Return what has the name of a file that is being written."""
+    """Return the paths of temporary files in a folder."""
     try:
         with os.scandir(folder) as entries:
             return [folder / entry.name for entry in entries if _NAME.fullmatch(entry.name)]
-    except OSError:  # one may write into a folder without being able to list it
+    except OSError:  # a folder may be writable but not readable
         return []
 
 
-def _make_alike(path: Path, earlier: os.stat_result) -> None:
-    """Give a file the owner, the group and the permissions of an earlier one."""
+def _copy_permissions(path: Path, existing: os.stat_result) -> None:
+    """Set the owner, the group and the permissions of a file to those of an existing one."""
     if sys.platform != "win32":
-        with contextlib.suppress(OSError):  # only root may give a file away
-            os.chown(path, earlier.st_uid, earlier.st_gid)
-    path.chmod(stat.S_IMODE(earlier.st_mode))
+        with contextlib.suppress(OSError):  # only root can change the owner
+            os.chown(path, existing.st_uid, existing.st_gid)
+    path.chmod(stat.S_IMODE(existing.st_mode))
 
 
 def _sync(folder: Path) -> None:
-    """Let the new name of a file survive a power cut, where a system can be asked to."""
-    with contextlib.suppress(OSError):  # Windows opens no folders, and needs none opened
-        number = os.open(folder, os.O_RDONLY)
+    """Flush the entries of a folder to disk, so that renaming survives a power failure."""
+    with contextlib.suppress(OSError):  # not possible on Windows, nor necessary
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(number)
+            os.fsync(descriptor)
         finally:
-            os.close(number)
+            os.close(descriptor)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, unless it exists.
+    """Create a folder and its parents, unless it exists.
 
     Raises:
-        FileError: it cannot be made.
+        FileError: the folder cannot be created.
     """
-    with files_needed(f"could not make the folder {folder}", ": choose another."):
+    with files_needed(f"could not create the folder {folder}", ": choose another."):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""`mt-train`: jobs that a network learns, each from data to a tested model, by one command.
+"""The jobs of the command `mt-train`: each trains and tests a network on a data set.
 
-A job is one file here, made to be copied: `digits.py` is the shortest. `job.py` says what it
-consists of, and `cli.py` is the command.
+Each job is one file, which can serve as a template; `digits.py` is the shortest. The base class is
+in `job.py`, the command in `command/cli.py`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ JOBS: dict[str, type[Job]] = {
     **POINTS,
     "sentiment": Sentiment,
 }
-"""What `mt-train` can train. Whoever adds a job of their own to it can train that as well."""
+"""The jobs of `mt-train` by name; add your own here."""
 
 
 def job_class(name: str) -> type[Job]:
     """Return the class of a job.
 
     Raises:
-        SettingError: there is no job of that name.
+        SettingError: the name is unknown.
     """
     return JOBS[choice("the job", name, JOBS)]

@@ -1,8 +1,7 @@
-"""`Classification`: jobs whose samples belong to classes.
+"""`Classification`: the base class of jobs that classify samples.
 
-Labels may be smoothed: the network then learns to give the right class a little less than all, and
-each other class a little. That loss cannot fall to 0, and so it is cross-entropy without smoothing
-that is shown, of training and validation alike.
+Labels may be smoothed: the target probability of the true class is then less than 1. Since that
+loss cannot fall to 0, the reported cross-entropy is the one without smoothing.
 """
 
 from __future__ import annotations
@@ -29,27 +28,27 @@ from mt_operators import Module
 from mt_tensor import Generator, Tensor, cat, no_grad
 
 HELD_OUT = 0.1
-"""The share of the samples to learn from that is held out for the validation, as a rule."""
+"""The default fraction of the training samples that is held out for validation."""
 
 SPLIT_SEED = 0
-"""Which samples these are is the same in every training."""
+"""The same samples are held out in every training."""
 
 
-def divided(samples: Dataset, share: float = HELD_OUT) -> tuple[Subset, Subset]:
-    """Return the samples that a network learns from, and a share held out, always the same one."""
+def hold_out(samples: Dataset, fraction: float = HELD_OUT) -> tuple[Subset, Subset]:
+    """Split samples in a fixed way; the second part is a fraction that is held out."""
     generator = Generator().manual_seed(SPLIT_SEED)
-    rest, held_out = random_split(samples, [1 - share, share], generator)
+    rest, held_out = random_split(samples, [1 - fraction, fraction], generator)
     return rest, held_out
 
 
 class Answer(NamedTuple):
-    """What a network says of a sample.
+    """The prediction for a sample.
 
     Attributes:
-        sample: its number.
-        right: the class that it is of.
-        predicted: the class with the largest probability.
-        probability: that probability.
+        sample: the index of the sample.
+        right: its true class.
+        predicted: the class with the highest probability.
+        probability: the probability of the predicted class.
     """
 
     sample: int
@@ -59,12 +58,12 @@ class Answer(NamedTuple):
 
 
 class Classification(Job):
-    """A job whose samples belong to classes.
+    """Base of jobs that classify samples.
 
     Attributes:
-        classes: their names.
-        smoothing: how much of a label is shared among all classes.
-        mistake_columns: the titles of the table of mistakes.
+        classes: the names of the classes.
+        smoothing: the label smoothing of the loss.
+        mistake_columns: the header of the table of mistakes.
     """
 
     results: ClassVar[tuple[str, ...]] = ("confusion.csv", "confusion.png", "mistakes.csv")
@@ -77,11 +76,11 @@ class Classification(Job):
         self.loss = CrossEntropyLoss(label_smoothing=self.smoothing)
 
     def metrics(self) -> dict[str, Metric]:
-        """Measure cross-entropy without smoothing, and accuracy."""
+        """Return cross-entropy without smoothing, and accuracy."""
         return {"cross_entropy": Mean(cross_entropy), "accuracy": Accuracy()}
 
     def line(self, row: Mapping[str, Any]) -> str:
-        """Tell cross-entropy and accuracy."""
+        """Return the cross-entropy and accuracy of an epoch."""
         return (
             f"epoch {row['epoch']:2}  cross-entropy: training {row['cross_entropy']:.4f}, "
             f"validation {row['validation_cross_entropy']:.4f}  "
@@ -89,13 +88,16 @@ class Classification(Job):
         )
 
     def test(self, trainer: Trainer, batches: DataLoader, folder: Path) -> str:
-        """Measure, and write the confusion matrix and the mistakes, the worst first."""
+        """Write the confusion matrix and the mistakes; return cross-entropy and accuracy."""
         labels = cat([batch[-1] for batch in batches])
         scores = trainer.predict(batches)
         confusion = ConfusionMatrix(len(self.classes))
         confusion.update(scores, labels)
-        write_table(folder / "confusion.csv", self._named(confusion.matrix()))
-        write_atomically(folder / "confusion.png", self._drawn(confusion.matrix()))
+        matrix = confusion.matrix()
+        rows = zip(self.classes, matrix.tolist(), strict=True)
+        table = [["right class", *self.classes], *([name, *row] for name, row in rows)]
+        write_table(folder / "confusion.csv", table)
+        write_atomically(folder / "confusion.png", self._draw_confusion(matrix))
         mistakes = mistakes_of(answers(scores, labels))
         self.write_mistakes(mistakes, batches.dataset, folder)
         loss = cross_entropy(scores, labels).item()
@@ -105,50 +107,46 @@ class Classification(Job):
         )
 
     def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
-        """Write samples of the test part that were taken for something else, the surest first."""
+        """Write the misclassified test samples, sorted by falling probability."""
         rows = [self.mistake(each, samples) for each in mistakes]
         write_table(folder / "mistakes.csv", [self.mistake_columns, *rows])
 
     @abstractmethod
     def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
-        """Return the row of the table of mistakes for a wrong answer."""
+        """Return the row of a misclassified sample in the table of mistakes."""
 
     def named(self, answer: Answer) -> tuple[str, str, str]:
-        """Return the right class, the predicted one and its probability, for such a row."""
+        """Return the names of the true and the predicted class, and the probability."""
         right, predicted = self.classes[answer.right], self.classes[answer.predicted]
         return right, predicted, f"{answer.probability:.4f}"
 
     def read_input(self, text: str) -> Tensor:
-        """Return the sample that a user means, as the network takes it; see `predict`."""
+        """Convert the input of a user to input of the network; see `predict`."""
         raise NotImplementedError
 
     def predict(self, network: Module, text: str) -> str:
-        """Return the likeliest classes of a sample."""
+        """Return the most probable classes of a sample."""
         with no_grad():
             scores: Tensor = network(self.read_input(text)[None])
         return self.describe(scores[0])
 
     def describe(self, scores: Tensor) -> str:
-        """Return the likeliest classes of a sample, given its scores, shape (classes,).
+        """Return the most probable classes of a sample, given its scores, shape (classes,).
 
         Raises:
-            InputError: the scores are nan: the sample, or a parameter, is too large a number.
+            InputError: the scores are nan, because the input or a parameter is too large.
         """
         shares = softmax(scores, 0).tolist()
         if not all(map(math.isfinite, shares)):
             raise InputError(
-                "the network gives no class: its scores are nan. The input, or what was learnt "
-                "with too high a --lr, is too large a number."
+                "the scores of the network are nan: the input is too large, or the network was "
+                "trained with too high a --lr."
             )
-        likeliest = sorted(range(len(shares)), key=lambda each: -shares[each])[:3]
-        return ", ".join(f"{self.classes[each]} {100 * shares[each]:.1f} %" for each in likeliest)
+        best = sorted(range(len(shares)), key=lambda each: -shares[each])[:3]
+        return ", ".join(f"{self.classes[each]} {100 * shares[each]:.1f} %" for each in best)
 
-    def _named(self, matrix: npt.NDArray[Any]) -> list[list[Any]]:
-        rows = zip(self.classes, matrix.tolist(), strict=True)
-        return [["right class", *self.classes], *([name, *row] for name, row in rows)]
-
-    def _drawn(self, matrix: npt.NDArray[Any]) -> bytes:
-        """Return a picture of the confusion matrix."""
+    def _draw_confusion(self, matrix: npt.NDArray[Any]) -> bytes:
+        """Return a picture of the confusion matrix, as PNG."""
         count = len(self.classes)
         figure = make_figure(2 + 0.55 * count, 1.5 + 0.55 * count)
         axes = figure.subplots()
@@ -166,14 +164,14 @@ class Classification(Job):
 
 @no_grad()
 def answers(scores: Tensor, labels: Tensor) -> list[Answer]:
-    """Return what scores, shape (samples, classes), say of samples with these classes."""
+    """Return the predictions for samples, given scores (samples, classes) and true classes."""
     shares = softmax(scores, 1)
     predicted = shares.argmax(1).tolist()
     each = zip(labels.tolist(), predicted, shares.amax(1).tolist(), strict=True)
-    return [Answer(number, *answer) for number, answer in enumerate(each)]
+    return [Answer(index, *answer) for index, answer in enumerate(each)]
 
 
 def mistakes_of(answers: Sequence[Answer]) -> list[Answer]:
-    """Return the wrong answers, the surest first."""
+    """Return the wrong predictions, sorted by falling probability."""
     wrong = [each for each in answers if each.right != each.predicted]
     return sorted(wrong, key=lambda each: -each.probability)

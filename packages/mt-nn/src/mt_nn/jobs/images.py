@@ -1,4 +1,4 @@
-"""`Images`: jobs that tell images of one size apart."""
+"""`Images`: the base class of jobs that classify images of one size."""
 
 from __future__ import annotations
 
@@ -21,40 +21,42 @@ from mt_tensor import Tensor, tensor
 COLUMNS = 8
 EXAMPLES = 40
 STEP = (1.25, 1.65)
-"""How far images are from each other, in widths and heights of one."""
+"""The distances between drawn images, in widths and heights of an image."""
 
 
 class Images(Classification):
-    """A job whose samples are images.
+    """Base of jobs that classify images.
 
     Attributes:
         shape: channels, height and width of an image.
-        dark_ground: whether all images are bright on a dark ground, as those of MNIST are.
+        dark_background: whether images are bright on a dark background, as in MNIST.
     """
 
     shape: ClassVar[tuple[int, int, int]]
-    dark_ground: ClassVar[bool] = True
+    dark_background: ClassVar[bool] = True
     mistake_columns = ("image", "right class", "predicted class", "probability")
     results = (*Classification.results, "mistakes.png")
 
     def checked(self, samples: TensorDataset, folder: Path) -> TensorDataset:
-        """Return images with their labels if they are what this job is about.
+        """Return labelled images after checking their size and classes.
 
         Args:
             samples: the images, shape (N, channels, height, width), and their classes, shape (N,).
-            folder: where they were read.
+            folder: the folder of the files, for messages.
 
         Raises:
-            FileError: they are of another size, or of a class that does not exist.
+            FileError: the images have another size, or a class is out of range.
         """
         images, labels = samples.tensors
         if images.shape[1:] != self.shape:
             size, own = (" x ".join(map(str, each[1:])) for each in (images.shape[1:], self.shape))
-            raise FileError(f"{folder} holds images of {size} points; this job learns {own}.")
+            raise FileError(
+                f"{folder} contains images of {size} pixels; this job takes {own} pixels."
+            )
         if len(labels) and int(labels.max()) >= len(self.classes):
             raise FileError(
-                f"{folder} holds an image of class {int(labels.max())}; this job has the classes "
-                f"0 to {len(self.classes) - 1}."
+                f"{folder} contains an image of class {int(labels.max())}; the classes of this job "
+                f"are 0 to {len(self.classes) - 1}."
             )
         return samples
 
@@ -65,22 +67,22 @@ class Images(Classification):
         self._draw_images(figure, images, answers(trainer.predict([images]), labels))
 
     def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
-        """Write a table of all mistakes, and a picture of the worst."""
+        """Write a table of all mistakes, and a picture of those with the highest probability."""
         super().write_mistakes(mistakes, samples, folder)
         worst = mistakes[:EXAMPLES]
         figure = make_figure(8, 6)
-        figure.suptitle(f"test: the surest of {len(mistakes)} mistakes")
+        figure.suptitle(f"test: {len(worst)} of {len(mistakes)} mistakes, the most confident")
         self._draw_images(figure, [samples[each.sample][0] for each in worst], worst)
         write_atomically(folder / "mistakes.png", as_png(figure))
 
-    def _draw_images(self, figure: Any, images: Any, said: Sequence[Answer]) -> None:
-        """Draw images in rows, each with the class it was taken for above it.
+    def _draw_images(self, figure: Any, images: Any, predictions: Sequence[Answer]) -> None:
+        """Draw images in rows, each with its predicted class above it.
 
-        All lie in one diagram: forty of them, one for each image, take seconds.
+        All share one pair of axes, because forty axes would take seconds.
         """
         axes = figure.subplots()
-        for place, (image, answer) in enumerate(zip(images, said, strict=True)):
-            row, column = divmod(place, COLUMNS)
+        for index, (image, answer) in enumerate(zip(images, predictions, strict=True)):
+            row, column = divmod(index, COLUMNS)
             left, top = column * STEP[0], -row * STEP[1]
             pixels = image.numpy().transpose(1, 2, 0).squeeze()
             axes.imshow(
@@ -103,7 +105,7 @@ class Images(Classification):
         axes.axis("off")
 
     def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
-        """Return the number of an image, both classes, and the probability."""
+        """Return the index of an image, both classes, and the probability."""
         return answer.sample, *self.named(answer)
 
     def read_input(self, text: str) -> Tensor:
@@ -111,20 +113,20 @@ class Images(Classification):
         return tensor(self.load(Path(text)))
 
     def load(self, path: Path) -> np.ndarray[Any, Any]:
-        """Return the image in a file as the network takes it, float32 from 0 to 1.
+        """Return the image in a file as input of the network, float32 from 0 to 1.
 
-        An image of another size is refused rather than stretched: whoever draws digits as large as
-        a page should see what the network would see of them.
+        Images of another size are not resized, so that users notice what the network receives.
 
         Raises:
-            FileError: there is no such file, or it is no image of this size.
+            FileError: the file is missing or not an image.
+            InputError: the size or the format is not supported.
             MissingPackageError: Pillow is not installed.
         """
-        with packages_needed("images are read with Pillow: pip install 'mt-nn[train]'."):
+        with packages_needed("reading images needs Pillow: pip install 'mt-nn[train]'."):
             from PIL import Image
         channels, height, width = self.shape
         try:
-            # Of what Pillow warns about, all that matters ends in an error.
+            # Pillow also raises errors for all warnings that matter.
             with warnings.catch_warnings(), open_plain(path) as file:
                 warnings.simplefilter("ignore")
                 with Image.open(file) as image:
@@ -133,27 +135,27 @@ class Images(Classification):
         except InputError:
             raise
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            reason = getattr(error, "strerror", None) or "it holds no image that can be read"
+            reason = getattr(error, "strerror", None) or "not an image that can be read"
             raise FileError(f"{path}: {reason}.") from error
         pixels = pixels.reshape(height, width, channels).transpose(2, 0, 1) / np.float32(255)
-        if self.dark_ground and pixels[:, :: height - 1, :: width - 1].min() > 0.5:
+        if self.dark_background and pixels[:, :: height - 1, :: width - 1].min() > 0.5:
             raise InputError(
-                f"{path} has a bright ground; the network has learnt images that are bright on a "
-                "dark one. Invert it first."
+                f"{path} has a bright background; the network takes images that are bright on a "
+                "dark background. Invert it first."
             )
         return np.ascontiguousarray(pixels)
 
     def _check(self, path: Path, image: Any) -> None:
-        """Raise InputError unless an image of Pillow's is one that the network can judge."""
+        """Raise InputError unless the network supports a Pillow image."""
         _, height, width = self.shape
         if image.size != (width, height):
             raise InputError(
-                f"{path} is an image of {image.width} x {image.height} points; the network reads "
+                f"{path} has {image.width} x {image.height} pixels; the network takes images of "
                 f"{width} x {height}. Crop and scale it first."
             )
         if getattr(image, "n_frames", 1) > 1:
-            raise InputError(f"{path} holds {image.n_frames} images: save one of them.")
+            raise InputError(f"{path} contains {image.n_frames} images: save one of them.")
         if image.mode[0] in "IF":
-            raise InputError(f"{path} has more than 8 bits for a colour: save it with 8.")
+            raise InputError(f"{path} has more than 8 bits per channel: save it with 8.")
         if image.has_transparency_data and image.convert("RGBA").getextrema()[3][0] < 255:
-            raise InputError(f"{path} is transparent in places: save it on a ground of one colour.")
+            raise InputError(f"{path} has transparent pixels: save it with an opaque background.")

@@ -1,8 +1,6 @@
-"""`Job`: what a network learns from, which network it is, and how it is judged.
+"""`Job`: the base class of jobs, which define data, network, loss, metrics and output.
 
-`training.py` trains any job, `prediction.py` asks the network that came of it. What they need to
-know is what the methods here return: the data in batches, the network, its loss and metrics, its
-optimizer; and, for those who look at it, curves, examples and a prediction in words.
+`command/training.py` trains any job, and `command/prediction.py` predicts with its network.
 """
 
 from __future__ import annotations
@@ -31,16 +29,16 @@ if TYPE_CHECKING:
     from mt_nn.train.trainer import Callback, Trainer
 
 EVALUATION_BATCH = 256
-"""How many samples are looked at together that are not learnt from."""
+"""The batch size of validation and test."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """The settings of a training that were chosen for a network, by the validation part.
+    """Default settings of the training of a network, chosen with the validation set.
 
     Attributes:
-        epochs: how often each sample is seen; 0 if nothing is learnt.
-        batch_size: how many samples make one step.
+        epochs: the number of epochs; 0 if the network has no parameters to train.
+        batch_size: the number of samples per step.
         lr: the highest learning rate.
     """
 
@@ -51,15 +49,15 @@ class Recipe:
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What somebody may say about a training.
+    """The settings of a training.
 
     Attributes:
         model: the network, one of the job's `models`.
         epochs, batch_size, lr: see `Recipe`.
-        seed: what random numbers begin with.
+        seed: the seed of all random numbers.
         data_dir: the folder of all data sets, or of this one.
-        batches: after how many batches an epoch ends, as do validation and test; None for all.
-        test: whether the test part is looked at; whoever chooses settings leaves it alone.
+        batches: the largest number of batches per epoch, validation and test; None for all.
+        test: whether to evaluate the test set, which must not be used to choose settings.
     """
 
     model: str
@@ -79,7 +77,7 @@ class Settings:
             if integer(name, getattr(self, name), lowest) > sys.maxsize:
                 raise SettingError(f"{name} must be at most {sys.maxsize}.")
         holds = 0 <= number("lr", self.lr) <= sys.float_info.max
-        check("lr", self.lr, holds, "a finite number from 0 on")
+        check("lr", self.lr, holds, "a finite, non-negative number")
         check_flags(test=self.test)
         path: Any = self.data_dir
         holds = isinstance(path, str) and "\0" not in path
@@ -87,10 +85,10 @@ class Settings:
 
 
 class Parts(NamedTuple):
-    """Loaders of the three parts of the data, and how many samples each part has.
+    """Loaders of the training, validation and test sets, and their numbers of samples.
 
-    A network learns from the first part. By the second it is judged while it learns, and its
-    settings are chosen. The third is for one look at the end.
+    The validation set is evaluated during training, and used to choose settings; the test set is
+    evaluated once, at the end.
     """
 
     training: DataLoader
@@ -100,17 +98,16 @@ class Parts(NamedTuple):
 
 
 class Job(ABC):
-    """Something to learn. Subclass it, and enter it in `JOBS`.
+    """Base class of jobs; add subclasses to `JOBS`.
 
     Attributes:
-        about: what is learnt, in one line for `mt-train --help`.
-        models: the networks to choose from, each with its settings; the first is taken if none is
-            named.
-        results: names of the files that it writes, beside those of every training.
-        samples: what the samples are called.
-        curves: what of the epochs is drawn: names in the history.
-        clip_norm: the largest norm that all gradients together may have; None for any.
-        settings: what was said about this training.
+        about: a description in one line, for `mt-train --help`.
+        models: the available networks with their default settings; the first is the default.
+        results: the names of additional output files.
+        samples: the name of the samples.
+        curves: the metrics to plot, names in the history.
+        clip_norm: the largest norm of all gradients together; None for no limit.
+        settings: the settings of this training.
     """
 
     about: ClassVar[str]
@@ -124,20 +121,20 @@ class Job(ABC):
         self.settings = settings
 
     def folder(self, name: str) -> Path:
-        """Return where the files of a data set lie: in the data folder, or in a folder of it.
+        """Return the folder of a data set: the data folder, or the subfolder `name` if it exists.
 
         Raises:
-            MissingFileError: there is no data folder.
+            MissingFileError: the data folder does not exist.
         """
         try:
             os.lstat(self.settings.data_dir)
         except FileNotFoundError:
-            fetched = f"; mt_nn.data.fetch({name!r}) makes them" if name in PUBLISHED else ""
+            fetch = f"; download them with mt_nn.data.fetch({name!r})" if name in PUBLISHED else ""
             raise MissingFileError(
-                f"{self.settings.data_dir}: No such file or directory. --data-dir names the folder "
-                f"of the data sets, with those of this job in {name}{fetched}."
+                f"{self.settings.data_dir}: No such file or directory. Set --data-dir to the "
+                f"folder of the data sets; this job reads files from its subfolder {name}{fetch}."
             ) from None
-        except OSError:  # whoever opens a file in it will say what is wrong
+        except OSError:  # opening a file in it will raise a better error
             pass
         folder = Path(self.settings.data_dir, name)
         return folder if os.path.isdir(folder) else Path(self.settings.data_dir)  # noqa: PTH112
@@ -149,110 +146,110 @@ class Job(ABC):
         test: Dataset,
         collate_fn: Callable[[Any], Any] | None = None,
     ) -> Parts:
-        """Return loaders of three parts: the first in a new order each epoch, no more than wanted.
+        """Return loaders of three data sets, limited to `settings.batches`.
 
-        Of the first two, a rank gets its share.
+        The training set is shuffled. Each rank gets its part of the training and validation sets.
 
         Raises:
-            InputError: a part has no samples.
+            InputError: a data set is empty.
         """
         size = self.settings.batch_size
-        most = sys.maxsize if self.settings.batches is None else self.settings.batches * size
-        drawn = min(most, len(training))
-        held_out = [Subset(part, range(min(most, len(part)))) for part in (validation, test)]
+        limit = sys.maxsize if self.settings.batches is None else self.settings.batches * size
+        drawn = min(limit, len(training))
+        held_out = [Subset(part, range(min(limit, len(part)))) for part in (validation, test)]
         counts = (drawn, len(held_out[0]), len(held_out[1]))
         if not all(counts):
             raise InputError(
-                f"{len(training)} {self.samples} to learn from, {len(validation)} for the "
-                f"validation and {len(test)} for the test are too few."
+                f"{len(training)} {self.samples} for training, {len(validation)} for validation "
+                f"and {len(test)} for the test are too few: each needs at least one."
             )
         order = BatchSampler(RandomSampler(training, num_samples=drawn), size, drop_last=False)
         ranks = world()
-        judged = Subset(held_out[0], range(ranks.rank, counts[1], ranks.size))
+        own = Subset(held_out[0], range(ranks.rank, counts[1], ranks.size))
         return Parts(
             DataLoader(training, batch_sampler=SharedBatches(order), collate_fn=collate_fn),
-            DataLoader(judged, EVALUATION_BATCH, collate_fn=collate_fn),
+            DataLoader(own, EVALUATION_BATCH, collate_fn=collate_fn),
             DataLoader(held_out[1], EVALUATION_BATCH, collate_fn=collate_fn),
             counts,
         )
 
-    # --- Learning -------------------------------------------------------------------------------
+    # --- Training -------------------------------------------------------------------------------
 
     @abstractmethod
     def read(self) -> Parts:
         """Read the data.
 
         Raises:
-            FileError: a file is missing, or is not what it should be.
+            FileError: a file is missing or invalid.
             InputError: there are too few samples.
         """
 
     @abstractmethod
     def network(self) -> Module:
-        """Return the network before it has learnt anything."""
+        """Return the untrained network."""
 
     loss: Callable[[Any, Tensor], Tensor]
-    """What the network learns by: takes what it returns and the target of a batch."""
+    """The loss function: takes the output of the network and the target of a batch."""
 
     @abstractmethod
     def metrics(self) -> dict[str, Metric]:
-        """Return what is measured of training, validation and test, by name."""
+        """Return the metrics of training, validation and test, by name."""
 
     def optimizer(self, network: Module) -> optim.Optimizer:
-        """Return what changes the parameters."""
+        """Return the optimizer."""
         return optim.Adam(network.parameters(), self.settings.lr)
 
     def scheduler(self, optimizer: optim.Optimizer, steps: int) -> Any:
-        """Return what changes the learning rate after each of so many steps, or None."""
+        """Return the learning rate scheduler for a total number of steps, or None."""
         return optim.lr_scheduler.OneCycleLR(optimizer, self.settings.lr, total_steps=steps)
 
     def callbacks(self, folder: Path) -> list[Callback]:
-        """Return what else is to be done while it learns, before pictures, bar and checkpoints.
+        """Return additional callbacks, which run before checkpoints, progress bar and plots.
 
         Args:
-            folder: that of the training, for files.
+            folder: the output folder.
         """
         return []
 
-    # --- What is shown --------------------------------------------------------------------------
+    # --- Output ---------------------------------------------------------------------------------
 
     @abstractmethod
     def line(self, row: Mapping[str, Any]) -> str:
-        """Return what is told of an epoch, given its row of the history."""
+        """Return the line to print for an epoch, given its row of the history."""
 
     def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
-        """Draw examples, with what the network makes of them, if the job has any to show.
+        """Draw examples with the predictions of the network, if the job supports that.
 
         Args:
-            figure: where to; matplotlib's.
-            trainer: has the network.
-            batch: samples that it does not learn from, and their targets.
+            figure: a matplotlib figure.
+            trainer: the trainer, with the network.
+            batch: samples of the validation set, with targets.
         """
         return
 
     @abstractmethod
     def test(self, trainer: Trainer, batches: DataLoader, folder: Path) -> str:
-        """Look at the test part, write what is worth a file, and return the result in one line."""
+        """Evaluate the test set, write output files, and return the result in one line."""
 
-    # --- Asking what has been learnt ------------------------------------------------------------
+    # --- Prediction -----------------------------------------------------------------------------
 
-    def known(self) -> dict[str, Any]:
-        """Return what `predict` needs beside settings and parameters, as JSON has it."""
+    def state(self) -> dict[str, Any]:
+        """Return what `predict` needs besides settings and parameters, as JSON values."""
         return {}
 
-    def recall(self, known: Mapping[str, Any]) -> None:
-        """Take over what `known` has returned.
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Load the result of `state`.
 
         Raises:
-            KeyError, SettingError, TypeError: it has not returned this; the file is damaged.
+            KeyError, SettingError, TypeError: the state is invalid; the file is damaged.
         """
         return
 
     @abstractmethod
     def predict(self, network: Module, text: str) -> str:
-        """Return what the network says to an input of a user: a file's name, or a text.
+        """Return the prediction for the input of a user: the name of a file, or a text.
 
         Raises:
-            FileError: there is no such file, or it holds something else.
-            InputError: it is nothing that the network can take.
+            FileError: the file is missing or invalid.
+            InputError: the network does not support the input.
         """

@@ -1,14 +1,14 @@
-"""The Penn Treebank, word by word; then the network goes on with a text.
+"""A language model of the words of the Penn Treebank, which can generate text.
 
-`ptb.train.txt`, `ptb.valid.txt` and `ptb.test.txt` lie in `penn-treebank` of the data folder. Where
-the first is missing, a network learns from nine tenths of the second, and the last tenth of it is
-for the validation. A word that does not occur in what it learns from is `<unk>`, as rare words are
-in these files already.
+`ptb.train.txt`, `ptb.valid.txt` and `ptb.test.txt` are read from the subfolder `penn-treebank` of
+the data folder. If the first is missing, nine tenths of the second are used for training, and the
+last tenth for validation. Words that do not occur in the training text are `<unk>`, as rare words
+in these files already are.
 
-So few words are soon known by heart. The validation had a perplexity of 145.2 with an LSTM of 400
-features and dropout of 0.65, of 148.8 with 300 and 0.6, and of 155.8 if these were read in batches
-of 20 columns instead of 10. More decay made it 150.2. Of several transformers, the one below with
-dropout of 0.2 had the least.
+With so few words, networks overfit soon. The validation perplexity was 145.2 with an LSTM of width
+400 and dropout of 0.65; 148.8 with 300 and 0.6; 155.8 with the latter and batches of 20 columns
+instead of 10; 150.2 with more weight decay. Of several transformers, the one below, with dropout of
+0.2, was the best.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mt_operators import Module
 
 
 class Language(Text):
-    """Guesses the next word."""
+    """Predict the next word."""
 
     about = "the Penn Treebank, by words; generates text"
     models: ClassVar = {
@@ -35,12 +35,12 @@ class Language(Text):
     }
     samples = "words"
     window = 35
-    between = " "
+    separator = " "
     end = "<eos>"
     length = 60
 
     def read(self) -> Parts:
-        """Return the three files, or the second one divided, and the third."""
+        """Return the three files; without the first, the second one split, and the third."""
         folder = self.folder("penn-treebank")
         validation, test = (
             read_penn_treebank(find(folder, f"ptb.{name}.txt"), self.end)
@@ -65,13 +65,13 @@ class Language(Text):
         )
 
     def optimizer(self, network: Module) -> optim.Optimizer:
-        """Return Adam with weights that decay."""
+        """Return AdamW."""
         return optim.AdamW(network.parameters(), self.settings.lr, weight_decay=0.1)
 
-    def tokens_of(self, text: str) -> list[str]:
-        """Return the words of a text, which are in lower case."""
+    def tokenize(self, text: str) -> list[str]:
+        """Return the words of a text."""
         return text.split()
 
-    def told(self, loss: float) -> str:
-        """Tell the perplexity."""
+    def format_loss(self, loss: float) -> str:
+        """Return the perplexity."""
         return f"perplexity {math.exp(loss) if loss < 709 else math.inf:.1f}"

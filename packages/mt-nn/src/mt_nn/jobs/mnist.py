@@ -1,7 +1,8 @@
-"""MNIST and Fashion-MNIST: grey images of 28 x 28 points, of digits and of clothes.
+"""MNIST and Fashion-MNIST: grayscale images of 28 x 28 pixels, of digits and of clothes.
 
-Their publishers' four files lie in `mnist` or `fashion-mnist` of the data folder, where
-`mt_nn.data.fetch` puts them. A tenth of the images to learn from is held out for the validation.
+The publishers' four files are read from the subfolder `mnist` or `fashion-mnist` of the data
+folder, where `mt_nn.data.fetch` stores them. A tenth of the training images is held out for
+validation.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from mt_nn.data import Dataset, TransformedDataset
 from mt_nn.data.formats.images import labelled_images
 from mt_nn.data.formats.texts import find_optional
 from mt_nn.data.transforms import Compose, RandomCrop, RandomHorizontalFlip
-from mt_nn.jobs.classification import divided
+from mt_nn.jobs.classification import hold_out
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Parts, Recipe
 from mt_nn.train.networks import ResNet9
@@ -21,10 +22,10 @@ from mt_operators import Module
 
 
 class MNIST(Images):
-    """Tells ten digits apart.
+    """Classify handwritten digits.
 
     Attributes:
-        published: the name of the data set, and of its folder.
+        published: the name of the data set and of its folder.
     """
 
     about = "MNIST's handwritten digits; --model resnet9 is slower and more accurate"
@@ -37,26 +38,28 @@ class MNIST(Images):
     published: ClassVar[str] = "mnist"
 
     def read(self) -> Parts:
-        """Return the images in three parts; a ResNet learns from variants of them."""
+        """Return the images in three parts; a ResNet is trained with data augmentation."""
         images, test = self.images()
-        training, validation = divided(images)
+        training, validation = hold_out(images)
         if self.settings.model == "resnet9":
-            return self.in_batches(TransformedDataset(training, self.variants()), validation, test)
+            augmented = TransformedDataset(training, self.augmentation())
+            return self.in_batches(augmented, validation, test)
         return self.in_batches(training, validation, test)
 
     def images(self) -> tuple[Dataset, Dataset]:
-        """Return those to learn from, and those of the test.
+        """Return the training and the test images.
 
-        Where the 60,000 training images are missing, the test is a tenth of the 10,000 others.
+        If the files of 60,000 training images are missing, a tenth of the 10,000 others is used for
+        the test, and the rest for training.
         """
         folder = self.folder(self.published)
-        others = self.checked(labelled_images(folder, "t10k"), folder)
+        test = self.checked(labelled_images(folder, "t10k"), folder)
         if not find_optional(folder, "train-images-idx3-ubyte"):
-            return divided(others)
-        return self.checked(labelled_images(folder, "train"), folder), others
+            return hold_out(test)
+        return self.checked(labelled_images(folder, "train"), folder), test
 
-    def variants(self) -> Compose:
-        """Return what makes another image of one: moved by up to two points."""
+    def augmentation(self) -> Compose:
+        """Return a transform that shifts images by up to two pixels."""
         return Compose([RandomCrop(28, padding=2)])
 
     def network(self) -> Module:
@@ -67,7 +70,7 @@ class MNIST(Images):
 
 
 class Fashion(MNIST):
-    """Tells ten kinds of clothes apart."""
+    """Classify images of clothes."""
 
     about = "Fashion-MNIST's images of clothes; --model resnet9 is slower and more accurate"
     classes = (
@@ -76,6 +79,6 @@ class Fashion(MNIST):
     )
     published = "fashion-mnist"
 
-    def variants(self) -> Compose:
-        """Return what makes another image of one: moved, and every second one mirrored."""
+    def augmentation(self) -> Compose:
+        """Return a transform that shifts images, and flips half of them."""
         return Compose([RandomCrop(28, padding=2), RandomHorizontalFlip()])

@@ -1,8 +1,8 @@
-"""The course's six sets of points of the plane in two classes, learnt by three stages.
+"""The course's six data sets of points in the plane, in two classes, with networks of three stages.
 
-`--model weights` are lines set by hand, which learn nothing; `scalars` is the network of stage 1,
-point by point; `tensors`, the default, are layers of this package. Points are drawn anew for the
-validation and for the test, by the rule of those to learn from.
+`--model weights` are lines set by hand, without training; `scalars` is the network of stage 1,
+which takes one point at a time; `tensors`, the default, uses layers of this package. Points for
+validation and test are drawn from the same distribution.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from mt_tensor import Tensor, is_grad_enabled, stack, tensor, zeros_like
 
 
 class WeightsByHand(Module):
-    """Stage 0's network, whose weights were found by thinking: it says a class, and no more.
+    """Stage 0's network, whose weights were set by hand; it predicts classes only.
 
-    The scores are logarithms of probabilities, 1 for the class that it says and 0 for the other.
+    The scores are the logarithms of the probabilities 1 and 0.
     """
 
     def __init__(self, data: str) -> None:
@@ -45,10 +45,9 @@ class WeightsByHand(Module):
 
 
 class Scalars(Module):
-    """Stage 1's network, through which each point goes alone.
+    """Stage 1's network, applied to one point at a time.
 
-    The tensor of the scores is a leaf. When its gradient has arrived there, the graphs of Scalars
-    behind it take over, each with its share.
+    The tensor of the scores is a leaf. A hook passes its gradient to the graphs of Scalars.
     """
 
     def __init__(self, hidden: Iterable[int], seed: int) -> None:
@@ -63,25 +62,25 @@ class Scalars(Module):
         scores = [self.network(point) for point in points.tolist()]
         values = tensor([score.data for score in scores])
 
-        def go_on(gradient: Tensor) -> None:
-            for score, share in zip(scores, gradient.tolist(), strict=True):
-                score.backward(share)
+        def backward(gradient: Tensor) -> None:
+            for score, upstream in zip(scores, gradient.tolist(), strict=True):
+                score.backward(upstream)
 
         if is_grad_enabled():
-            values.requires_grad_().register_hook(go_on)
+            values.requires_grad_().register_hook(backward)
         return stack([zeros_like(values), values], 1)
 
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
-        """Return the values of all parameters by name, as plain numbers, which files hold."""
+        """Return the values of all parameters by name, as Python numbers, which can be saved."""
         return {name: float(value) for name, value in super().state_dict(prefix).items()}
 
 
 class GradientDescent(training.GradientDescent):
-    """Stage 1's optimizer, with its rate and its state where the `Trainer` looks for them.
+    """Stage 1's optimizer, with the interface that `Trainer` needs.
 
     Args:
-        parameters: what to train; each holds a Scalar.
-        rate: how far to step.
+        parameters: the parameters, whose values are Scalars.
+        rate: the learning rate.
     """
 
     def __init__(self, parameters: Iterable[Parameter], rate: float) -> None:
@@ -97,15 +96,15 @@ class GradientDescent(training.GradientDescent):
         return {"steps": list(self.steps)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned.
+        """Load the result of `state_dict`.
 
         Raises:
-            StateDictError: it is not one number for each parameter.
+            StateDictError: the state is not one number per parameter.
         """
         steps = state["steps"]
         count = len(self.steps)
         if len(steps) != count or not all(isinstance(step, float) for step in steps):
-            raise StateDictError(f"there must be {count} steps, one for each parameter.")
+            raise StateDictError(f"there must be {count} steps, one per parameter.")
         self.steps = list(steps)
 
 
@@ -113,14 +112,14 @@ class GradientDescent(training.GradientDescent):
 
 
 COUNTS = (1000, 500, 1000)
-"""How many points there are to learn from, for the validation, and for the test."""
+"""The numbers of points for training, validation and test."""
 
 
 class Points(Classification):
-    """Tells two classes of points of the plane apart.
+    """Classify points in the plane.
 
     Attributes:
-        data: the name of the set of points.
+        data: the name of the data set.
         hidden: the widths of the layers of Scalars.
     """
 
@@ -136,13 +135,13 @@ class Points(Classification):
     hidden: ClassVar[tuple[int, ...]] = (10,)
 
     def read(self) -> Parts:
-        """Draw the points, the same ones in every training."""
+        """Draw the points, the same in every training."""
         drawn = [datasets.DATASETS[self.data](count, seed) for seed, count in enumerate(COUNTS)]
         training, validation, test = (TensorDataset(tensor(d.X), tensor(d.y)) for d in drawn)
         return self.in_batches(training, validation, test)
 
     def network(self) -> Module:
-        """Return a network of the stage that was chosen."""
+        """Return the network of the chosen stage."""
         if self.settings.model == "weights":
             return WeightsByHand(self.data)
         if self.settings.model == "scalars":
@@ -152,18 +151,18 @@ class Points(Classification):
         )
 
     def optimizer(self, network: Module) -> Any:
-        """Return what changes the parameters."""
+        """Return the optimizer."""
         if self.settings.model == "tensors":
             return super().optimizer(network)
         parameters = network.parameters() if self.settings.model == "scalars" else []
         return GradientDescent(parameters, self.settings.lr)
 
     def scheduler(self, optimizer: Any, steps: int) -> Any:
-        """Return what changes the rate of tensors; that of Scalars stays what it is."""
+        """Return a scheduler for tensors; None for Scalars, whose rate is constant."""
         return super().scheduler(optimizer, steps) if self.settings.model == "tensors" else None
 
     def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
-        """Draw how sure the network is everywhere, the boundary, and points."""
+        """Draw points, the predicted probability everywhere, and the decision boundary."""
 
         def scores(points: Sequence[datasets.Point]) -> list[float]:
             shares = softmax(trainer.predict([tensor(points)]), 1)
@@ -171,7 +170,7 @@ class Points(Classification):
             return values
 
         points, labels = (part.tolist() for part in batch)
-        figure.suptitle("validation: points, and what the network says of the plane")
+        figure.suptitle("validation: points and predicted classes")
         draw_plane(figure.subplots(), datasets.Dataset(tuple(points), tuple(labels)), scores)
 
     def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
@@ -180,33 +179,35 @@ class Points(Classification):
         return x1, x2, answer.right, answer.predicted, answer.probability
 
     def read_input(self, text: str) -> Tensor:
-        """Return a point, which is two numbers."""
+        """Return the coordinates of a point."""
         return tensor(point_of(text))
 
 
 def point_of(text: str) -> tuple[float, float]:
-    """Return the point that two numbers are.
+    """Convert a text to the coordinates of a point.
 
     Raises:
-        InputError: there are more numbers, or fewer, or something else.
+        InputError: the text is not two finite numbers.
     """
     try:
         x1, x2 = map(float, text.replace(",", " ").split())
     except ValueError:
         x1 = x2 = math.nan
     if not (math.isfinite(x1) and math.isfinite(x2)):
-        raise InputError(f'a point is two finite numbers in quotes, "0.2 0.7"; got {text!r}.')
+        raise InputError(
+            f'a point must be two finite numbers in quotes, such as "0.2 0.7"; got {text!r}.'
+        )
     return x1, x2
 
 
-def _points(name: str, divided: str) -> type[Points]:
-    """Return the job of a set of points."""
-    about = f"points in the plane, {divided}"
+def _points(name: str, description: str) -> type[Points]:
+    """Return the job of a data set."""
+    about = f"points in the plane, {description}"
     return type(name.capitalize(), (Points,), {"data": name, "about": about, "__doc__": about})
 
 
 class Spiral(Points):
-    """The classes are two arms that wind around the middle; nobody has set weights for them."""
+    """Classify points on two arms of a spiral; there are no weights set by hand."""
 
     about = "points in the plane, on two arms of a spiral"
     models: ClassVar = {name: recipe for name, recipe in Points.models.items() if name != "weights"}
@@ -222,4 +223,4 @@ POINTS: dict[str, type[Points]] = {
     "circle": _points("circle", "in a circle and around it"),
     "spiral": Spiral,
 }
-"""The jobs by the names of their sets of points."""
+"""The jobs by the names of their data sets."""

@@ -1,7 +1,7 @@
-"""Shakespeare's plays, character by character; then the network writes such lines itself.
+"""A language model of the characters of Shakespeare's plays, which can generate text.
 
-The file of char-rnn (Karpathy, 2015), `input.txt`, lies in `tiny-shakespeare` of the data folder.
-The last tenth of it is held out: half for the validation, half for the test.
+The file `input.txt` of char-rnn (Karpathy 2015) is read from the subfolder `tiny-shakespeare` of
+the data folder. Its last tenth is held out: half for validation, half for the test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mt_operators import Module
 
 
 class Shakespeare(Text):
-    """Guesses the next character."""
+    """Predict the next character."""
 
     about = "Shakespeare's plays, by characters; generates text"
     models: ClassVar = {
@@ -26,16 +26,16 @@ class Shakespeare(Text):
     }
     samples = "characters"
     window = 64
-    between = ""
+    separator = ""
     end = "\n"
     length = 400
 
     def read(self) -> Parts:
-        """Return nine tenths of the plays to learn from, and twice a twentieth."""
+        """Return nine tenths of the text for training, and one twentieth each for the others."""
         text = read_text(find(self.folder("tiny-shakespeare"), "input.txt"))
         self.vocabulary = Vocabulary(sorted({*text, self.end}))
-        begin, middle = len(text) * 90 // 100, len(text) * 95 // 100
-        return self.in_windows(text[:begin], text[begin:middle], text[middle:])
+        first, second = len(text) * 90 // 100, len(text) * 95 // 100
+        return self.in_windows(text[:first], text[first:second], text[second:])
 
     def network(self) -> Module:
         """Return an LSTM or a transformer."""
@@ -45,10 +45,10 @@ class Shakespeare(Text):
             len(self.vocabulary), width=128, layers=4, heads=4, window=self.window
         )
 
-    def tokens_of(self, text: str) -> list[str]:
+    def tokenize(self, text: str) -> list[str]:
         """Return the characters of a text."""
         return list(text)
 
-    def told(self, loss: float) -> str:
-        """Tell nats a character."""
-        return f"{loss:.4f} nats a character"
+    def format_loss(self, loss: float) -> str:
+        """Return the cross-entropy in nats per character."""
+        return f"{loss:.4f} nats per character"

@@ -1,8 +1,8 @@
-"""`Text`: jobs that guess each token of a text from those before it, and so can go on with one.
+"""`Text`: the base class of language models, which predict the next token and generate text.
 
-The text is cut into as many columns as make a batch, and read in windows of all columns. A network
-that remembers reads the windows in order, so that each goes on where the one before has ended; one
-that does not has them in a new order each epoch.
+The text is divided into one column per sequence of the batch, and read in windows of all columns.
+A recurrent network reads the windows in order, and keeps its state from one to the next; others
+read them in random order.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor import Generator, multinomial, stack, tensor
 
-# --- What a network remembers, in checkpoints -----------------------------------------------------
+# --- Hidden states in checkpoints -----------------------------------------------------------------
 
 
-class Memory(Callback):
-    """Keeps the states of an `LSTMLanguageModel` after each window, and reminds it of them.
+class SaveHiddenState(Callback):
+    """Include the state of an `LSTMLanguageModel` in checkpoints, and restore it.
 
-    Several ranks learn each from some columns of the text: of N, rank r from column r and every
-    Nth after it. What is kept are the states of all columns.
+    Of N ranks, rank r trains on column r of the text and every Nth after it. Checkpoints contain
+    the states of all columns.
     """
 
     everywhere = True
@@ -41,52 +41,49 @@ class Memory(Callback):
     def __init__(self) -> None:
         self._group = Group()
         self._network: Any = None
-        self._remembered: Any = None
+        self._states: Any = None  # hidden and cell states of all columns
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Remind the network."""
+        """Restore the state of the network."""
         self._group, self._network = trainer.group, trainer.network
-        every = slice(self._group.rank, None, self._group.size)
-        whole = self._remembered
+        columns = slice(self._group.rank, None, self._group.size)
         self._network.training_state = (
-            None if whole is None else tuple(each[:, every] for each in whole)
+            None if self._states is None else tuple(each[:, columns] for each in self._states)
         )
 
     def consolidate_state_dict(self) -> None:
-        """Ask all ranks what they remember."""
+        """Gather the states of all ranks."""
         own = None if self._network is None else self._network.training_state
-        everybodys = [own] if self._group.size == 1 else self._group.gather(own, "memory of a text")
-        if None not in everybodys:
-            columns = zip(*everybodys, strict=True)
-            self._remembered = [stack(each, 2).flatten(1, 2) for each in columns]
+        states = self._group.gather(own, "hidden states")
+        if None not in states:
+            self._states = [stack(each, 2).flatten(1, 2) for each in zip(*states, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what was remembered when all were asked."""
-        return {"remembered": self._remembered}
+        """Return the states that were gathered last."""
+        return {"remembered": self._states}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned."""
-        self._remembered = state["remembered"]
+        """Load the result of `state_dict`."""
+        self._states = state["remembered"]
 
 
 # --- The job --------------------------------------------------------------------------------------
 
 
 TEMPERATURE = 0.8
-"""By what scores are divided before a token is drawn: below 1, likely ones are drawn more often."""
+"""The divisor of scores before a token is drawn; below 1, it favors probable tokens."""
 
 
 EVALUATION_COLUMNS = 10
-"""How many columns a text has that is not learnt from: the same text is then judged in the same
-way, whatever `--batch-size` is."""
+"""The number of columns for validation and test, which is independent of `--batch-size`."""
 
 
 COLUMNS = 70
-"""How many characters a line has in the picture, at most."""
+"""The largest number of characters per line in the picture."""
 
 
 class Windows(BPTTWindows):
-    """Windows as a network takes them: tokens, whether a text begins there, and what comes next."""
+    """A data set of windows of a text: tokens, whether the text begins there, and targets."""
 
     def __getitem__(self, index: int) -> Any:
         """Return tokens of shape (steps, columns), a bool, and targets (steps * columns,)."""
@@ -95,196 +92,193 @@ class Windows(BPTTWindows):
 
 
 class Text(Job):
-    """A job that guesses each token of a text.
+    """Base of language models.
 
     Attributes:
-        window: how many tokens of a column make a window, and how many of a text a network sees
-            that remembers nothing.
-        between: what stands between two tokens.
-        end: the token that ends a line; with it begins what the network writes of its own.
-        length: how many tokens it writes.
-        vocabulary: the tokens, once the data have been read.
-        written: what the network has written after the last epoch.
+        window: the number of tokens of a column per window; also the context of networks that are
+            not recurrent.
+        separator: the text between two tokens.
+        end: the token that ends a line, and starts generated text.
+        length: the number of tokens to generate.
+        vocabulary: the tokens, after the data have been read.
+        generated: the text generated after the last epoch.
     """
 
     results = ("samples.txt",)
     curves = ("loss",)
     clip_norm = 1.0
     window: ClassVar[int]
-    between: ClassVar[str]
+    separator: ClassVar[str]
     end: ClassVar[str]
     length: ClassVar[int]
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self.vocabulary = Vocabulary([])
-        self.written = ""
+        self.generated = ""
 
     @abstractmethod
-    def tokens_of(self, text: str) -> list[str]:
-        """Return the tokens of what a user has written."""
+    def tokenize(self, text: str) -> list[str]:
+        """Split the input of a user into tokens."""
 
-    def remembers(self) -> bool:
-        """Return whether the network goes on from window to window."""
+    def is_recurrent(self) -> bool:
+        """Return whether the network keeps a state from one window to the next."""
         return self.settings.model == "lstm"
 
     loss = staticmethod(cross_entropy)
 
     def in_windows(self, *texts: Sequence[str]) -> Parts:
-        """Return loaders of three texts: to learn from, for the validation, and for the test.
+        """Return loaders of three texts: for training, validation and test.
 
-        Of the first, a rank gets its share of the columns; every rank reads all of the others.
+        Each rank gets its part of the columns of the first, and all of the others.
 
         Raises:
             InputError: a text is too short.
-            SettingError: the columns cannot be divided evenly.
+            SettingError: the columns cannot be divided evenly among ranks.
         """
         columns = (self.settings.batch_size, EVALUATION_COLUMNS, EVALUATION_COLUMNS)
-        most = self.settings.batches
+        limit = self.settings.batches
         least = [2 * each for each in columns]
-        if any(len(text) < each for text, each in zip(texts, least, strict=True)):
-            had = "{} {} to learn from, {} for the validation and {} for the test".format(
-                len(texts[0]), self.samples, *map(len, texts[1:])
-            )
+        lengths = [len(text) for text in texts]
+        if any(length < each for length, each in zip(lengths, least, strict=True)):
             raise InputError(
-                f"{had} are too few for batches of {columns[0]}: {', '.join(map(str, least))} are "
-                "needed at least."
+                f"{lengths[0]} {self.samples} for training, {lengths[1]} for validation and "
+                f"{lengths[2]} for the test are too few for batches of {columns[0]}: at least "
+                f"{', '.join(map(str, least))} are needed."
             )
         ranks = world()
         if columns[0] % ranks.size:
             raise SettingError(
-                f"a batch of {columns[0]} columns cannot be divided evenly between {ranks.size} "
-                "ranks: take another --batch-size."
+                f"--batch-size must be a multiple of the number of ranks, {ranks.size}; "
+                f"{columns[0]} was given."
             )
         parts: list[Dataset] = []
         for text, each in zip(texts, columns, strict=True):
-            whole = batchify(self.vocabulary.encode(text), each)
-            own = whole if parts else whole[:, ranks.rank :: ranks.size]
+            batch = batchify(self.vocabulary.encode(text), each)
+            own = batch if parts else batch[:, ranks.rank :: ranks.size]
             windows = Windows(own, self.window)
-            parts.append(Subset(windows, range(min(most or len(windows), len(windows)))))
-        counts = [sum(len(part[number][-1]) for number in range(len(part))) for part in parts]
+            parts.append(Subset(windows, range(min(limit or len(windows), len(windows)))))
+        counts = [sum(len(part[index][-1]) for index in range(len(part))) for part in parts]
         counts[0] *= ranks.size
         return Parts(
-            DataLoader(parts[0], None, shuffle=not self.remembers()),
+            DataLoader(parts[0], None, shuffle=not self.is_recurrent()),
             DataLoader(parts[1], None),
             DataLoader(parts[2], None),
             (counts[0], counts[1], counts[2]),
         )
 
     def metrics(self) -> dict[str, Any]:
-        """Measure nothing but the loss, which says it all."""
+        """Return no metrics besides the loss."""
         return {}
 
-    # --- What is shown --------------------------------------------------------------------------
+    # --- Output ---------------------------------------------------------------------------------
 
     @abstractmethod
-    def told(self, loss: float) -> str:
-        """Return in words how well tokens are guessed, given their mean cross-entropy."""
+    def format_loss(self, loss: float) -> str:
+        """Convert the mean cross-entropy to a text with the usual measure."""
 
     def line(self, row: Mapping[str, Any]) -> str:
-        """Tell how well it guesses, and what it writes."""
+        """Return the losses of an epoch, and the generated text."""
         return (
-            f"epoch {row['epoch']:2}  training {self.told(row['loss'])}, "
-            f"validation {self.told(row['validation_loss'])}\n\n{self.written}\n"
+            f"epoch {row['epoch']:2}  training {self.format_loss(row['loss'])}, "
+            f"validation {self.format_loss(row['validation_loss'])}\n\n{self.generated}\n"
         )
 
     def callbacks(self, folder: Path) -> list[Callback]:
-        """Let the network write after each epoch, and remember when it is interrupted in one."""
+        """Return callbacks that generate text after each epoch, and save hidden states."""
         samples = _Samples(self, folder / "samples.txt")
-        return [samples, Memory()] if self.remembers() else [samples]
+        return [samples, SaveHiddenState()] if self.is_recurrent() else [samples]
 
     def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
-        """Show what it has written."""
-        figure.suptitle("what it writes")
-        lines = "\n".join(textwrap.fill(line, COLUMNS) for line in self.written.splitlines())
+        """Draw the generated text."""
+        figure.suptitle("generated text")
+        lines = "\n".join(textwrap.fill(line, COLUMNS) for line in self.generated.splitlines())
         figure.text(0.02, 0.9, lines, va="top", family="monospace", parse_math=False)
 
     def test(self, trainer: Trainer, batches: DataLoader, folder: Path) -> str:
-        """Measure."""
-        return self.told(trainer.evaluate(batches)["loss"])
+        """Return the loss."""
+        return self.format_loss(trainer.evaluate(batches)["loss"])
 
-    # --- Going on with a text -------------------------------------------------------------------
+    # --- Text generation ------------------------------------------------------------------------
 
-    def known(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """Return the vocabulary."""
         return {"tokens": self.vocabulary.tokens, "unknown": self.vocabulary.unknown}
 
-    def recall(self, known: Mapping[str, Any]) -> None:
-        """Take over the vocabulary, if there is one yet."""
-        self.vocabulary = Vocabulary(known.get("tokens", ()), known.get("unknown"))
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Load the vocabulary, if there is one yet."""
+        self.vocabulary = Vocabulary(state.get("tokens", ()), state.get("unknown"))
 
     def predict(self, network: Module, text: str) -> str:
-        """Go on with a text.
+        """Continue a text.
 
         Raises:
-            InputError: it is empty, or a token of it has not been learnt; or the scores are nan.
+            InputError: the text is empty, or a token is not in the vocabulary; or scores are nan.
         """
-        tokens = self.tokens_of(text)
+        tokens = self.tokenize(text)
         if not tokens:
-            raise InputError(f"an empty text was given: give some {self.samples} to go on with.")
+            raise InputError(f"the text is empty: pass some {self.samples} to continue.")
         for token in tokens:
             if token not in self.vocabulary:
                 raise InputError(
-                    f"{token!r} is none of the {len(self.vocabulary)} {self.samples} that the "
-                    "network has learnt: leave it out, or write it as the texts do that it has "
-                    "learnt from."
+                    f"{token!r} is not one of the {len(self.vocabulary)} {self.samples} of the "
+                    "training text: remove it, or write it as in that text."
                 )
-        return self.go_on(network, tokens)
+        return self.generate(network, tokens)
 
-    def go_on(self, network: Module, tokens: Sequence[str]) -> str:
-        """Return a text with as many more tokens as are written, always the same ones.
+    def generate(self, network: Module, tokens: Sequence[str]) -> str:
+        """Return the text of tokens, continued by `length` tokens, always in the same way.
 
         Raises:
             InputError: the scores are nan.
         """
         generator = Generator().manual_seed(self.settings.seed)
         numbers, unknown = self.vocabulary.encode(tokens), self.vocabulary.unknown
-        remembers = self.remembers()
-        seen, begins = numbers if remembers else numbers[-self.window :], True
+        is_recurrent = self.is_recurrent()
+        inputs, begins = numbers if is_recurrent else numbers[-self.window :], True
         with evaluation(network):
             for _ in range(self.length):
-                scores = network(tensor(seen).unsqueeze(1), begins)[-1]
+                scores = network(tensor(inputs).unsqueeze(1), begins)[-1]
                 if unknown is not None:
                     scores[self.vocabulary[unknown]] = -math.inf
                 shares = softmax(scores / TEMPERATURE, 0)
                 if not shares.isfinite().all():
                     raise InputError(
-                        "the network writes nothing: its scores are nan, as after learning with "
-                        "too high a --lr."
+                        "no text can be generated: the scores of the network are nan, for example "
+                        "after training with too high a --lr."
                     )
                 drawn = multinomial(shares, 1, generator=generator)
                 numbers.append(int(drawn.item()))
-                seen, begins = (
-                    (numbers[-1:], False) if remembers else (numbers[-self.window :], True)
-                )
-        return self.joined(self.vocabulary.decode(numbers))
+                inputs = numbers[-1 if is_recurrent else -self.window :]
+                begins = not is_recurrent
+        return self.join(self.vocabulary.decode(numbers))
 
-    def joined(self, tokens: Sequence[str]) -> str:
-        """Return the text that tokens make."""
-        lines = self.between.join(tokens).replace(self.end, "\n").splitlines()
+    def join(self, tokens: Sequence[str]) -> str:
+        """Join tokens to a text."""
+        lines = self.separator.join(tokens).replace(self.end, "\n").splitlines()
         return "\n".join(line.strip() for line in lines).strip()
 
 
 class _Samples(Callback):
-    """Lets the network write after each epoch, and keeps in a file what it has written."""
+    """Generate text after each epoch, and write all texts to a file."""
 
     def __init__(self, job: Text, path: Path) -> None:
         self.job, self.path = job, path
         self.samples: list[str] = []
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Write."""
+        """Generate a text, and write the file."""
         try:
-            self.job.written = self.job.go_on(trainer.network, [self.job.end])
+            self.job.generated = self.job.generate(trainer.network, [self.job.end])
         except InputError as error:
-            self.job.written = f"({error})"
-        self.samples.append(f"--- epoch {trainer.epoch} ---\n\n{self.job.written}\n")
+            self.job.generated = f"({error})"
+        self.samples.append(f"--- epoch {trainer.epoch} ---\n\n{self.job.generated}\n")
         write_atomically(self.path, "\n".join(self.samples).encode())
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what it has written so far."""
+        """Return all texts."""
         return {"samples": self.samples}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state_dict` has returned."""
+        """Load the result of `state_dict`."""
         self.samples = list(state["samples"])

@@ -1,9 +1,5 @@
-"""Models and trainings on disk, in a plain format that runs no code when it is read."""
+"""Saving and loading of models and trainings, in a format that cannot execute code."""
 
 from mt_nn.saving.objects import load, read_metadata, save
 
-__all__ = [
-    "load",
-    "read_metadata",
-    "save",
-]
+__all__ = ["load", "read_metadata", "save"]

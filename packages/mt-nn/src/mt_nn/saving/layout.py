@@ -1,14 +1,13 @@
-"""The layout of a safetensors file: arrays by name, and strings by name beside them.
+"""The layout of a safetensors file: arrays and strings (metadata) by name.
 
-    8 bytes     how long the header is, little-endian
+    8 bytes     the length of the header, little-endian
     header      {"__metadata__": {"name": "text", ...},
                  "weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
-    elements    of one array after the other
+    elements    of all arrays, one after the other
 
-The package safetensors writes files, checks them and takes them apart. Here it is counted what they
-take before they are read, the strings are read without the elements, and it is decided what bytes
-mean as numbers. Arrays of bfloat16, which NumPy has not, are those that backends have
-(`bfloat16.numpy`): the package is given their bits.
+The package safetensors writes, checks and parses files. This module checks sizes before reading,
+reads headers without the elements, and converts bytes to arrays. NumPy has no bfloat16; such arrays
+have the dtype `bfloat16.numpy`, and their bits are passed to the package.
 """
 
 from __future__ import annotations
@@ -40,36 +39,35 @@ DTYPES = {
     "U8": "|u1",
     "BOOL": "|b1",
 }
-"""NumPy's names of the types of numbers that an array can have."""
+"""NumPy's names of the dtypes of safetensors."""
 
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 BFLOAT16 = "BF16"
 
 _STORED = {**DTYPES, "BOOL": "|u1", BFLOAT16: bfloat16.numpy.str}
-"""NumPy's names of what is read first: any byte may stand for a truth value."""
+"""NumPy's names of the dtypes to read; bools are read as bytes, which may have any value."""
 
 LONGEST_HEADER = 100_000_000
-"""The most bytes that a header may have; the format says so."""
+"""The largest length of a header that the format allows, in bytes."""
 
 PICKLED = (b"PK\x03\x04", b"\x80\x02")
-"""How files begin that `torch.save` writes, today and long ago."""
+"""The first bytes of files written by `torch.save`, in current and old versions."""
 
 METADATA = "__metadata__"
-"""What no array can be called."""
+"""The key of the metadata, which cannot be the name of an array."""
 
 Parts = dict[str, tuple[str, tuple[int, ...]]]
-"""What a header says of arrays, by name: the type of the elements, which is a key of `DTYPES` or
-bfloat16, and the shape."""
+"""The dtype (a key of `DTYPES`, or `BFLOAT16`) and the shape of each array in a header."""
 
 
 class Header(NamedTuple):
-    """What a header says.
+    """The content of a header.
 
     Attributes:
-        text: all bytes before the elements, as they are.
-        parts: the arrays.
-        metadata: texts, by name.
-        size: how many bytes the file has in all.
+        text: all bytes before the elements.
+        parts: the dtypes and shapes of arrays.
+        metadata: strings by name.
+        size: the total size of the file in bytes.
     """
 
     text: bytes
@@ -82,15 +80,15 @@ def library() -> Any:
     """Return the package safetensors.
 
     Raises:
-        MissingPackageError: it is not installed.
+        MissingPackageError: safetensors is not installed.
     """
-    with packages_needed("saving and loading needs safetensors: pip install 'mt-nn[train]'."):
+    with packages_needed("saving and loading need safetensors: pip install 'mt-nn[train]'."):
         import safetensors.numpy
     return safetensors
 
 
 def described(arrays: Mapping[str, Array]) -> Parts:
-    """Return what a header says of arrays."""
+    """Return the dtypes and shapes of arrays for a header."""
     return {name: (_kind(array), array.shape) for name, array in arrays.items()}
 
 
@@ -102,7 +100,7 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
     """Return the content of a file.
 
     Args:
-        arrays: rows of memory, little-endian, in any order.
+        arrays: contiguous, little-endian arrays by name.
         metadata: strings by name.
 
     Raises:
@@ -122,24 +120,24 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
         length = len(text)
     if length > LONGEST_HEADER:
         raise FileError(
-            f"what is no tensor takes {length:,} bytes as text, and {LONGEST_HEADER:,} are the "
-            "most that safetensors files may have: make tensors or arrays of long lists."
+            f"the header has {length:,} bytes, more than the {LONGEST_HEADER:,} that safetensors "
+            "allows: convert long lists to tensors or arrays."
         )
     return content
 
 
 def read_header(file: BinaryIO, source: str, allowance: Allowance) -> Header:
-    """Return what stands before the elements, which is not checked yet but for its form.
+    """Read a header, and check only its syntax.
 
     Raises:
-        FileError: it is truncated, no header of safetensors, or takes more than the limits allow.
+        FileError: the header is truncated or invalid, or exceeds the limits.
     """
     start = _read(file, 8, allowance)
     length = int.from_bytes(start, "little")
     if length > LONGEST_HEADER and start.startswith(PICKLED):
         raise FileError(
-            f"{source} is pickled, as by torch.save(), and reading a pickle runs the code in it. "
-            "Save tensors with safetensors.torch.save_file() there."
+            f"{source} is pickled, as by torch.save(), and unpickling can execute arbitrary code. "
+            "Save tensors with safetensors.torch.save_file() instead."
         )
     if len(start) < 8 or length > LONGEST_HEADER:
         raise damaged(source, "no header")
@@ -156,16 +154,16 @@ def read_header(file: BinaryIO, source: str, allowance: Allowance) -> Header:
 
 
 def _parsed(text: bytes) -> Header:
-    """Return what a header says.
+    """Parse a header.
 
     Raises:
-        AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError: it is not
-            what it should be.
+        AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError: it is
+            invalid.
     """
     entries = json.loads(text[8:].decode())
     metadata = entries.pop(METADATA, None) or {}
     if not set(map(type, metadata.values())) <= {str}:
-        raise TypeError("metadata are no strings by name")
+        raise TypeError("metadata must be strings")
     parts = {name: (entry["dtype"], tuple(entry["shape"])) for name, entry in entries.items()}
     ends = [int(entry["data_offsets"][1]) for entry in entries.values()]
     return Header(text, parts, metadata, len(text) + max(ends, default=0))
@@ -174,10 +172,10 @@ def _parsed(text: bytes) -> Header:
 def read_elements(
     file: BinaryIO, source: str, header: Header, allowance: Allowance
 ) -> dict[str, bytearray]:
-    """Return the bytes of each array, in the order of the header, when all of it was checked.
+    """Return the bytes of each array, in the order of the header, after checking the whole file.
 
     Raises:
-        FileError: the file is truncated, contradicts itself, or takes more than the limits allow.
+        FileError: the file is truncated or inconsistent, or exceeds the limits.
         MissingPackageError: safetensors is not installed.
     """
     package = library()
@@ -185,15 +183,15 @@ def read_elements(
     content = _read(file, header.size - len(header.text), allowance, header.text)
     try:
         parts = dict(package.deserialize(content))
-    except Exception as error:  # the library raises its own type, and others for odd headers
+    except Exception as error:  # the library raises its own type, or others for unusual headers
         raise damaged(source, error) from error
     return {name: parts[name]["data"] for name in header.parts}
 
 
 def _read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"") -> bytes:
-    """Return the next `count` bytes behind others; memory grows with what comes.
+    """Return `before` and the next `count` bytes, or fewer at the end of the file.
 
-    There are fewer where the file ends.
+    Memory is allocated only for bytes that were read.
     """
     chunks, missing = [before], count
     while missing > 0:
@@ -207,29 +205,29 @@ def _read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"")
 
 
 def decoded(contents: dict[str, bytearray], parts: Parts, source: str) -> dict[str, Array]:
-    """Return arrays that have these bytes, which are taken out of the dictionary.
+    """Convert bytes to arrays, and remove them from the dictionary.
 
     Raises:
-        FileError: NumPy has no such elements.
-        ValueError: no array of NumPy has such a shape.
+        FileError: NumPy does not have a dtype.
+        ValueError: NumPy does not support a shape.
     """
     arrays = {}
     for name, (kind, shape) in parts.items():
         if kind not in _STORED:
             raise FileError(
-                f"{name} in {source} has elements of {kind}, which cannot be read: convert them to "
-                "F32 before saving."
+                f"{name} in {source} has dtype {kind}, which is not supported: convert it to F32 "
+                "before saving."
             )
-        row: Array = np.frombuffer(contents.pop(name), _STORED[kind])
+        array: Array = np.frombuffer(contents.pop(name), _STORED[kind])
         if kind == "BOOL":
-            row = row != 0
-        arrays[name] = row.reshape(shape)
+            array = array != 0
+        arrays[name] = array.reshape(shape)
     return arrays
 
 
 def damaged(source: str, reason: object) -> FileError:
-    """Return the error for a file that is not what it should be."""
+    """Return the error for an invalid file."""
     return FileError(
-        f"{source} is truncated or no safetensors file ({reason}). Save the model again with "
+        f"{source} is truncated or not a safetensors file ({reason}). Save the model again with "
         "mt_nn.save()."
     )

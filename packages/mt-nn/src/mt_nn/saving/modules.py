@@ -1,4 +1,4 @@
-"""Less common ways to save and load modules: extra states, and assignment."""
+"""Parts of saving and loading modules: extra states, and assignment."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ _NOT_DEFINED = (
 
 
 def get_extra_state(self: Module) -> Any:
-    """Return a state to save beside parameters and buffers, under the name `_extra_state`.
+    """Return a state to save in addition to parameters and buffers, named `_extra_state`.
 
-    Define it, and `set_extra_state`, in a module that has such a state: a tensor, or for
-    `mt_nn.save` anything else that it can write.
+    Define it, and `set_extra_state`, in modules with such a state: a tensor, or any value that
+    `mt_nn.save` supports.
     """
     raise TypeError(_NOT_DEFINED.format(type(self).__name__, "get_extra_state"))
 
 
-def set_extra_state(self: Module, state: Any) -> None:  # noqa: ARG001 - a module's own uses it
-    """Load what `get_extra_state` returned."""
+def set_extra_state(self: Module, state: Any) -> None:  # noqa: ARG001 - used by overrides
+    """Load the result of `get_extra_state`."""
     raise TypeError(_NOT_DEFINED.format(type(self).__name__, "set_extra_state"))
 
 
 @extends("extra state")
 def add_extra_state(module: Module, saved: dict[str, Holder]) -> None:
-    """Add the extra state of a module that has one to what is saved of the module."""
+    """Add the extra state of a module, if it has one, to its saved state."""
     if type(module).get_extra_state is not get_extra_state:
         saved["_extra_state"] = ExtraState(module)
 

@@ -1,8 +1,8 @@
-"""`save` and `load`: tensors and nested values in one file, which runs no code when it is read.
+"""`save` and `load`: tensors and nested values in one file, which cannot execute code.
 
-A state dictionary is a safetensors file with its names, which torch reads and writes, too. Of other
-values the tensors and arrays are in such a file, under the names that lead to them, as in
-`optimizer.state.0.exp_avg`; and its metadata say in JSON how everything is nested.
+A state dictionary becomes a safetensors file with the same names, which torch supports, too. For
+other values, the tensors and arrays are stored in such a file under names such as
+`optimizer.state.0.exp_avg`, and the metadata contain the structure as JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import open_plain, unreadable
 from mt_nn.files.writing import replacing
-from mt_nn.saving import layout, seal
+from mt_nn.saving import checksums, layout
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
 from mt_tensor import Tensor
@@ -27,7 +27,7 @@ from mt_tensor.errors import DTypeError
 from mt_tensor.extending import DTYPES, Array, Backend, Device, place
 
 File = str | os.PathLike[str] | BinaryIO
-"""The path of a file, or one that was opened for bytes, such as an `io.BytesIO`."""
+"""A path, or a binary file object, such as an `io.BytesIO`."""
 
 
 def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
@@ -35,22 +35,22 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
 
         save({"epoch": 3, "model": model.state_dict(), "optimizer": optimizer.state_dict()}, path)
 
-    What a model shares is written under each of its names. A tensor is saved without its history,
-    and must not change meanwhile.
+    Shared tensors are written under each of their names. Tensors are saved without their graph, and
+    must not be changed during the call.
 
     Args:
-        obj: None, truth values, numbers of Python and NumPy, strings, dtypes, tensors on
-            any backend and of any layout, NumPy's arrays; and lists, tuples, dictionaries and
-            `OrderedDict`s of such, whose keys are strings, numbers or None.
-        f: the path, which then has the whole file or the earlier one; or a file that was opened for
-            bytes, such as an `io.BytesIO`, which is written to from where it is.
-        metadata: strings by name that are kept in the file; `read_metadata` returns them.
+        obj: None, bools, numbers of Python and NumPy, strings, dtypes, tensors on any backend, and
+            NumPy arrays; and lists, tuples, dictionaries and `OrderedDict`s of these, whose keys
+            are strings, numbers or None.
+        f: the path, whose file is replaced atomically; or a binary file object, such as an
+            `io.BytesIO`, which is written from its current position.
+        metadata: strings by name, stored in the file; see `read_metadata`.
 
     Raises:
-        FileError: it could not be written; an earlier file of that name is untouched.
-        SettingError: `metadata` holds something else than strings, or `f` is no file.
-        StateDictError: `obj` holds something else, which is named, or is nested too deep; nothing
-            was written.
+        FileError: the file cannot be written; an existing file is unchanged.
+        SettingError: `metadata` contains values that are not strings, or `f` is not a file.
+        StateDictError: `obj` contains an unsupported value, or is nested too deep; nothing was
+            written.
         MissingPackageError: safetensors is not installed.
     """
     store(obj, Encoder(), f, metadata)
@@ -59,23 +59,18 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
 def store(
     value: Any, encoder: Encoder, file: File, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Save a value that an encoder has not taken apart yet; see `save`."""
-    texts = seal.checked(metadata)
+    """Save a value with a new encoder; see `save`."""
+    texts = checksums.checked_metadata(metadata)
     try:
         structure = encoder.encode(value)
     except RecursionError as error:
         raise StateDictError("a value is nested too deep, or contains itself.") from error
     arrays = encoder.arrays
-    if structure != _flat(arrays):
-        texts[seal.STRUCTURE] = json.dumps(structure, separators=(",", ":"))
-    content = layout.packed(arrays, seal.sealed(texts, arrays))
-    with _written(file) as opened:
+    if structure != {"dict": [[name, {"tensor": name}] for name in arrays]}:  # not a plain file
+        texts[checksums.STRUCTURE] = json.dumps(structure, separators=(",", ":"))
+    content = layout.packed(arrays, checksums.with_checksums(texts, arrays))
+    with _open_to_write(file) as opened:
         opened.write(content)
-
-
-def _flat(arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the structure of a dictionary of tensors, which files of others have."""
-    return {"dict": [[name, {"tensor": name}] for name in arrays]}
 
 
 def load(
@@ -85,51 +80,49 @@ def load(
     backend: Backend = None,
     weights_only: bool = True,
 ) -> Any:
-    """Load a value that was saved: `model.load_state_dict(load("model.safetensors"))`.
+    """Load a saved value: `model.load_state_dict(load("model.safetensors"))`.
 
-    Any safetensors file is read, as a dictionary of tensors. Of a tensor that a model shares,
-    torch's `save_model` keeps one name, and the others in the metadata. It is found under all of
-    them that end alike, as `embedding.weight` and `head.weight` do.
+    All safetensors files can be loaded, as a dictionary of tensors. For a shared tensor, torch's
+    `save_model` stores one name, and the others in the metadata. It is loaded under all names with
+    the same last part, such as `embedding.weight` and `head.weight`.
 
     Args:
-        f: the path; or a file that was opened for bytes, which is read from where it is to where
-            the value ends.
-        map_location: where the tensors shall live, a device or its name.
-        backend: a backend or its name, instead; the current one if both are None.
-        weights_only: whether to run no code that is in the file. There is no other way here.
+        f: the path; or a binary file object, which is read from its current position.
+        map_location: the device of the tensors, or its name.
+        backend: the backend of the tensors, or its name; the current one if both are None.
+        weights_only: must be True: files are never allowed to execute code.
 
     Returns:
-        The value, with the same types. Tensors are contiguous, and arrays have this machine's order
-        of bytes.
+        The value, with the same types. Tensors are contiguous, and arrays have native byte order.
 
     Raises:
-        SettingError: `weights_only` is not True, or `f` is no file.
-        FileError: the file is missing, truncated, damaged, no safetensors file, has an dtype
-            that tensors have not, or takes more than `mt_nn.limits` allow.
-        UnknownBackendError: there is no such backend.
+        SettingError: `weights_only` is not True, or `f` is not a file.
+        FileError: the file is missing, truncated, damaged or not a safetensors file, has a dtype
+            that tensors do not support, or exceeds `mt_nn.limits`.
+        UnknownBackendError: the backend is unknown.
         MissingPackageError: safetensors is not installed.
     """
     if weights_only is not True:
         raise SettingError(
-            f"weights_only={weights_only!r}: files that could run code are never read here, and "
-            "save() writes none."
+            f"load() supports weights_only=True only; {weights_only!r} was given. Files that can "
+            "execute code are not loaded."
         )
     return fetch(f, place(backend, map_location))
 
 
 def fetch(file: File, backend: TensorBackend) -> Any:
     """Load a value on a backend; see `load`."""
-    with _read(file) as (opened, source, allowance):
+    with _open_to_read(file) as (opened, source, allowance):
         header = _header(opened, source, allowance)
         contents = layout.read_elements(opened, source, header, allowance)
-    expected = header.metadata.get(seal.ELEMENTS)
-    if expected is not None and seal.elements_sum(contents) != expected:
-        raise seal.damaged(source)
+    expected = header.metadata.get(checksums.ELEMENTS)
+    if expected is not None and checksums.elements_sum(contents) != expected:
+        raise checksums.damaged(source)
     try:
         arrays = layout.decoded(contents, header.parts, source)
     except ValueError as error:
         raise layout.damaged(source, error) from error
-    structure = header.metadata.get(seal.STRUCTURE)
+    structure = header.metadata.get(checksums.STRUCTURE)
     if structure is None:
         return _flat_state(arrays, header.metadata, backend, source)
     try:
@@ -141,9 +134,9 @@ def fetch(file: File, backend: TensorBackend) -> Any:
 def _flat_state(
     arrays: dict[str, Array], metadata: Mapping[str, str], backend: TensorBackend, source: str
 ) -> dict[str, Tensor]:
-    """Return a dictionary of tensors, also under other names of a tensor that torch notes."""
+    """Return a dictionary of tensors, including other names of shared ones in torch's metadata."""
     state = {name: _tensor(arrays.pop(name), backend, name, source) for name in [*arrays]}
-    if not seal.is_sealed(metadata):
+    if not checksums.has_checksums(metadata):
         for name, kept in metadata.items():
             if kept in state and name.rpartition(".")[2] == kept.rpartition(".")[2]:
                 state.setdefault(name, state[kept])
@@ -155,32 +148,32 @@ def _tensor(array: Array, backend: TensorBackend, name: str, source: str) -> Ten
         return Tensor._make(backend.from_host(array), backend)
     except DTypeError as error:
         raise FileError(
-            f"{name} in {source} has elements of {array.dtype}, which tensors have not: they have "
-            f"{', '.join(DTYPES)}."
+            f"{name} in {source} has dtype {array.dtype}, which tensors do not support; they "
+            f"support {', '.join(DTYPES)}."
         ) from error
 
 
 def read_metadata(f: File) -> dict[str, str]:
-    """Return the strings that a safetensors file keeps beside its tensors.
+    """Return the metadata of a safetensors file: strings by name.
 
     Raises:
-        FileError: the file is missing, damaged, or no safetensors file.
+        FileError: the file is missing, damaged, or not a safetensors file.
     """
-    with _read(f) as (opened, source, allowance):
-        return seal.users(_header(opened, source, allowance).metadata)
+    with _open_to_read(f) as (opened, source, allowance):
+        return checksums.user_metadata(_header(opened, source, allowance).metadata)
 
 
 def _header(file: BinaryIO, source: str, allowance: Allowance) -> layout.Header:
-    """Return a header that was checked: a file on the disk is as long as it says."""
+    """Read a header; check its checksum, and the length of a file on disk."""
     header = layout.read_header(file, source, allowance)
     if isinstance(file, _Plain) and file.size != header.size:
-        raise layout.damaged(source, f"{file.size} bytes in place of {header.size}")
-    seal.check_header(header, source)
+        raise layout.damaged(source, f"{file.size} bytes instead of {header.size}")
+    checksums.check_header(header, source)
     return header
 
 
 class _Plain(io.BufferedReader):
-    """A file on the disk that is read, with its size in bytes."""
+    """A file on disk, opened for reading, with its size in bytes."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         raw = open_plain(path)
@@ -189,14 +182,14 @@ class _Plain(io.BufferedReader):
 
 
 @contextmanager
-def _read(file: File) -> Iterator[tuple[BinaryIO, str, Allowance]]:
-    """Yield a file to be read, what it is called, and what may be taken of it.
+def _open_to_read(file: File) -> Iterator[tuple[BinaryIO, str, Allowance]]:
+    """Yield an opened file, its name, and an allowance for reading it.
 
     Raises:
-        FileError: it cannot be read, or there is not enough memory for it.
-        SettingError: it is no file.
+        FileError: the file cannot be read, or memory is exhausted.
+        SettingError: the argument is not a file.
     """
-    source = _called(file, "read")
+    source = _name_of(file, "read")
     try:
         if isinstance(file, (str, os.PathLike)):
             with _Plain(file) as plain:
@@ -206,21 +199,20 @@ def _read(file: File) -> Iterator[tuple[BinaryIO, str, Allowance]]:
     except FileError:
         raise
     except MemoryError as error:
-        raise FileError(f"{source} is larger than what is left of the memory.") from error
+        raise FileError(f"there is not enough memory for {source}.") from error
     except OSError as error:
         raise unreadable(source, error) from error
 
 
 @contextmanager
-def _written(file: File) -> Iterator[BinaryIO]:
-    """Yield a file to be written.
+def _open_to_write(file: File) -> Iterator[BinaryIO]:
+    """Yield an opened file.
 
     Raises:
-        FileError: it could not be written.
-        SettingError: it is no file.
+        FileError: the file cannot be written.
+        SettingError: the argument is not a file.
     """
-    called = _called(file, "write")
-    with files_needed(f"could not write to {called}"):
+    with files_needed(f"could not write to {_name_of(file, 'write')}"):
         if isinstance(file, (str, os.PathLike)):
             with replacing(file) as new:
                 yield new
@@ -228,17 +220,16 @@ def _written(file: File) -> Iterator[BinaryIO]:
             yield file
 
 
-def _called(file: Any, method: str) -> str:
-    """Return what to call a file.
+def _name_of(file: Any, method: str) -> str:
+    """Return the name of a file.
 
     Raises:
-        SettingError: it is neither a path nor opened, or opened for text.
+        SettingError: the argument is neither a path nor a binary file object.
     """
     if isinstance(file, (str, os.PathLike)):
         return str(os.fspath(file))
     if not callable(getattr(file, method, None)) or isinstance(file, io.TextIOBase):
         raise SettingError(
-            f"file is a path, or a file that was opened for bytes, with a method {method}(); got "
-            f"{file!r}."
+            f"file must be a path or a binary file object with a method {method}(); got {file!r}."
         )
     return str(getattr(file, "name", type(file).__name__))

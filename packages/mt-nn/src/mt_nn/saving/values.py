@@ -1,16 +1,16 @@
-"""Nested values as JSON and arrays, and back: what a file holds beside plain tensors.
+"""Encoding of nested values as JSON and arrays.
 
-None, truth values, numbers and strings stand for themselves, and a list for a list. All else is an
-object with one key, which says what stands there:
+None, bools, numbers, strings and lists are encoded as in JSON. Everything else is an object with
+one key:
 
-    {"tensor": name}, {"leaf": name}       a tensor, which requires grad if it is a leaf
+    {"tensor": name}, {"leaf": name}       a tensor; a leaf requires grad
     {"array": name}                        a NumPy array
-    {"scalar": [dtype, hexadecimal]}       a number of NumPy, by its bytes, little-endian
+    {"scalar": [dtype, hexadecimal]}       a NumPy scalar, as little-endian bytes
     {"tuple": [...]}                       a tuple
     {"dict": [[key, value], ...]}          a dictionary, whose keys may be numbers
     {"ordered": [[key, value], ...]}       an OrderedDict
     {"int": hexadecimal}                   an integer of more than 64 bits
-    {"float": "nan"}                       a number that JSON has not
+    {"float": "nan"}                       a number that JSON does not support
     {"complex": [real, imaginary]}
     {"dtype": "float32"}
 """
@@ -35,18 +35,18 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import DTYPES, Array
 
 Path = tuple[Any, ...]
-"""The keys that lead to a value inside of another."""
+"""The keys of a nested value."""
 
 SCALARS = {np.dtype(text).name: np.dtype(text) for text in (*layout.DTYPES.values(), "<c16")}
-"""The types of NumPy's numbers that can be saved, by name."""
+"""The dtypes of NumPy scalars that can be saved, by name."""
 
 _PLAIN = {type(None), bool, str}
-"""Types of values that stand for themselves; numbers do, too, if JSON has them."""
+"""Types that are encoded as themselves; so are most numbers."""
 
 _KEYS = {*_PLAIN, int, float}
-"""Types of keys, and of what JSON has beside lists and objects."""
+"""Types of dictionary keys, and of JSON values other than lists and objects."""
 
-_CURES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+_ALTERNATIVES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (Mapping, "dict(...)"),
     (tuple, "tuple(...)"),
     ((list, set, frozenset), "list(...)"),
@@ -60,26 +60,26 @@ _CURES: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def state_methods(value: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
-    """Return how an object gives its state and takes one; None if it has none.
+    """Return the methods of an object that return and load its state; None if it has none.
 
     These are `state_dict` and `load_state_dict`, or `get_state` and `set_state` of a generator.
     """
-    for give, take in (("state_dict", "load_state_dict"), ("get_state", "set_state")):
-        methods = getattr(value, give, None), getattr(value, take, None)
+    for get, load in (("state_dict", "load_state_dict"), ("get_state", "set_state")):
+        methods = getattr(value, get, None), getattr(value, load, None)
         if all(map(callable, methods)) and not isinstance(value, type):
             return methods  # type: ignore[return-value]
     return None
 
 
 class Encoder:
-    """Takes values apart.
+    """Encode nested values as JSON values and arrays.
 
     Args:
-        takes_states: whether of an object that has a state, such as a module, this is taken;
-            otherwise it is refused.
+        takes_states: whether to encode the states of objects such as modules; otherwise they are
+            errors.
 
     Attributes:
-        arrays: those that were met, by the names that stand in the JSON.
+        arrays: the arrays of encoded values, by the names in the JSON values.
     """
 
     def __init__(self, takes_states: bool = False) -> None:
@@ -87,10 +87,10 @@ class Encoder:
         self._takes_states, self._depth = takes_states, current_limits().depth
 
     def encode(self, value: Any, path: Path = ()) -> Any:
-        """Return a value as JSON's values.
+        """Return the JSON values of a value.
 
         Raises:
-            StateDictError: it holds something that cannot be saved, or is nested too deep.
+            StateDictError: it contains something that cannot be saved, or is nested too deep.
         """
         kind = type(value)
         if kind in _PLAIN:
@@ -112,22 +112,22 @@ class Encoder:
         return self._encode_other(value, path)
 
     def _encode_other(self, value: Any, path: Path) -> Any:
-        """Return an dtype, or what holds other values, as JSON's values."""
+        """Encode a dtype, a container, or an object with a state."""
         kind = type(value)
         if kind is DType:
             return {"dtype": value.name}
         if len(path) >= self._depth:
             raise StateDictError(
                 f"{_shown(path[:3])} is nested more than {self._depth} levels deep, or contains "
-                "itself. If that is as it should be, allow more: with mt_nn.limits(depth=...)."
+                "itself. To allow more levels, use mt_nn.limits(depth=...)."
             )
         if kind is list or kind is tuple:
-            parts = [self.encode(part, (*path, at)) for at, part in enumerate(value)]
-            return parts if kind is list else {"tuple": parts}
+            members = [self.encode(member, (*path, i)) for i, member in enumerate(value)]
+            return members if kind is list else {"tuple": members}
         if kind is dict or kind is OrderedDict:
             _check_keys(value, path)
             entries = [
-                [self.encode(key), self.encode(part, (*path, key))] for key, part in value.items()
+                [self.encode(key), self.encode(each, (*path, key))] for key, each in value.items()
             ]
             return {"dict" if kind is dict else "ordered": entries}
         methods = state_methods(value)
@@ -135,16 +135,16 @@ class Encoder:
             return self.encode(methods[0](), path)
         raise StateDictError(
             f"{_shown(path)} is {reprlib.repr(value)} of type {kind.__name__}, which cannot be "
-            f"saved: {_cure(value)}."
+            f"saved: {_advice(value)}."
         )
 
     def _add(self, array: Array, path: Path) -> str:
-        """Enter an array under its path, or a longer name if that is taken, and return the name."""
+        """Store an array under its path, made unique, and return that name."""
         name = ".".join(map(str, path)).encode("utf-8", "backslashreplace").decode() or "value"
         while name in self.arrays or name == layout.METADATA:
             name += "'"
-        as_in_files = array.dtype.newbyteorder("<")
-        self.arrays[name] = array.astype(as_in_files, order="C", copy=False)
+        little_endian = array.dtype.newbyteorder("<")
+        self.arrays[name] = array.astype(little_endian, order="C", copy=False)
         return name
 
 
@@ -153,35 +153,35 @@ def _check_keys(value: dict[Any, Any], path: Path) -> None:
         if type(key) not in _KEYS:
             raise StateDictError(
                 f"{_shown(path)} has the key {key!r} of type {type(key).__name__}, which cannot be "
-                "saved: keys are Python's strings, numbers or None."
+                "saved: use strings, numbers or None."
             )
 
 
 def _shown(path: Path) -> str:
-    """Return a path as Python has it."""
+    """Return a path in Python's syntax."""
     keys = (json.dumps(key) if isinstance(key, str) else repr(key) for key in path)
     return "value" + "".join(f"[{key}]" for key in keys)
 
 
-def _cure(value: Any) -> str:
-    """Return what to do about a value that cannot be saved."""
+def _advice(value: Any) -> str:
+    """Return advice for a value that cannot be saved."""
     if not isinstance(value, type):
         for name in ("state_dict", "get_state"):
             if callable(getattr(value, name, None)):
                 return f"save its {name}()"
-        for types, cure in _CURES:
+        for types, alternative in _ALTERNATIVES:
             if isinstance(value, types):
-                return f"save {cure} instead"
-    return "leave it out, or make it of dictionaries, lists, tensors, arrays, numbers and strings"
+                return f"save {alternative} instead"
+    return "remove it, or convert it to dictionaries, lists, tensors, arrays, numbers and strings"
 
 
 class Decoder:
-    """Puts values together again.
+    """Decode values from JSON values and arrays.
 
     Args:
-        arrays: those that an encoder has met. Each stands for one value only, or a small file could
-            fill the memory with copies, and is taken out of the dictionary.
-        backend: where tensors shall live.
+        arrays: the arrays of an encoder. Each may be used once, and is then removed; otherwise a
+            small file could fill the memory with copies.
+        backend: the backend of tensors.
     """
 
     def __init__(self, arrays: dict[str, Array], backend: TensorBackend) -> None:
@@ -189,36 +189,36 @@ class Decoder:
         self._depth = current_limits().depth
 
     def decode(self, encoded: Any, depth: int = 0) -> Any:
-        """Return a value.
+        """Return the value of JSON values.
 
         Raises:
-            LookupError, TypeError, ValueError: no encoder has made it, or an array is missing.
+            LookupError, TypeError, ValueError: the encoding is invalid, or an array is missing.
         """
         if type(encoded) in _KEYS:
             return encoded
         if depth > self._depth:
             raise ValueError("it is nested too deep")
         if type(encoded) is list:
-            return [self.decode(part, depth + 1) for part in encoded]
+            return [self.decode(member, depth + 1) for member in encoded]
         ((kind, content),) = encoded.items()
         if kind in ("dict", "ordered"):
             entries = self._decode_entries(content, depth + 1)
             return entries if kind == "dict" else OrderedDict(entries)
         if kind == "tuple":
-            return tuple([self.decode(part, depth + 1) for part in content])
+            return tuple([self.decode(member, depth + 1) for member in content])
         return self._decode_single(kind, content)
 
     def _decode_entries(self, encoded: list[list[Any]], depth: int) -> dict[Any, Any]:
         entries = {}
-        for key, part in encoded:
-            name = self.decode(key)
-            if type(name) not in _KEYS:
-                raise TypeError(f"{name!r} is no key")
-            entries[name] = self.decode(part, depth)
+        for encoded_key, value in encoded:
+            key = self.decode(encoded_key)
+            if type(key) not in _KEYS:
+                raise TypeError(f"{key!r} is not a valid key")
+            entries[key] = self.decode(value, depth)
         return entries
 
     def _decode_single(self, kind: str, content: Any) -> Any:
-        """Return what holds no other values."""
+        """Decode a value that is not a container."""
         match kind:
             case "tensor" | "leaf":
                 data = self._backend.from_host(self._arrays.pop(content))

@@ -1,1 +1,1 @@
-"""The command `mt-train`: what it does with a job, whichever it is."""
+"""The command `mt-train`, for any job."""

@@ -34,34 +34,34 @@ from mt_operators import StateDictError
 from mt_tensor.errors import BackendError
 
 SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
-"""The options that are settings of a training, and stay what they are when it is resumed."""
+"""The options that are settings of a training, which cannot change when it is resumed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or another exit code after printing what was wrong."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # not every terminal has every letter
+    """Run the command; return 0, or another exit code after printing an error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # for terminals that do not support Unicode
         sys.stdout.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else list(arguments)
-    command = _ask if given[:1] == ["predict"] else _learn
+    command = _predict if given[:1] == ["predict"] else _train
     try:
-        with _ended_as_by_control_c():
+        with _signals_as_control_c():
             return command(given)
     except KeyboardInterrupt:
-        return _complain("interrupted.", 130)
+        return _print_error("interrupted.", 130)
     except MemoryError:
-        return _complain("there is too little memory: take a smaller --batch-size.")
+        return _print_error("out of memory: use a smaller --batch-size.")
     except (BackendError, NetworkError, OSError, StateDictError) as error:
-        return _complain(str(error))
+        return _print_error(str(error))
 
 
-def _complain(text: str, code: int = 1) -> int:
+def _print_error(text: str, code: int = 1) -> int:
     print(f"mt-train: {text}", file=sys.stderr)
     return code
 
 
 @contextlib.contextmanager
-def _ended_as_by_control_c() -> Iterator[None]:
-    """Take other signals that end a process for Control-C in this block, unless ignored."""
+def _signals_as_control_c() -> Iterator[None]:
+    """Handle other terminating signals like Control-C in this block, unless they are ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -75,95 +75,90 @@ def _ended_as_by_control_c() -> Iterator[None]:
             signal.signal(each, signal.SIG_DFL)
 
 
-def _learn(arguments: list[str]) -> int:
+def _train(arguments: list[str]) -> int:
     ranks = world()
-    with _told_once(ranks):
-        options = _learning().parse_args(arguments)
+    with _errors_together(ranks):
+        options = _train_parser().parse_args(arguments)
         use_threads(options.threads)
-        run = _begun(options) if options.resume is None else _resumed(options)
+        run = _new_run(options) if options.resume is None else _resumed_run(options)
     try:
-        with mt.use_backend(run.backend), _ending_together(ranks):
+        with mt.use_backend(run.backend), _aborting_together(ranks):
             train(run, sys.stdout, resume=options.resume is not None)
     except KeyboardInterrupt:
-        return 130 if ranks.rank else _complain(f"interrupted; {_how_to_go_on(run)}", 130)
+        return 130 if ranks.rank else _print_error(f"interrupted; {_resume_hint(run)}", 130)
     except OSError as error:
         if isinstance(error, NetworkError):
             raise
         raise FileError(
-            f"what happens cannot be told ({error.strerror or error}); {_how_to_go_on(run)}"
+            f"could not print the progress ({error.strerror or error}); {_resume_hint(run)}"
         ) from error
     return 0
 
 
 @contextlib.contextmanager
-def _told_once(ranks: Group) -> Iterator[None]:
-    """Let whatever ends one rank in this block end all of them, and rank 0 tell it."""
+def _errors_together(ranks: Group) -> Iterator[None]:
+    """If a rank raises an error in this block, exit all of them; only rank 0 prints it."""
     if ranks.size == 1:
         yield
         return
-    wrong: Exception | SystemExit | None = None
-    with contextlib.ExitStack() as quiet:
+    raised: Exception | SystemExit | None = None
+    with contextlib.ExitStack() as stack:
         if ranks.rank:
-            quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
-            quiet.enter_context(contextlib.redirect_stderr(io.StringIO()))
+            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
         try:
             yield
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is raised again
-            wrong = error
-    told = ranks.gather(None if wrong is None else str(wrong), "settings")
-    failed = [rank for rank, text in enumerate(told) if text is not None]
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - raised again below
+            raised = error
+    messages = ranks.gather(None if raised is None else str(raised), "settings")
+    failed = [rank for rank, message in enumerate(messages) if message is not None]
     if not failed:
         return
     if ranks.rank:
-        raise SystemExit(wrong.code if isinstance(wrong, SystemExit) else 1)
-    raise wrong or SettingError(f"rank {failed[0]}: {told[failed[0]]}")
+        raise SystemExit(raised.code if isinstance(raised, SystemExit) else 1)
+    raise raised or SettingError(f"rank {failed[0]}: {messages[failed[0]]}")
 
 
 @contextlib.contextmanager
-def _ending_together(ranks: Group) -> Iterator[None]:
-    """Let an error of one rank end all of them, which would wait for it."""
+def _aborting_together(ranks: Group) -> Iterator[None]:
+    """Abort all ranks if one raises an error, because the others would wait for it."""
     try:
         yield
     except Exception as error:
         if ranks.size > 1:
-            _complain(str(error))
+            _print_error(str(error))
             ranks.raised(error)
         raise
 
 
-def _how_to_go_on(run: Run) -> str:
+def _resume_hint(run: Run) -> str:
     with contextlib.suppress(FileError):
-        if run.has_checkpoint() and not Run.read(run.folder).finished:
-            return f"mt-train --resume {run.folder} goes on."
+        if run.checkpoint() and not Run.read(run.folder).finished:
+            return f"resume with mt-train --resume {run.folder}."
     return "nothing was saved."
 
 
-def _begun(options: argparse.Namespace) -> Run:
+def _new_run(options: argparse.Namespace) -> Run:
     """Return a new training.
 
     Raises:
-        SettingError: there is no such job or network, or the options do not fit it.
+        SettingError: the job or the network is unknown, or the options do not match it.
     """
     name = next(iter(JOBS)) if options.job is None else options.job
     models = job_class(name).models
     model = next(iter(models)) if options.model is None else options.model
     choice(f"--model of {name}", model, models)
     recipe = models[model]
-    for option in () if recipe.epochs else ("epochs", "batch_size", "lr"):
-        if getattr(options, option) is not None:
-            raise SettingError(
-                f"--model {model} of {name} has nothing to learn: leave out "
-                f"--{option.replace('_', '-')}."
-            )
+    given = {each: getattr(options, each) for each in ("epochs", "batch_size", "lr")}
+    chosen = {each: value for each, value in given.items() if value is not None}
+    if chosen and not recipe.epochs:
+        unused = next(iter(chosen)).replace("_", "-")
+        raise SettingError(f"--model {model} of {name} is not trained: remove --{unused}.")
     if options.epochs is not None:
         integer("--epochs", options.epochs, 1)
-    chosen = {
-        name: default if getattr(options, name) is None else getattr(options, name)
-        for name, default in dataclasses.asdict(recipe).items()
-    }
     settings = Settings(
         model=model,
-        **chosen,
+        **{**dataclasses.asdict(recipe), **chosen},
         seed=options.seed or 0,
         data_dir=str(options.data_dir or "data"),
         batches=options.batches,
@@ -174,12 +169,12 @@ def _begun(options: argparse.Namespace) -> Run:
     return Run(folder, name, settings, backend=backend, compile=options.compile)
 
 
-def _resumed(options: argparse.Namespace) -> Run:
-    """Return a training that was begun, to go on with it as it was.
+def _resumed_run(options: argparse.Namespace) -> Run:
+    """Return an unfinished training, to resume it with the same settings.
 
     Raises:
-        FileError: there is none, or it has been finished.
-        SettingError: something else was said about it than when it was begun.
+        FileError: there is no training in the folder.
+        SettingError: the training is finished, or an option differs from its settings.
     """
     run = Run.read(options.resume)
     run.check_unfinished()
@@ -187,19 +182,19 @@ def _resumed(options: argparse.Namespace) -> Run:
     run.compile = options.compile
     if options.data_dir is not None:  # files may have been moved
         run.settings = dataclasses.replace(run.settings, data_dir=str(options.data_dir))
-    said = {"job": run.name, "out": run.folder, **vars(run.settings)}
+    settings = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
-        other, own = getattr(options, name), said[name]
+        other, own = getattr(options, name), settings[name]
         if other is not None and str(other) != str(own):
             raise SettingError(
                 f"the training in {run.folder} has {name.replace('_', '-')} {own}, not {other}: "
-                "--resume goes on with it as it was begun."
+                "--resume cannot change it."
             )
     return run
 
 
-def _ask(arguments: list[str]) -> int:
-    options = _asking().parse_args(arguments[1:])
+def _predict(arguments: list[str]) -> int:
+    options = _predict_parser().parse_args(arguments[1:])
     use_threads(options.threads)
     with mt.use_backend(mt.get_backend(options.backend)):
         for answer in predict(options.folder, options.inputs):
@@ -210,12 +205,13 @@ def _ask(arguments: list[str]) -> int:
 # --- The options ----------------------------------------------------------------------------------
 
 
-def _learning() -> argparse.ArgumentParser:
+def _train_parser() -> argparse.ArgumentParser:
     width = max(map(len, JOBS))
-    listed = "\n".join(f"  {name:{width}}  {job_class(name).about}" for name in JOBS)
+    jobs = "\n".join(f"  {name:{width}}  {job_class(name).about}" for name in JOBS)
+    summary = str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
     parser = argparse.ArgumentParser(
         prog="mt-train",
-        description=f"{_sentence()}\n\njobs:\n{listed}",
+        description=f"{summary}\n\njobs:\n{jobs}",
         epilog="Predict with a trained network: mt-train predict FOLDER INPUT (see its --help).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -223,24 +219,23 @@ def _learning() -> argparse.ArgumentParser:
     add("job", nargs="?", metavar="JOB", help="the job (default: digits)")
     add("--model", help="a network of the job")
     _add_computing(parser)
-    told = "compile the training step: the same result in less time"
-    add("--compile", action="store_true", help=told)
+    text = "compile the training step: the same result in less time"
+    add("--compile", action="store_true", help=text)
     add("--epochs", type=int, help="passes over the training data")
     add("--batch-size", type=int, help="samples per step")
     add("--lr", type=float, help="the maximum learning rate")
     add("--seed", type=int, help="the seed of all random numbers (default: 0)")
     add("--data-dir", type=Path, metavar="DIR", help="the folder of the datasets (default: data)")
-    told = "the output folder; a finished training in it is moved to DIR/earlier "
-    add("--out", type=Path, metavar="DIR", help=f"{told}(default: runs/JOB)")
-    told = "resume the training in this folder"
-    add("--resume", type=Path, metavar="DIR", help=told)
+    text = "the output folder; a finished training in it is moved to DIR/earlier "
+    add("--out", type=Path, metavar="DIR", help=f"{text}(default: runs/JOB)")
+    add("--resume", type=Path, metavar="DIR", help="resume the training in this folder")
     add("--batches", type=int, help="end each epoch after this many batches")
-    told = "do not evaluate the test set, to choose settings by the validation"
-    add("--no-test", dest="test", action="store_const", const=False, help=told)
+    text = "do not evaluate the test set, to choose settings by the validation"
+    add("--no-test", dest="test", action="store_const", const=False, help=text)
     return parser
 
 
-def _asking() -> argparse.ArgumentParser:
+def _predict_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mt-train predict", description="Predict with a trained network."
     )
@@ -253,10 +248,6 @@ def _asking() -> argparse.ArgumentParser:
 def _add_computing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", help="the backend (default: MT_BACKEND, then numpy)")
     parser.add_argument("--threads", type=int, help="the number of threads")
-
-
-def _sentence() -> str:
-    return str(__doc__).partition("\n\n")[0].partition(": ")[2].capitalize()
 
 
 if __name__ == "__main__":

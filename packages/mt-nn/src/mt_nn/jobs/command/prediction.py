@@ -1,4 +1,4 @@
-"""Asking a network that `mt-train` has trained: `mt-train predict runs/mnist my-digit.png`."""
+"""Prediction with a trained network: `mt-train predict runs/mnist my-digit.png`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from mt_operators import Module, StateDictError
 
 
 def load(folder: Path) -> tuple[Job, Module]:
-    """Return the job of a training, and its network, which evaluates.
+    """Return the job of a training, and its network in evaluation mode.
 
     Raises:
-        FileError: the training is not there or not finished.
-        StateDictError: the parameters are not of this network.
+        FileError: the training does not exist or is not finished.
+        StateDictError: the parameters do not fit the network.
     """
     run = Run.read(folder)
     if not run.finished:
-        done = "goes on" if run.has_checkpoint() else "begins anew, for nothing was saved"
+        verb = "resume" if run.checkpoint() else "restart"
         raise FileError(
-            f"the training in {folder} is not finished: mt-train --resume {folder} {done}."
+            f"the training in {folder} is not finished: {verb} it with mt-train --resume {folder}."
         )
     job = run.job()
     network = job.network()
@@ -31,26 +31,24 @@ def load(folder: Path) -> tuple[Job, Module]:
         run.check_identity(run.model)
         network.load_state_dict(saving.load(run.model))
     except FileError as error:
-        raise FileError(
-            f"{run.model} is missing or damaged: bring it back, or train again."
-        ) from error
-    except (StateDictError, TypeError) as error:  # the latter if it is no dictionary
-        raise StateDictError(f"{run.model} is not of this network: {error}") from error
+        raise FileError(f"{run.model} is missing or damaged: restore it or train again.") from error
+    except (StateDictError, TypeError) as error:  # TypeError if it is not a dictionary
+        raise StateDictError(f"{run.model} does not fit this network: {error}") from error
     network.eval()
     return job, network
 
 
 def predict(folder: Path, texts: list[str]) -> Iterator[str]:
-    """Yield what the network of a training says to each input, those before a wrong one included.
+    """Yield the predictions of the network of a training, one per input.
 
     Args:
-        folder: that of the training.
-        texts: names of images, or sentences, whatever the job takes.
+        folder: the folder of the training.
+        texts: the inputs: names of images, or texts, depending on the job.
 
     Raises:
-        FileError: the training is not there or not finished, or a file is not what it should be.
-        InputError: an input is nothing that the network can take.
-        StateDictError: the parameters are not of this network.
+        FileError: the training does not exist or is not finished, or a file is invalid.
+        InputError: the network does not support an input.
+        StateDictError: the parameters do not fit the network.
     """
     job, network = load(folder)
     for text in texts:

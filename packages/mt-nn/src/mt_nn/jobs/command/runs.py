@@ -1,7 +1,6 @@
-"""`Run`: the folder of a training, with what is needed to go on with it, or to ask its network.
+"""`Run`: the folder of a training, from which it can be resumed, and its network loaded.
 
-`run.json` says which job it is, with which settings, what the job knows from its data, and whether
-the training has been finished.
+`run.json` contains the job, its settings and state, and whether the training is finished.
 """
 
 from __future__ import annotations
@@ -33,36 +32,36 @@ FILE = "run.json"
 RESULTS = ("log.csv", "log.jsonl", "losses.csv", "model.safetensors", "training.png")
 """The files that every training writes."""
 
-EARLIER = "earlier"
-"""The folder, below that of a training, of the one that was trained there before."""
+PREVIOUS = "earlier"
+"""The subfolder for the previous training in the same folder."""
 
 TRAINING = "training"
-"""The name under which files of parameters say which training they are of."""
+"""The metadata key in parameter files that identifies the training."""
 
-NAME_ANOTHER = ": name another folder with --out."
+NAME_ANOTHER = ": choose another folder with --out."
 
 IRRELEVANT = ("data_dir", "test")
-"""Settings that may change while a training is interrupted: files may have moved."""
+"""Settings that may differ when a training is resumed."""
 
 
 @dataclasses.dataclass
 class Run:
-    """A training, and the folder of its files.
+    """A training and its folder.
 
     Attributes:
-        folder: where they lie.
-        name: that of the job.
-        settings: those of the training.
-        known: what the job has learnt from its data besides; see `Job.known`.
-        finished: whether it has been trained to the end, and tested.
-        backend: the name of the backend that computes.
-        compile: whether steps are run from programs; said anew by whoever goes on.
+        folder: the folder.
+        name: the name of the job.
+        settings: the settings of the training.
+        job_state: the state of the job; see `Job.state`.
+        finished: whether the training is complete, including the test.
+        backend: the name of the backend.
+        compile: whether to compile steps; not saved.
     """
 
     folder: Path
     name: str
     settings: Settings
-    known: dict[str, Any] = dataclasses.field(default_factory=dict)
+    job_state: dict[str, Any] = dataclasses.field(default_factory=dict)
     finished: bool = False
     backend: str = "numpy"
     compile: bool = False
@@ -74,67 +73,63 @@ class Run:
 
     @property
     def model(self) -> Path:
-        """The file of the network's parameters, once the training has been finished."""
+        """The file of the network's parameters, written at the end of the training."""
         return self.folder / "model.safetensors"
 
     def job(self) -> Job:
-        """Return the job, which knows what it knew."""
+        """Return the job with its state."""
         job = job_class(self.name)(self.settings)
-        job.recall(self.known)
+        job.load_state(self.job_state)
         return job
 
     def identity(self) -> str:
-        """Return what tells this training from others, as the files of its parameters say it."""
+        """Return a text that identifies this training in parameter files."""
         settings = dataclasses.asdict(self.settings)
-        told = {name: settings[name] for name in settings if name not in IRRELEVANT}
-        return json.dumps({"job": self.name, **told})
+        relevant = {name: settings[name] for name in settings if name not in IRRELEVANT}
+        return json.dumps({"job": self.name, **relevant})
 
     def metadata(self) -> dict[str, str]:
-        """Return what files of parameters say beside them."""
+        """Return the metadata of parameter files."""
         return {TRAINING: self.identity()}
 
     def save(self, network: Module) -> None:
-        """Save the parameters of the network that came of it.
+        """Save the parameters of the trained network.
 
         Raises:
-            FileError: they cannot be written.
+            FileError: the file cannot be written.
         """
         saving.save(network.state_dict(), self.model, self.metadata())
 
     def check_identity(self, path: Path) -> None:
-        """Check that parameters in a file are of this training.
+        """Check that a parameter file belongs to this training.
 
         Raises:
             FileError: the file is missing or damaged.
-            StateDictError: they are of another one.
+            StateDictError: the file belongs to another training.
         """
-        theirs = saving.read_metadata(path).get(TRAINING, "unknown to mt-train")
-        if theirs != self.identity():
+        identity = saving.read_metadata(path).get(TRAINING, "unknown to mt-train")
+        if identity != self.identity():
             raise StateDictError(
-                f"{path} is of another training, {theirs}; that in {self.folder} is "
-                f"{self.identity()}. Bring its own file back, or begin again with another --out."
+                f"{path} belongs to another training, {identity}; the one in {self.folder} is "
+                f"{self.identity()}. Restore its own file, or start again with another --out."
             )
 
     def checkpoint(self) -> Path | None:
-        """Return the last checkpoint; None if there is nothing to go on from."""
+        """Return the last checkpoint; None if there is none."""
         if not os.path.isdir(self.checkpoints):  # noqa: PTH112
             return None
         return Checkpoints(self.checkpoints).last()
 
-    def has_checkpoint(self) -> bool:
-        """Return whether there is something to go on from."""
-        return self.checkpoint() is not None
-
     def results(self) -> list[Path]:
-        """Return the files that it has written for those who look at it."""
+        """Return the output files that exist."""
         paths = [self.folder / name for name in (*RESULTS, *job_class(self.name).results)]
         return sorted(path for path in paths if path.is_file())
 
     def begin(self) -> None:
-        """Take the folder over; what a finished training has left goes into `earlier`.
+        """Initialize the folder; move the files of a finished training to `earlier`.
 
         Raises:
-            FileError: as `predecessor`; or something cannot be written or moved.
+            FileError: as for `predecessor`; or a file cannot be written or moved.
         """
         before = self.predecessor()
         if before is None or not before.finished:
@@ -142,52 +137,52 @@ class Run:
             if before is not None:
                 self._remove(*before.results())
             return
-        earlier = dataclasses.replace(before, folder=self.folder / EARLIER)
+        earlier = dataclasses.replace(before, folder=self.folder / PREVIOUS)
         make_folder(earlier.folder)
         earlier._remove(*earlier.results())
         earlier.write()
-        self.write()  # nothing has been moved yet, if the disk is full
+        self.write()  # before anything is moved, in case the disk is full
         self._remove(*self.checkpoints.glob("*.safetensors"))
         with self._clearing():
             for path in before.results():
                 path.replace(earlier.folder / path.name)
 
     def predecessor(self) -> Run | None:
-        """Return the training whose folder this one may take over, None if there is none.
+        """Return the previous training in the folder, which may be replaced; None if there is none.
 
         Raises:
-            FileError: that is not finished, or the folder is one of other files.
+            FileError: it is not finished, or the folder contains other files.
         """
         try:
             before = Run.read(self.folder)
         except MissingFileError:
             self._check_empty()
             return None
-        if before.has_checkpoint() and not before.finished:
+        if before.checkpoint() and not before.finished:
             raise FileError(
-                f"{self.folder} holds a training that is not finished: go on with mt-train "
-                f"--resume {self.folder}, remove it, or name another folder with --out."
+                f"{self.folder} contains an unfinished training: resume it with mt-train --resume "
+                f"{self.folder}, remove it, or choose another folder with --out."
             )
         return before
 
     def check_unfinished(self) -> None:
-        """Raise SettingError if there is nothing left to go on with."""
+        """Raise SettingError if the training is finished."""
         if Run.read(self.folder).finished:
             raise SettingError(
-                f"the training in {self.folder} has been finished: mt-train predict {self.folder} "
-                "asks its network, and without --resume another one begins."
+                f"the training in {self.folder} is finished: use its network with mt-train predict "
+                f"{self.folder}, or train again without --resume."
             )
 
     def _check_empty(self) -> None:
-        """Raise FileError if there are files of somebody else, which might be written over."""
+        """Raise FileError if there are other files, which might be overwritten."""
         try:
             names = [name for name in os.listdir(self.folder) if name[0] != "."]  # noqa: PTH208
-        except OSError:  # it does not exist yet, or `held` raises an error about it
+        except OSError:  # it does not exist yet, or `locked` raises an error about it
             return
         if names:
             raise FileError(
-                f"{self.folder} is no folder of a training, and holds {min(names)}: name a folder "
-                "that is empty, or not there yet, with --out."
+                f"{self.folder} contains {min(names)}, but no training: choose an empty or new "
+                "folder with --out."
             )
 
     def _remove(self, *paths: Path) -> None:
@@ -199,7 +194,7 @@ class Run:
         return files_needed(f"{self.folder} cannot be cleared", NAME_ANOTHER)
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Create the folder, and lock it against other trainings inside a `with` block.
 
         Windows and some file systems have no such locks; nothing is locked there.
@@ -218,7 +213,7 @@ class Run:
         except BlockingIOError:
             os.close(folder)
             raise FileError(
-                f"another mt-train is training in {self.folder}: wait for it, or name another "
+                f"another mt-train is training in {self.folder}: wait for it, or choose another "
                 "folder with --out."
             ) from None
         except OSError:  # the file system has no locks
@@ -229,20 +224,20 @@ class Run:
             os.close(folder)
 
     def finish(self) -> None:
-        """Note that nothing is left to do."""
+        """Mark the training as finished."""
         self.finished = True
         self.write()
 
     def write(self) -> None:
-        """Write the file that describes it.
+        """Write `run.json`.
 
         Raises:
-            FileError: it cannot be written.
+            FileError: the file cannot be written.
         """
         content = {
             "job": self.name,
             "settings": dataclasses.asdict(self.settings),
-            "known": self.known,
+            "known": self.job_state,
             "finished": self.finished,
             "backend": self.backend,
         }
@@ -250,11 +245,11 @@ class Run:
 
     @classmethod
     def read(cls, folder: Path) -> Run:
-        """Return the training whose files lie in a folder.
+        """Return the training in a folder.
 
         Raises:
             MissingFileError: there is none.
-            FileError: the file that describes it cannot be read, or is damaged.
+            FileError: `run.json` cannot be read, or is damaged.
         """
         path = folder / FILE
         try:
@@ -264,21 +259,20 @@ class Run:
             run = cls(folder, content["job"], settings, *(content[name] for name in names))
             check_flags(finished=run.finished)
             models = job_class(run.name).models
-            kinds = {"known": dict, "backend": str}
-            whole = all(isinstance(content[name], kind) for name, kind in kinds.items())
-            if settings.model in models and whole:
+            valid = isinstance(run.job_state, dict) and isinstance(run.backend, str)
+            if settings.model in models and valid:
                 run.job()
                 return run
         except FileError as error:
             if os.path.isdir(folder) and not isinstance(error, MissingFileError):  # noqa: PTH112
                 raise
             raise MissingFileError(
-                f"{folder} is no folder of a training: it holds no {FILE}. Name what --out was, "
-                "or runs/ and the name of the job."
+                f"{folder} is not the folder of a training: it does not contain {FILE}. Pass the "
+                "folder that was given as --out, or runs/JOB."
             ) from None
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
         raise FileError(
-            f"{path} is damaged: it describes no training of mt-train. Remove the folder, or name "
+            f"{path} is damaged: it does not describe a training. Remove the folder, or choose "
             "another one."
         )

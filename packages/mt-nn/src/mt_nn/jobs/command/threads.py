@@ -1,4 +1,4 @@
-"""How many threads a training computes with, and how much memory it took: facts of the process."""
+"""The number of threads and the peak memory of the process."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from mt_nn.errors import packages_needed
 from mt_nn.utils.settings import check
 
 MOST_THREADS = 1024
-"""More are no help on any machine, and from some number on libraries refuse them or crash."""
+"""With very many threads, libraries raise errors or crash."""
 
 
 def use_threads(count: int | None) -> None:
-    """Let NumPy's products and compiled loops use so many threads; as many as they like with None.
-
-    Numba reads its setting when it is imported, which no backend but those that need it does.
+    """Set the number of threads of NumPy's matrix products and compiled loops; None for no change.
 
     Raises:
         MissingPackageError: threadpoolctl is not installed.
@@ -28,14 +26,14 @@ def use_threads(count: int | None) -> None:
         from threadpoolctl import threadpool_limits
     threadpool_limits(count)
     numba = sys.modules.get("numba")
-    if numba is None:
+    if numba is None:  # it reads the variable when it is imported
         os.environ["NUMBA_NUM_THREADS"] = str(count)
     else:
         numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
 
 
 def peak_memory() -> float | None:
-    """Return the most memory that this process has had at a time, in bytes; None if unknown."""
+    """Return the peak memory of this process, in bytes; None if unknown."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,8 +1,8 @@
-"""Training a job: it learns, is validated after each epoch, and tested once at the end.
+"""Training of a job, with validation after each epoch and a test at the end.
 
-After each epoch the folder of the training has a checkpoint, the log in two forms, and a picture;
-at the end, the network and what the test gave. Of several ranks (`mpiexec -n 4 mt-train ...`) all
-learn, each with its share of the batches, and rank 0 tells and writes.
+After each epoch, a checkpoint, logs and a plot are written to the output folder; at the end, the
+network and the results of the test. Of several ranks (`mpiexec -n 4 mt-train ...`) each trains with
+its part of the batches, and rank 0 prints and writes.
 """
 
 from __future__ import annotations
@@ -31,80 +31,80 @@ from mt_tensor import Generator
 
 
 def train(run: Run, out: TextIO, resume: bool = False) -> None:
-    """Train a job, and write the files of the training.
+    """Train a job, and write its output files.
 
     Args:
-        run: which job it is, and where its files go.
-        out: where what happens is told.
-        resume: whether to go on from the last checkpoint, instead of replacing what is there.
+        run: the job and the output folder.
+        out: the stream to print to.
+        resume: whether to continue from the last checkpoint, instead of replacing the training.
 
     Raises:
-        FileError: a file of data is missing or damaged, or one of the training cannot be written;
-            or another training in the folder is not finished, or the data of this one have changed.
+        FileError: a data file is missing or damaged, or an output file cannot be written; or
+            another training in the folder is not finished, or the data have changed.
         InputError: there are too few samples.
-        KeyboardInterrupt: somebody pressed Control-C; a checkpoint was saved before.
-        MissingPackageError: what draws pictures, or saves networks, is not installed.
-        OSError: what happens cannot be told.
-        SettingError: the training has diverged, or there is nothing left of it to go on with.
-        StateDictError: the checkpoint is of another training.
+        KeyboardInterrupt: Control-C was pressed; a checkpoint was saved.
+        MissingPackageError: matplotlib or safetensors is not installed.
+        OSError: `out` cannot be written.
+        SettingError: the training has diverged, or is already finished.
+        StateDictError: the checkpoint belongs to another training.
     """
     ranks = world()
     if ranks.rank:
         out = io.StringIO()
-    began = time.perf_counter()
+    start = time.perf_counter()
     mt.manual_seed(run.settings.seed)
     checkpoint = run.checkpoint() if resume else None
     if checkpoint is None:
-        run.predecessor()  # refused before data are read, which may take long
-        run.known = {}  # nothing has been learnt with what was known
+        run.predecessor()  # raises errors before the data are read, which may take long
+        run.job_state = {}
         if resume:
-            out.write("no checkpoint was saved: the training begins anew\n")
+            out.write("no checkpoint was saved: restarting the training\n")
     job = run.job()
     parts = job.read()
-    _tell_counts(job, parts, out)
+    _print_counts(job, parts, out)
     if ranks.rank:
         ranks.barrier()  # the folder is ready
-        _learn(run, job, parts, out, checkpoint)
+        _fit(run, job, parts, out, checkpoint)
         return
-    with run.held():
+    with run.locked():
         if resume:
             run.check_unfinished()
         if checkpoint is None:
-            run.known = job.known()
+            run.job_state = job.state()
             run.begin()
         else:
-            _check_known(run, job)
+            _check_data(run, job)
         ranks.barrier()
-        _learn(run, job, parts, out, checkpoint)
+        _fit(run, job, parts, out, checkpoint)
         run.finish()
-    _tell_cost(time.perf_counter() - began, out)
+    _print_cost(time.perf_counter() - start, out)
     out.writelines(f"wrote {path}\n" for path in sorted([*run.results(), run.folder / FILE]))
 
 
-def _check_known(run: Run, job: Job) -> None:
-    """Raise FileError unless the data are those that a training began with."""
-    if json.loads(json.dumps(job.known())) != run.known:
+def _check_data(run: Run, job: Job) -> None:
+    """Raise FileError if the data have changed since the start of the training."""
+    if json.loads(json.dumps(job.state())) != run.job_state:
         raise FileError(
-            f"the data in {run.settings.data_dir} are not those that the training in {run.folder} "
-            "began with: bring those back, or begin again with another --out."
+            f"the data in {run.settings.data_dir} have changed since the training in {run.folder} "
+            "was started: restore them, or start again with another --out."
         )
 
 
-def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | None) -> None:
-    """Train, test, and write what came of it."""
+def _fit(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | None) -> None:
+    """Train and test, and write the network and the results."""
     trainer = trainer_of(job, parts, _callbacks(run, job, parts, out), run.compile)
     try:
         if checkpoint is not None:
             run.check_identity(checkpoint)
         trainer.fit(parts.training, run.settings.epochs, parts.validation, checkpoint)
     except FileError as error:
-        if trainer.step and run.has_checkpoint():
-            raise FileError(f"{error} Then mt-train --resume {run.folder} goes on.") from error
+        if trainer.step and run.checkpoint():
+            raise FileError(f"{error} Then resume: mt-train --resume {run.folder}.") from error
         if trainer.step or checkpoint is None:
             raise
         raise FileError(
-            f"{checkpoint} is missing or damaged: remove it, and mt-train --resume {run.folder} "
-            "goes on from the checkpoint before, or begins anew."
+            f"{checkpoint} is missing or damaged: remove it, and resume from the previous "
+            f"checkpoint, if any, with mt-train --resume {run.folder}."
         ) from error
     if trainer.group.rank:
         return
@@ -116,22 +116,21 @@ def _learn(run: Run, job: Job, parts: Parts, out: TextIO, checkpoint: Path | Non
         out.write(f"test: {job.test(alone, parts.test, run.folder)}\n")
 
 
-def _tell_counts(job: Job, parts: Parts, out: TextIO) -> None:
-    learnt, validated, tested = parts.counts
+def _print_counts(job: Job, parts: Parts, out: TextIO) -> None:
+    training, validation, test = parts.counts
+    what = f"{test} {job.samples} for the test"
     if job.settings.epochs:
-        what = f"{job.samples} to learn from, {validated} for the validation after each epoch"
-        out.write(f"{learnt} {what}, {tested} ")
-    else:
-        out.write(f"nothing to learn; {tested} {job.samples} ")
-    out.write("for one test at the end\n" if job.settings.test else "are left alone\n")
+        what = f"{training} {job.samples} for training, {validation} for validation, "
+        what += f"{test} for the test"
+    out.write(f"{what}\n" if job.settings.test else f"{what}, which is skipped\n")
 
 
-def _tell_cost(seconds: float, out: TextIO) -> None:
+def _print_cost(seconds: float, out: TextIO) -> None:
     minutes, rest = divmod(round(seconds), 60)
-    taken = f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    time_taken = f"{minutes} min {rest} s" if minutes else f"{rest} s"
     peak = peak_memory()
     memory = "" if peak is None else f", at most {peak / 2**20:,.0f} MB of memory"
-    out.write(f"took {taken}{memory}\n")
+    out.write(f"took {time_taken}{memory}\n")
 
 
 def trainer_of(
@@ -157,7 +156,7 @@ def trainer_of(
 
 
 def _callbacks(run: Run, job: Job, parts: Parts, out: TextIO) -> list[Callback]:
-    """Return what is done besides: a checkpoint is saved before what may fail."""
+    """Return the callbacks; those that may fail come after the one that saves checkpoints."""
     return [
         _Divergence(run),
         CSVLog(run.folder / "log.csv"),
@@ -165,12 +164,12 @@ def _callbacks(run: Run, job: Job, parts: Parts, out: TextIO) -> list[Callback]:
         *job.callbacks(run.folder),
         SaveCheckpoints(run.checkpoints, keep_last=2, metadata=run.metadata()),
         _Progress(job, out),
-        _Picture(job, parts, run),
+        _Plots(job, parts, run),
     ]
 
 
 class _Divergence(Callback):
-    """Ends a training that leads nowhere."""
+    """Raise an error if the training diverges."""
 
     everywhere = True
 
@@ -178,59 +177,59 @@ class _Divergence(Callback):
         self.run = run
 
     def on_batch_end(self, trainer: Trainer) -> None:
-        """Look at the loss."""
+        """Check the loss."""
         loss = trainer.history.losses[-1]
         if not math.isfinite(loss):
-            kept = ", and another --out" if self.run.has_checkpoint() else ""
+            folder = " and another --out" if self.run.checkpoint() else ""
             raise SettingError(
                 f"the training has diverged: the loss of batch {trainer.batch} of epoch "
-                f"{trainer.epoch + 1} is {loss}. Take a smaller --lr{kept}."
+                f"{trainer.epoch + 1} is {loss}. Use a smaller --lr{folder}."
             )
 
 
 class _Progress(ProgressBar):
-    """Tells of each epoch what its job finds worth telling."""
+    """A progress bar that prints the job's line of each epoch."""
 
     def __init__(self, job: Job, out: TextIO) -> None:
         super().__init__(out, job.samples)
         self.line = job.line  # type: ignore[method-assign]
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Show the bar, and tell where the training goes on."""
+        """Show the bar, and print where the training is resumed."""
         super().on_fit_start(trainer)
         if trainer.step and trainer.epoch < trainer.epochs:
-            self._print(f"goes on in epoch {trainer.epoch + 1}, after {trainer.batch} batches")
+            self._print(f"resuming in epoch {trainer.epoch + 1}, after {trainer.batch} batches")
 
 
-class _Picture(Callback):
-    """Draws the training anew while it goes on: curves, and examples if the job has any.
+class _Plots(Callback):
+    """Draw curves during training, and examples if the job supports that.
 
-    That takes a tenth of the time at most, and so is done after the first epoch, after the last
-    one, and after as many of those between as are long enough.
+    Plots are drawn after the first and the last epoch, and in between only as often as takes at
+    most a tenth of the time.
     """
 
     comes_last = True
 
     def __init__(self, job: Job, parts: Parts, run: Run) -> None:
         loader = parts.validation
-        alone = Generator()  # random numbers of the training are not for pictures
-        again = DataLoader(
-            loader.dataset, loader.batch_size, collate_fn=loader.collate_fn, generator=alone
+        own = Generator()  # does not affect the random numbers of the training
+        copy = DataLoader(
+            loader.dataset, loader.batch_size, collate_fn=loader.collate_fn, generator=own
         )
-        self.job, self.path, self.examples = job, run.folder / "training.png", next(iter(again))
+        self.job, self.path, self.examples = job, run.folder / "training.png", next(iter(copy))
         self._next = 0.0
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Draw, if there is nothing left to learn."""
+        """Draw, if there are no epochs left."""
         if trainer.epoch == trainer.epochs:
             self._draw(trainer)
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Draw, if it is time."""
-        began = time.perf_counter()
-        if began >= self._next or trainer.epoch == trainer.epochs:
+        """Draw, unless the last plot was too recent."""
+        start = time.perf_counter()
+        if start >= self._next or trainer.epoch == trainer.epochs:
             self._draw(trainer)
-            self._next = time.perf_counter() + 10 * (time.perf_counter() - began)
+            self._next = time.perf_counter() + 10 * (time.perf_counter() - start)
 
     def _draw(self, trainer: Trainer) -> None:
         if len(trainer.history):
