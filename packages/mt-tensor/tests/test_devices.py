@@ -114,7 +114,7 @@ def test_what_is_no_device_is_refused():
         mt.device(3)
     with pytest.raises(TypeError, match="not both"):
         mt.ones(1, backend="numpy", device="cpu")
-    with pytest.raises(TypeError, match="a place twice"):
+    with pytest.raises(TypeError, match="backend or device twice"):
         mt.ones(1).to("cpu", backend="numpy")
 
 
