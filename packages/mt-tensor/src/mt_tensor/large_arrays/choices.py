@@ -46,8 +46,7 @@ def split(condition: Any, x: Any) -> tuple[Any, Any]:
 
 def _mask(condition: Any, bits: np.dtype[Any]) -> Array:
     """Return integers that are all ones where the condition holds, else zero."""
-    mask: Array = np.negative(condition.view(np.int8)).astype(bits)
-    return mask
+    return np.negative(condition.view(np.int8)).astype(bits)  # type: ignore[no-any-return]
 
 
 SPECIAL_CASES["where"] = choose

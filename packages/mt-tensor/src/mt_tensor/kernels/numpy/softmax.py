@@ -16,8 +16,7 @@ from mt_tensor.kernels.fused import FusedKernel
 def _shifted(array: Array, dim: int) -> Array:
     """Return a contiguous copy minus the largest element along a dimension."""
     largest = np.maximum.reduce(array, dim, keepdims=True)
-    shifted: Array = np.subtract(array, largest, order="C")
-    return shifted
+    return np.subtract(array, largest, order="C")
 
 
 def _softmax(array: Array, dim: int) -> Array:
