@@ -148,9 +148,9 @@ def test_cuda_core_reads_both(shared):
 
 def test_the_simulator_does_not_share_memory(shared):
     simulated = CudaOps(Simulator())
-    with pytest.raises(ExchangeError, match="backend 'cuda' are elsewhere"):
+    with pytest.raises(ExchangeError, match="backend 'cuda' stores them elsewhere"):
         grid(simulated).__dlpack__()
-    with pytest.raises(ExchangeError, match="backend 'cuda' does not reach"):
+    with pytest.raises(ExchangeError, match="backend 'cuda' cannot access"):
         mt.from_dlpack(grid(shared[0]), simulated)
 
 

@@ -149,7 +149,7 @@ def test_a_block_is_that_of_its_thread() -> None:
     ("call", "error", "message"),
     [
         (lambda: mt.autocast("gpu"), errors.DomainError, "'cpu' and 'cuda'; 'gpu'"),
-        (lambda: mt.autocast(mt.float16), TypeError, "device_type is a string"),
+        (lambda: mt.autocast(mt.float16), TypeError, "device_type must be a string"),
         (lambda: mt.autocast("cpu", mt.float32), errors.DTypeError, "float32 was given"),
         (lambda: mt.autocast("cpu", mt.int16), errors.DTypeError, "int16 was given"),
         (lambda: mt.autocast("cpu", enabled=1), TypeError, "enabled must be True or False"),

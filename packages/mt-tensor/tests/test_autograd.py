@@ -130,7 +130,7 @@ def test_what_has_no_gradient() -> None:
     y = (x * constant).sum()
     with pytest.raises(NoGradientError, match=r"shape \(2,\) does not require grad"):
         grad(y, constant)
-    with pytest.raises(NoGradientError, match="not computed from input 1. Pass allow_unused"):
+    with pytest.raises(NoGradientError, match="no output depends on input 1: pass allow_unused"):
         grad(y, [x, unused], retain_graph=True)
     assert grad(y, [x, unused], allow_unused=True)[1] is None
     with pytest.raises(NoGradientError, match="computed from tensors without requires_grad"):
@@ -139,7 +139,7 @@ def test_what_has_no_gradient() -> None:
         grad(x * 2.0, x)
     with pytest.raises(ShapeError, match=r"gradient has shape \(3,\)"):
         grad(x * 2.0, x, mt.ones(3))
-    with pytest.raises(ShapeError, match="2 tensor.s. for 1 result"):
+    with pytest.raises(ShapeError, match="1 result.s.; 2 were given"):
         grad(x * 2.0, x, [mt.ones(2), mt.ones(2)])
     with pytest.raises(TypeError, match="inputs must be a tensor or a sequence of tensors; 2.0"):
         grad(y, 2.0)  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ def test_gradgradcheck(fast_mode: bool) -> None:
         assert mt.gradgradcheck(step, [x, y], fast_mode=fast_mode)
     assert mt.gradgradcheck(lambda x: x.square(), x, fast_mode=fast_mode)
     assert mt.gradcheck(Wrong.apply, [x], fast_mode=fast_mode)
-    with pytest.raises(GradientError, match="by input 0"):
+    with pytest.raises(GradientError, match="with respect to input 0"):
         mt.gradgradcheck(Wrong.apply, [x], fast_mode=fast_mode)
 
 
@@ -184,7 +184,9 @@ def test_the_fast_mode_finds_one_wrong_element() -> None:
             return x * (2 * scale) - (x * (scale - 1)).detach()  # whose gradient is not told
 
         x = mt.arange(1.0, 7.0, dtype="float64", requires_grad=True)
-        with pytest.raises(GradientError, match="along one direction the gradient by input 0"):
+        with pytest.raises(
+            GradientError, match="along a random direction, the gradient with respect to input 0"
+        ):
             mt.gradcheck(partly_hidden, x, rtol=1e-5, fast_mode=True)
 
 
@@ -265,7 +267,9 @@ def test_a_small_mistake_beside_a_large_result_is_found() -> None:
         return mt.stack([x * 1.1 - x.detach() * 0.1, x * 1e6])
 
     x = mt.tensor([2.0], dtype="float64", requires_grad=True)
-    with pytest.raises(GradientError, match=r"of result 0 at index \(0, 0\) by input 0 at index"):
+    with pytest.raises(
+        GradientError, match=r"of result 0 at index \(0, 0\) with respect to input 0 at index"
+    ):
         mt.gradcheck(func, x)
     with pytest.raises(GradientError, match="1 of 2 differ"):
         mt.gradcheck(lambda x: (x, func(x)), x)
@@ -285,7 +289,7 @@ def test_a_backward_that_is_not_proportional_is_found() -> None:
 
     x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
     for fast_mode in (False, True):
-        with pytest.raises(GradientError, match="by input 0"):
+        with pytest.raises(GradientError, match="with respect to input 0"):
             mt.gradcheck(Squared.apply, x, fast_mode=fast_mode)
 
 
@@ -293,9 +297,9 @@ def test_checking_several_outputs_and_what_cannot_be_checked() -> None:
     (x, y), _ = leaves(2)
     assert mt.gradcheck(lambda x, y: (x * y, x.exp().sum()), [x, y])
     for check in (mt.gradcheck, mt.gradgradcheck):
-        with pytest.raises(NoGradientError, match="nothing to check"):
+        with pytest.raises(NoGradientError, match="needs an input that requires grad"):
             check(lambda x: x, x.detach())
-        with pytest.raises(DTypeError, match="float32, which has too few digits"):
+        with pytest.raises(DTypeError, match="differences in float32 are not precise"):
             check(lambda x: x, x.detach().float().requires_grad_())
 
 
@@ -500,7 +504,7 @@ def test_derivatives_of_nothing_and_of_what_is_detached():
 
 
 def test_what_derivatives_of_functions_refuse():
-    with pytest.raises(ShapeError, match="one number"):
+    with pytest.raises(ShapeError, match="a single number"):
         mt.autograd.functional.hessian(lambda x: x, mt.ones(2))
     with pytest.raises(TypeError, match="takes tensors"):
         mt.autograd.functional.jacobian(lambda x: x, [1.0])

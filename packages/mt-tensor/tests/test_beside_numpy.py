@@ -135,10 +135,26 @@ def add_in_place(x: Any, y: Any) -> Any:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: PAIR * X, TypeError, r"mul\(\) takes no array .* left .*mt_tensor.from_numpy"),
-        (lambda: PAIR @ X, TypeError, r"matmul\(\) takes no array .* left .*mt_tensor.from_numpy"),
-        (lambda: X < PAIR, TypeError, r"lt\(\) of a tensor and an array .*mt_tensor.from_numpy"),
-        (lambda: PAIR < X, TypeError, r"gt\(\) of a tensor and an array .*mt_tensor.from_numpy"),
+        (
+            lambda: PAIR * X,
+            TypeError,
+            r"mul\(\) does not take a NumPy array on the left .*mt_tensor.from_numpy",
+        ),
+        (
+            lambda: PAIR @ X,
+            TypeError,
+            r"matmul\(\) does not take a NumPy array on the left .*mt_tensor.from_numpy",
+        ),
+        (
+            lambda: X < PAIR,
+            TypeError,
+            r"lt\(\) of a tensor and a NumPy array .*mt_tensor.from_numpy",
+        ),
+        (
+            lambda: PAIR < X,
+            TypeError,
+            r"gt\(\) of a tensor and a NumPy array .*mt_tensor.from_numpy",
+        ),
         (lambda: add_in_place(PAIR.copy(), X), TypeError, "mt_tensor.from_numpy"),
         (lambda: add_in_place(X.clone(), PAIR), TypeError, r"mt_tensor.tensor\(...\)"),
         (lambda: operator.ifloordiv(X.clone(), PAIR), TypeError, r"mt_tensor.tensor\(...\)"),

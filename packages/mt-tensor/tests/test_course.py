@@ -73,12 +73,16 @@ def test_views_by_strides(shape, strides, offset, wanted):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: TensorData([1, 2], (3,)), errors.ShapeError, "from position 0 to 2 of a storage"),
-        (lambda: TensorData([1, 2], (2,), (-1,)), errors.ShapeError, "from position -1 to 0"),
+        (
+            lambda: TensorData([1, 2], (3,)),
+            errors.ShapeError,
+            "spans positions 0 to 2, but the storage",
+        ),
+        (lambda: TensorData([1, 2], (2,), (-1,)), errors.ShapeError, "spans positions -1 to 0"),
         (lambda: TensorData([1, 2], (2,), (1, 1)), errors.ShapeError, "stride for each size"),
-        (lambda: TensorData(np.ones((2, 2)), (4,)), errors.ShapeError, "one row"),
-        (lambda: TensorData(["a"], (1,)), errors.DTypeError, "numbers in one row"),
-        (lambda: TensorData([[1], [2, 3]], (1,)), errors.DTypeError, "numbers in one row"),
+        (lambda: TensorData(np.ones((2, 2)), (4,)), errors.ShapeError, "must be 1-D"),
+        (lambda: TensorData(["a"], (1,)), errors.DTypeError, "1-D list of numbers"),
+        (lambda: TensorData([[1], [2, 3]], (1,)), errors.DTypeError, "1-D list of numbers"),
         (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "no dtype"),
         (lambda: counting(2).get((2,)), errors.IndexingError, "outside"),
         (lambda: counting(2).permute(1), errors.IndexingError, "not a permutation"),

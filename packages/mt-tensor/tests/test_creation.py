@@ -95,7 +95,7 @@ def test_tensors_within_data() -> None:
         ({1, 2}, errors.DTypeError, "of type set"),
         (1j, errors.DTypeError, "1j of type complex"),
         ([2**70], errors.DTypeError, "at most 64 bits"),
-        ([2**63, -1], errors.DTypeError, "64 bits with a sign"),
+        ([2**63, -1], errors.DTypeError, "out of the range of int64"),
         ([2**63], errors.DTypeError, "out of range for int64"),
         (np.zeros(2, "U3"), errors.DTypeError, "no dtype"),
         (np.zeros(2, "c8"), errors.DTypeError, "no dtype"),
@@ -205,7 +205,7 @@ def test_full_like_torch() -> None:
     assert mt.full((2,), mt.tensor(3, dtype="int8")).dtype is mt.int8
     assert mt.full((), np.float32(2)).item() == 2
     assert mt.full_like(mt.ones(2, dtype="int32"), 2.5).tolist() == [2, 2]
-    with pytest.raises(errors.ShapeError, match="one sequence"):
+    with pytest.raises(errors.ShapeError, match="as a sequence"):
         mt.full(3, 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="fill_value must be a number; 'a'"):
         mt.full((3,), "a")
@@ -290,7 +290,7 @@ def test_spaces_like_torch(name: str, args: Any, options: Any) -> None:
         for library, message in ((torch, "steps"), (mt, "non-negative integers")):
             with pytest.raises(error, match=message):
                 getattr(library, name)(*bad)
-    with pytest.raises(errors.DTypeError, match="dtype bool was given"):
+    with pytest.raises(errors.DTypeError, match="not support dtype=bool"):
         getattr(mt, name)(0, 1, 2, dtype="bool")
 
 
@@ -351,7 +351,7 @@ def test_triangles_like_torch(name: str, args: Any) -> None:
 
 
 def test_bad_triangles() -> None:
-    with pytest.raises(mt.errors.DTypeError, match="int32 or int64; float32"):
+    with pytest.raises(mt.errors.DTypeError, match="int32 and int64; dtype=float32"):
         mt.tril_indices(2, 2, dtype="float32")
     with pytest.raises(mt.errors.ShapeError, match="non-negative"):
         mt.triu_indices(2, -2)

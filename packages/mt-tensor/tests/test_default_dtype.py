@@ -97,7 +97,7 @@ def test_what_is_shown_leaves_out_the_default(default: str) -> None:
 
 
 def test_the_default_is_a_floating_point_type() -> None:
-    with pytest.raises(DTypeError, match="the default is a floating-point type; int64 was given"):
+    with pytest.raises(DTypeError, match="default dtype must be floating-point; int64 was given"):
         mt.set_default_dtype(mt.int64)
     with pytest.raises(DTypeError, match="no dtype 'float3'"):
         mt.set_default_dtype("float3")

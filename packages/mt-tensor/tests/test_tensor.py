@@ -45,7 +45,7 @@ def test_bad_data() -> None:
         mt.tensor([[1, 2], [3]])
     with pytest.raises(errors.DTypeError, match="'a' of type"):
         mt.tensor(["a"])
-    with pytest.raises(errors.DTypeError, match="made of numbers"):
+    with pytest.raises(errors.DTypeError, match="must be numbers"):
         mt.tensor("a", dtype="float32")
     with pytest.raises(errors.DTypeError, match="complex"):
         mt.tensor(np.zeros(2, complex))
@@ -167,7 +167,7 @@ def test_copies_are_leaves_on_the_same_backend(duplicate: Any) -> None:
     with mt.no_grad():
         twin["leaf"].zero_()
     assert x.tolist() == [[1, 2], [3, 4]]
-    with pytest.raises(NoGradientError, match="cannot be copied or pickled"):
+    with pytest.raises(NoGradientError, match="can be copied or pickled"):
         duplicate(x * 2)
 
 
@@ -213,7 +213,7 @@ def test_zero_dimensional_tensors() -> None:
         len(x)
     with pytest.raises(TypeError, match="cannot be iterated"):
         iter(x)
-    with pytest.raises(TypeError, match="cannot be used as an index"):
+    with pytest.raises(TypeError, match="cannot be an index"):
         _ = [1, 2][x]
     with pytest.raises(errors.ShapeError, match="exactly one element"):
         mt.ones(2).item()

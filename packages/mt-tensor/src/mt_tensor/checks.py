@@ -1,4 +1,4 @@
-"""Checks of arguments beside those of `core/arguments.py`."""
+"""Argument checks for operations outside the core; see also `core/arguments.py`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mt_tensor.errors import DomainError, DTypeError, IndexingError
 
 
 def existing_dim(name: str, dim: int, shape: Shape) -> int:
-    """Return `dim` counted from the front.
+    """Normalize a dimension of a tensor that must not be 0-D.
 
     Raises:
-        IndexingError: the tensor does not have it, or has no dimensions at all.
-        TypeError: it is no integer.
+        IndexingError: the dimension is out of range, or the tensor is 0-D.
+        TypeError: the dimension is not an integer.
     """
     if not shape:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
@@ -28,11 +28,11 @@ def existing_dim(name: str, dim: int, shape: Shape) -> int:
 
 
 def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Raise unless a value is one of the options that there are.
+    """Check that a value is one of several options.
 
     Raises:
-        DomainError: it is none of them.
-        TypeError: it is of another type than all of them.
+        DomainError: it is not.
+        TypeError: its type is not that of any option.
     """
     options = dict.fromkeys(options)
     if isinstance(value, Hashable) and value in options:
@@ -42,13 +42,13 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
 
 
 def check_float32_or_float64(name: str, x: Tensor) -> None:
-    """Raise DTypeError unless a tensor is of one of these types, which NumPy's LAPACK has."""
+    """Raise DTypeError unless a tensor has one of the dtypes that NumPy's LAPACK supports."""
     if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
 
 
 def check_same_dtype(name: str, *tensors: Tensor) -> None:
-    """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
+    """Raise DTypeError unless all tensors have one dtype, for functions that do not promote."""
     kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
     if len(kinds) > 1:
         raise DTypeError(
@@ -58,13 +58,13 @@ def check_same_dtype(name: str, *tensors: Tensor) -> None:
 
 
 CHECKED: dict[Any, type] = {"Tensor": Tensor, "bool": bool}
-"""The annotations that `validate_call` checks, and the types that they name."""
+"""The annotations that `validate_call` checks, and their types."""
 
 
 def validate_call(function: Function) -> Function:
-    """Return a function that checks its arguments, and accepts NumPy's names for them.
+    """Decorate a function to check its arguments annotated as `Tensor` or `bool`.
 
-    Inside an `autocast` block it converts tensors, as functions under `numpy_names` do.
+    It also accepts NumPy's names, and converts arguments for `autocast`, like `numpy_names`.
 
     Raises:
         TypeError: (the function returned) an argument annotated as `Tensor` is not a tensor, one
@@ -92,7 +92,7 @@ def validate_call(function: Function) -> Function:
 
 
 def _check(name: str, arguments: Iterable[tuple[str, Any]], types: Mapping[str, type]) -> None:
-    """Raise TypeError unless all arguments have the types that are required of them."""
+    """Raise TypeError unless all arguments have the required types."""
     for label, value in arguments:
         if types.get(label) is Tensor:
             require_tensors(name, value)

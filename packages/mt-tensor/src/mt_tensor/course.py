@@ -1,9 +1,8 @@
-"""The course's higher-order operations: any function of scalars, lifted to tensors of any backend.
+"""The higher-order operations of MiniTorch: apply any function of scalars to tensors.
 
-A row of the operator table becomes an operation because a backend can run its source over all
-elements. `TensorOps` does the same for functions that are in no table: `map`, `zip` and `reduce`
-take a function of scalars and return one of tensors, as `SimpleOps`, `FastOps` and `CudaOps` do in
-MiniTorch. Nothing is recorded for differentiation; `Function` is for that.
+`TensorOps` applies functions that are not in the operator table: `map`, `zip` and `reduce` take a
+function of scalars and return a function of tensors, as `SimpleOps`, `FastOps` and `CudaOps` do in
+MiniTorch. They are not recorded for differentiation; use `Function` for that.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from mt_tensor.errors import BackendMismatchError
 
 
 class TensorOps:
-    """A family of lifted operations: those of one backend.
+    """Higher-order operations on one backend.
 
-    The functions are lifted as the rows of the operator table are, so on all backends but `simple`
-    they are written without `if`, `and` and `or`, with the functions of `mt_operators.functions`.
+    Except on the backend `simple`, functions are traced like rows of the operator table, and so
+    must use the functions of `mt_operators.functions` instead of `if`, `and` and `or`.
 
     >>> import mt_tensor as mt
     >>> ops = TensorOps("simple")
@@ -43,30 +42,30 @@ class TensorOps:
         self.backend = get_backend(backend)
 
     def map(self, fn: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
-        """Return `fn` on each element of a tensor."""
-        return self._lifted("map", 1, fn)
+        """Return a function that applies `fn` to each element of a tensor."""
+        return self._vectorized("map", 1, fn)
 
     def zip(self, fn: Callable[[Any, Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
-        """Return `fn` on each two elements of two tensors, which are broadcast and promoted."""
-        return self._lifted("zip", 2, fn)
+        """Return a function that applies `fn` to two tensors, which are broadcast and promoted."""
+        return self._vectorized("zip", 2, fn)
 
     def reduce(
         self, fn: Callable[[Any, Any], Any], start: Number = 0.0
     ) -> Callable[[Tensor, int], Tensor]:
-        """Return the fold of a dimension, which stays with size 1, as in the course.
+        """Return a function that reduces a dimension, which is kept with size 1.
 
         Args:
-            fn: associative and commutative.
-            start: what leaves every other value as it is; the result where there is nothing.
+            fn: an associative and commutative function.
+            start: its identity element, the result for an empty dimension.
         """
         operator = Operator("fold", fn, (zero, zero), identity=start)
 
-        def lifted(a: Tensor, dim: int) -> Tensor:
+        def reduced(a: Tensor, dim: int) -> Tensor:
             self._check("reduce", a)
             dims = (normalize_dim(dim, a.ndim),) if a.ndim else ()
             return a._with(self.backend.reduce(operator, a._tensor, dims, True))
 
-        return lifted
+        return reduced
 
     def matrix_multiply(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the product of matrices, batched and broadcast; see `mt_tensor.matmul`."""
@@ -82,11 +81,11 @@ class TensorOps:
                 f"{backend.name!r}: move it with x.to({self.backend.name!r})."
             )
 
-    def _lifted(self, name: str, count: int, fn: Callable[..., Any]) -> Callable[..., Tensor]:
-        """Return a function of scalars as one of so many tensors, element by element."""
+    def _vectorized(self, name: str, count: int, fn: Callable[..., Any]) -> Callable[..., Tensor]:
+        """Return a function of `count` tensors that applies `fn` elementwise."""
         formula = Formula(name, count, 1, fn)
 
-        def lifted(*tensors: Tensor) -> Tensor:
+        def vectorized(*tensors: Tensor) -> Tensor:
             self._check(name, *tensors)
             dtype = result_type(*tensors)
             shape = functools.reduce(shape_broadcast, [x.shape for x in tensors])
@@ -94,11 +93,11 @@ class TensorOps:
             out = row_major(shape, dtype)
             return tensors[0]._with(self.backend.elementwise(formula)(out, *views))
 
-        return lifted
+        return vectorized
 
 
 def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the index of the element that comes `ordinal`-th in row-major order.
+    """Convert a position in row-major order to an index.
 
     >>> to_index(5, (2, 3))
     (1, 2)
@@ -111,7 +110,7 @@ def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the index into a tensor of `shape` that `big_index` into a broadcast result reads.
+    """Convert an index into a broadcast result to the index into a tensor of `shape`.
 
     >>> broadcast_index((4, 2), (5, 1))
     (4, 0)

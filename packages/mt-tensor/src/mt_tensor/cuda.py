@@ -1,6 +1,6 @@
-"""What torch's programs ask about the GPU before they choose a device.
+"""The parts of `torch.cuda` that programs use to choose a device.
 
-The backend `cuda` comes from mt-cuda. Everything else about a GPU is a matter of that package.
+The backend `cuda` is in mt-cuda.
 """
 
 from mt_tensor.core.generator import manual_seed
@@ -22,7 +22,7 @@ manual_seed_all = manual_seed
 
 
 def is_available() -> bool:
-    """Whether mt-cuda is installed, and finds a GPU on this machine.
+    """Return whether mt-cuda is installed and finds a GPU on this machine.
 
     Raises:
         BackendLoadError: mt-cuda is installed, but broken.
@@ -35,12 +35,12 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """Return how many GPUs tensors can be on: one or none."""
+    """Return the number of usable GPUs, 0 or 1."""
     return int(is_available())
 
 
 def current_device() -> int:
-    """Return the number of the GPU that tensors are on: there is one, 0.
+    """Return the index of the current GPU, which is 0.
 
     Raises:
         BackendError: there is none; the error says why.
@@ -50,10 +50,10 @@ def current_device() -> int:
 
 
 def synchronize(device: Device = None) -> None:
-    """Wait until the GPU has computed all that it was asked for, as before a time is taken.
+    """Wait until the GPU has completed all pending work, for example to measure time.
 
     Args:
-        device: a device of type "cuda"; there is one.
+        device: a device of type "cuda".
 
     Raises:
         BackendError: there is no GPU; the error says why.
@@ -62,4 +62,4 @@ def synchronize(device: Device = None) -> None:
 
 
 def empty_cache() -> None:
-    """Do nothing: memory that is free stays in the pool of the driver, for what comes next."""
+    """Do nothing: free memory remains in the pool of the driver for later allocations."""

@@ -1,4 +1,4 @@
-"""The errors that mt_tensor raises: those of the core, and those of the folders beside it."""
+"""The errors that mt_tensor raises."""
 
 from mt_tensor.core.errors import (
     AmbiguousBackendError as AmbiguousBackendError,
@@ -18,24 +18,24 @@ from mt_tensor.core.errors import (
 
 
 class LinAlgError(TensorError):
-    """A matrix without a required property, such as a singular one that is to be inverted."""
+    """A matrix lacks a required property: for example, a matrix to invert is singular."""
 
 
 class EquationError(TensorError, ValueError):
-    """An equation of `einsum` that is malformed, or does not fit its operands."""
+    """An equation of `einsum` is malformed, or does not match its operands."""
 
 
 class ExchangeError(TensorError, BufferError):
-    """Memory that cannot be shared with another library."""
+    """Memory cannot be shared with another library."""
 
 
 class FusionError(TensorError, TypeError):
-    """A function that cannot be fused because it is not elementwise."""
+    """A function cannot be fused because it is not elementwise."""
 
 
 class CompileError(TensorError):
-    """A function that cannot be compiled: a replay would not do what the function does."""
+    """A function cannot be compiled, because a replay would not have the same effects."""
 
 
 class CompileWarning(UserWarning):
-    """A compiled function that runs eagerly, for the reason in the warning."""
+    """A compiled function runs eagerly, for the reason in the warning."""

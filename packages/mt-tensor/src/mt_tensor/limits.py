@@ -1,4 +1,4 @@
-"""What element types can hold: the largest and smallest numbers, and how close they lie."""
+"""The limits of dtypes: `finfo` and `iinfo`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mt_tensor.errors import DTypeError
 
 @dataclass(frozen=True, init=False)
 class finfo:  # noqa: N801 - torch's name
-    """The limits of a floating-point type, by default that of new tensors.
+    """The limits of a floating-point dtype, by default the default dtype.
 
     >>> finfo("float64").eps
     2.220446049250313e-16
@@ -23,15 +23,15 @@ class finfo:  # noqa: N801 - torch's name
     Attributes:
         bits: bits per element.
         max: the largest number.
-        min: the lowest, which is -max.
+        min: the lowest number, -max.
         eps: the distance from 1 to the next number.
-        tiny: the smallest positive number of full precision.
+        tiny: the smallest positive normal number.
         smallest_normal: the same.
-        resolution: the power of ten that numbers are exact to.
-        dtype: the name of the type.
+        resolution: the decimal resolution, a power of ten.
+        dtype: the name of the dtype.
 
     Raises:
-        DTypeError: the type is not floating-point.
+        DTypeError: the dtype is not floating-point.
     """
 
     bits: int
@@ -46,7 +46,7 @@ class finfo:  # noqa: N801 - torch's name
     def __init__(self, dtype: Any = None) -> None:
         kind = get_default_dtype() if dtype is None else as_dtype(dtype)
         if not kind.is_floating_point:
-            raise DTypeError(f"finfo() takes a floating-point type; {kind.name} was given.")
+            raise DTypeError(f"finfo() takes a floating-point dtype; {kind.name} was given.")
         self.__dict__.update(_limits_of(kind))
 
 
@@ -56,7 +56,7 @@ def _limits_of(kind: DType) -> dict[str, Any]:
     limits = np.finfo(kind.numpy if kind is not bfloat16 else np.float32)
     numbers = {name: float(getattr(limits, name)) for name in ("max", "min", "eps", "tiny")}
     precision = limits.precision
-    if kind is bfloat16:  # which has the exponents of float32, and 8 of its 24 digits
+    if kind is bfloat16:  # the exponents of float32, and 8 of its 24 significant bits
         largest = NARROW[kind].largest
         numbers |= {"max": largest, "min": -largest, "eps": 2.0**-7}
         precision = 2
@@ -66,7 +66,7 @@ def _limits_of(kind: DType) -> dict[str, Any]:
 
 @dataclass(frozen=True, init=False)
 class iinfo:  # noqa: N801 - torch's name
-    """The limits of an integer type.
+    """The limits of an integer dtype.
 
     >>> iinfo("uint8").max
     255
@@ -74,11 +74,11 @@ class iinfo:  # noqa: N801 - torch's name
     Attributes:
         bits: bits per element.
         max: the largest number.
-        min: the lowest.
-        dtype: the name of the type.
+        min: the lowest number.
+        dtype: the name of the dtype.
 
     Raises:
-        DTypeError: the type is no integer type.
+        DTypeError: the dtype is not an integer dtype.
     """
 
     bits: int
@@ -89,6 +89,6 @@ class iinfo:  # noqa: N801 - torch's name
     def __init__(self, dtype: Any) -> None:
         kind = as_dtype(dtype)
         if kind.kind != "integer":
-            raise DTypeError(f"iinfo() takes an integer type; {kind.name} was given.")
+            raise DTypeError(f"iinfo() takes an integer dtype; {kind.name} was given.")
         limits = {"bits": 8 * kind.itemsize, "max": kind.highest, "min": kind.lowest}
         self.__dict__.update(limits, dtype=kind.name)

@@ -510,20 +510,28 @@ class Methods(CoreMethods):
     _check_in_place = in_place._check_in_place
     _computed = in_place._computed
     _replace = in_place._replace
-    abs_ = absolute_ = in_place_of(unary("abs"))
-    acos_ = arccos_ = in_place_of(unary("acos"))
-    acosh_ = arccosh_ = in_place_of(unary("acosh"))
+    abs_ = in_place_of(unary("abs"))
+    absolute_ = abs_
+    acos_ = in_place_of(unary("acos"))
+    arccos_ = acos_
+    acosh_ = in_place_of(unary("acosh"))
+    arccosh_ = acosh_
     addbmm_ = in_place_of(added.addbmm)
     addcdiv_ = in_place_of(functions.addcdiv)
     addcmul_ = in_place_of(functions.addcmul)
     addmm_ = in_place_of(added.addmm)
     addmv_ = in_place_of(added.addmv)
     addr_ = in_place_of(added.addr)
-    asin_ = arcsin_ = in_place_of(unary("asin"))
-    asinh_ = arcsinh_ = in_place_of(unary("asinh"))
-    atan2_ = arctan2_ = in_place_of(binary("atan2"))
-    atan_ = arctan_ = in_place_of(unary("atan"))
-    atanh_ = arctanh_ = in_place_of(unary("atanh"))
+    asin_ = in_place_of(unary("asin"))
+    arcsin_ = asin_
+    asinh_ = in_place_of(unary("asinh"))
+    arcsinh_ = asinh_
+    atan2_ = in_place_of(binary("atan2"))
+    arctan2_ = atan2_
+    atan_ = in_place_of(unary("atan"))
+    arctan_ = atan_
+    atanh_ = in_place_of(unary("atanh"))
+    arctanh_ = atanh_
     baddbmm_ = in_place_of(added.baddbmm)
     bitwise_and_ = in_place_of(binary("bitwise_and"))
     bitwise_left_shift_ = in_place_of(binary("bitwise_left_shift"))
@@ -532,7 +540,8 @@ class Methods(CoreMethods):
     bitwise_right_shift_ = in_place_of(binary("bitwise_right_shift"))
     bitwise_xor_ = in_place_of(binary("bitwise_xor"))
     ceil_ = in_place_of(unary("ceil"))
-    clamp_ = clip_ = in_place_of(functions.clamp)
+    clamp_ = in_place_of(functions.clamp)
+    clip_ = clamp_
     clamp_max_ = in_place_of(functions.clamp_max)
     clamp_min_ = in_place_of(functions.clamp_min)
     copy_ = in_place.copy_
@@ -549,19 +558,23 @@ class Methods(CoreMethods):
     erfinv_ = in_place_of(unary("erfinv"))
     exp2_ = in_place_of(unary("exp2"))
     exp_ = in_place_of(rows.exp)
-    sigmoid_ = expit_ = in_place_of(rows.sigmoid)
+    sigmoid_ = in_place_of(rows.sigmoid)
+    expit_ = sigmoid_
     expm1_ = in_place_of(unary("expm1"))
     fill_ = in_place.fill_
     fill_diagonal_ = in_place.fill_diagonal_
-    trunc_ = fix_ = in_place_of(unary("trunc"))
+    trunc_ = in_place_of(unary("trunc"))
+    fix_ = trunc_
     float_power_ = in_place.float_power_
     floor_ = in_place_of(unary("floor"))
     floor_divide_ = in_place_of(binary("floor_divide"))
     fmod_ = in_place_of(binary("fmod"))
     frac_ = in_place_of(functions.frac)
     gcd_ = in_place_of(integers.gcd)
-    ge_ = greater_equal_ = in_place_of(binary("ge"))
-    gt_ = greater_ = in_place_of(binary("gt"))
+    ge_ = in_place_of(binary("ge"))
+    greater_equal_ = ge_
+    gt_ = in_place_of(binary("gt"))
+    greater_ = gt_
     heaviside_ = in_place_of(functions.heaviside)
     hypot_ = in_place_of(binary("hypot"))
     index_add_ = scattering.index_add_
@@ -569,12 +582,15 @@ class Methods(CoreMethods):
     index_fill_ = in_place_of(filling.index_fill)
     index_put_ = in_place_of(filling.index_put)
     index_reduce_ = in_place_of(scattering.index_reduce)
-    inv_ = reciprocal_ = in_place_of(unary("inv"))
+    inv_ = in_place_of(unary("inv"))
+    reciprocal_ = inv_
     lcm_ = in_place_of(integers.lcm)
     ldexp_ = in_place_of(functions.ldexp)
-    le_ = less_equal_ = in_place_of(binary("le"))
+    le_ = in_place_of(binary("le"))
+    less_equal_ = le_
     lerp_ = in_place_of(functions.lerp)
-    lt_ = less_ = in_place_of(binary("lt"))
+    lt_ = in_place_of(binary("lt"))
+    less_ = lt_
     lgamma_ = in_place_of(unary("lgamma"))
     log10_ = in_place_of(unary("log10"))
     log1p_ = in_place_of(unary("log1p"))
@@ -588,8 +604,10 @@ class Methods(CoreMethods):
     masked_fill_ = in_place_of(choosing.masked_fill)
     masked_scatter_ = in_place_of(filling.masked_scatter)
     nan_to_num_ = in_place_of(functions.nan_to_num)
-    ne_ = not_equal_ = in_place_of(binary("ne"))
-    neg_ = negative_ = in_place_of(unary("neg"))
+    ne_ = in_place_of(binary("ne"))
+    not_equal_ = ne_
+    neg_ = in_place_of(unary("neg"))
+    negative_ = neg_
     pow_ = in_place_of(functions.pow)
     put_ = in_place_of(filling.put)
     rad2deg_ = in_place_of(functions.rad2deg)
@@ -600,7 +618,8 @@ class Methods(CoreMethods):
     scatter_ = in_place_of(scattering.scatter)
     scatter_add_ = in_place_of(scattering.scatter_add)
     scatter_reduce_ = in_place_of(scattering.scatter_reduce)
-    sign_ = sgn_ = in_place_of(unary("sign"))
+    sign_ = in_place_of(unary("sign"))
+    sgn_ = sign_
     sin_ = in_place_of(unary("sin"))
     sinc_ = in_place_of(unary("sinc"))
     sinh_ = in_place_of(unary("sinh"))

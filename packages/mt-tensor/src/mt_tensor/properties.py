@@ -1,4 +1,4 @@
-"""What code asks of a tensor: shape, strides, rank and type under all of torch's names."""
+"""Properties of tensors under torch's names: shape, strides, number of dimensions, dtype."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def dim(self: Tensor) -> int:
 @numpy_names
 def size(self: Tensor, dim: int | None = None) -> Any:
     """Return the shape, or the size of one dimension."""
-    return self.shape if dim is None else _extent(self.shape, dim)
+    return self.shape if dim is None else _of_dimension(self.shape, dim)
 
 
 @numpy_names
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """Return how many elements of the storage lie between neighbours in each dimension."""
+    """Return the strides in elements, or the stride of one dimension."""
     strides = self._tensor.layout.strides
-    return strides if dim is None else _extent(strides, dim)
+    return strides if dim is None else _of_dimension(strides, dim)
 
 
 def storage_offset(self: Tensor) -> int:
-    """Return where in the storage the first element lies."""
-    refuse_to_capture("looks at where in memory elements lie")
+    """Return the position of the first element in the storage."""
+    refuse_to_capture("reads the address of elements")
     return self._tensor.layout.offset
 
 
-def _extent(sizes: tuple[int, ...], dim: int) -> int:
-    """Return what belongs to a dimension; there is none in a 0-dimensional tensor."""
+def _of_dimension(sizes: tuple[int, ...], dim: int) -> int:
+    """Return the item of a dimension; a 0-D tensor has none."""
     normal = normalize_dim(dim, len(sizes))
     if not sizes:
         raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
@@ -61,7 +61,7 @@ def _extent(sizes: tuple[int, ...], dim: int) -> int:
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether something is a tensor."""
+    """Return whether an object is a tensor."""
     return isinstance(obj, Tensor)
 
 
@@ -73,35 +73,35 @@ def numel(input: Tensor) -> int:
 
 @validate_call
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are floating-point numbers."""
+    """Return whether the dtype is floating-point."""
     return input.is_floating_point()
 
 
 @validate_call
-def is_complex(input: Tensor) -> bool:  # noqa: ARG001 - whatever it is
-    """Whether the elements are complex numbers, which tensors here never have."""
+def is_complex(input: Tensor) -> bool:  # noqa: ARG001 - no dtype is complex
+    """Return False: complex numbers are not supported."""
     return False
 
 
 @validate_call
 def is_signed(input: Tensor) -> bool:
-    """Whether the elements may be negative."""
+    """Return whether the dtype has negative numbers."""
     return input.dtype.is_signed
 
 
 @validate_call
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero.
+    """Return whether a single element is nonzero.
 
     Raises:
         ShapeError: there is not exactly one element.
     """
     if input.numel() != 1:
-        raise ShapeError(f"is_nonzero() asks for one element; shape {input.shape} was given.")
+        raise ShapeError(f"is_nonzero() needs a single element; shape {input.shape} was given.")
     return bool(input)
 
 
 @validate_call
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape."""
+    """Return whether two tensors have the same shape."""
     return input.shape == other.shape

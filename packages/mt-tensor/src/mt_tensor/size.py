@@ -1,7 +1,7 @@
-"""`Size`: a shape as users see it, torch's `torch.Size`.
+"""`Size`, the type of shapes that users get, as `torch.Size`.
 
-Inside this package a shape is a plain tuple. Users get a Size: a tuple that also counts the
-elements, and whose slices and sums are Sizes again.
+Inside this package, shapes are plain tuples. A Size is a tuple with a method `numel`, whose slices
+and sums are Sizes too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
-        """Return integers as a Size; other values raise TypeError."""
+        """Convert integers to a Size; other values raise TypeError."""
         return _new(cls, map(operator.index, sizes))
 
     def numel(self) -> int:
@@ -54,11 +54,11 @@ class Size(tuple[int, ...]):
 
 
 def _as_size(value: Any) -> Any:
-    """Return a tuple as a Size, and anything else as it is."""
+    """Convert a tuple to a Size; return other values unchanged."""
     return _new(Size, value) if value.__class__ is tuple else value
 
 
 @extends("shape for users")
 def size_from(shape: tuple[int, ...]) -> Size:
-    """Return a tuple of integers as a Size, unchecked."""
+    """Convert a tuple of integers to a Size without checks."""
     return _new(Size, shape)

@@ -1,4 +1,4 @@
-"""Gradients as results: of functions and of what was recorded, exact ones and checks of them."""
+"""Gradients as return values, Jacobians and Hessians, and gradient checks."""
 
 from mt_autodiff import enable_grad, inference_mode, no_grad, set_grad_enabled
 from mt_tensor.autograd import functional

@@ -1,6 +1,6 @@
-"""Derivatives of functions: their Jacobian and Hessian matrices, and products with a vector.
+"""Derivatives of functions: Jacobians, Hessians and vector-Jacobian products.
 
-A function of several tensors is given a tuple of them, and the answer is then a tuple as well.
+Inputs of a function of several tensors are given as a tuple, and results are then tuples too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Tensors = Tensor | tuple[Tensor, ...]
 
 
 def jacobian(func: Callable[..., Tensors], inputs: Tensors, create_graph: bool = False) -> Any:
-    """Return the derivative of each element of a result by each element of an input.
+    """Return the Jacobian of a function: the derivatives of all results with respect to all inputs.
 
     >>> import mt_tensor as mt
     >>> jacobian(lambda x: x * x, mt.tensor([1.0, 2.0]))
@@ -27,18 +27,17 @@ def jacobian(func: Callable[..., Tensors], inputs: Tensors, create_graph: bool =
             [0., 4.]])
 
     Args:
-        func: from tensors to a tensor or a tuple of tensors.
-        inputs: a tensor, or a tuple with one for each argument of `func`.
-        create_graph: whether the derivatives are recorded, down to what `inputs` came from.
+        func: a function of tensors that returns a tensor or a tuple of tensors.
+        inputs: a tensor, or a tuple of one tensor per argument of `func`.
+        create_graph: whether to record the derivatives, so that they are differentiable.
 
     Returns:
-        Shape (*shape of the result, *shape of the input), zeros where one does not depend on the
-        other. If `inputs` is a tuple, a tuple with one for each; if `func` returns a tuple, a tuple
-        of these.
+        Shape (*result.shape, *input.shape), with zeros where there is no dependency. If `inputs` is
+        a tuple, a tuple with one for each; if `func` returns a tuple, a tuple of these.
 
     Raises:
-        TypeError: an input or a result is no tensor.
-        DTypeError: the elements of an input are no floating-point numbers.
+        TypeError: an input or a result is not a tensor.
+        DTypeError: an input is not floating-point.
     """
     points = _points(inputs, create_graph)
     results = _results("jacobian", func, points)
@@ -48,7 +47,7 @@ def jacobian(func: Callable[..., Tensors], inputs: Tensors, create_graph: bool =
 
 
 def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = False) -> Any:
-    """Return the second derivatives of a function with one number as its result.
+    """Return the Hessian of a scalar function.
 
     >>> import mt_tensor as mt
     >>> hessian(lambda x: (x * x * x).sum(), mt.tensor([1.0, 2.0]))
@@ -56,17 +55,17 @@ def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = F
             [ 0., 12.]])
 
     Args:
-        func: from tensors to a tensor of one element.
-        inputs: a tensor, or a tuple with one for each argument of `func`.
-        create_graph: whether the derivatives are recorded, down to what `inputs` came from.
+        func: a function of tensors that returns a tensor of one element.
+        inputs: a tensor, or a tuple of one tensor per argument of `func`.
+        create_graph: whether to record the derivatives, so that they are differentiable.
 
     Returns:
-        Shape (*shape of the input, *shape of the input); of a tuple, a tuple of tuples.
+        Shape (*input.shape, *input.shape); for a tuple, a tuple of tuples.
 
     Raises:
-        ShapeError: the result has several elements.
-        TypeError: an input or the result is no tensor.
-        DTypeError: the elements of an input are no floating-point numbers.
+        ShapeError: the result does not have one element.
+        TypeError: an input or the result is not a tensor.
+        DTypeError: an input is not floating-point.
     """
 
     def gradient(*points: Tensor) -> Tensors:
@@ -74,8 +73,8 @@ def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = F
         require_tensors("hessian", result)
         if result.numel() != 1:
             raise ShapeError(
-                "hessian() takes a function with one number as its result; one of shape "
-                f"{result.shape} was returned. Reduce it, as in result.sum()."
+                "hessian() takes a function that returns a single number; it returned shape "
+                f"{result.shape}. Reduce it, as in result.sum()."
             )
         (rows,) = zip(*_rows(result.reshape(1), points, True), strict=True)
         return tuple(rows) if isinstance(inputs, tuple) else rows[0]
@@ -89,23 +88,22 @@ def vjp(
     v: Tensors | None = None,
     create_graph: bool = False,
 ) -> tuple[Tensors, Tensors]:
-    """Return the value of a function, and a vector times its Jacobian.
+    """Return the value of a function, and its vector-Jacobian product.
 
     Args:
-        func: from tensors to a tensor or a tuple of tensors.
-        inputs: a tensor, or a tuple with one for each argument of `func`.
-        v: for each result the weights of its elements, of its shape; may be left out if there is
-            one element.
-        create_graph: whether both are recorded, down to what `inputs` came from.
+        func: a function of tensors that returns a tensor or a tuple of tensors.
+        inputs: a tensor, or a tuple of one tensor per argument of `func`.
+        v: the upstream gradient of each result, of the same shape; optional for a single element.
+        create_graph: whether to record both, so that they are differentiable.
 
     Returns:
-        What `func` returns, and for each input a tensor of its shape.
+        The value of `func`, and a gradient for each input.
 
     Raises:
         NoGradientError: a result does not depend on the inputs, or `v` is missing.
         ShapeError: `v` has another shape than the result.
-        TypeError: an input or a result is no tensor.
-        DTypeError: the elements of an input are no floating-point numbers.
+        TypeError: an input or a result is not a tensor.
+        DTypeError: an input is not floating-point.
     """
     points = _points(inputs, create_graph)
     results = _results("vjp", func, points)
@@ -122,7 +120,7 @@ def _all(tensors: Tensors) -> tuple[Tensor, ...]:
 
 
 def _points(inputs: Tensors, create_graph: bool) -> tuple[Tensor, ...]:
-    """Return where to differentiate: views of the inputs, or leaves with the same elements."""
+    """Return views of the inputs, or leaves with the same elements, to differentiate."""
     require_tensors("a derivative", *_all(inputs))
     if create_graph:
         return tuple(
@@ -140,7 +138,7 @@ def _results(name: str, func: Callable[..., Tensors], points: tuple[Tensor, ...]
 
 
 def _rows(result: Tensor, points: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    """Return the Jacobian of one result by each of several points."""
+    """Return the Jacobian of a result with respect to each of several points."""
     elements = result.reshape(-1).unbind() if result.requires_grad else ()
     gradients = [
         grad(element, points, None, True, create_graph, materialize_grads=True)

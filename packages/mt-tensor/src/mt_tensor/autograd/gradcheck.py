@@ -1,7 +1,7 @@
-"""Gradients by finite differences, to check the exact ones against.
+"""Check gradients against finite differences.
 
-`gradcheck` and `gradgradcheck` are torch's; `grad_central_difference` and `grad_check` are those of
-the course.
+`gradcheck` and `gradgradcheck` are as in torch; `grad_central_difference` and `grad_check` as in
+the MiniTorch course.
 """
 
 from __future__ import annotations
@@ -36,28 +36,27 @@ def gradcheck(
 ) -> bool:
     """Check the gradients of a function against central differences.
 
-    Each element of each input that requires grad is moved up and down by `eps`. What that does to
-    each element of a result is compared with its gradient, by itself: next to the rounding of a
-    large element a small one would count for nothing.
+    Each element of each input that requires grad is changed by `eps` up and down. The difference of
+    each element of a result is compared with its gradient separately, since small elements would
+    vanish in the rounding errors of large ones.
 
     Args:
-        func: from tensors to one or several, of which those of floating point are looked at.
-        inputs: where to check: float64, of which at least one requires grad.
-        eps: how far each element is moved.
-        atol: how much may be wrong in any case.
-        rtol: how much may be wrong, relative to the difference.
-        fast_mode: whether all elements of an input are moved at once, each at a pace of its own,
-            and the changes of all results, differently weighted, are compared with what the
-            gradients promise. The time no longer grows with the number of elements; no index can be
-            told, and what is wrong may be small beside the rest.
+        func: a function that returns one tensor or several; only floating-point ones are checked.
+        inputs: the float64 inputs, of which at least one requires grad.
+        eps: the step of the differences.
+        atol: the absolute tolerance.
+        rtol: the tolerance relative to the difference.
+        fast_mode: whether to change all elements of an input at once, in a random direction, and
+            to compare a weighted sum of the results. The time does not depend on the number of
+            elements, but errors have no index, and small ones may remain undetected.
 
     Returns:
-        True, if all agree.
+        True if all gradients agree.
 
     Raises:
-        DTypeError: an input that requires grad is not float64, which has too few digits.
+        DTypeError: an input that requires grad is not float64; others are not precise enough.
         NoGradientError: no input requires grad.
-        GradientError: one differs by more than `atol` plus `rtol` times its size; the message
+        GradientError: a gradient differs by more than `atol + rtol * |difference|`; the message
             gives the input, the index and both numbers.
     """
     inputs = _checked_inputs("gradcheck", inputs)
@@ -65,16 +64,16 @@ def gradcheck(
     moved = [position for position, leaf in enumerate(leaves) if leaf.requires_grad]
     results = _floats(func(*leaves))
     weights = [_weights(x, fast_mode, float(number)) for number, x in enumerate(results)]
-    # The gradients come first, for the function may change in place what they read.
+    # Compute gradients first, since the function may change saved tensors in place.
     exact = [
         [_gradients(result, [leaves[at] for at in moved], weight) for weight in each]
         for result, each in zip(results, weights, strict=True)
     ]
     for which, position in enumerate(moved):
-        paces = _paces(leaves[position].shape, fast_mode, position)
-        changes = [_change(func, leaves, position, pace, eps) for pace in paces]
+        directions = _directions(leaves[position].shape, fast_mode, position)
+        changes = [_change(func, leaves, position, direction, eps) for direction in directions]
         for number, result in enumerate(results):
-            by_gradient = _products([row[which] for row in exact[number]], paces)
+            by_gradient = _products([row[which] for row in exact[number]], directions)
             by_difference = _products(weights[number], [change[number] for change in changes])
             wrong = ~np.isclose(by_gradient, by_difference, rtol=rtol, atol=atol)
             if wrong.any():
@@ -82,67 +81,68 @@ def gradcheck(
                 found = f"{by_gradient[at]}, but the central difference is {by_difference[at]}"
                 if fast_mode:
                     raise GradientError(
-                        f"along one direction the gradient by input {position} is {found}: without "
-                        "fast_mode you are told where."
+                        f"along a random direction, the gradient with respect to input {position} "
+                        f"is {found}: run without fast_mode to find the index."
                     )
                 of, by = (
                     tuple(map(int, np.unravel_index(place, shape)))
                     for place, shape in zip(at, (result.shape, leaves[position].shape), strict=True)
                 )
                 raise GradientError(
-                    f"the gradient of result {number} at index {of} by input {position} at index "
-                    f"{by} is {found}; {int(wrong.sum())} of {wrong.size} differ."
+                    f"the gradient of result {number} at index {of} with respect to input "
+                    f"{position} at index {by} is {found}; {int(wrong.sum())} of {wrong.size} "
+                    "differ."
                 )
     return True
 
 
 def _weights(result: Tensor, fast_mode: bool, phase: float) -> list[Array]:
-    """Return how the elements of a result are weighted: by a 1 for each, or at once."""
-    return [_upstream(result.shape, phase)] if fast_mode else _ones_in_turn(result.shape)
+    """Return weights of the elements of a result: one-hot arrays, or a single dense one."""
+    return [_upstream(result.shape, phase)] if fast_mode else _one_hot_arrays(result.shape)
 
 
-def _paces(shape: Shape, fast_mode: bool, seed: int) -> list[Array]:
-    """Return how fast the elements of a leaf move: one after the other, or all at once.
+def _directions(shape: Shape, fast_mode: bool, seed: int) -> list[Array]:
+    """Return directions of change of a leaf: one-hot arrays, or a single random one.
 
-    All move by between half a step and a whole one, up or down.
+    The magnitudes of a random direction are between 0.5 and 1.
     """
     if not fast_mode:
-        return _ones_in_turn(shape)
+        return _one_hot_arrays(shape)
     rng = np.random.default_rng(seed)
     return [np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))]
 
 
-def _ones_in_turn(shape: Shape) -> list[Array]:
-    """Return zeros with a 1 in the place of each element."""
+def _one_hot_arrays(shape: Shape) -> list[Array]:
+    """Return a one-hot array for each element."""
     size = size_of(shape)
     return list(np.eye(size).reshape(size, *shape))
 
 
 def _products(first: Sequence[Array], second: Sequence[Array]) -> Array:
-    """Return the sums of the products of each two arrays."""
+    """Return the matrix of inner products of two lists of arrays."""
     products = [[float((a * b).sum()) for b in second] for a in first]
     return np.array(products).reshape(len(first), len(second))
 
 
 def _change(
-    func: Callable[..., Any], leaves: Sequence[Tensor], position: int, pace: Array, eps: float
+    func: Callable[..., Any], leaves: Sequence[Tensor], position: int, direction: Array, eps: float
 ) -> list[Array]:
-    """Return the central difference of each result, if each element of a leaf moves at its pace."""
+    """Return the central differences of the results along a direction of change of a leaf."""
     inputs = [x.detach() for x in leaves]
     leaf = inputs[position]
     values: Array = np.array(leaf, dtype=np.float64)
     sides = []
     for step in (eps, -eps):
-        inputs[position] = tensor(values + step * pace, leaf.dtype, leaf.backend)
+        inputs[position] = tensor(values + step * direction, leaf.dtype, leaf.backend)
         results = _floats(func(*inputs))
         sides.append([np.array(x.detach(), dtype=np.float64) for x in results])
     return [(above - below) / (2 * eps) for above, below in zip(*sides, strict=True)]
 
 
 def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Array) -> list[Array]:
-    """Return the gradients of a weighted result, zeros where it does not depend on a leaf.
+    """Return the gradients of a weighted result, zeros for leaves on which it does not depend.
 
-    They are computed with twice the weight, which a backward that is not proportional gives away.
+    Doubling the weight detects a backward pass that is not linear in the upstream gradient.
     """
     if not result.requires_grad:
         return [np.zeros(leaf.shape) for leaf in leaves]
@@ -152,14 +152,14 @@ def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Array) -> list[
 
 
 def _floats(results: Any) -> list[Tensor]:
-    """Return the tensors of floating point among the results of a function."""
+    """Return the floating-point tensors among the results of a function."""
     results = (results,) if isinstance(results, Tensor) else tuple(results)
     require_tensors("a check of gradients", *results)
     return [result for result in results if result.is_floating_point()]
 
 
 def _upstream(shape: Shape, phase: float) -> Array:
-    """Return weights for the elements of a result of which no two are the same."""
+    """Return distinct weights for the elements of a result."""
     return np.asarray(np.cos(phase + np.arange(size_of(shape))).reshape(shape))
 
 
@@ -173,16 +173,16 @@ def gradgradcheck(
     *,
     fast_mode: bool = False,
 ) -> bool:
-    """Check the gradients of the gradients of a function against central differences.
+    """Check the second derivatives of a function against central differences.
 
     The arguments as for `gradcheck`. The gradients are checked as a function of the inputs
     and of the upstream gradients.
 
     Returns:
-        True, if all agree.
+        True if all gradients agree.
 
     Raises:
-        GradientError: one differs by more than `atol` plus `rtol` times its size.
+        GradientError: a gradient differs by more than `atol + rtol * |difference|`.
         DTypeError: an input that requires grad is not float64.
         NoGradientError: no input requires grad.
     """
@@ -219,27 +219,27 @@ def gradgradcheck(
 def grad_central_difference(
     f: Callable[..., Tensor], *vals: Tensor, arg: int = 0, epsilon: float = 1e-6, ind: Index
 ) -> float:
-    """Return the central difference of the sum of `f`, by one element of an argument.
+    """Return the central difference of `f().sum()` with respect to an element of an argument.
 
     Args:
-        f: from tensors to a tensor.
-        *vals: where to differentiate.
-        arg: the index of the argument.
-        epsilon: how far the element is moved up and down.
+        f: a function of tensors that returns a tensor.
+        *vals: the arguments.
+        arg: the index of the argument to change.
+        epsilon: the step.
         ind: the index of the element.
     """
-    pace: Array = np.zeros(vals[arg].shape)
-    pace[ind] = 1.0
+    direction: Array = np.zeros(vals[arg].shape)
+    direction[ind] = 1.0
     with no_grad():
-        (change,) = _change(f, vals, arg, pace, epsilon)
+        (change,) = _change(f, vals, arg, direction, epsilon)
     return float(change.sum())
 
 
 def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:
-    """Check the gradients of `f` at `vals`, by all of them, as `gradcheck` does in float64.
+    """Check the gradients of `f` with respect to all arguments in float64; see `gradcheck`.
 
     Raises:
-        GradientError: one differs from its central difference.
+        GradientError: a gradient differs from its central difference.
     """
     gradcheck(f, [x.detach().double().requires_grad_() for x in vals])
 
@@ -248,11 +248,11 @@ def _checked_inputs(name: str, given: Tensor | Sequence[Tensor]) -> tuple[Tensor
     inputs = tuple(given) if isinstance(given, Sequence) else (given,)
     require_tensors(name, *inputs)
     if not any(x.requires_grad for x in inputs):
-        raise NoGradientError("there is nothing to check: no input requires grad.")
+        raise NoGradientError(f"{name}() needs an input that requires grad; there is none.")
     for x in inputs:
         if x.requires_grad and x.dtype is not float64:
             raise DTypeError(
-                f"an input is {x.dtype.name}, which has too few digits for finite differences: "
-                "convert it with x.detach().double().requires_grad_()."
+                f"{name}() needs float64 inputs, since finite differences in {x.dtype.name} are "
+                "not precise enough: convert them with x.detach().double().requires_grad_()."
             )
     return inputs

@@ -1,4 +1,4 @@
-"""Gradients as results, instead of as what is stored with the leaves."""
+"""Compute gradients as return values, or of several tensors at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def grad(
     *,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradients of `outputs` with respect to `inputs`, and add to none that is stored.
+    """Return the gradients of `outputs` with respect to `inputs`, without changing `.grad`.
 
     >>> import mt_tensor as mt
     >>> x = mt.tensor(2.0, requires_grad=True)
@@ -35,42 +35,44 @@ def grad(
     (12.0, 12.0)
 
     Args:
-        outputs: the results; the gradients of several are added up.
-        inputs: what to differentiate by: leaves, or anything on the way to a result.
-        grad_outputs: for each output the weight of each of its elements, of its shape; may be left
-            out, or None, for an output of one element.
-        retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
-        create_graph: whether the gradients are recorded, to be differentiated in turn.
-        allow_unused: whether the outputs may not depend on an input, whose gradient is None then;
-            as `materialize_grads` if None.
-        materialize_grads: whether such a gradient is zeros instead of None.
+        outputs: the outputs; the gradients of several are added.
+        inputs: the tensors to differentiate with respect to, leaves or intermediate results.
+        grad_outputs: the upstream gradient of each output, of the same shape; optional, or None,
+            for an output of one element.
+        retain_graph: whether to keep the graph for another pass; `create_graph` by default.
+        create_graph: whether to record the gradients, so that they are differentiable.
+        allow_unused: whether to return None for an input on which no output depends, instead of
+            an error; `materialize_grads` by default.
+        materialize_grads: whether to return zeros instead of None.
 
     Returns:
-        For each input its gradient, of its shape.
+        The gradient of each input, of the same shape.
 
     Raises:
-        NoGradientError: nothing was recorded for an output or an input, a weight is missing, or the
-            outputs were not computed from an input.
-        DomainError: zeros are wanted where an error is, too, or `inputs` is empty.
-        ShapeError: weights have another shape than their output, or are not one for each.
+        NoGradientError: an output or input does not require grad, an upstream gradient is missing,
+            or no output depends on an input.
+        DomainError: `allow_unused` is False but `materialize_grads` is True, or `inputs` is empty.
+        ShapeError: the number or a shape of upstream gradients is wrong.
         GraphFreedError: an earlier call freed the graph.
     """
     if materialize_grads and allow_unused is False:
-        raise DomainError("materialize_grads=True asks for zeros where allow_unused=False refuses.")
+        raise DomainError(
+            "materialize_grads=True contradicts allow_unused=False: omit one of them."
+        )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     keep = create_graph if retain_graph is None else retain_graph
     check_flags(retain_graph=keep, create_graph=create_graph)
     check_flags(materialize_grads=materialize_grads, allow_unused=allow_unused)
     outputs, inputs = _tensors("outputs", outputs), _recorded("grad", inputs)
     found: dict[Any, Tensor] = {}
-    wanted = {tensor.variable for tensor in inputs}
+    selected = {tensor.variable for tensor in inputs}
     weights = _weights("grad_outputs", grad_outputs, len(outputs))
     starts = [output.starting_gradient(w) for output, w in zip(outputs, weights, strict=True)]
     with set_grad_enabled(create_graph):
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             retain = keep or not last
-            totals = run_backward(derivatives, output.variable, start, retain, (), wanted)
+            totals = run_backward(derivatives, output.variable, start, retain, (), selected)
             for variable, gradient in totals.items():
                 gradient._fresh = False  # the caller will have it
                 known = variable in found
@@ -78,8 +80,8 @@ def grad(
     for position, tensor in enumerate(inputs):
         if tensor.variable not in found and not allow_unused:
             raise NoGradientError(
-                f"the outputs were not computed from input {position}. Pass allow_unused=True if "
-                "its gradient is to be None."
+                f"no output depends on input {position}: pass allow_unused=True to get None for "
+                "its gradient."
             )
     gradients = (found.get(tensor.variable) for tensor in inputs)
     if not materialize_grads:
@@ -97,19 +99,19 @@ def backward(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Add the gradients of several tensors to `grad` of what they were computed from.
+    """Compute the gradients of the sum of several tensors, and add them to `.grad` of the leaves.
 
     Args:
-        tensors: the results; the gradients of several are added up.
-        grad_tensors: for each the weight of each of its elements; see `grad`.
-        retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
-        create_graph: whether the gradients are recorded, to be differentiated in turn.
-        inputs: the only tensors whose `grad` is added to, leaves or not, once if named twice; None
-            for all leaves.
+        tensors: the tensors.
+        grad_tensors: the upstream gradient of each; see `grad`.
+        retain_graph: whether to keep the graph for another pass; `create_graph` by default.
+        create_graph: whether to record the gradients, so that they are differentiable.
+        inputs: the tensors whose `.grad` to add to, leaves or not; None for all leaves.
 
     Raises:
-        NoGradientError: nothing was recorded for a tensor or an input, or a weight is missing.
-        ShapeError: weights have another shape than their tensor, or are not one for each.
+        NoGradientError: a tensor or input does not require grad, or an upstream gradient is
+            missing.
+        ShapeError: the number or a shape of upstream gradients is wrong.
         DomainError: `inputs` is empty.
         GraphFreedError: an earlier call freed the graph.
     """
@@ -138,7 +140,7 @@ def _weights(name: str, given: Any, count: int) -> tuple[Tensor | None, ...]:
     weights = tuple(given) if isinstance(given, Sequence) else (given,)
     if len(weights) != count:
         raise ShapeError(
-            f"{name} holds {len(weights)} tensor(s) for {count} result(s): give one for each."
+            f"{name} must have one tensor for each of {count} result(s); {len(weights)} were given."
         )
     return weights
 
@@ -147,13 +149,13 @@ def _weights(name: str, given: Any, count: int) -> tuple[Tensor | None, ...]:
 def backward_to_inputs(
     tensor: Tensor, start: Tensor, retain_graph: bool, create_graph: bool, inputs: Any
 ) -> None:
-    """Add gradients to `grad` of the tensors that `tensor.backward(inputs=...)` was given.
+    """Implement `tensor.backward(inputs=...)`.
 
     Args:
         tensor: the result.
-        start: its gradient.
-        retain_graph: whether the graph can be differentiated again.
-        create_graph: whether the gradients are recorded.
+        start: its upstream gradient.
+        retain_graph: whether to keep the graph for another pass.
+        create_graph: whether to record the gradients.
         inputs: one tensor or several.
     """
     named = {x.variable: x for x in _recorded("backward", inputs)}
@@ -164,20 +166,20 @@ def backward_to_inputs(
 
 
 def _recorded(name: str, inputs: Any) -> tuple[Tensor, ...]:
-    """Return the tensors that a function differentiates by, one or several.
+    """Check the inputs to differentiate with respect to.
 
     Raises:
-        TypeError: one is no tensor.
+        TypeError: one is not a tensor.
         DomainError: there is none.
-        NoGradientError: nothing was recorded for one of them.
+        NoGradientError: one does not require grad.
     """
     tensors = _tensors("inputs", inputs)
     if not tensors:
-        raise DomainError(f"inputs of {name}() name at least one tensor; there was none.")
+        raise DomainError(f"{name}() needs at least one tensor as inputs; none was given.")
     for tensor in tensors:
         if not tensor.requires_grad:
             raise NoGradientError(
-                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
-                "for it: call requires_grad_() on it before computing the outputs."
+                f"an input of shape {tensor.shape} does not require grad: call requires_grad_() "
+                "on it before computing the outputs."
             )
     return tensors

@@ -1,8 +1,8 @@
-"""Backends: where elements live and how loops over them run.
+"""Backends: the storage of elements, and the loops over them.
 
-`mt_tensor.core.contract` says what a backend is, `listing` lists those that are installed, and
-`extending` has the parts that backends in other packages are made of.
-`python -m mt_tensor.backends --probe` tries each.
+`mt_tensor.core.contract` defines the interface, `listing` lists the installed backends, and
+`extending` exports building blocks for backends in other packages.
+`python -m mt_tensor.backends --probe` tries to load each.
 """
 
 from mt_tensor.backends.listing import (

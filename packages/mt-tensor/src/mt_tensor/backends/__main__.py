@@ -1,4 +1,4 @@
-"""`python -m mt_tensor.backends`: which backends are installed, and with --probe, which work."""
+"""`python -m mt_tensor.backends`: list the installed backends, and with --probe load them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mt_tensor.backends.listing import backends, contested
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print name, distribution and version of each backend, and its status if asked to probe."""
+    """Print the name, distribution and version of each backend, and with --probe its status."""
     parser = argparse.ArgumentParser(prog="python -m mt_tensor.backends", description=__doc__)
     parser.add_argument("--probe", action="store_true", help="import each backend and try it")
     probe = parser.parse_args(arguments).probe
@@ -20,8 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
-    for problem in contested().values():
-        print(problem)
+    for conflict in contested().values():
+        print(conflict)
 
 
 if __name__ == "__main__":

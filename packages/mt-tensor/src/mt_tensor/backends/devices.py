@@ -1,8 +1,7 @@
-"""The class `device`: torch's word for where elements are, in terms of backends.
+"""The class `device`, which maps torch's devices to backends.
 
-Programs for torch choose a device. Several backends may keep their elements on one: those of
-`numpy`, `simple` and `fast` are in the memory of this machine, "cpu". A tensor that is on the CPU
-stays on its backend there; a new one belongs to the current backend.
+Several backends may use one device: `numpy`, `simple` and `fast` use host memory, "cpu". Moving a
+tensor to the CPU keeps its backend if that is on the CPU; new tensors use the current backend.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ HOST = "cpu"
 
 
 class device:  # noqa: N801 - torch's name
-    """Where elements are: "cpu", "cuda", or a backend by name.
+    """A device: "cpu", "cuda", or a backend by name.
 
     >>> device("cpu"), device("simple") == device("cpu")
     (device(type='cpu'), True)
@@ -27,10 +26,10 @@ class device:  # noqa: N801 - torch's name
 
     Attributes:
         type: "cpu", "cuda", or the `device` of another backend.
-        index: the number of the device among those of its type, which is 0, or None.
+        index: the index of the device, 0 or None.
 
     Raises:
-        UnknownBackendError: there is no such backend or device.
+        UnknownBackendError: the backend or device is unknown.
         BackendUnavailableError: it cannot be used on this machine; the message says why.
     """
 
@@ -38,7 +37,7 @@ class device:  # noqa: N801 - torch's name
 
     type: str
     index: int | None
-    _backend: TensorBackend | None  # None for "cpu": the current one when it is needed
+    _backend: TensorBackend | None  # None for "cpu", which uses the current backend
 
     def __init__(self, type: str | device | TensorBackend, index: int | None = None) -> None:
         self._backend = None
@@ -50,8 +49,7 @@ class device:  # noqa: N801 - torch's name
             index = int(number) if number.isdecimal() else -1
         if index not in {None, 0}:
             raise UnknownBackendError(
-                f"there is one device of each type, with index 0; {type!r} with index {index} was "
-                "given."
+                f"the index of a device must be 0 or None; {type!r} with index {index} was given."
             )
         self.index = index
         self.type = HOST
@@ -61,7 +59,7 @@ class device:  # noqa: N801 - torch's name
 
     @property
     def backend(self) -> TensorBackend:
-        """The backend of new elements on this device."""
+        """The backend of new tensors on this device."""
         if self._backend is not None:
             return self._backend
         current = current_backend()
@@ -85,7 +83,7 @@ class device:  # noqa: N801 - torch's name
 
 @extends("backend of a device")
 def backend_of(where: str | device | TensorBackend, own: TensorBackend | None) -> TensorBackend:
-    """Return the backend that a device chooses for elements which are on the backend `own` now."""
+    """Return the backend of a device, for a tensor that is on the backend `own`."""
     chosen = device(where)
     if own is not None and own.device == chosen.type and chosen._backend is None:
         return own

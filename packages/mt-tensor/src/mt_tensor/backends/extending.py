@@ -1,11 +1,11 @@
-"""What backends are made with, beside `TensorBackend`, which says what each must do.
+"""The interface for backends in other packages, besides `TensorBackend`.
 
-A backend whose elements are NumPy arrays in the memory of this machine inherits from `HostBackend`.
-What the `numpy` backend is made of is here for those that leave some work to NumPy. This is the
-border for backends in other packages; `mt_tensor.extending` is that for operations.
+A backend whose elements are NumPy arrays in host memory inherits from `HostBackend`. Backends that
+use NumPy for some operations find the parts of the `numpy` backend here. The corresponding
+interface for operations is `mt_tensor.extending`.
 """
 
-# What a formula is computed in, and elements in the memory of this machine.
+# Computation dtypes, and elements in host memory.
 from mt_tensor.core.contract import computation_type as computation_type
 from mt_tensor.core.host import no_warnings as no_warnings
 from mt_tensor.core.host import HostBackend as HostBackend, copied as copied
@@ -15,20 +15,20 @@ from mt_tensor.core.tensor_data import (
     not_an_array as not_an_array,
 )
 
-# Elements elsewhere, which other libraries can reach.
+# Memory that can be shared with other libraries.
 from mt_tensor.exchange.sharing import CUDA as CUDA, SharedMemory as SharedMemory
 
-# How exactly products of float32 are to be multiplied.
+# The precision of float32 products.
 from mt_tensor.products.precision import are_products_exact as are_products_exact
 
-# Indices that are found out of range later, as `TensorBackend.checked_indices` says.
+# Index errors that are detected asynchronously; see `TensorBackend.checked_indices`.
 from mt_tensor.core.contract import index_error as index_error
 
-# Random numbers that a backend draws itself, as `TensorBackend.random` says.
+# Random numbers that a backend draws itself; see `TensorBackend.random`.
 from mt_tensor.core.generator import used_blocks as used_blocks
 from mt_tensor.randomness.blocks import Blocks as Blocks, take_blocks as take_blocks
 
-# Elements as NumPy computes with them, and as arrays hold them: bfloat16, which NumPy has not.
+# Conversion of arrays and numbers, including bfloat16, which NumPy lacks.
 from mt_tensor.core.casting import (
     assign as assign,
     element as element,
@@ -37,7 +37,7 @@ from mt_tensor.core.casting import (
     cast_array as cast_array,
 )
 
-# Operators as functions of NumPy.
+# Operators as NumPy functions.
 from mt_tensor.core.numpy_functions import (
     FUNCTIONS as FUNCTIONS,
     UFUNCS as UFUNCS,
@@ -48,9 +48,9 @@ from mt_tensor.core.numpy_backend import FormulaRunner as FormulaRunner
 from mt_tensor.core.plans import drop_plans as drop_plans
 from mt_tensor.large_arrays.formulas import numpy_source as numpy_source
 
-# What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
-# the cache, and choices without branches.
+# Helpers of the kernels of the `numpy` backend: blocks that fit into the cache, and branchless
+# selection.
 from mt_tensor.large_arrays.blocks import parts as parts
 from mt_tensor.large_arrays.choices import split as split
 
-# How to install a backend of this project, for the message that it cannot be used.
+# How to install a backend of this project, for error messages.

@@ -1,4 +1,4 @@
-"""Which backends there are, and why one cannot be used."""
+"""List backends, register them, and explain why one cannot be used."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from mt_tensor.core.extensions import extends
 from mt_tensor.core.registry import Factory, get_backend
 
 BUILT_IN = tuple(registry.FACTORIES)
-"""The names of the backends of this package, which no other may have."""
+"""The names of the backends of this package, which are reserved."""
 
 INSTALL = {
     "fast": "pip install mt-fast",
     "cuda": "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)",
 }
-"""How to install the backends of this project that other packages bring."""
+"""How to install the backends of this project that are in other packages."""
 
 
 class BackendInfo(NamedTuple):
-    """A backend, which may not have been imported, and the distribution that it comes from."""
+    """A backend, imported or not, and its distribution."""
 
     name: str
     distribution: str
     version: str
 
     def status(self) -> str:
-        """Try the backend: `"ready"`, `"unavailable: reason"` or `"broken: reason"`."""
+        """Load the backend; return `"ready"`, `"unavailable: reason"` or `"broken: reason"`."""
         try:
             get_backend(self.name)
         except BackendUnavailableError as error:
@@ -46,7 +46,7 @@ class BackendInfo(NamedTuple):
 
 
 def _claims(name: str) -> list[BackendInfo]:
-    """Return who installed a backend under a name."""
+    """Return the distributions that provide a backend of this name."""
     infos = []
     for entry in registry.installed().get(name, []):
         origin = (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "unknown")
@@ -57,7 +57,7 @@ def _claims(name: str) -> list[BackendInfo]:
 def backends(refresh: bool = False) -> dict[str, BackendInfo]:
     """Return all known backends by name, without importing any.
 
-    Names that two distributions claim are left out; `get_backend` raises for them.
+    Names that two distributions claim are omitted; `get_backend` raises for them.
 
     Args:
         refresh: whether to look again for packages installed since the first call.
@@ -77,20 +77,20 @@ def backends(refresh: bool = False) -> dict[str, BackendInfo]:
 
 
 def contested() -> dict[str, str]:
-    """Return the problems of names that are claimed more than once, by name.
+    """Return the conflicts of names that are claimed more than once, by name.
 
-    A built-in name is never given away. Any other name that two distributions claim belongs to
-    neither of them until one is uninstalled.
+    Claims of built-in names are ignored. Any other name that two distributions claim cannot be used
+    until one of them is uninstalled.
     """
-    problems = {}
+    conflicts = {}
     for name in registry.installed():
         claims = _claims(name)
         origins = " and ".join(f"{info.distribution} {info.version}" for info in claims)
         if name in BUILT_IN:
-            problems[name] = f"backend {name!r} is built in; the claim of {origins} is ignored."
+            conflicts[name] = f"backend {name!r} is built in; the claim of {origins} is ignored."
         elif len(claims) > 1:
-            problems[name] = f"backend {name!r} is claimed by {origins}: uninstall one of them."
-    return problems
+            conflicts[name] = f"backend {name!r} is claimed by {origins}: uninstall one of them."
+    return conflicts
 
 
 def register_backend(name: str, factory: Factory) -> None:
@@ -115,15 +115,15 @@ def created() -> list[TensorBackend]:
 
 
 @extends("error of a backend")
-def explained(name: str, error: Exception) -> BackendError:
+def load_error(name: str, error: Exception) -> BackendError:
     """Return the error that says why a backend cannot be used, and what to do."""
     if name in registry.FACTORIES:
         origin, advice = "registered in code", "Fix the factory given to register_backend()"
     else:
         if name not in registry.installed():
             return _unknown(name)
-        if name in (problems := contested()):
-            return AmbiguousBackendError(problems[name])
+        if name in (conflicts := contested()):
+            return AmbiguousBackendError(conflicts[name])
         (info,) = _claims(name)
         origin = f"from {info.distribution} {info.version}"
         advice = "Reinstall or uninstall that package"
@@ -135,7 +135,7 @@ def explained(name: str, error: Exception) -> BackendError:
 
 
 def _unknown(name: str) -> UnknownBackendError:
-    """Return the error for a name that no backend has."""
+    """Return the error for an unknown name."""
     known = sorted({*registry.installed(), *registry.FACTORIES})
     hint = "" if name in INSTALL else nearest(name.lower(), {*known, *INSTALL})
     advice = "Install the package that provides it, or call register_backend()."

@@ -88,8 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def backend_name(pytestconfig: pytest.Config) -> str:
     """The name of the backend under test. Override this fixture to choose it in code."""
-    name: str = pytestconfig.getoption("--mt-backend")
-    return name
+    return pytestconfig.getoption("--mt-backend")  # type: ignore[no-any-return]
 
 
 @pytest.fixture

@@ -87,8 +87,7 @@ class TorchReference:
 
     def values(self, tensor: Any) -> Array:
         """Return the elements."""
-        array: Array = tensor.detach().numpy()
-        return array
+        return tensor.detach().numpy()  # type: ignore[no-any-return]
 
     def shares(self, a: Any, b: Any) -> bool | None:
         """Whether two tensors share memory; None if that is not known."""

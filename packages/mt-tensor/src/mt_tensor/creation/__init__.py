@@ -1,1 +1,1 @@
-"""Making tensors of what there is, or filled with a number."""
+"""Create tensors from data, numbers, ranges and other tensors."""

@@ -1,4 +1,4 @@
-"""The dtype of numbers where nothing else decides."""
+"""The default dtype."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mt_tensor.core.errors import DTypeError
 
 
 def set_default_dtype(d: Any) -> None:
-    """Set the dtype of Python's floats, of new tensors, and of roots and quotients of integers.
+    """Set the dtype of Python floats, of new tensors, and of floating-point results for integers.
 
-    As in torch it holds for the whole process, and for what is computed from now on.
+    As in torch, it applies to the whole process, and to all later operations.
 
     >>> import mt_tensor as mt
     >>> mt.set_default_dtype(mt.float64)
@@ -20,14 +20,12 @@ def set_default_dtype(d: Any) -> None:
     >>> mt.set_default_dtype(mt.float32)
 
     Args:
-        d: float16, bfloat16, float32 (the default at first) or float64.
+        d: float16, bfloat16, float32 (the initial default) or float64.
 
     Raises:
-        DTypeError: it is not a floating-point dtype.
+        DTypeError: `d` is not floating-point.
     """
     dtype = as_dtype(d)
     if not dtype.is_floating_point:
-        raise DTypeError(
-            f"the default is a floating-point type; {dtype.name} was given. Integers are of int64."
-        )
+        raise DTypeError(f"the default dtype must be floating-point; {dtype.name} was given.")
     DEFAULT[0] = dtype

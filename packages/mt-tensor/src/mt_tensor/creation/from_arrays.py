@@ -1,4 +1,4 @@
-"""Tensors over memory that exists already: that of NumPy's arrays."""
+"""Tensors that share the memory of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def from_numpy(array: Array, backend: Backend = None) -> Tensor:
-    """Return a tensor with the elements of an array, sharing its memory where that is possible.
+    """Return a tensor with the elements of an array, sharing its memory if possible.
 
-    It is possible on a backend that holds NumPy arrays, for an array that can be written to, in
-    this machine's byte order, whatever its strides. Else the elements are copied.
+    Memory is shared on backends with NumPy arrays, for arrays that are writeable and in native byte
+    order, with any strides. Otherwise the elements are copied.
 
     Raises:
-        TypeError: `array` is no NumPy array.
-        DTypeError: the array's element type has no counterpart.
+        TypeError: `array` is not a NumPy array.
+        DTypeError: the dtype of the array is not supported.
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(
@@ -34,16 +34,16 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
 
 
 def over_array(array: Array, backend: TensorBackend, dtype: DType | None = None) -> Tensor:
-    """Return a tensor over the memory of an array if that can be, else over a copy.
+    """Return a tensor that shares the memory of an array if possible, else a copy.
 
     Args:
-        array: any strides and byte order.
-        backend: where the tensor is to be.
-        dtype: what the elements are, where NumPy has no such type.
+        array: an array of any strides and byte order.
+        backend: the backend of the tensor.
+        dtype: the dtype of the elements, if NumPy lacks it.
     """
     dtype = dtype or as_dtype(array.dtype)
     if isinstance(backend, HostBackend) and _can_be_shared(array):
-        backend.empty((0,), dtype)  # raises where there are no such elements
+        backend.empty((0,), dtype)  # raises if the backend does not support the dtype
         return Tensor._make(_sharing(array, dtype), backend)
     return from_values(array, dtype, backend)
 
@@ -59,15 +59,15 @@ def _can_be_shared(array: Array) -> bool:
 
 
 def _sharing(array: Array, dtype: DType) -> TensorData:
-    """Return a view over the row of memory from an array's lowest element to its highest."""
+    """Return a view over the memory from the first to the last element of an array."""
     if array.flags.c_contiguous:
         return TensorData.of(array.view(np.ndarray), row_major(array.shape, dtype))
     strides = tuple(stride // array.itemsize for stride in array.strides)
-    steps = [(length - 1) * s for length, s in zip(array.shape, strides, strict=True)]
-    forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)
-    lowest = array[(..., *forwards)]  # with the dots it is an array, not a number, for 0-d, too
+    spans = [(size - 1) * s for size, s in zip(array.shape, strides, strict=True)]
+    forwards: Any = (slice(None, None, -1 if span < 0 else 1) for span in spans)
+    lowest = array[(..., *forwards)]  # with the Ellipsis, an array even if it is 0-D
     row = np.lib.stride_tricks.as_strided(
-        lowest, (1 + sum(map(abs, steps)),), (array.itemsize,), writeable=True
+        lowest, (1 + sum(map(abs, spans)),), (array.itemsize,), writeable=True
     )
-    offset = -sum(step for step in steps if step < 0)
+    offset = -sum(span for span in spans if span < 0)
     return TensorData(row, array.shape, strides, offset, dtype=dtype)

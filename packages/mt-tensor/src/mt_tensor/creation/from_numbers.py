@@ -1,4 +1,4 @@
-"""Tensors of one number, or of arbitrary elements; see `core/creation.py`."""
+"""Constant and uninitialized tensors; see also `core/creation.py`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from mt_tensor.core.tensor import Tensor
 
 
 def one_number(name: str, value: Any) -> Number:
-    """Return a number, which may be the only element of a tensor."""
+    """Return a number, given as such or as a tensor of one element."""
     return as_number(name, value.item() if isinstance(value, Tensor) else value)
 
 
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor with arbitrary elements, to be overwritten.
+    """Return an uninitialized tensor.
 
     Raises:
         ShapeError: a size is negative.
@@ -40,19 +40,19 @@ def full(
     """Return a tensor in which every element is `fill_value`.
 
     Args:
-        size: the shape, as one sequence.
+        size: the shape, as a sequence.
         fill_value: a number, or a tensor of one element.
-        dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
-            an integer, bool for a bool.
+        dtype: the dtype; by default that of a tensor, the default dtype for a Python float, int64
+            for an integer, bool for a bool.
         **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
         ShapeError: `size` is not a sequence of non-negative integers.
-        DTypeError: `fill_value` does not fit the element type.
-        TypeError: it is no number.
+        DTypeError: `fill_value` is out of the range of the dtype.
+        TypeError: it is not a number.
     """
     if not isinstance(size, (tuple, list, Sequence)):
-        raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
+        raise ShapeError(f"full() takes the shape as a sequence; size={size!r} was given.")
     number = one_number("fill_value", fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
@@ -61,27 +61,27 @@ def full(
 
 
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of ones, by default of float32."""
+    """Return a tensor of ones, of the default dtype unless `dtype` is given."""
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
 
 
 def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:
-    """Return a tensor with arbitrary elements, of sizes, or one with a copy of data.
+    """Return an uninitialized tensor of the given sizes, or a tensor with a copy of data.
 
     Args:
-        arguments: integers, which are a shape, or one sequence, array or tensor.
-        dtype: the element type.
-        backend: a backend or its name; by default a tensor's own, else the current one.
+        arguments: integers, which are sizes, or a single sequence, array or tensor.
+        dtype: the dtype.
+        backend: a backend or its name; by default that of a tensor, else the current one.
 
     Raises:
         ShapeError: a size is negative, or sequences are ragged.
-        DTypeError: an element is no number.
-        TypeError: more than one thing was given, and they are no sizes.
+        DTypeError: an element is not a number.
+        TypeError: there are several arguments that are not sizes.
     """
     if all(is_integer(each) and not isinstance(each, Tensor) for each in arguments):
         return empty(*(arguments or (0,)), dtype=dtype, backend=backend)
     if len(arguments) > 1:
-        raise TypeError(f"a tensor is made of sizes, or of one sequence; {arguments!r} were given.")
+        raise TypeError(f"Tensor() takes sizes or a single sequence; {arguments!r} were given.")
     return tensor(arguments[0], dtype, backend)
 
 

@@ -1,4 +1,4 @@
-"""Tensors from a rule: evenly spaced numbers, the identity, and indices of triangles."""
+"""Evenly spaced numbers, identity matrices, and indices of triangles."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def arange(
     device: Device = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
+    """Return the numbers `start`, `start + step`, ... below `end`; `arange(end)` starts from 0.
 
     Args:
         start: the first number.
-        end: the bound, itself left out.
-        step: the distance, which may be negative.
-        dtype: the element type; by default int64 if all three are integers, else float32. For an
-            integer type their fractions are dropped first.
+        end: the bound, exclusive.
+        step: the difference of consecutive numbers, which may be negative.
+        dtype: the dtype; by default int64 if all three are integers, else the default dtype. For an
+            integer dtype, the three are truncated first.
         backend: a backend or its name; by default the current one.
         device: a device instead of a backend; see `mt_tensor.device`.
-        requires_grad: whether a gradient is wanted.
+        requires_grad: whether to record operations on the tensor.
 
     Raises:
-        ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
-        DTypeError: the element type is bool, or too small for the numbers.
+        ShapeError: `step` is zero or has the wrong sign, or there would be too many numbers.
+        DTypeError: the dtype is bool, or the numbers are out of its range.
         TypeError: a bound or `step` is not a number.
     """
     if end is None:
@@ -69,8 +69,8 @@ def arange(
     sequence = _sequence(first, bound, each, kind) if finite else None
     if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
-    home = place(backend, device)
-    numbers = _in_steps(Tensor._make(home.empty((0,), kind), home), *sequence)
+    chosen = place(backend, device)
+    numbers = _arange(Tensor._make(chosen.empty((0,), kind), chosen), *sequence)
     return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
 
 
@@ -78,36 +78,36 @@ def arange(
 def _sequence(
     first: Number, bound: Number, step: Number, kind: DType
 ) -> tuple[int, Number, Number] | None:
-    """Return how many numbers `arange` returns, the first, and the step; None if it has no end.
+    """Return the number of elements of `arange`, the first, and the step; None if it is infinite.
 
     Raises:
-        DTypeError: the element type is too small for the numbers.
+        DTypeError: the numbers are out of the range of the dtype.
     """
     exact = isinstance(first, int) and isinstance(bound, int) and isinstance(step, int)
     if kind.kind == "integer":
         first, bound, step, exact = int(first), int(bound), int(step), True
     if step == 0 or (bound - first) / step < 0:
         return None
-    # Integers are exact beyond 2**53, too.
+    # Integer arithmetic is exact beyond 2**53.
     count = int(-((first - bound) // step)) if exact else math.ceil((bound - first) / step)
     if count:
         kind.checked(first)
         kind.checked(first + (count - 1) * step)
-    if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
+    if kind.kind == "integer":  # uint64 may exceed int64: wrap around, like the elements
         first, step = int64.convert(first), int64.convert(step)
     return count, first, step
 
 
 @fused("arange")
-def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
-    """Return `first + step * i` for i from 0 on, in int64 or else float64, as the type of `like`.
+def _arange(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
+    """Return `first + step * i` for i = 0, 1, ..., computed in int64 or float64, like `like`.
 
     Raises:
         ShapeError: there would be too many numbers.
     """
     try:
         numbers = np.arange(count)
-        if len(numbers) != count:  # NumPy's own count has wrapped around
+        if len(numbers) != count:  # NumPy's count has overflowed
             raise ValueError(count)
         values = numbers if step == 1 and isinstance(step, int) else step * numbers
         values = values if first == 0 and isinstance(first, int) else first + values
@@ -119,11 +119,11 @@ def _in_steps(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
 def linspace(
     start: Any, end: Any, steps: int, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
-    """Return `steps` numbers evenly spaced from `start` to `end`, both included.
+    """Return `steps` evenly spaced numbers from `start` to `end`, inclusive.
 
     Raises:
-        ShapeError: `steps` is negative or no integer.
-        DTypeError: the element type is bool.
+        ShapeError: `steps` is negative or not an integer.
+        DTypeError: the dtype is bool.
     """
     values = _spaced(start, end, steps)
     return from_values(values, _numeric("linspace", dtype_or_default(dtype)), **options)
@@ -137,11 +137,11 @@ def logspace(
     dtype: Any = None,
     **options: Unpack[Placement],
 ) -> Tensor:
-    """Return `base` to the power of `steps` numbers evenly spaced from `start` to `end`.
+    """Return `base` to the power of `steps` evenly spaced numbers from `start` to `end`.
 
     Raises:
-        ShapeError: `steps` is negative or no integer.
-        DTypeError: the element type is bool.
+        ShapeError: `steps` is negative or not an integer.
+        DTypeError: the dtype is bool.
     """
     with np.errstate(all="ignore"):
         values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
@@ -154,10 +154,10 @@ def _spaced(start: Any, end: Any, steps: int) -> Array:
 
 
 def _numeric(name: str, dtype: Any) -> DType:
-    """Return an element type that a sequence of numbers can have."""
+    """Return a dtype, which must not be bool."""
     kind = as_dtype(dtype)
     if kind is bool_:
-        raise DTypeError(f"{name}() makes numbers; dtype bool was given. Compare them, as in > 0.")
+        raise DTypeError(f"{name}() does not support dtype=bool: compare, as in x > 0.")
     return kind
 
 
@@ -165,7 +165,7 @@ def _numeric(name: str, dtype: Any) -> DType:
 
 
 def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
+    """Return an n×m matrix with ones on the diagonal and zeros elsewhere; `m` is n by default.
 
     Raises:
         ShapeError: a size is negative.
@@ -177,21 +177,21 @@ def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Place
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
-    """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
+    """Return the indices of the elements of a matrix on and below a diagonal.
 
     Args:
-        row: how many rows the matrix has.
-        col: how many columns.
-        offset: how far to the right of the main diagonal; negative below it.
-        dtype: the element type, by default int64.
+        row: the number of rows of the matrix.
+        col: the number of columns.
+        offset: the diagonal: 0 for the main one, positive above it, negative below.
+        dtype: the dtype, int64 by default.
         **options: `backend` or `device`; see `Placement`.
 
     Returns:
-        Shape (2, n), row by row; its two rows index such a matrix.
+        Shape (2, n), in row-major order: the row indices and the column indices.
 
     Raises:
         ShapeError: a size is negative.
-        DTypeError: the element type is neither int32 nor int64.
+        DTypeError: the dtype is neither int32 nor int64.
     """
     indices = _triangle(np.tril_indices, row, col, offset)
     return from_values(indices, _index_type("tril_indices", dtype), **options)
@@ -200,7 +200,7 @@ def tril_indices(
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
-    """Return where the elements on and above a diagonal are; see `tril_indices`."""
+    """Return the indices of the elements on and above a diagonal; see `tril_indices`."""
     indices = _triangle(np.triu_indices, row, col, offset)
     return from_values(indices, _index_type("triu_indices", dtype), **options)
 
@@ -214,5 +214,5 @@ def _triangle(find: Any, row: int, col: int, offset: int) -> Array:
 def _index_type(name: str, dtype: Any) -> DType:
     kind = int64 if dtype is None else as_dtype(dtype)
     if kind.name not in ("int32", "int64"):
-        raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
+        raise DTypeError(f"{name}() supports int32 and int64; dtype={kind.name} was given.")
     return kind

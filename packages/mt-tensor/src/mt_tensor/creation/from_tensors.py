@@ -1,4 +1,4 @@
-"""New tensors after the model of one: of its shape or element type, and on its backend."""
+"""Create tensors with the shape or dtype and on the backend of another tensor."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mt_tensor.creation.from_numbers import empty, full, of_sizes_or_data, one_n
 
 
 class Options(Placement, total=False):
-    """What a tensor made after the model of another may differ in; the rest is the model's.
+    """Options in which a new tensor differs from its model.
 
     Attributes:
-        dtype: the element type.
+        dtype: the dtype.
     """
 
     dtype: Any
 
 
 def after(model: Tensor, options: Options) -> dict[str, Any]:
-    """Return options in which what is left out, or None, is the model's."""
+    """Complete options with the dtype and backend of the model."""
     if not options:
         return {"dtype": model.dtype, "backend": model.backend}
     chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
@@ -36,13 +36,13 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
 
 @validate_call
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return arbitrary elements, by default of the shape, type and backend of `input`."""
+    """Return an uninitialized tensor with the shape and, by default, other options of `input`."""
     return empty(input.shape, **after(input, options))
 
 
 @validate_call
 def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
-    """Return a number everywhere, by default of the shape, type and backend of `input`.
+    """Return a constant tensor with the shape and, by default, dtype and backend of `input`.
 
     Args:
         input: the model.
@@ -56,24 +56,24 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
 
 @validate_call
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return zeros, by default of the shape, type and backend of `input`."""
+    """Return zeros with the shape and, by default, dtype and backend of `input`."""
     return _filled_like(input, 0, options)
 
 
 @validate_call
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return ones, by default of the shape, type and backend of `input`."""
+    """Return ones with the shape and, by default, dtype and backend of `input`."""
     return _filled_like(input, 1, options)
 
 
 def _filled_like(input: Tensor, number: int, options: Options) -> Tensor:
-    if not options:  # as optimizers ask for it, for each parameter
+    if not options:  # a fast path for optimizers, which call it for each parameter
         return input._full(input._tensor.layout.shape, number)
     return filled(input.shape, number, **after(input, options))
 
 
 def new(self: Tensor, *sizes_or_data: Any) -> Tensor:
-    """Return a tensor of sizes or of data, of this element type and on this backend."""
+    """Return a tensor of the given sizes or data, with this dtype and backend."""
     return of_sizes_or_data(sizes_or_data, self.dtype, self.backend)
 
 
@@ -83,7 +83,7 @@ def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
 
 
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
-    """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""
+    """Return an uninitialized tensor; see `mt_tensor.empty`."""
     return empty(*sizes, size=size, **after(self, options))
 
 

@@ -1,4 +1,4 @@
-"""Numbers from nested sequences, in which arrays and tensors may stand, too."""
+"""Convert nested sequences of numbers, arrays and tensors to arrays."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from mt_tensor.core.tensor import Tensor
 
 @extends("nested sequences")
 def of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
-    """Return the elements of a number or of nested sequences, and their common type.
+    """Return the elements of a number or of nested sequences as an array, and their promoted dtype.
 
     Args:
         data: the sequences.
-        dtype: the type they are to be converted to; None for the common one.
+        dtype: the dtype to convert to; None for the promoted one.
 
     Raises:
         ShapeError: the sequences are ragged.
-        DTypeError: an element is no number, or does not fit the type.
+        DTypeError: an element is not a number, or is out of the range of the dtype.
     """
     leaves = _leaves(data)
     examples = {getattr(leaf, "dtype", leaf.__class__): leaf for leaf in leaves}  # of each type
@@ -50,11 +50,11 @@ def of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         others = (leaf for leaf in leaves if not isinstance(leaf, Tensor))
         wrong = next((leaf for leaf in others if np.asarray(leaf).dtype.kind not in "biuf"), data)
         raise DTypeError(
-            f"a tensor is made of numbers of at most 64 bits; {wrong!r} of type "
+            f"the elements of a tensor must be numbers of at most 64 bits; {wrong!r} of type "
             f"{type(wrong).__name__} was given."
         )
     if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f":
-        values = np.array(data, object)  # floats are NumPy's way to [1, 2**63]
+        values = np.array(data, object)  # NumPy would convert [1, 2**63] to floats
     own = _common_type(examples, values)
     kind = own if dtype is None else as_dtype(dtype)
     if values.size and kind.kind == "integer":
@@ -67,7 +67,7 @@ _SEQUENCES = (list, tuple, range)
 
 
 def _leaves(data: Any) -> list[Any]:
-    """Return what nested sequences hold, if they are evenly nested."""
+    """Return the innermost items of evenly nested sequences."""
     level = [data]
     while level and all(isinstance(each, _SEQUENCES) for each in level):
         level = list(itertools.chain.from_iterable(level))
@@ -75,27 +75,27 @@ def _leaves(data: Any) -> list[Any]:
 
 
 def _with_arrays(data: Any) -> Any:
-    """Return the same nested sequences with arrays in the place of tensors."""
+    """Replace tensors in nested sequences by arrays."""
     if isinstance(data, Tensor):
         return data._numbers()
     return [_with_arrays(each) for each in data] if isinstance(data, list | tuple) else data
 
 
 def _common_type(examples: Mapping[Any, Any], values: Array) -> DType:
-    """Return the element type that torch gives to these numbers, arrays and tensors together.
+    """Return the promoted dtype of numbers, arrays and tensors, as in torch.
 
     Args:
-        examples: for each dtype, or type of a number, a value of it.
-        values: all values, as NumPy has them.
+        examples: one value for each dtype or type of a number.
+        values: all values as an array.
     """
     types = [
         type_of_number(leaf) if isinstance(kind, type) else as_dtype(kind)
         for kind, leaf in examples.items()
         if not isinstance(kind, type) or issubclass(kind, Number)
     ]
-    if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview
+    if not types:  # empty, or an object that only NumPy converts, such as a memoryview
         return as_dtype(values.dtype) if values.size else get_default_dtype()
     common = functools.reduce(promote_types, types)
-    if common.kind == "integer" and values.dtype.kind == "f":  # which is NumPy's last resort
-        raise DTypeError("the integers in the data do not fit into 64 bits with a sign.")
+    if common.kind == "integer" and values.dtype.kind == "f":  # NumPy found no integer dtype
+        raise DTypeError("the integers in the data are out of the range of int64.")
     return common

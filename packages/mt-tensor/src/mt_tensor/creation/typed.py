@@ -1,6 +1,6 @@
-"""torch's oldest way to make tensors: a name for each element type, of sizes or of data.
+"""torch's legacy constructors: one for each dtype, which takes sizes or data.
 
-`tensor`, `empty` and the rest say which of the two is meant, and are what new programs use.
+New programs use `tensor`, `empty` and the other functions instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
         return of_sizes_or_data(sizes_or_data, dtype)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""Return a tensor of {dtype.name}, of sizes or of data; see `tensor`."""
+    make.__doc__ = f"""Return a {dtype.name} tensor of the given sizes or data; see `tensor`."""
     return make
 
 

@@ -1,4 +1,4 @@
-"""Which numbers the dtypes of 16 bits store without rounding."""
+"""Check which numbers 16-bit floats store without rounding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mt_tensor.core.extensions import extends
 
 
 class Limits(NamedTuple):
-    """Binary digits of a dtype, the least exponent with all of them, and the largest number."""
+    """The significant bits of a dtype, its smallest normal exponent, and its largest number."""
 
     digits: int
     exponent: int
@@ -19,13 +19,13 @@ class Limits(NamedTuple):
 
 
 NARROW = {float16: Limits(11, -13, 65504.0), bfloat16: Limits(8, -125, (2.0 - 2.0**-7) * 2.0**127)}
-"""The dtypes of 16 bits."""
+"""The 16-bit dtypes."""
 
 
 @extends("is exact")
 @functools.lru_cache(1024)
 def is_exact(value: Number, dtype: DType) -> bool:
-    """Whether a dtype of 16 bits stores a number without rounding, as it does nan and infinity."""
+    """Return whether a 16-bit dtype stores a number, which may be nan or infinite, exactly."""
     if not abs(value) < math.inf:
         return True
     digits, least, largest = NARROW[dtype]

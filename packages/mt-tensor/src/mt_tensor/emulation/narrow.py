@@ -1,4 +1,4 @@
-"""Formulas of 16 bits on NumPy's arrays: every step in float32, and only the result rounded."""
+"""Run formulas of 16-bit arrays in float32, and round only the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mt_tensor.core.numpy_functions import SPECIAL_CASES
 
 
 def in_float32(function: Function) -> Function:
-    """Return a function of arrays of 16 bits, or bool, whose steps are all in float32."""
+    """Return a function that converts 16-bit arrays to float32 first; bool arrays are unchanged."""
 
     def of_narrow(*arrays: Array) -> Any:
         wide = map(to_float32, arrays)

@@ -1,1 +1,1 @@
-"""Copies of tensors, and their elements elsewhere."""
+"""Conversion, copies, printing, and exchange of memory with other libraries."""

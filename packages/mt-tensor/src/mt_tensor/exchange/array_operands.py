@@ -1,8 +1,8 @@
-"""NumPy's arrays beside tensors as operands of Python's operators, as in torch.
+"""NumPy arrays as operands of Python operators on tensors, as in torch.
 
-On the right of a tensor the operator is NumPy's, with NumPy's promotion, and the result becomes a
-tensor (`Tensor.__array_wrap__`); nothing of it is recorded, so a tensor that requires grad refuses
-it. On the left of a tensor an array is refused, except as a dividend.
+With an array on the right of a tensor, NumPy computes the operator with its own promotion, and the
+result becomes a tensor (`Tensor.__array_wrap__`). It is not recorded, so it is an error if the
+tensor requires grad. An array on the left is an error, except as a dividend.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ _FIX = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
 @extends("array on the right")
 def on_array(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Return what this tensor and, on its right, what is neither tensor nor number give.
+    """Apply an operator to this tensor and an operand on the right that is no tensor or number.
 
     Returns:
-        A tensor of bool where they are compared for equality; else NotImplemented, after
-        which Python asks NumPy.
+        A bool tensor for a comparison for equality with an array; otherwise NotImplemented, so that
+        Python tries the operator of NumPy.
 
     Raises:
-        TypeError: an array is compared in another way.
+        TypeError: the operator is another comparison with an array.
     """
     if operator.result != "bool" or not isinstance(other, np.ndarray):
         return NotImplemented
     if operator.name in ("eq", "ne"):
         return OPERATIONS[operator.name](self, self._uploaded(np.array(other)))
-    raise TypeError(f"{operator.name}() of a tensor and an array of NumPy is not defined: {_FIX}.")
+    raise TypeError(f"{operator.name}() of a tensor and a NumPy array is not defined: {_FIX}.")
 
 
 @extends("array on the left")
 def on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Return what this tensor and, on its left, what is neither tensor nor number give.
+    """Apply an operator to this tensor and an operand on the left that is no tensor or number.
 
     Raises:
-        TypeError: it is an array, and no dividend.
+        TypeError: the operand is an array, and not a dividend.
     """
     if not isinstance(other, np.ndarray):
         return NotImplemented
@@ -51,10 +51,10 @@ def on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
     raise _refused(operator.name)
 
 
-def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
+def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - no type is supported
     raise _refused("matmul")
 
 
 def _refused(name: str) -> TypeError:
     """Return the error for an array on the left of a tensor."""
-    return TypeError(f"{name}() takes no array of NumPy on the left of a tensor: {_FIX}.")
+    return TypeError(f"{name}() does not take a NumPy array on the left of a tensor: {_FIX}.")

@@ -1,9 +1,9 @@
-"""DLPack's capsules, written and read: where elements lie, and who is told when they are not used.
+"""Read and write DLPack capsules.
 
-A capsule holds the address of a C structure, a *managed tensor*: the tensor's address, device,
-shape, strides and element type, and a function to call when nobody uses it any more. Whoever reads
-a capsule renames it, which says that calling is its duty from then on. The layout of the structures
-is that of `dlpack.h`, before versions.
+A capsule holds the address of a C structure, a *managed tensor*: the address, device, shape,
+strides and dtype of a tensor, and a deleter to call when the memory is no longer used. A consumer
+renames the capsule, which transfers the duty to call the deleter to it. The layout of the
+structures is that of the unversioned `dlpack.h`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from mt_tensor.core.strides import Shape, Strides, strides_from_shape
 from mt_tensor.errors import DTypeError, ExchangeError
 
 UNUSED, USED = b"dltensor", b"used_dltensor"
-"""The names of a capsule before and after somebody has read it; they must live as long as it."""
+"""The names of a capsule before and after it is consumed; they must outlive it."""
 
 KINDS = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "bool": 6}
-"""DLPack's numbers for the kinds of elements, by the names of types but for their sizes."""
+"""DLPack's type codes, by the names of dtypes without their sizes."""
 
 
 class _Device(ctypes.Structure):
@@ -60,16 +60,16 @@ _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
 
 
 def exported(address: int, layout: Layout, device: tuple[int, int], owner: object) -> Any:
-    """Return a capsule with elements in the memory of a device.
+    """Return a capsule for elements in the memory of a device.
 
-    It is one of NumPy's, of an array that lies where they do and that nobody reads: what becomes of
-    a capsule that is read, thrown away, or lost in an error is NumPy's concern.
+    NumPy creates it for an array at the same address, which is never read, so that NumPy manages
+    the lifetime of the capsule.
 
     Args:
-        address: of the first element.
-        layout: how they lie, and of which type they are; no stride is negative.
-        device: DLPack's numbers for the device.
-        owner: what to hold on to for as long as others use the elements.
+        address: the address of the first element.
+        layout: the layout and dtype of the elements; no stride is negative.
+        device: DLPack's device type and index.
+        owner: an object to keep alive while the elements are in use.
     """
     size, ends = layout.dtype.itemsize, zip(layout.shape, layout.strides, strict=True)
     count = 1 + sum((length - 1) * stride for length, stride in ends) if layout.size else 0
@@ -85,24 +85,26 @@ def exported(address: int, layout: Layout, device: tuple[int, int], owner: objec
 
 
 def of_bfloat16(capsule: Any) -> Any:
-    """Return a capsule that nobody has read, and that speaks of uint16, as one of bfloat16."""
+    """Change the dtype of an unconsumed capsule from uint16 to bfloat16."""
     _managed(capsule).tensor.type.kind = KINDS["bfloat"]
     return capsule
 
 
 def _managed(capsule: Any) -> _Managed:
-    """Return what is in a capsule that nobody has read."""
+    """Return the managed tensor of an unconsumed capsule."""
     return _Managed.from_address(_pointer(id(capsule), UNUSED))
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a capsule says.
+    """The contents of a consumed capsule.
 
     Attributes:
-        address: of the first element.
-        dtype, shape, strides: the elements; strides count elements.
-        owner: what tells their owner, when it is forgotten, that they are not used any more.
+        address: the address of the first element.
+        dtype: the dtype of the elements.
+        shape: the sizes.
+        strides: the strides in elements.
+        owner: an object that calls the deleter when it is garbage collected.
     """
 
     address: int
@@ -113,46 +115,46 @@ class Imported:
 
 
 def imported(capsule: Any) -> Imported:
-    """Read a capsule that nobody has read yet.
+    """Consume a capsule.
 
     Raises:
-        ExchangeError: somebody has, or it is none.
-        DTypeError: tensors have no such elements.
+        ExchangeError: it was consumed before, or is not a capsule.
+        DTypeError: its dtype is not supported.
     """
     try:
-        place = _pointer(id(capsule), UNUSED)
+        address = _pointer(id(capsule), UNUSED)
     except ValueError as error:
         raise ExchangeError(
-            f"the array has given {capsule!r} for a capsule of DLPack's, as it is before versions, "
-            f"that nobody has read: {error}."
+            f"the array returned {capsule!r} instead of an unconsumed and unversioned DLPack "
+            f"capsule: {error}."
         ) from error
-    tensor = _Managed.from_address(place).tensor
+    tensor = _Managed.from_address(address).tensor
     dtype = _dtype(tensor.type)
     shape = tuple(tensor.shape[: tensor.rank])
     strides = tuple(tensor.strides[: tensor.rank]) if tensor.strides else strides_from_shape(shape)
-    address = (tensor.data or 0) + tensor.byte_offset
+    first = (tensor.data or 0) + tensor.byte_offset
     _rename(capsule, USED)
-    return Imported(address, dtype, shape, strides, _Owner(place))
+    return Imported(first, dtype, shape, strides, _Owner(address))
 
 
 class _Owner:
-    """The duty to tell the owner of a managed tensor that it is not used any more."""
+    """Calls the deleter of a managed tensor when it is garbage collected."""
 
-    def __init__(self, place: int) -> None:
-        self._place = place
+    def __init__(self, address: int) -> None:
+        self._address = address
 
     def __del__(self) -> None:
-        """Tell it."""
-        deleter = _Managed.from_address(self._place).deleter
+        """Call the deleter."""
+        deleter = _Managed.from_address(self._address).deleter
         if deleter:
-            _Deleter(deleter)(self._place)
+            _Deleter(deleter)(self._address)
 
 
 def _dtype(given: _Type) -> DType:
-    """Return the element type that DLPack means.
+    """Return the dtype for a DLPack type.
 
     Raises:
-        DTypeError: tensors have none such.
+        DTypeError: the type is not supported.
     """
     names = {kind: name for name, kind in KINDS.items()}
     name = names.get(given.kind, f"{given.kind}, bits: ")
@@ -160,7 +162,7 @@ def _dtype(given: _Type) -> DType:
     if given.lanes != 1 or name not in DTYPES:
         lanes = f" in vectors of {given.lanes}" if given.lanes != 1 else ""
         raise DTypeError(
-            f"the array has elements of DLPack's type {name}{lanes}; there is no dtype for "
-            f"them. Convert it to one of {', '.join(DTYPES)}."
+            f"the DLPack type {name}{lanes} of the array is not supported: convert it to one of "
+            f"{', '.join(DTYPES)}."
         )
     return DTYPES[name]

@@ -1,4 +1,4 @@
-"""Tensors as other element types and on other backends."""
+"""Conversion to other dtypes and backends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mt_tensor.recording.functions import Function
 
 
 class Move(Function):
-    """A copy on another backend."""
+    """Copy to another backend."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, backend: TensorBackend) -> Tensor:
@@ -45,29 +45,29 @@ def to(
     device: Device = None,
     non_blocking: bool = False,
 ) -> Tensor:
-    """Return the tensor as another element type, in another place, or both.
+    """Convert to another dtype, another backend, or both.
 
     `x.to("float64")`, `x.to("simple")`, `x.to("simple", "float64")`, `x.to("cpu")`,
-    `x.to(other)`, `x.to(dtype=..., backend=...)`. What is on a device already stays on its
+    `x.to(other)`, `x.to(dtype=..., backend=...)`. A tensor that is already on a device keeps its
     backend; see `mt_tensor.device`.
 
     Args:
         self: the tensor.
-        target: a DType or what names one, a device, a backend, the name of either, or a tensor
-            whose element type and backend are taken.
-        dtype: the element type.
+        target: a dtype, a device, a backend, the name of one, or a tensor of the dtype and on the
+            backend to convert to.
+        dtype: the dtype.
         copy: whether to return a copy even if nothing changes.
         backend: a backend or its name.
         device: a device or its name.
-        non_blocking: whether moving may go on after the call. Here it never does.
+        non_blocking: accepted for compatibility with torch; copies always block.
 
     Raises:
-        TypeError: an element type or a place was given twice.
-        UnknownBackendError: a name is that of no dtype, backend or device.
-        DTypeError: there is no such element type.
+        TypeError: a dtype or a backend was given twice.
+        UnknownBackendError: a name is not that of a dtype, backend or device.
+        DTypeError: `dtype` is not supported.
     """
     if target is self._tensor.dtype and dtype is None and backend is None and not copy:
-        return self  # soon, for it is asked very often
+        return self  # a fast path for the most frequent call
     if copy is not False or non_blocking is not False:
         check_flags(copy=copy, non_blocking=non_blocking)
     if isinstance(target, Tensor):
@@ -88,17 +88,17 @@ def to(
 
 
 def device(self: Tensor) -> Place:
-    """Where the elements are, by torch's word for it."""
+    """The device of the tensor."""
     return Place(self.backend)
 
 
 def is_cuda(self: Tensor) -> bool:
-    """Whether the elements are on a GPU of NVIDIA's."""
+    """Whether the tensor is on an NVIDIA GPU."""
     return self.backend.device == "cuda"
 
 
 def cpu(self: Tensor) -> Tensor:
-    """Return the tensor itself if it is in the memory of this machine, else a copy there."""
+    """Return the tensor itself if it is in host memory, else a copy there."""
     return self.to(device="cpu")
 
 
@@ -126,20 +126,20 @@ def conversion(name: str, dtype: DType) -> Callable[[Tensor], Tensor]:
 def type(
     self: Tensor,
     dtype: Any = None,
-    non_blocking: bool = False,  # noqa: ARG001 - torch's, which here changes nothing
+    non_blocking: bool = False,  # noqa: ARG001 - for compatibility with torch
 ) -> Tensor | str:
-    """Return the tensor as another element type, or the name of its own if none is given."""
+    """Convert to another dtype, or return the name of the tensor's dtype if none is given."""
     return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return the tensor with the element type of another."""
+    """Convert to the dtype of another tensor."""
     require_tensors("type_as", other)
     return self.to(other.dtype)
 
 
 def _is_place(target: Any) -> bool:
-    """Whether something is a backend or a device, or a string that names no dtype."""
+    """Return whether an argument is a backend or a device, or a string that is not a dtype."""
     if not isinstance(target, str):
         return not isinstance(target, DType) and isinstance(target, (TensorBackend, Place))
     try:
@@ -150,28 +150,28 @@ def _is_place(target: Any) -> bool:
 
 
 def _check_once(*others: Any) -> None:
-    """Raise TypeError unless all else is left out."""
+    """Raise TypeError if a dtype, backend or device was given in addition to the target."""
     if any(other is not None for other in others):
         raise TypeError(
-            f"to() was given an element type or a place twice, the second time as {others[0]!r}."
+            f"to() was given a dtype, backend or device twice, the second time as {others[0]!r}."
         )
 
 
 def as_tensor(
     data: Any, dtype: Any = None, backend: Backend = None, device: Device = None
 ) -> Tensor:
-    """Return `data` as a tensor, without a copy where none is needed.
+    """Convert `data` to a tensor, copying only if necessary.
 
     Args:
-        data: what `tensor` takes. A tensor stays connected to its history, and is returned itself
-            if nothing has to be converted; an array shares its memory, as with `from_numpy`.
-        dtype: the element type; by default as `tensor` chooses it.
-        backend: a backend or its name; by default a tensor's own, else the current one.
+        data: an argument of `tensor`. A tensor remains part of its graph, and is returned itself if
+            no conversion is needed; an array shares its memory, as with `from_numpy`.
+        dtype: the dtype; by default as in `tensor`.
+        backend: a backend or its name; by default that of a tensor, else the current one.
         device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         ShapeError: the sequences are ragged.
-        DTypeError: an element is no number, or the element type has no counterpart.
+        DTypeError: an element is not a number, or the dtype is not supported.
     """
     if isinstance(data, Tensor):
         moved = data.to(place(backend, device, data.backend))

@@ -1,4 +1,4 @@
-"""Leaves copied by Python's `copy` and `pickle`."""
+"""Support for `copy` and `pickle`, for leaves."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ def restored(
     requires_grad: bool,
     grad: Tensor | None,
 ) -> Any:
-    """Return the leaf that was copied or pickled."""
-    made = Tensor._make(backend.from_host(elements), backend)
-    return _leaf(cls, made, requires_grad, grad)
+    """Recreate a leaf that was copied or pickled."""
+    return _leaf(cls, Tensor._make(backend.from_host(elements), backend), requires_grad, grad)
 
 
 def _leaf(cls: type[Any], elements: Tensor, requires_grad: bool, grad: Tensor | None) -> Any:
@@ -39,8 +38,8 @@ def _leaf(cls: type[Any], elements: Tensor, requires_grad: bool, grad: Tensor | 
 def _check_leaf(x: Tensor) -> None:
     if x.history is not None:
         raise NoGradientError(
-            "a tensor that was computed from others cannot be copied or pickled with its "
-            "history: use x.detach()."
+            "only leaves can be copied or pickled, and this tensor was computed from others: use "
+            "x.detach()."
         )
 
 
@@ -48,18 +47,17 @@ def __copy__(self: Some) -> Some:
     """Return a leaf of the same class with the same memory and gradient.
 
     Raises:
-        NoGradientError: the tensor was computed, so that a copy would lose its history.
+        NoGradientError: the tensor is not a leaf.
     """
     _check_leaf(self)
-    twin: Some = _leaf(type(self), self.detach(), self.requires_grad, self.grad)
-    return twin
+    return _leaf(type(self), self.detach(), self.requires_grad, self.grad)  # type: ignore[no-any-return]
 
 
 def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
     """Return a leaf of the same class, with copies of the elements and of the gradient.
 
     Raises:
-        NoGradientError: the tensor was computed, so that a copy would lose its history.
+        NoGradientError: the tensor is not a leaf.
     """
     restore, state = self.__reduce__()
     copied: Some = restore(*state[:-1], copy.deepcopy(self.grad, memo))
@@ -68,10 +66,10 @@ def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
 
 
 def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Pickle elements and gradient; the backend goes by its name.
+    """Pickle the elements, the gradient and the name of the backend.
 
     Raises:
-        NoGradientError: the tensor was computed, so that it would lose its history.
+        NoGradientError: the tensor is not a leaf.
     """
     _check_leaf(self)
     elements = np.array(self.backend.to_host(self._tensor))

@@ -1,7 +1,7 @@
-"""Memory shared with other libraries by DLPack, in both directions.
+"""Share memory with other libraries through DLPack, in both directions.
 
-What is in NumPy's arrays is shared by NumPy. For what is elsewhere a backend says how it is
-reached, by its `SharedMemory`, and the capsules are made here.
+NumPy shares the memory of its arrays. For other memory, a backend provides a `SharedMemory`, and
+the capsules are created here.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from mt_tensor.exchange.interop import first_address, shared_elements
 from mt_tensor.exchange.sharing import SharedMemory
 
 CPU = 1
-"""DLPack's number for the memory of this machine."""
+"""DLPack's device type of host memory."""
 
 DEFAULT_STREAM, NO_STREAM = 1, -1
-"""What callers give for the default stream of a device, and if they wait themselves."""
+"""The argument `stream` for the default stream of a device, and for callers that synchronize."""
 
 
 VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-"""Whether NumPy's arrays are offered in a version of DLPack that can tell what is read-only."""
+"""Whether NumPy exports versioned capsules, which can mark memory as read-only."""
 
 
 TAKES_WRITABLE = np.lib.NumpyVersion(np.__version__) >= "2.2.5"
-"""Whether what NumPy takes by DLPack can be written to; before, it marks all of it as read-only."""
+"""Whether arrays that NumPy imports are writeable; before, it marks all of them as read-only."""
 
 
-def taken(array: Any) -> Array:
-    """Return another library's array as one of NumPy's over the same memory, by DLPack.
+def import_array(array: Any) -> Array:
+    """Import an array of another library as a NumPy array that shares its memory.
 
     Raises:
-        BufferError: its owner does not share it.
+        BufferError: the library does not share the memory.
     """
     if TAKES_WRITABLE:
         return np.from_dlpack(array)
@@ -48,7 +48,7 @@ def taken(array: Any) -> Array:
 
 
 class _Unversioned:
-    """An array that is offered without a version of DLPack, if others may write to it at all."""
+    """An array that exports unversioned capsules, which only exist for writeable memory."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -61,29 +61,28 @@ class _Unversioned:
 
 
 class _Writable:
-    """The memory of an array, to be written to although the array does not say so."""
+    """The memory of an array, marked as writeable."""
 
     def __init__(self, array: Array) -> None:
-        self.array = array  # which owns the memory
+        self.array = array  # keeps the memory alive
         address, _ = array.__array_interface__["data"]
         self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
-    """Return a tensor that shares the memory of another library's array.
+    """Import an array of another library as a tensor that shares its memory.
 
-    Elements in this machine's memory are copied for a backend that does not hold NumPy arrays;
-    those on a device are for the backend that computes there.
+    Host memory is copied for a backend without NumPy arrays. Device memory needs the backend of
+    that device.
 
     Args:
         ext_tensor: anything with `__dlpack__`.
         backend: a backend or its name; by default the current one.
 
     Raises:
-        TypeError: `ext_tensor` does not speak DLPack.
-        ExchangeError: the backend does not reach its elements, they are read-only, or it refuses to
-            share them.
-        DTypeError: its element type has no counterpart.
+        TypeError: `ext_tensor` does not support DLPack.
+        ExchangeError: the backend cannot access the memory, or it is read-only or not shared.
+        DTypeError: the dtype is not supported.
     """
     if not (hasattr(ext_tensor, "__dlpack__") and hasattr(ext_tensor, "__dlpack_device__")):
         raise TypeError(
@@ -92,24 +91,24 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
         )
     device = tuple(ext_tensor.__dlpack_device__())
     if device[0] != CPU:
-        return _adopted(ext_tensor, device, backend)
+        return _import_from_device(ext_tensor, device, backend)
     try:
-        array = taken(ext_tensor)
+        array = import_array(ext_tensor)
     except (BufferError, RuntimeError) as error:
-        bits = _of_bfloat16(ext_tensor)
+        bits = _import_bfloat16(ext_tensor)
         if bits is None:
             raise ExchangeError(f"the array cannot be shared: {error}") from error
         return over_array(bits, get_backend(backend), bfloat16)
     if not array.flags.writeable:
         raise ExchangeError(
-            "the array is read-only, which tensors are not: copy it, as in "
+            "the array is read-only, and tensors are writeable: copy it, as in "
             "tensor(numpy.from_dlpack(x))."
         )
     return from_numpy(array, backend)
 
 
-def _of_bfloat16(array: Any) -> Array | None:
-    """Return another library's array of bfloat16, which NumPy has not; None if it is another."""
+def _import_bfloat16(array: Any) -> Array | None:
+    """Import an array of bfloat16, which NumPy lacks; return None for other dtypes."""
     try:
         there = imported(array.__dlpack__())
     except (BufferError, RuntimeError):
@@ -120,20 +119,20 @@ def _of_bfloat16(array: Any) -> Array | None:
         return np.empty(there.shape, bfloat16.numpy)
     ends = ((size - 1) * s for size, s in zip(there.shape, there.strides, strict=True))
     memory: Any = (ctypes.c_uint16 * (1 + sum(ends))).from_address(there.address)
-    memory.owner = there.owner  # for as long as an array is over it
+    memory.owner = there.owner  # keeps the memory alive as long as the array
     row: Array = np.frombuffer(memory, bfloat16.numpy)
     steps = [2 * stride for stride in there.strides]
     return np.lib.stride_tricks.as_strided(row, there.shape, steps, writeable=True)
 
 
-def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
-    """Return a tensor over the memory of another library's array on a device."""
+def _import_from_device(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
+    """Import an array in the memory of a device."""
     chosen = get_backend(backend)
     memory: SharedMemory | None = chosen.shared_memory()
     if memory is None or memory.device != device:
         raise ExchangeError(
-            f"the array is on DLPack device {device}, which backend {chosen.name!r} does not "
-            "reach: choose one that computes there, as in from_dlpack(x, backend=...), or copy the "
+            f"the array is on DLPack device {device}, which backend {chosen.name!r} cannot access: "
+            "choose a backend for that device, as in from_dlpack(x, backend=...), or copy the "
             "array to the host first."
         )
     try:
@@ -146,8 +145,8 @@ def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
         return Tensor._make(chosen.empty(shape, dtype), chosen)
     if any(stride < 0 for stride in strides) or there.address % dtype.itemsize:
         raise ExchangeError(
-            f"the array has strides {strides} and begins at address {there.address}; negative "
-            "strides, and elements that lie across their places, are not imported: copy it first."
+            f"the array has strides {strides} and address {there.address}; negative strides and "
+            "unaligned elements are not supported: copy it first."
         )
     count = 1 + sum((size - 1) * s for size, s in zip(shape, strides, strict=True))
     row = memory.adopted(there.address, count, dtype, there.owner)
@@ -155,10 +154,10 @@ def _adopted(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
 
 
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
-    """Return DLPack's numbers for the device that the elements are on; (1, 0) is this machine.
+    """Return DLPack's device type and index; (1, 0) is host memory.
 
     Raises:
-        ExchangeError: others do not reach them.
+        ExchangeError: the memory cannot be shared.
     """
     memory: SharedMemory | None = self.backend.shared_memory()
     if memory is not None:
@@ -175,38 +174,36 @@ def __dlpack__(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """Return a capsule through which another library shares the elements.
+    """Export the elements as a capsule for another library.
 
-    For elements on a device, `stream` is the handle of the stream that they will be used on, which
-    then waits for all work on them; -1 is for a caller who waits himself, and None stands for the
-    device's default stream.
+    For elements on a device, `stream` is the handle of the stream that will use them, which then
+    waits for all pending work on them; -1 is for callers that synchronize, and None is the default
+    stream.
 
     Raises:
-        ExchangeError: the tensor records, others do not reach its elements, they are wanted
-            elsewhere, or a stride is negative, which not all libraries survive.
+        ExchangeError: the tensor requires grad, its memory cannot be shared, another device was
+            requested, or a stride is negative, which not all libraries support.
     """
     if self.requires_grad:
-        raise ExchangeError(
-            "a tensor that requires grad would lose its history: export x.detach()."
-        )
+        raise ExchangeError("a tensor that requires grad cannot be exported: export x.detach().")
     device = self.__dlpack_device__()
     if any(stride < 0 for stride in self.stride()):
-        raise ExchangeError("a tensor with negative strides is not exported: clone() it first.")
+        raise ExchangeError("a tensor with negative strides cannot be exported: clone() it first.")
     if dl_device not in {None, device}:
         raise ExchangeError(
             f"the elements cannot be exported to DLPack device {dl_device}: they are on {device}; "
-            "(1, 0) is this machine's memory."
+            "(1, 0) is host memory."
         )
     if self.backend.shared_memory() is not None:
-        return _lent(self.clone() if copy else self, stream)
+        return _export_from_device(self.clone() if copy else self, stream)
     if stream is not None:
-        raise ExchangeError(f"this machine's memory has no streams; {stream!r} was given.")
+        raise ExchangeError(f"host memory has no streams; stream={stream!r} was given.")
     array = self.backend.to_host(self._tensor)
     if copy:
         array = array.copy()
     if self.dtype is bfloat16:
         return of_bfloat16(array.view(np.uint16).__dlpack__())
-    # A capsule without a version is what a consumer has to expect of an older producer.
+    # Consumers must accept unversioned capsules, as from older producers.
     options: dict[str, Any] = {"max_version": max_version} if VERSIONED else {}
     try:
         return array.__dlpack__(**options)
@@ -214,15 +211,15 @@ def __dlpack__(
         raise ExchangeError(f"the elements cannot be exported: {error}.") from error
 
 
-def _lent(x: Tensor, stream: Any) -> Any:
-    """Return a capsule with elements on a device, for whoever uses them on a stream."""
+def _export_from_device(x: Tensor, stream: Any) -> Any:
+    """Export elements on a device for use on a stream."""
     memory: SharedMemory = x.backend.shared_memory()
     if stream is None:
         stream = DEFAULT_STREAM
     if isinstance(stream, bool) or not isinstance(stream, int) or stream == 0 or stream < -1:
         raise ExchangeError(
-            f"a stream is the number of its handle, {DEFAULT_STREAM} for the default stream, or -1 "
-            f"for none; {stream!r} was given."
+            f"stream must be the handle of a stream, {DEFAULT_STREAM} for the default stream, or "
+            f"-1 for none; {stream!r} was given."
         )
     if stream != NO_STREAM:
         memory.let_wait(stream)

@@ -1,4 +1,4 @@
-"""The memory that a tensor's elements lie in, as Python and NumPy see it."""
+"""Interoperability with NumPy and CUDA libraries: array protocols and addresses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from mt_tensor.exchange.sharing import CUDA, SharedMemory
 from mt_tensor.tape import refuse_to_capture
 
 
-def on_host(x: Tensor) -> bool:
-    """Whether the elements lie in an array, which others can share."""
+def is_on_host(x: Tensor) -> bool:
+    """Return whether the storage is a NumPy array, which other libraries can share."""
     return isinstance(x._tensor.storage, np.ndarray)
 
 
 def shared_elements(x: Tensor, what: str) -> TensorData:
-    """Return the elements, if they lie in an array that others can share.
+    """Return the tensor's data if its storage is a NumPy array.
 
     Raises:
-        ExchangeError: they lie elsewhere.
+        ExchangeError: it is not.
     """
-    if not on_host(x):
+    if not is_on_host(x):
         raise ExchangeError(
-            f"{what} needs elements in the memory of this machine; those of backend "
-            f"{x.backend.name!r} are elsewhere. Copy them, as in x.to('numpy')."
+            f"{what} needs elements in host memory, but backend {x.backend.name!r} stores them "
+            "elsewhere: copy them, as in x.to('numpy')."
         )
     return x._tensor
 
@@ -37,7 +37,7 @@ def first_address(x: Tensor) -> int:
     """Return the address of the first element.
 
     Raises:
-        ExchangeError: others do not reach it.
+        ExchangeError: the memory cannot be shared.
     """
     memory: SharedMemory | None = x.backend.shared_memory()
     start: int = (
@@ -49,19 +49,19 @@ def first_address(x: Tensor) -> int:
 
 
 def __contains__(self: Tensor, element: Any) -> bool:
-    """Whether any element equals a number, or one of a tensor that is broadcast."""
+    """Return whether any element equals a number or an element of a tensor, which is broadcast."""
     if not isinstance(element, Tensor):
         element = as_number("an element", element)
     return bool((self == element).any().item())
 
 
 def element_size(self: Tensor) -> int:
-    """Return the number of bytes of one element."""
+    """Return the size of an element in bytes."""
     return self.dtype.itemsize
 
 
 def nbytes(self: Tensor) -> int:
-    """The number of bytes of all elements, those that strides repeat counted again."""
+    """The size of all elements in bytes; expanded elements are counted repeatedly."""
     return self.numel() * self.dtype.itemsize
 
 
@@ -69,18 +69,18 @@ def data_ptr(self: Tensor) -> int:
     """Return the address of the first element, on its device; 0 if there is none.
 
     Raises:
-        ExchangeError: others do not reach the elements.
+        ExchangeError: the memory cannot be shared.
     """
-    refuse_to_capture("looks at where in memory elements lie")
+    refuse_to_capture("reads the address of elements")
     return first_address(self) if self.numel() else 0
 
 
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Array:
-    """Let NumPy read the elements.
+    """Convert to a NumPy array.
 
     Raises:
-        NoGradientError: the tensor records.
-        ExchangeError: `copy` is False, but the elements are not in this machine's memory.
+        NoGradientError: the tensor requires grad.
+        ExchangeError: `copy` is False, but the elements are not in host memory.
         ValueError: `copy` is False, but the elements have to be converted.
     """
     array = self.numpy()
@@ -92,29 +92,29 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Arra
 def __array_wrap__(
     self: Tensor,
     array: Array,
-    context: Any = None,  # noqa: ARG001 - NumPy hands over more than is needed
+    context: Any = None,  # noqa: ARG001 - part of the protocol
     return_scalar: bool = False,  # noqa: ARG001
 ) -> Tensor:
-    """Let what a function of NumPy computes of a tensor become one, on the same backend.
+    """Convert the result of a NumPy function of tensors to a tensor on the same backend.
 
     Raises:
-        DTypeError: tensors have no such elements.
+        DTypeError: the dtype is not supported.
     """
     return self._uploaded(np.asarray(array))
 
 
 def __array_interface__(self: Tensor) -> dict[str, Any]:
-    """Where the elements lie; only there if they can be shared."""
-    if self.requires_grad or not on_host(self) or self.dtype is bfloat16:
-        raise AttributeError("__array_interface__")  # NumPy then asks __array__, which says why
+    """The array interface of the elements; the attribute exists only if they can be shared."""
+    if self.requires_grad or not is_on_host(self) or self.dtype is bfloat16:
+        raise AttributeError("__array_interface__")  # NumPy then calls __array__
     return self.backend.to_host(self._tensor).__array_interface__
 
 
 def __cuda_array_interface__(self: Tensor) -> dict[str, Any]:
-    """Where the elements lie on an NVIDIA GPU, in version 3; only there if they do.
+    """The CUDA array interface, version 3; the attribute exists only on an NVIDIA GPU.
 
     Raises:
-        ExchangeError: the tensor records.
+        ExchangeError: the tensor requires grad.
     """
     memory: SharedMemory | None = self.backend.shared_memory()
     if memory is None or memory.device[0] != CUDA:

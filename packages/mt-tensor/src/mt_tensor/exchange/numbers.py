@@ -1,4 +1,4 @@
-"""Tensors of one element where Python asks for a number or a truth value."""
+"""Conversion of tensors of one element to Python numbers and bools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def __pos__(self: Tensor) -> Tensor:
 def __bool__(self: Tensor) -> bool:
     if self.numel() != 1:
         raise ShapeError(
-            f"the truth of a tensor of shape {self.shape} is not defined: use x.any() or x.all()."
+            f"bool() of a tensor of shape {self.shape} is not defined: use x.any() or x.all()."
         )
     return bool(self.item())
 
@@ -29,7 +29,7 @@ def __int__(self: Tensor) -> int:
 def __index__(self: Tensor) -> int:
     if self.dtype.kind == "float" or self.numel() != 1:
         raise TypeError(
-            f"a tensor of {self.dtype.name} and shape {self.shape} cannot be used as an index: "
-            "that takes a single integer."
+            f"a {self.dtype.name} tensor of shape {self.shape} cannot be an index: only a single "
+            "integer can."
         )
     return int(self.item())

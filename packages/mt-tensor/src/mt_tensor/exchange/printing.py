@@ -1,7 +1,7 @@
-"""How tensors are shown: torch's text, to the character.
+"""The representation of tensors, identical to that of torch.
 
-One `_Style` is chosen for all numbers that are shown (plain or scientific, how wide a column is);
-the numbers are then laid out in nested brackets, the middle of long dimensions left out.
+A `_Style` is chosen for all printed numbers (fixed or scientific notation, width of a column). The
+numbers are then arranged in nested brackets; long dimensions are abbreviated in the middle.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _PROFILES: dict[str, dict[str, Any]] = {
 }
 
 _options: dict[str, Any] = {**_PROFILES["default"], "sci_mode": None}
-"""The choices for all tensors, as in torch."""
+"""The global options."""
 
 _chosen: ContextVar[dict[str, Any] | None] = ContextVar("mt_tensor_printoptions", default=None)
-"""Those of a `with` block, which are its thread's or task's alone."""
+"""The options inside `with printoptions()`, local to a thread or task."""
 
 
 def _current() -> dict[str, Any]:
@@ -46,20 +46,20 @@ def set_printoptions(
     profile: Profile | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Choose how tensors are shown; what is not given stays as it is, but for `sci_mode`.
+    """Set options for printing tensors. Omitted options keep their values, except `sci_mode`.
 
     Args:
-        precision: digits after the decimal point; 4 at first.
-        threshold: tensors with more elements are summarised; 1000 at first.
-        edgeitems: how many elements a summary shows at both ends of each dimension; 3 at first.
-        linewidth: characters on a line; 80 at first.
-        profile: "default", "short" or "full": settings that the other arguments adjust.
-        sci_mode: whether numbers are shown as 1.0000e+00. None, also when not given, leaves the
-            choice to the numbers.
+        precision: the number of digits after the decimal point; 4 by default.
+        threshold: the number of elements above which tensors are summarized; 1000 by default.
+        edgeitems: the number of elements of a summary at both ends of a dimension; 3 by default.
+        linewidth: the number of characters per line; 80 by default.
+        profile: "default", "short" or "full", a set of options that the other arguments override.
+        sci_mode: whether to use scientific notation, 1.0000e+00. None chooses it depending on the
+            numbers.
 
     Raises:
         DomainError: a number is negative, or the profile is unknown.
-        TypeError: a number is not whole.
+        TypeError: a number is not an integer.
     """
     given: dict[str, Any] = {
         "precision": precision,
@@ -78,17 +78,14 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """Return the present choices, as arguments for `set_printoptions`."""
+    """Return the current options, as arguments of `set_printoptions`."""
     return dict(_current())
 
 
 @validate_call
 @contextmanager
 def printoptions(**options: Any) -> Iterator[None]:
-    """Show tensors in another way inside a `with` block; see `set_printoptions`.
-
-    That holds for the thread or task which enters the block.
-    """
+    """Set options inside a `with` block, for its thread or task; see `set_printoptions`."""
     token = _chosen.set(get_printoptions())
     try:
         set_printoptions(**options)
@@ -98,10 +95,10 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 class _Style:
-    """One way of writing for all numbers of a tensor.
+    """The format of all numbers of a tensor.
 
-    Floats are written as whole numbers with a point if all are whole; else with a fixed number of
-    digits; with an exponent if they span more than three decades, or are very large or small.
+    Floats are printed as integers with a point if all are integers, else with a fixed number of
+    digits; in scientific notation if they span more than three decades or are very large or small.
     """
 
     def __init__(self, shown: Array) -> None:
@@ -119,11 +116,11 @@ class _Style:
         self.whole = bool((numbers == np.ceil(numbers)).all())
         with np.errstate(over="ignore"):
             spread = largest / least > 1000
-        wanted = _current()["sci_mode"]
+        sci_mode = _current()["sci_mode"]
         self.scientific = (
-            bool(spread or largest > 1e8 or least < 1e-4) if wanted is None else wanted
+            bool(spread or largest > 1e8 or least < 1e-4) if sci_mode is None else sci_mode
         )
-        # nan, infinities and zero take part in no column's width, as in torch
+        # As in torch, nan, infinities and zero do not affect the width.
         self.width = max(map(len, map(self._text, numbers.tolist())))
 
     def _text(self, value: Any) -> str:
@@ -137,12 +134,12 @@ class _Style:
         return f"{value:.{digits}f}"
 
     def format(self, value: Any) -> str:
-        """Return a number, moved to the right of its column."""
+        """Format a number, right-aligned in its column."""
         return self._text(value).rjust(self.width)
 
 
 def _edges(array: Array) -> Array:
-    """Return the elements that a summary shows."""
+    """Return the elements of a summary."""
     edge = _current()["edgeitems"]
     for axis, length in enumerate(array.shape):
         if length > 2 * edge:
@@ -152,7 +149,7 @@ def _edges(array: Array) -> Array:
 
 
 def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
-    """Return the elements of a 1-D array in brackets, wrapped at the end of the line."""
+    """Format a 1-D array in brackets, wrapped at the end of the line."""
     edge = _current()["edgeitems"]
     if summarise and edge == 0:
         texts = ["..."]
@@ -167,7 +164,7 @@ def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
 
 
 def _nested(array: Array, indent: int, style: _Style, summarise: bool) -> str:
-    """Return an array as nested brackets, the rows aligned under each other."""
+    """Format an array in nested brackets with aligned rows."""
     if array.ndim == 0:
         return style.format(array.item())
     if array.ndim == 1:
@@ -187,7 +184,7 @@ def _elements(array: Array, indent: int) -> str:
 
 
 def _notes(x: Tensor) -> list[str]:
-    """Return what is said after the elements: only what they do not show."""
+    """Return the properties to print after the elements."""
     notes = []
     empty = x.numel() == 0
     if (empty and x.ndim != 1) or (not empty and not _current()["edgeitems"]):
@@ -203,7 +200,7 @@ def _notes(x: Tensor) -> list[str]:
 
 
 def __repr__(self: Tensor) -> str:
-    """Show the elements as torch does."""
+    """Return the same text as torch."""
     prefix = "tensor("
     indent = len(prefix)
     array = self._numbers()
@@ -220,5 +217,5 @@ def __repr__(self: Tensor) -> str:
 
 
 def __format__(self: Tensor, spec: str) -> str:
-    """Format a 0-dimensional tensor like its number, any other only as a whole."""
+    """Format a 0-D tensor like its number; for others, the format must be empty."""
     return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)

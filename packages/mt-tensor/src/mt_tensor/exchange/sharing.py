@@ -1,4 +1,4 @@
-"""Memory that other libraries reach, beside that of NumPy's arrays: what a backend says of it."""
+"""The interface of backends whose memory, other than NumPy arrays, can be shared."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from mt_tensor.core.dtypes import DType
 from mt_tensor.core.tensor_data import TensorData
 
 CUDA = 2
-"""DLPack's number for the memory of NVIDIA's GPUs."""
+"""DLPack's device type of NVIDIA GPUs."""
 
 
 class SharedMemory(ABC):
-    """The memory of one device, whose bytes have addresses, and whose work has an order.
+    """The addressable memory of a device with one stream of work.
 
-    A backend returns one of its method `shared_memory`. Its tensors can then be exported and
-    imported without copies.
+    The method `shared_memory` of a backend returns an instance. Its tensors can then be exported
+    and imported without copies.
 
     Attributes:
-        device: DLPack's numbers for kind and index of the device, as (2, 0) for the first GPU.
-        stream: the handle of the stream that orders all work of the backend.
+        device: DLPack's device type and index, such as (2, 0) for the first GPU.
+        stream: the handle of the stream on which the backend runs all work.
     """
 
     device: tuple[int, int]
@@ -32,15 +32,15 @@ class SharedMemory(ABC):
 
     @abstractmethod
     def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
-        """Return elements of somebody else's memory as a contiguous 1-D view.
+        """Return a contiguous 1-D view of memory of another library.
 
         Args:
-            address: of the first one, a multiple of their size.
-            count: how many, at least one.
-            dtype: their type.
-            owner: what to hold on to for as long as the memory is used.
+            address: the address of the first element, a multiple of the item size.
+            count: the number of elements, at least one.
+            dtype: the dtype.
+            owner: an object to keep alive while the memory is used.
         """
 
     @abstractmethod
     def let_wait(self, stream: int) -> None:
-        """Let what others give to a stream of theirs from now on wait for all work until now."""
+        """Make a stream of another library wait for all work that the backend has started."""

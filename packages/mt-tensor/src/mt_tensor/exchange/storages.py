@@ -1,4 +1,4 @@
-"""Storages that are given by hand, to `TensorData`, and MiniTorch's other names for what it has."""
+"""Checks of storages given to `TensorData`, and MiniTorch's methods of it."""
 
 from __future__ import annotations
 
@@ -19,35 +19,37 @@ from mt_tensor.core.tensor_data import TensorData
 def checked_storage(
     values: Any, shape: Shape, strides: Strides | None, offset: int
 ) -> tuple[Any, DType]:
-    """Return a list of numbers or an array as a storage in which a view lies, and its dtype.
+    """Convert a list of numbers or an array to a storage for a view; return it and its dtype.
 
     Raises:
-        DTypeError: tensors have no dtype for these values.
-        ShapeError: they are not in one row, or the view reaches outside.
+        DTypeError: the dtype is not supported.
+        ShapeError: the values are not 1-D, or the view exceeds the storage.
     """
     try:
         row = np.asarray(values, None if isinstance(values, np.ndarray) else np.float64)
     except (TypeError, ValueError):
-        raise DTypeError(f"a storage holds numbers in one row; {values!r} was given.") from None
+        raise DTypeError(
+            f"a storage must be a 1-D list of numbers; {values!r} was given."
+        ) from None
     steps = strides_from_shape(shape) if strides is None else strides
     if row.ndim != 1 or len(steps) != len(shape):
         raise ShapeError(
-            f"a storage is one row of elements, and a view has a stride for each size; an array "
-            f"of shape {row.shape}, and {shape} and {steps} were given."
+            f"a storage must be 1-D, and a view needs a stride for each size; storage of shape "
+            f"{row.shape}, shape {shape} and strides {steps} were given."
         )
     ends = [stride * (size - 1) for size, stride in zip(shape, steps, strict=True)]
     first = offset + sum(end for end in ends if end < 0)
     last = offset + sum(end for end in ends if end > 0)
     if size_of(shape) and not 0 <= first <= last < len(row):
         raise ShapeError(
-            f"a view of shape {shape}, strides {steps} and offset {offset} reaches from position "
-            f"{first} to {last} of a storage of {len(row)} element(s)."
+            f"a view of shape {shape}, strides {steps} and offset {offset} spans positions "
+            f"{first} to {last}, but the storage has {len(row)} element(s)."
         )
     return row, as_dtype(row.dtype)
 
 
 class StorageMethods:
-    """More methods of `TensorData`, for single elements of storages that can be indexed."""
+    """Methods of `TensorData` that MiniTorch defines, for storages that can be indexed."""
 
     __slots__ = ()
 
@@ -59,11 +61,11 @@ class StorageMethods:
         return tuple(int(rng.integers(size)) for size in self.shape)
 
     def tuple(self: TensorData) -> builtins.tuple[Any, Shape, Strides]:  # type: ignore[misc]
-        """Return storage, shape and strides."""
+        """Return the storage, shape and strides."""
         return self.storage, self.shape, self.strides
 
     def to_string(self: TensorData) -> str:  # type: ignore[misc]
-        """Return the elements in rows, with brackets around each dimension.
+        """Format the elements in nested brackets.
 
         >>> print(TensorData([1, 2, 3, 4], (2, 2)).to_string())
         [[1.00 2.00]

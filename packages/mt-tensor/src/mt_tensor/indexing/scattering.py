@@ -270,7 +270,7 @@ def _reduced(
 def _identity(dtype: DType, reduce: str) -> Number:
     """Return the identity element of a reduction."""
     identities = {"prod": 1, "amax": dtype.lowest, "amin": dtype.highest}
-    return identities.get(reduce, 0)
+    return identities.get(reduce, 0)  # type: ignore[no-any-return]
 
 
 def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:

@@ -1,1 +1,1 @@
-"""Kernels for named operations, and the decorator that looks them up."""
+"""Kernels for named operations."""

@@ -163,8 +163,7 @@ def by_kernel(
         if fallback is not None and not kernel.fits(*arguments):
             kernel = fallback
         return kernel.recorded(name, *arguments)
-    result: Tensor = kernel(*arguments)
-    return result
+    return kernel(*arguments)  # type: ignore[no-any-return]
 
 
 def _gradient_of_composition(

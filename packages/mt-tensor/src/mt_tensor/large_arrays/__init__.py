@@ -1,1 +1,1 @@
-"""Faster ways of the `numpy` backend for large arrays: in blocks, in place, without branches."""
+"""Optimizations of the `numpy` backend for large arrays: blocks, in-place updates, no branches."""

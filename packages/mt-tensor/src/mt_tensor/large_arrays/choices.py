@@ -1,8 +1,8 @@
-"""Choices between arrays, element by element, without branches.
+"""Select elements from arrays without branches.
 
-NumPy's `where` branches at each element, which processors predict badly where a condition has no
-pattern: it takes ten times as long as a sum. Here the bits are chosen, through a mask that is all
-ones where the condition holds. So what is chosen stays as it is, -0.0 and nan included.
+NumPy's `where` branches at each element. For conditions without a pattern, mispredictions make it
+ten times as slow as a sum. Here bits are selected by a mask that is all ones where the condition is
+True, which preserves -0.0 and nan.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.core.numpy_functions import SPECIAL_CASES
 
 MANY = 2048
-"""From so many elements on, a choice takes more time in NumPy's `where` than in several calls."""
+"""The number of elements above which this is faster than NumPy's `where`."""
 
 _BITS = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
-"""The integers by their number of bytes."""
+"""Integer dtypes by their number of bytes."""
 
 
 def choose(condition: Array, x: Array, y: Array) -> Array:
-    """Return `x` where the condition holds, else `y`, as arrays that are broadcast."""
+    """Return `x` where the condition is True, else `y`; all are broadcast."""
     if condition.size < MANY or x.dtype != y.dtype:
         return np.where(condition, x, y)
     bits = _BITS[x.dtype.itemsize]
@@ -37,7 +37,7 @@ def choose(condition: Array, x: Array, y: Array) -> Array:
 
 
 def split(condition: Any, x: Any) -> tuple[Any, Any]:
-    """Return `x` where the condition holds, and where it does not, with 0 elsewhere."""
+    """Return `x` where the condition is True, and where it is False, with 0 elsewhere."""
     bits = _BITS[x.dtype.itemsize]
     all_bits = x.view(bits)
     kept = all_bits & _mask(condition, bits)
@@ -45,9 +45,8 @@ def split(condition: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _mask(condition: Any, bits: np.dtype[Any]) -> Array:
-    """Return integers that are all ones where the condition holds, else zero."""
-    mask: Array = np.negative(condition.view(np.int8)).astype(bits)
-    return mask
+    """Return integers whose bits are all ones where the condition is True, else zero."""
+    return np.negative(condition.view(np.int8)).astype(bits)  # type: ignore[no-any-return]
 
 
 SPECIAL_CASES["where"] = choose

@@ -1,4 +1,4 @@
-"""Formulas as NumPy code to read."""
+"""The NumPy source of formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mt_tensor.core.numpy_functions import ATOMIC, written
 
 
 def numpy_source(formula: Formula) -> str:
-    """Return the text of a formula as a function of NumPy arrays.
+    """Return the source of a formula as a function of NumPy arrays.
 
     >>> from mt_operators import OPERATORS
     >>> print(numpy_source(OPERATORS["tanh"].gradient((True,))))
@@ -16,6 +16,7 @@ def numpy_source(formula: Formula) -> str:
         return x0 * (1.0 - (x2 * x2))
 
     Raises:
-        TracingError: the formula branches on a value, or uses something that arrays do not have.
+        TracingError: the formula branches on a value, or uses a function that arrays do not
+            support.
     """
     return written(lowered(formula, ATOMIC), formula.name, repr)

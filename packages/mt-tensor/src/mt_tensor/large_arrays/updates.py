@@ -92,8 +92,7 @@ def update_function(
     namespace |= {"array": np.array, "copy": np.copy, "empty": np.empty}
     text = update_source(formula, kinds, changed)
     exec(compile(text, f"<{formula.name} in place on arrays>", "exec"), namespace)
-    function: Callable[..., None] = namespace["in_place"]
-    return function
+    return namespace["in_place"]  # type: ignore[no-any-return]
 
 
 def update_source(formula: Formula, kinds: Sequence[Kind], changed: Sequence[int]) -> str:

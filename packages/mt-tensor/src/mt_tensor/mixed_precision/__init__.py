@@ -1,1 +1,1 @@
-"""Mixed precision: the dtype in which operations inside a block are computed."""
+"""Mixed precision: `autocast`, and numbers that 16-bit floats would round."""

@@ -1,4 +1,4 @@
-"""Operands of 16 bits: converted for `autocast`, or because of a number that they would round."""
+"""Convert 16-bit operands for `autocast`, or for numbers that 16-bit floats would round."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from mt_tensor.emulation.exactness import is_exact
 def computed_wider(
     operation: ElementwiseOperation, args: Sequence[Any], operands: Sequence[Tensor]
 ) -> Tensor | None:
-    """Return the result of an operation in a wider dtype, or None if it has no need for one.
+    """Compute an operation in a wider dtype; return None if 16 bits suffice.
 
     Args:
-        operation: what is computed.
+        operation: the operation.
         args: its arguments, tensors and numbers.
-        operands: the same as tensors of 16 bits.
+        operands: the arguments as 16-bit tensors.
     """
     operator, dtype = operation.operator, operands[-1].dtype
     if BLOCKS.count:
-        adjusted = EXTENSIONS["argument under autocast"]
-        wide = [adjusted(operator.name, operand) for operand in operands]
+        convert = EXTENSIONS["argument under autocast"]
+        wide = [convert(operator.name, operand) for operand in operands]
         if wide[-1].dtype is not dtype:
             numbers = [isinstance(arg, Number) for arg in args]
             return operation(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
     if not (operation.rules.chooses or operator.result == "bool"):
-        finer = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
-        if True in finer:  # numbers that it would round: the result is rounded instead
+        inexact = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
+        if True in inexact:  # compute in float32, and round the result instead
             wide = [
-                a if f else cast(x, dtype.computed)
-                for a, f, x in zip(args, finer, operands, strict=True)
+                arg if rounds else cast(x, dtype.computed)
+                for arg, rounds, x in zip(args, inexact, operands, strict=True)
             ]
             return cast(operation(*wide), dtype)
     return None

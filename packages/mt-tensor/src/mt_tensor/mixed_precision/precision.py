@@ -1,9 +1,9 @@
-"""The precision that a block of a program asks for, and what operations make of it.
+"""The conversion of arguments inside `autocast` blocks.
 
-A network trains in half of the memory, and on some processors in a fraction of the time, where its
-products are computed in 16 bits; sums, exponentials and losses need the digits and the range of
-float32. `autocast` knows which operations are of which kind. While a block is active, operations
-give their name and their arguments to these functions, and compute with what they return.
+With products in 16 bits, a network trains in half of the memory, and on some processors in a
+fraction of the time; sums, exponentials and losses need the precision and range of float32.
+`autocast` lists the operations of each kind. While a block is active, operations pass their names
+and arguments to these functions.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ from mt_tensor.core.dtypes import DType, float64
 from mt_tensor.core.extensions import extends
 from mt_tensor.core.tensor import Tensor
 
-Kept = dict[tuple[int, int, DType, bool], tuple[Tensor, Tensor]]
-"""Parameters that have been converted, and what to; found by what would make them others."""
+CastCache = dict[tuple[int, int, DType, bool], tuple[Tensor, Tensor]]
+"""Parameters and their converted copies, by identity, version, dtype and grad mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """What a block asks for on one kind of device.
+    """The settings of a block for one device type.
 
     Attributes:
-        dtype: the type of operations that are computed in 16 bits.
-        lower: the names of these.
-        float32: the names of those that are computed in float32.
-        rounded: the names of those that are, too, but for their result.
-        kept: the parameters that have been converted meanwhile; None to convert them each time.
+        dtype: the 16-bit dtype.
+        lower: the names of operations in 16 bits.
+        float32: the names of operations in float32.
+        rounded: the names of operations in float32 whose result has the dtype of the input.
+        kept: the cache of converted parameters; None to convert them each time.
     """
 
     dtype: DType
     lower: frozenset[str]
     float32: frozenset[str]
     rounded: frozenset[str]
-    kept: Kept | None
+    kept: CastCache | None
 
 
 asked: ContextVar[Mapping[str, Precision | None]] = ContextVar(
     "mt_tensor_precision", default=MappingProxyType({})
 )
-"""What is asked for on each kind of device, in this thread or task."""
+"""The settings for each device type, in this thread or task."""
 
 
 @extends("call under autocast")
 def in_precision(
     name: str, function: Callable[..., Any], args: Sequence[Any], settings: dict[str, Any]
 ) -> Any:
-    """Call a function, the operation called `name`, in the precision that is asked for."""
+    """Call the operation `name` in the precision of the active block."""
     given = [*args, *settings.values()]
     first = next((value for value in given if isinstance(value, Tensor)), None)
     result = function(
-        *[adjusted(name, value) for value in args],
-        **{label: adjusted(name, value) for label, value in settings.items()},
+        *[converted_argument(name, value) for value in args],
+        **{label: converted_argument(name, value) for label, value in settings.items()},
     )
     if first is not None and isinstance(result, Tensor) and first.dtype.is_narrow:
         precision = asked.get().get(first.backend.device)
@@ -68,16 +68,16 @@ def in_precision(
 
 
 @extends("argument under autocast")
-def adjusted(name: str, value: Any) -> Any:
-    """Return an argument of an operation in the precision that is asked for.
+def converted_argument(name: str, value: Any) -> Any:
+    """Convert an argument of an operation to the precision of the active block.
 
     Args:
         name: the operation.
-        value: a floating-point tensor is converted, as are those in a list or tuple; all else, and
-            float64, stays.
+        value: floating-point tensors except float64 are converted, also in a list or tuple; other
+            values are returned unchanged.
     """
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
-        return [adjusted(name, each) for each in value]
+        return [converted_argument(name, each) for each in value]
     if not isinstance(value, Tensor):
         return value
     dtype, precision = value.dtype, asked.get().get(value.backend.device)
@@ -90,11 +90,11 @@ def adjusted(name: str, value: Any) -> Any:
 
 
 def _converted(x: Tensor, precision: Precision) -> Tensor:
-    """Return a tensor in 16 bits; a parameter is converted once in a block."""
-    kept, dtype = precision.kept, precision.dtype
-    if kept is None or x.dtype is dtype or not (x.requires_grad and x.is_leaf):
+    """Convert a tensor to 16 bits; a parameter is converted once per block."""
+    cache, dtype = precision.kept, precision.dtype
+    if cache is None or x.dtype is dtype or not (x.requires_grad and x.is_leaf):
         return cast(x, dtype)
     key = (id(x), x._tensor.version, dtype, is_grad_enabled())
-    if key not in kept:
-        kept[key] = x, cast(x, dtype)
-    return kept[key][1]
+    if key not in cache:
+        cache[key] = x, cast(x, dtype)
+    return cache[key][1]

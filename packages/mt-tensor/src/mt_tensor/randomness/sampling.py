@@ -164,8 +164,7 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
     """
     with np.errstate(divide="ignore"):
         times = numbers.standard_exponential(weights.shape) / weights
-    first: Array = np.argsort(times, kind="stable")[..., :count]
-    return first
+    return np.argsort(times, kind="stable")[..., :count]
 
 
 def uniform_(

@@ -197,7 +197,7 @@ def cov(
         products = (centered * weight) @ centered.T
         lost = total if aweights is None else (weight * weights[-1]).sum()
         degrees = elementwise("maximum", total - correction * (lost / total), 0)
-    return (products / degrees).to(x.dtype).squeeze()
+    return (products / degrees).to(x.dtype).squeeze()  # type: ignore[no-any-return]
 
 
 def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:

@@ -1,17 +1,17 @@
-"""The error function on arrays, and its complement, which NumPy does not have.
+"""The error function and its complement on arrays, which NumPy lacks.
 
-The error function is odd, and 1 to all digits from some end on. Before that it is x times a
-function of x x that a quotient of two polynomials follows to the last digit:
+The error function is odd, and rounds to 1 from some `end` on. Before that it is x times a function
+of x x, which a quotient of two polynomials approximates to the last digit:
 
     erf(x) = x P(x x) / Q(x x)    for |x| <= end
 
-All coefficients are positive, so that adding the terms up cancels no digits. They were fitted with
-mpmath in 60 digits, to the smallest relative error: linear least squares of
+All coefficients are positive, so that there is no cancellation. They were fitted with mpmath in 60
+digits for the smallest relative error: linear least squares of
 (P - Q erf(x) / x) / (Q erf(x) / x) at points x = end (1 - cos t) / 2, with the Q of the round
 before in the denominator and Lawson's weights (each multiplied by the error at its point) until the
 error is the same at all its peaks. That error is 3.1e-17 of float64's fit, and 1.9e-8 of float32's.
 
-The complement, 1 - erf(x), falls too fast on the right for the difference to have digits. It is
+The complement, 1 - erf(x), decreases too fast to be computed as a difference. It is
 
     erfc(x) = exp(-x x) P(x) / Q(x)    for x >= 0,    2 - erfc(-x)    for x < 0
 
@@ -35,11 +35,11 @@ from mt_tensor.core.numpy_functions import FUNCTIONS
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """An approximation for one element type.
+    """An approximation for one dtype.
 
     Attributes:
-        end: from here on the function is 1 to all digits.
-        numerator: the coefficients of P, that of the highest power first.
+        end: the argument from which on the function is constant.
+        numerator: the coefficients of P, of the highest power first.
         denominator: the coefficients of Q.
     """
 
@@ -126,19 +126,19 @@ ERFC_FLOAT64 = Fit(
 )
 
 BLOCK = 32768
-"""How many elements are computed at once: they stay in the processor's cache."""
+"""The number of elements per block, which fits into the processor's cache."""
 
 LEADING_HALF: dict[int, np.signedinteger[Any]] = {4: np.int32(-1 << 12), 8: np.int64(-1 << 27)}
-"""What leaves half of the digits of a number, by its size in bytes: their square is exact."""
+"""Masks, by item size, that keep half of the digits of a number, whose square is then exact."""
 
 
 def erf(x: Any, out: Array | None = None, casting: Any = "same_kind") -> Any:
     """Return the error function of each element; called like a ufunc.
 
     Args:
-        x: numbers. float32 and float16 are computed with in float32, all others in float64.
-        out: where to write the result; may be `x`.
-        casting: which conversions to the type of `out` are allowed.
+        x: numbers. float32 and float16 are computed in float32, all others in float64.
+        out: the array for the result; may be `x`.
+        casting: the conversions to the dtype of `out` that are allowed.
     """
     return _in_blocks(_erf, (ERF_FLOAT32, ERF_FLOAT64), x, out, casting)
 
@@ -155,7 +155,7 @@ def _in_blocks(
     out: Array | None,
     casting: Any,
 ) -> Any:
-    """Compute block by block, with the fit of float32 or that of float64."""
+    """Compute block by block, with the approximation for float32 or float64."""
     x = np.asarray(x)
     computed = np.float32 if x.dtype in (np.float16, np.float32) else np.float64
     if out is None:
@@ -172,7 +172,7 @@ def _in_blocks(
     with blocks:
         for values, results in blocks:
             compute(values, fit, results)
-    return out[()]  # a scalar of a scalar
+    return out[()]  # a scalar for a scalar
 
 
 def _erf(x: Array, fit: Fit, out: Array) -> None:
@@ -181,7 +181,7 @@ def _erf(x: Array, fit: Fit, out: Array) -> None:
     squares = inside * inside
     np.multiply(inside, _polynomial(fit.numerator, squares), out=out)
     np.divide(out, _polynomial(fit.denominator, squares), out=out)
-    np.clip(out, -1.0, 1.0, out=out)  # the last rounding may have gone beyond
+    np.clip(out, -1.0, 1.0, out=out)  # rounding may have exceeded the bounds
     np.copysign(1.0, inside, out=out, where=np.abs(inside) >= fit.end)
 
 
@@ -196,11 +196,11 @@ def _erfc(x: Array, fit: Fit, out: Array) -> None:
     falling *= _polynomial(fit.numerator, size)
     np.divide(falling, _polynomial(fit.denominator, size), out=out)
     np.subtract(np.multiply(left, 2.0, dtype=out.dtype), out, out=out)
-    np.abs(out, out=out)  # the value itself on the right, 2 less it on the left
+    np.abs(out, out=out)  # erfc(x) for x >= 0, and 2 - erfc(-x) for x < 0
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
-    """Return a polynomial by Horner's rule; the coefficient of the highest power is first."""
+    """Evaluate a polynomial by Horner's rule; the coefficient of the highest power is first."""
     highest, second, *rest = coefficients
     total: Array = x * highest
     total += second

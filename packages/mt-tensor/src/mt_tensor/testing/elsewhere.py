@@ -26,8 +26,7 @@ def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
     if home.startswith("mt_tensor.") and not home.startswith("mt_tensor.testing"):
         name = call.__name__
         owner = library.linalg if getattr(mt.linalg, name, None) is call else library
-        operation: Callable[..., Any] = getattr(owner, name)
-        return operation
+        return getattr(owner, name)  # type: ignore[no-any-return]
     known = {name: _exchanged(call.__globals__[name], library) for name in _names(call)}
     cells = tuple(
         types.CellType(_exchanged(cell.cell_contents, library)) for cell in call.__closure__ or ()

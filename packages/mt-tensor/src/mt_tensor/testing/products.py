@@ -188,8 +188,8 @@ row(
 # --- How variables vary together ----------------------------------------------------------------
 
 row("cov", lambda x: x.cov(), *single((3, 4), (5,), (2, 2)), dtypes="real number")
-refused("cov", lambda x: x.cov(aweights=-x[0]), DomainError, "not negative")
-refused("cov", lambda x: x.cov(fweights=x[0].long() * 0), DomainError, "add up to zero")
+refused("cov", lambda x: x.cov(aweights=-x[0]), DomainError, "must not be negative")
+refused("cov", lambda x: x.cov(fweights=x[0].long() * 0), DomainError, "must not be zero")
 row(
     "cov",
     lambda x, w: x.cov(correction=0, fweights=at(x, [2, 0, 1, 3]), aweights=w * w + 1),

@@ -1,4 +1,4 @@
-"""Where the extreme elements are, which NumPy finds in one call."""
+"""`argmax` and `argmin`, each a single call of NumPy."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor_data import TensorData
 
 
-def _position(name: str) -> Callable[..., Any]:
-    """Return the `argmax` or `argmin` of arrays as a kernel: in both, the first nan wins."""
+def _kernel(name: str) -> Callable[..., Any]:
+    """Return a kernel for `argmax` or `argmin`, which both select the first nan."""
 
     def kernel(x: Any, dim: int) -> Any:
         find = getattr(to_float32(x._tensor.array), name)
-        position = np.ascontiguousarray(find(dim, keepdims=True), np.int64)
-        return x._with(TensorData.of(position, row_major(position.shape, int64)))
+        index = np.ascontiguousarray(find(dim, keepdims=True), np.int64)
+        return x._with(TensorData.of(index, row_major(index.shape, int64)))
 
     return kernel
 
 
-KERNELS = {name: _position(name) for name in ("argmax", "argmin")}
+KERNELS = {name: _kernel(name) for name in ("argmax", "argmin")}

@@ -1,4 +1,4 @@
-"""Softmax and its logarithm, in a few passes over the array."""
+"""Softmax and log-softmax, in a few passes over the array."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from mt_tensor.kernels.fused import FusedKernel
 
 
 def _shifted(array: Array, dim: int) -> Array:
-    """Return a contiguous copy minus the largest element along a dimension."""
+    """Return a contiguous copy minus the maximum along a dimension."""
     largest = np.maximum.reduce(array, dim, keepdims=True)
-    shifted: Array = np.subtract(array, largest, order="C")
-    return shifted
+    return np.subtract(array, largest, order="C")
 
 
 def _softmax(array: Array, dim: int) -> Array:
@@ -28,7 +27,7 @@ def _softmax(array: Array, dim: int) -> Array:
 
 
 def _softmax_gradient(grad: Array, out: Array, dim: int) -> Array:
-    """`out * (grad - sum(grad * out))`."""
+    """Return `out * (grad - sum(grad * out))`."""
     product = np.multiply(grad, out, order="C")
     total = np.add.reduce(product, dim, keepdims=True)
     product -= out * total
@@ -43,14 +42,14 @@ def _log_softmax(array: Array, dim: int) -> Array:
 
 
 def _log_softmax_gradient(grad: Array, out: Array, dim: int) -> Array:
-    """`grad - exp(out) * sum(grad)`."""
+    """Return `grad - exp(out) * sum(grad)`."""
     weights: Array = np.exp(out, order="C")
     weights *= np.add.reduce(grad, dim, keepdims=True)
     return np.subtract(grad, weights, weights)
 
 
 class _AlongADimension(FusedKernel):
-    """An operation along one dimension, whose gradient reads its result; as functions of arrays."""
+    """An operation along one dimension whose gradient reads its result, as functions of arrays."""
 
     reads = ()
 
@@ -61,12 +60,12 @@ class _AlongADimension(FusedKernel):
         self._backward = backward
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave numbers and nothing to the composition."""
+        """Return False for 0-D and empty tensors."""
         x, _ = arguments
         return bool(x.ndim) and 0 not in x.shape
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return the result, which the gradient reads."""
+        """Return the result, which is saved for the gradient."""
         x, dim = arguments
         data = x._tensor
         out = no_warnings().run(self._forward, data.array, dim)
@@ -76,7 +75,7 @@ class _AlongADimension(FusedKernel):
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
-        """Return the gradient of the tensor."""
+        """Return the gradient with respect to the tensor."""
         data, dim = saved[0]._tensor, arguments[1]
         gradient = no_warnings().run(self._backward, grad._tensor.array, data.array, dim)
         return grad._with(TensorData.of(gradient, data.layout.contiguous)), None
