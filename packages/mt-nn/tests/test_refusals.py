@@ -40,10 +40,10 @@ def refused(name: str, *inputs: Any, says: str, **settings: Any) -> Any:
 
 ACTIVATION = [
     refused("GLU", draw(3), says="even size"),
-    refused("PReLU", draw(2, 3), num_parameters=2, says="one for each of 3 channel"),
+    refused("PReLU", draw(2, 3), num_parameters=2, says="one weight for each of 3 channel"),
     refused("Softmax", activation.X, dim=2, says="dimension"),
     refused("Softmax2d", activation.X, says="takes images"),
-    refused("Softshrink", activation.X, lambd=-1.0, says="at least 0"),
+    refused("Softshrink", activation.X, lambd=-1.0, says="must not be negative"),
     refused("GELU", activation.X, approximate="tan", says="'tan' was given"),
     refused("Hardtanh", min_val=1.0, max_val=0.0, says="must be below"),
     refused("CELU", activation.X, alpha=0.0, says="must not be 0"),
