@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import threading
+import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.utils.modes import evaluation
 from mt_operators import Module
-from mt_tensor import Generator, Tensor, get_rng_state, zeros
+from mt_tensor import Generator, Tensor, get_rng_state, no_grad, zeros
 from mt_tensor.extending import Call, Shape, Tape, use_generator
-
-_summary_lock = threading.RLock()
-"""Held while a network runs for a summary, which replaces the `forward` of its layers."""
 
 
 @dataclass
@@ -128,8 +123,8 @@ def _size(count: float) -> str:
 def summary(model: Module, *inputs: Any) -> Summary:
     """Return a summary of the layers of a network, and of the cost of one call.
 
-    The network is called once in evaluation mode, without recording. Its modes and buffers are
-    restored, and the random generator is not changed.
+    A copy of the network is called once in evaluation mode, without recording. The network and the
+    random generator are not changed.
 
         print(nn.summary(model, (1, 3, 32, 32)))
 
@@ -144,20 +139,22 @@ def summary(model: Module, *inputs: Any) -> Summary:
     """
     if not isinstance(model, Module):
         raise SettingError(f"summary() takes a module; {type(model).__name__} was given.")
-    layers = _layers(model)
-    given = [_input(model, each) for each in inputs]
+    network = copy.deepcopy(model)
+    layers = _layers(network)
+    given = [_input(network, each) for each in inputs]
     if given:
-        with ExitStack() as stack:
-            stack.enter_context(_summary_lock)
-            stack.enter_context(_restored(model))
-            stack.enter_context(evaluation(model))
-            active = stack.enter_context(_recorded(layers))
-            stack.enter_context(Products(active))
-            model(*given)
-    kept = {id(x): x for x in [*(p.value for p in model.parameters()), *model.buffers()]}
+        active: list[LayerSummary] = []
+        for module, layer in layers:
+            vars(module)["forward"] = _recording(module.forward, layer, active)
+        network.eval()
+        generator = Generator()
+        generator.set_state(get_rng_state())
+        with no_grad(), use_generator(generator), Products(active):
+            network(*given)
+    kept = {id(x): x for x in _tensors(network)}
     return Summary(
         [layer for _, layer in layers],
-        sum(map(_bytes, _tensors(list(kept.values())))),
+        sum(map(_bytes, kept.values())),
         sum(map(_bytes, _tensors(given))),
     )
 
@@ -214,43 +211,6 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 def _bytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.dtype.itemsize
-
-
-@contextmanager
-def _restored(model: Module) -> Iterator[None]:
-    """Restore the values of buffers afterwards, and use a separate random generator."""
-    generator = Generator()
-    generator.set_state(get_rng_state())
-    holders = [buffer for module in model.modules() for buffer in module._buffers.values()]
-    values = [holder.value for holder in holders]
-    copies = [x.detach().clone() if isinstance(x, Tensor) else x for x in values]
-    try:
-        with use_generator(generator):
-            yield
-    finally:
-        for holder, value, copied in zip(holders, values, copies, strict=True):
-            if isinstance(value, Tensor):
-                value.copy_(copied)
-            holder.update(value)
-
-
-@contextmanager
-def _recorded(layers: Sequence[tuple[Module, LayerSummary]]) -> Iterator[list[LayerSummary]]:
-    """Record the results of every layer; yield the stack of layers that are being called."""
-    active: list[LayerSummary] = []
-    own = [
-        vars(module).get("forward") for module, _ in layers
-    ]  # an attribute of the instance, or None
-    for module, layer in layers:
-        vars(module)["forward"] = _recording(module.forward, layer, active)
-    try:
-        yield active
-    finally:
-        for (module, _), forward in zip(layers, own, strict=True):
-            if forward is None:
-                del vars(module)["forward"]
-            else:
-                vars(module)["forward"] = forward
 
 
 def _recording(
