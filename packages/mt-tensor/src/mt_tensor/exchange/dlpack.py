@@ -28,47 +28,6 @@ DEFAULT_STREAM, NO_STREAM = 1, -1
 """The argument `stream` for the default stream of a device, and for callers that synchronize."""
 
 
-VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-"""Whether NumPy exports versioned capsules, which can mark memory as read-only."""
-
-
-TAKES_WRITABLE = np.lib.NumpyVersion(np.__version__) >= "2.2.5"
-"""Whether arrays that NumPy imports are writeable; before, it marks all of them as read-only."""
-
-
-def import_array(array: Any) -> Array:
-    """Import an array of another library as a NumPy array that shares its memory.
-
-    Raises:
-        BufferError: the library does not share the memory.
-    """
-    if TAKES_WRITABLE:
-        return np.from_dlpack(array)
-    return np.asarray(_Writable(np.from_dlpack(_Unversioned(array))))
-
-
-class _Unversioned:
-    """An array that exports unversioned capsules, which only exist for writeable memory."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __dlpack_device__(self) -> Any:
-        return self.array.__dlpack_device__()
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__()
-
-
-class _Writable:
-    """The memory of an array, marked as writeable."""
-
-    def __init__(self, array: Array) -> None:
-        self.array = array  # keeps the memory alive
-        address, _ = array.__array_interface__["data"]
-        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
-
-
 def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     """Import an array of another library as a tensor that shares its memory.
 
@@ -93,7 +52,7 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     if device[0] != CPU:
         return _import_from_device(ext_tensor, device, backend)
     try:
-        array = import_array(ext_tensor)
+        array = np.from_dlpack(ext_tensor)
     except (BufferError, RuntimeError) as error:
         bits = _import_bfloat16(ext_tensor)
         if bits is None:
@@ -203,10 +162,8 @@ def __dlpack__(
         array = array.copy()
     if self.dtype is bfloat16:
         return of_bfloat16(array.view(np.uint16).__dlpack__())
-    # Consumers must accept unversioned capsules, as from older producers.
-    options: dict[str, Any] = {"max_version": max_version} if VERSIONED else {}
     try:
-        return array.__dlpack__(**options)
+        return array.__dlpack__(max_version=max_version)
     except BufferError as error:
         raise ExchangeError(f"the elements cannot be exported: {error}.") from error
 
