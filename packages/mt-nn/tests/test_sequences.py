@@ -10,7 +10,7 @@ from mt_nn.conformance.drawing import draw
 X = mt.tensor(draw(2, 5, 8))
 
 
-def test_dropout_of_attention_in_training_alone() -> None:
+def test_attention_dropout_only_in_training() -> None:
     attention = nn.MultiheadAttention(8, 2, dropout=0.5, batch_first=True)
     for need_weights in (True, False):
         attention.train()
@@ -24,7 +24,7 @@ def test_dropout_of_attention_in_training_alone() -> None:
     assert 0.2 < (weights == 0).float().mean().item() < 0.8
 
 
-def test_keys_that_are_padding_change_nothing() -> None:
+def test_padded_keys_have_no_effect() -> None:
     attention = nn.MultiheadAttention(8, 2, batch_first=True)
     padding = mt.tensor([[False] * 3 + [True] * 2] * 2)
     padded, weights = attention(X, X, X, padding)
@@ -34,7 +34,7 @@ def test_keys_that_are_padding_change_nothing() -> None:
     assert not weights[:, :, 3:].any()
 
 
-def test_the_causal_mask() -> None:
+def test_causal_mask() -> None:
     mask = nn.Transformer.generate_square_subsequent_mask(3)
     assert mask.tolist() == [[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]]
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
@@ -44,7 +44,7 @@ def test_the_causal_mask() -> None:
     np.testing.assert_allclose(whole[:, :3].detach(), part.detach(), rtol=1e-5, atol=1e-6)
 
 
-def test_copies_begin_alike_and_are_apart() -> None:
+def test_layers_are_independent_copies() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
     encoder = nn.TransformerEncoder(layer, 2)
     first, second = (dict(copy.named_parameters()) for copy in encoder.layers)
@@ -57,14 +57,14 @@ def test_copies_begin_alike_and_are_apart() -> None:
     assert dict(layer.named_parameters())["linear1.weight"].value.grad is None
 
 
-def test_a_transformer_drops_in_training() -> None:
+def test_transformer_dropout() -> None:
     model = nn.Transformer(8, 2, 1, 1, 16, dropout=0.5, batch_first=True)
     assert not mt.equal(model(X, X), model(X, X))
     model.eval()
     assert mt.equal(model(X, X), model(X, X))
 
 
-def test_a_custom_encoder() -> None:
+def test_custom_encoder() -> None:
     encoder = nn.Sequential(nn.Linear(8, 8))
     encoder.forward = lambda src, *_: src  # type: ignore[method-assign]
     model = nn.Transformer(8, 2, 1, 1, 16, custom_encoder=encoder, dropout=0.0)
@@ -72,7 +72,7 @@ def test_a_custom_encoder() -> None:
 
 
 @pytest.mark.parametrize("base", [10000.0, 10.0])
-def test_products_of_turned_vectors_depend_on_their_distance_alone(base: float) -> None:
+def test_rotary_products_depend_on_the_distance_only(base: float) -> None:
     rotary = nn.RotaryPositions(6, base)
     query, key = (mt.tensor(draw(1, 6, dtype="float64", seed=seed)) for seed in (1, 2))
 
@@ -90,7 +90,7 @@ def test_products_of_turned_vectors_depend_on_their_distance_alone(base: float) 
 
 
 @pytest.mark.parametrize("layer", [nn.SinusoidalPositions(8), nn.RotaryPositions(8)])
-def test_positions_go_on_at_an_offset(layer: nn.Module) -> None:
+def test_positions_with_an_offset(layer: nn.Module) -> None:
     np.testing.assert_array_equal(layer(X)[:, 3:], layer(X[:, 3:], offset=3))
     assert layer(X.half()).dtype is mt.float16
     np.testing.assert_array_equal(
