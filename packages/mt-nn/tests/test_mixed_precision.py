@@ -36,7 +36,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 @pytest.mark.torch
 @pytest.mark.parametrize("name", CALLS)
-def test_functions_have_the_types_and_values_of_torchs(name: str) -> None:
+def test_functions_match_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
     with mt.autocast("cpu"):
         ours = CALLS[name](mt, F, mt.tensor(ROWS))
@@ -67,7 +67,7 @@ MODULES: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
 @pytest.mark.parametrize("way", ["autocast", "bfloat16", "half"])
 @pytest.mark.parametrize("name", MODULES)
-def test_networks_learn_what_they_learn_in_float32(name: str, way: str, backend: str) -> None:
+def test_gradients_are_close_to_float32(name: str, way: str, backend: str) -> None:
     make, shape = MODULES[name]
     if backend == "simple" and name != "perceptron":
         return  # which is slow, and has no kernels of its own
@@ -96,7 +96,7 @@ def test_networks_learn_what_they_learn_in_float32(name: str, way: str, backend:
 
 
 @pytest.mark.parametrize("make", [nn.optim.SGD, nn.optim.Adam, nn.optim.AdamW, nn.optim.RMSprop])
-def test_optimizers_move_parameters_of_bfloat16(make: Any) -> None:
+def test_optimizers_update_bfloat16_parameters(make: Any) -> None:
     start = [1.0, -2.0, 3.0]
     ends = []
     for dtype in ("bfloat16", "float32"):

@@ -54,7 +54,7 @@ def run(shape: tuple[int, ...], steps: int, **settings: Any) -> Array:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_steps_are_those_of_the_formula(settings: dict[str, Any], shape: tuple[int, int]) -> None:
+def test_steps_match_the_formula(settings: dict[str, Any], shape: tuple[int, int]) -> None:
     x, average = start(shape), np.zeros(shape)
     rate, kept = settings.get("lr", 1e-3), settings.get("momentum", 0.95)
     rows, columns = shape
@@ -73,7 +73,7 @@ def test_steps_are_those_of_the_formula(settings: dict[str, Any], shape: tuple[i
 
 
 @pytest.mark.parametrize("shape", [(4, 4), (3, 7), (7, 3)])
-def test_singular_values_come_close_to_1(shape: tuple[int, int]) -> None:
+def test_singular_values_are_close_to_1(shape: tuple[int, int]) -> None:
     made = orthogonalized(mt.tensor(start(shape)), FACTORS, 5, 1e-7)
     values = np.linalg.svd(made.numpy(), compute_uv=False)
     assert values.min() > 0.6
@@ -81,7 +81,7 @@ def test_singular_values_come_close_to_1(shape: tuple[int, int]) -> None:
     assert orthogonalized(mt.zeros(shape), FACTORS, 5, 1e-7).tolist() == np.zeros(shape).tolist()
 
 
-def test_float16_is_made_orthogonal_in_float32() -> None:
+def test_float16_is_orthogonalized_in_float32() -> None:
     weight = nn.Parameter(mt.ones(2, 3).half())
     weight.grad = mt.tensor([[300.0, 1.0, -200.0], [250.0, 90.0, 2.0]], dtype="float16")
     Muon([weight], lr=0.5).step()
@@ -91,7 +91,9 @@ def test_float16_is_made_orthogonal_in_float32() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_follows_torch_to_its_rounding(settings: dict[str, Any], shape: tuple[int, int]) -> None:
+def test_steps_match_torch_within_rounding(
+    settings: dict[str, Any], shape: tuple[int, int]
+) -> None:
     torch = pytest.importorskip("torch")
     weight = torch.nn.Parameter(torch.tensor(start(shape)))
     optimizer = torch.optim.Muon([weight], **settings)
@@ -103,7 +105,7 @@ def test_follows_torch_to_its_rounding(settings: dict[str, Any], shape: tuple[in
     np.testing.assert_allclose(ours, weight.detach().numpy(), atol=0.02 * moved)
 
 
-def test_signature_defaults_and_states_are_torchs() -> None:
+def test_signature_defaults_and_states_match_torch() -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = (
         [(p.name, p.kind, p.default) for p in inspect.signature(kind).parameters.values()]
@@ -124,7 +126,7 @@ def test_signature_defaults_and_states_are_torchs() -> None:
     its.load_state_dict(state)
 
 
-def test_a_state_survives_json() -> None:
+def test_state_dict_as_json() -> None:
     weight = nn.Parameter(mt.tensor(start((3, 4))))
     optimizer = Muon([weight], lr=0.1)
     groups = json.loads(json.dumps(optimizer.state_dict()["param_groups"]))
@@ -152,6 +154,6 @@ def test_bad_settings(settings: dict[str, Any], message: str) -> None:
         Muon([nn.Parameter(mt.ones(2, 2))], **settings)
 
 
-def test_only_matrices() -> None:
+def test_parameters_must_be_matrices() -> None:
     with pytest.raises(nn.SettingError, match=r"shape \(2,\) was given.*AdamW"):
         Muon(nn.Linear(2, 2).parameters())

@@ -264,7 +264,7 @@ def test_invalid_arguments_of_padding_and_packing() -> None:
     with pytest.raises(nn.InputError, match="not sorted"):
         pack_padded_sequence(padded, LENGTHS)
     for lengths in ([1, 2], [5, 1, 1], [2, 1, 0], [1.5, 1.0, 1.0], []):
-        with pytest.raises(nn.InputError, match="takes a length"):
+        with pytest.raises(nn.InputError, match="takes one length per sequence"):
             pack_padded_sequence(padded, lengths, enforce_sorted=False)  # type: ignore[arg-type]
     packed = pack_sequence(sequences, enforce_sorted=False)
     with pytest.raises(nn.InputError, match="total_length=3"):

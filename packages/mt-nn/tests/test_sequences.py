@@ -34,7 +34,7 @@ def test_padded_keys_have_no_effect() -> None:
     assert not weights[:, :, 3:].any()
 
 
-def test_the_causal_mask() -> None:
+def test_causal_mask() -> None:
     mask = nn.Transformer.generate_square_subsequent_mask(3)
     assert mask.tolist() == [[0, -np.inf, -np.inf], [0, 0, -np.inf], [0, 0, 0]]
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
@@ -64,7 +64,7 @@ def test_transformer_has_dropout_in_training() -> None:
     assert mt.equal(model(X, X), model(X, X))
 
 
-def test_a_custom_encoder() -> None:
+def test_custom_encoder() -> None:
     encoder = nn.Sequential(nn.Linear(8, 8))
     encoder.forward = lambda src, *_: src  # type: ignore[method-assign]
     model = nn.Transformer(8, 2, 1, 1, 16, custom_encoder=encoder, dropout=0.0)

@@ -130,7 +130,7 @@ def close(name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("name", "settings"), PAIRS)
-def test_steps_and_states_are_torchs(name: str, settings: dict[str, Any]) -> None:
+def test_steps_and_states_match_torch(name: str, settings: dict[str, Any]) -> None:
     ours, theirs = Side(name, settings, True), Side(name, settings, False)
     for _ in range(STEPS):
         ours.step()
@@ -145,7 +145,7 @@ def test_steps_and_states_are_torchs(name: str, settings: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(("name", "settings"), PAIRS[::2])
-def test_states_travel_to_torch_and_back(name: str, settings: dict[str, Any]) -> None:
+def test_states_are_exchanged_with_torch(name: str, settings: dict[str, Any]) -> None:
     ours, theirs = Side(name, settings, True), Side(name, settings, False)
     for _ in range(3):
         ours.step()
@@ -168,7 +168,7 @@ def test_states_travel_to_torch_and_back(name: str, settings: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_defaults_are_torchs(name: str) -> None:
+def test_defaults_match_torch(name: str) -> None:
     ours = getattr(optim, name)([nn.Parameter(mt.ones(1))]).defaults
     theirs = getattr(torch.optim, name)([torch.nn.Parameter(torch.ones(1))]).defaults
     assert ours == theirs
@@ -198,7 +198,7 @@ def test_a_hundred_steps_with_a_file_in_the_middle(name: str, tmp_path: Any) -> 
 
 
 @pytest.mark.parametrize("name", [*OPTIMIZERS, "LBFGS"])
-def test_signatures_are_torchs(name: str) -> None:
+def test_signatures_match_torch(name: str) -> None:
     ours, theirs = (
         [(p.name, p.kind, p.default) for p in inspect.signature(kind).parameters.values()]
         for kind in (getattr(optim, name), getattr(torch.optim, name))
@@ -256,7 +256,7 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
         for settings in all_settings
     ],
 )
-def test_what_torch_refuses_is_refused(name: str, settings: dict[str, Any]) -> None:
+def test_settings_that_torch_rejects(name: str, settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - messages are torch's own
         getattr(torch.optim, name)([torch.nn.Parameter(torch.ones(1))], **settings)
     with pytest.raises(nn.SettingError):
@@ -307,7 +307,7 @@ SEARCHES = [
 
 
 @pytest.mark.parametrize("settings", SEARCHES, ids=str)
-def test_lbfgs_takes_torchs_steps(settings: dict[str, Any]) -> None:
+def test_lbfgs_matches_torch(settings: dict[str, Any]) -> None:
     ours, theirs = Fit(True, settings), Fit(False, settings)
     for _ in range(4):
         (loss, calls), (other_loss, other_calls) = ours.step(), theirs.step()
@@ -318,7 +318,7 @@ def test_lbfgs_takes_torchs_steps(settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("settings", SEARCHES[1:4], ids=str)
-def test_lbfgs_travels_to_torch_and_back(settings: dict[str, Any]) -> None:
+def test_lbfgs_states_are_exchanged_with_torch(settings: dict[str, Any]) -> None:
     ours, theirs, again = Fit(True, settings), Fit(False, settings), Fit(True, settings)
     ours.step()
 
@@ -347,7 +347,7 @@ def test_lbfgs_travels_to_torch_and_back(settings: dict[str, Any]) -> None:
 # --- Names, and rates in tensors ------------------------------------------------------------------
 
 
-def test_names_of_parameters_are_kept_as_in_torch() -> None:
+def test_param_names_match_torch() -> None:
     states = []
     for library, optimizers, new in ((nn, optim, mt.ones), (torch.nn, torch.optim, torch.ones)):
         model = library.Linear(3, 2)
@@ -367,7 +367,7 @@ def test_names_of_parameters_are_kept_as_in_torch() -> None:
     assert ours[0][0]["param_names"] == ["weight", "bias"]
 
 
-def test_rates_in_tensors_are_read_at_each_step_as_in_torch() -> None:
+def test_tensor_rates_match_torch() -> None:
     places = []
     for library, optimizers, new in ((nn, optim, mt.tensor), (torch.nn, torch.optim, torch.tensor)):
         x, rate = library.Parameter(new([1.0, -2.0])), new(0.1)
@@ -480,7 +480,7 @@ def made(library: Any, name: str, optimizer: Any, settings: dict[str, Any]) -> A
 
 
 @pytest.mark.parametrize("name", [*SCHEDULERS, "ReduceLROnPlateau", "SequentialLR"])
-def test_arguments_of_schedulers_are_torchs(name: str) -> None:
+def test_scheduler_signatures_match_torch(name: str) -> None:
     ours, theirs = (
         inspect.signature(getattr(library.swa_utils, name, getattr(library.lr_scheduler, name, 0)))
         for library in (optim, torch.optim)
@@ -492,7 +492,7 @@ def test_arguments_of_schedulers_are_torchs(name: str) -> None:
         assert p.default == pytest.approx(theirs.parameters[p.name].default)
 
 
-def test_every_scheduler_of_torchs_is_there() -> None:
+def test_all_schedulers_of_torch_exist() -> None:
     theirs = {
         name
         for name, kind in vars(torch.optim.lr_scheduler).items()
@@ -503,7 +503,7 @@ def test_every_scheduler_of_torchs_is_there() -> None:
 
 @pytest.mark.parametrize("kind", ["SGD", "Adam"])
 @pytest.mark.parametrize(("name", "settings"), SCHEDULES)
-def test_rates_are_torchs(name: str, settings: dict[str, Any], kind: str) -> None:
+def test_rates_match_torch(name: str, settings: dict[str, Any], kind: str) -> None:
     momentum = {"momentum": 0.9} if kind == "SGD" else {}
     mine, theirs = optimizers(kind, **momentum)
     ours = made(optim, name, mine, settings)
@@ -517,7 +517,7 @@ def test_rates_are_torchs(name: str, settings: dict[str, Any], kind: str) -> Non
 
 
 @pytest.mark.parametrize(("name", "settings"), SCHEDULES)
-def test_schedules_travel_to_torch_and_back(name: str, settings: dict[str, Any]) -> None:
+def test_scheduler_states_are_exchanged_with_torch(name: str, settings: dict[str, Any]) -> None:
     mine, theirs = optimizers(momentum=0.9)
     ours = made(optim, name, mine, settings)
     for _ in range(5):
@@ -552,7 +552,7 @@ def test_schedules_travel_to_torch_and_back(name: str, settings: dict[str, Any])
         ("OneCycleLR", {"max_lr": 0.1, "total_steps": 20, "cycle_momentum": False}),
     ],
 )
-def test_training_goes_on_at_an_epoch_as_in_torch(name: str, settings: dict[str, Any]) -> None:
+def test_last_epoch_matches_torch(name: str, settings: dict[str, Any]) -> None:
     mine, theirs = optimizers()
     for library, optimizer in ((optim, mine), (torch.optim, theirs)):
         scheduler = made(library, name, optimizer, settings)
@@ -580,7 +580,7 @@ MEASURES = [1.0, 0.9, 0.95, 0.9, 0.91, 0.92, 0.89995, 0.8, 0.8, 0.8, 0.8, 0.8, 0
     ],
     ids=str,
 )
-def test_plateaus_are_torchs(settings: dict[str, Any]) -> None:
+def test_plateaus_match_torch(settings: dict[str, Any]) -> None:
     mine, theirs = optimizers()
     ours = made(optim, "ReduceLROnPlateau", mine, settings)
     other = made(torch.optim, "ReduceLROnPlateau", theirs, settings)
@@ -612,7 +612,7 @@ def combined(library: Any, optimizer: Any, kind: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["cosine", "step", "lambda", "restarts", "at once", "chained"])
-def test_combinations_are_torchs(kind: str) -> None:
+def test_combinations_match_torch(kind: str) -> None:
     mine, theirs = optimizers()
     ours, other = combined(optim, mine, kind), combined(torch.optim, theirs, kind)
     for number in range(16):
@@ -625,7 +625,7 @@ def test_combinations_are_torchs(kind: str) -> None:
             ours.load_state_dict(other.state_dict())
 
 
-def test_restarts_go_to_any_epoch_as_in_torch() -> None:
+def test_restarts_at_any_epoch_match_torch() -> None:
     mine, theirs = optimizers()
     settings = {"T_0": 3, "T_mult": 2, "eta_min": 0.01}
     ours = made(optim, "CosineAnnealingWarmRestarts", mine, settings)
@@ -640,7 +640,7 @@ def test_restarts_go_to_any_epoch_as_in_torch() -> None:
 
 
 @pytest.mark.parametrize("momentum", [0.1, None])
-def test_statistics_of_batches_are_measured_anew_as_in_torch(momentum: float | None) -> None:
+def test_update_bn_matches_torch(momentum: float | None) -> None:
     images = [draw(4, 3, seed=seed) for seed in range(3)]
     found = []
     for library, averages, new in (
@@ -680,7 +680,7 @@ def assert_same_gradients(ours: list[Any], theirs: list[Any]) -> None:
 
 @pytest.mark.parametrize("norm_type", [1.0, 2.0, 3.0, float("inf")])
 @pytest.mark.parametrize("max_norm", [0.1, 100.0])
-def test_clipped_norms_are_torchs(norm_type: float, max_norm: float) -> None:
+def test_clipped_norms_match_torch(norm_type: float, max_norm: float) -> None:
     ours, theirs = with_gradients()
     total = nn.utils.clip_grad_norm_(ours, max_norm, norm_type)
     other = torch.nn.utils.clip_grad_norm_(theirs, max_norm, norm_type)
@@ -688,7 +688,7 @@ def test_clipped_norms_are_torchs(norm_type: float, max_norm: float) -> None:
     assert_same_gradients(ours, theirs)
 
 
-def test_clipped_values_and_vectors_are_torchs() -> None:
+def test_clipped_values_and_vectors_match_torch() -> None:
     ours, theirs = with_gradients()
     nn.utils.clip_grad_value_(ours, 0.3)
     torch.nn.utils.clip_grad_value_(theirs, 0.3)
@@ -701,7 +701,7 @@ def test_clipped_values_and_vectors_are_torchs() -> None:
 
 
 @pytest.mark.parametrize("rule", ["mean", "ema", "ema of all"])
-def test_averaged_models_are_torchs(rule: str) -> None:
+def test_averaged_models_match_torch(rule: str) -> None:
     models = []
     for library, averages, new in (
         (nn, optim.swa_utils, mt.tensor),

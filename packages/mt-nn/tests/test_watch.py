@@ -5,10 +5,10 @@ import threading
 import pytest
 
 from mt_nn.errors import SettingError
-from mt_nn.parallel.watch import Watch, timeout_wanted
+from mt_nn.parallel.watch import Watch, timeout_setting
 
 
-def test_a_wait_that_is_too_long_ends_the_program_and_names_the_operation() -> None:
+def test_timeout_names_the_operation() -> None:
     told: list[str] = []
     ended = threading.Event()
     watch = Watch(0.1, lambda problem: (told.append(problem), ended.set())[1])
@@ -24,14 +24,14 @@ def test_a_wait_that_is_too_long_ends_the_program_and_names_the_operation() -> N
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0", "-1", "nan", "inf"])
-def test_a_timeout_is_a_positive_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_timeouts(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MT_RANK_TIMEOUT", text)
     with pytest.raises(SettingError, match="MT_RANK_TIMEOUT must be a positive number of seconds"):
-        timeout_wanted()
+        timeout_setting()
 
 
-def test_the_timeout_is_said_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MT_RANK_TIMEOUT", raising=False)
-    assert timeout_wanted() == 300.0
+    assert timeout_setting() == 300.0
     monkeypatch.setenv("MT_RANK_TIMEOUT", "2.5")
-    assert timeout_wanted() == 2.5
+    assert timeout_setting() == 2.5

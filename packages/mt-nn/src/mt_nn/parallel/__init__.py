@@ -1,8 +1,8 @@
-"""Training by several processes at once, on one machine or on many, over MPI.
+"""Distributed training with several processes (ranks), on one or several machines, with MPI.
 
     mpiexec -n 4 python train.py
 
-It is imported by whoever trains so, and not by `import mt_nn`.
+`import mt_nn` does not import this package.
 """
 
 from mt_nn.parallel.batch_norm import SyncBatchNorm

@@ -1,9 +1,9 @@
-"""Averages of gradients over all ranks, made while backpropagation goes on.
+"""Averaging of gradients over all ranks, overlapped with backpropagation.
 
-Gradients become complete from the last layer to the first. They are gathered in *buckets* in that
-order, and as soon as a bucket is full its sum is begun, while the layers before are still being
-differentiated (Li and others, PyTorch Distributed, 2020). All ranks begin the same sums in the same
-order. When the last gradient is there, what is left of the waiting is done.
+Gradients become complete from the last layer to the first. They are collected in *buckets* in that
+order. As soon as a bucket is full, its sum is started, while earlier layers are still being
+differentiated (Li et al. 2020, "PyTorch Distributed"). All ranks start the same sums in the same
+order. After the last gradient, wait for all sums.
 """
 
 from __future__ import annotations
@@ -23,24 +23,22 @@ from mt_tensor.extending import Array
 # --- Packing --------------------------------------------------------------------------------------
 
 
-def traveling(dtype: DType) -> DType:
-    """Return the type in which elements of a type are sent."""
+def transfer_dtype(dtype: DType) -> DType:
+    """Return the dtype in which elements are sent: float32 for narrow floating-point dtypes."""
     return float32 if dtype.is_narrow else dtype
 
 
 class Packed:
-    """Room for tensors of one type, one after the other.
-
-    It is memory of the host, from where messages are sent.
+    """A contiguous buffer in host memory for several tensors of one dtype.
 
     Args:
-        shapes: those of the tensors.
-        dtype: the type in which they travel.
-        backend: that of the tensors.
+        shapes: the shapes of the tensors.
+        dtype: the dtype of the buffer.
+        backend: the backend of the tensors.
 
     Attributes:
-        tensor: all of the room, 1-D.
-        buffer: the same, as a group takes it.
+        tensor: the whole buffer, 1-D.
+        buffer: the same memory as a NumPy array.
     """
 
     def __init__(
@@ -57,21 +55,21 @@ class Packed:
             for start, end, shape in zip(ends, ends[1:], shapes, strict=False)
         ]
 
-    def put(self, place: int, tensor: Tensor | None) -> None:
-        """Copy a tensor to its place; or zeros, if there is none."""
-        part = self._parts[place]
+    def put(self, index: int, tensor: Tensor | None) -> None:
+        """Copy a tensor to its part of the buffer; fill that with zeros for None."""
+        part = self._parts[index]
         if tensor is None:
             part.zero_()
         else:
             _copy(tensor, part)
 
-    def take(self, place: int, tensor: Tensor) -> None:
-        """Copy what is at a place into a tensor."""
-        _copy(self._parts[place], tensor)
+    def take(self, index: int, tensor: Tensor) -> None:
+        """Copy a part of the buffer to a tensor."""
+        _copy(self._parts[index], tensor)
 
 
 def _copy(source: Tensor, target: Tensor) -> None:
-    """Copy elements as the backend does: `copy_` would look at what does not matter here."""
+    """Copy elements with the backend, without the checks of `copy_`."""
     if source.backend is not target.backend:
         source = source.detach().to(target.backend)
     target.backend.copy(source._tensor, target._tensor)
@@ -79,90 +77,89 @@ def _copy(source: Tensor, target: Tensor) -> None:
 
 
 def broadcast(group: Group, tensors: Iterable[Tensor], what: str, root: int = 0) -> None:
-    """Give all ranks the elements of the tensors of one rank, `root`.
+    """Copy the elements of tensors from the rank `root` to all others.
 
-    There is a message for each type; `what` the tensors are is for error messages.
+    There is one message per dtype; `what` describes the tensors in error messages.
     """
     if group.size == 1:
         return
-    alike: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
+    groups: dict[tuple[DType, TensorBackend], list[Tensor]] = {}
     for tensor in tensors:
-        alike.setdefault((traveling(tensor.dtype), tensor.backend), []).append(tensor)
-    for kind, some in alike.items():
-        packed = Packed([tensor.shape for tensor in some], *kind)
+        groups.setdefault((transfer_dtype(tensor.dtype), tensor.backend), []).append(tensor)
+    for kind, members in groups.items():
+        packed = Packed([tensor.shape for tensor in members], *kind)
         if group.rank == root:
-            for place, tensor in enumerate(some):
-                packed.put(place, tensor)
+            for index, tensor in enumerate(members):
+                packed.put(index, tensor)
         group.broadcast(packed.buffer, what, root)
         if group.rank != root:
-            for place, tensor in enumerate(some):
-                packed.take(place, tensor)
+            for index, tensor in enumerate(members):
+                packed.take(index, tensor)
 
 
 # --- Averaging ------------------------------------------------------------------------------------
 
 
 FIRST_BYTES = 2**20
-"""The size of the first bucket: a small one is full early."""
+"""The size of the first bucket, which is small so that it is full early."""
 
 Named = tuple[str, Parameter]
 
 
 class _Bucket:
-    """Gradients of some parameters, which are added up in one message."""
+    """Gradients of some parameters, which are summed with one message."""
 
     def __init__(self, members: Sequence[Named]) -> None:
         self.members = members
         first = members[0][1]
         shapes = [parameter.shape for _, parameter in members]
-        self.packed = Packed(shapes, traveling(first.dtype), first.backend)
+        self.packed = Packed(shapes, transfer_dtype(first.dtype), first.backend)
         self.missing = set(range(len(members)))
         self.sum: Pending | None = None
 
 
 class Averaging:
-    """Averages the gradients of parameters whenever all of them have one.
+    """Average gradients as soon as all parameters have one.
 
     Args:
         group: the ranks.
-        parameters: by name, in the order in which a model uses them.
-        bucket_bytes: how large buckets are, except the first one.
+        parameters: names and parameters, in the order in which a model uses them.
+        bucket_bytes: the size of all buckets except the first.
     """
 
     def __init__(self, group: Group, parameters: Sequence[Named], bucket_bytes: float) -> None:
         self._group = group
-        self._buckets = [_Bucket(each) for each in _divided(parameters, bucket_bytes)]
-        self._places = {
-            id(parameter): (bucket, place)
+        self._buckets = [_Bucket(each) for each in _split(parameters, bucket_bytes)]
+        self._positions = {
+            id(parameter): (bucket, index)
             for bucket in self._buckets
-            for place, (_, parameter) in enumerate(bucket.members)
+            for index, (_, parameter) in enumerate(bucket.members)
         }
         self._parameters = [p for bucket in self._buckets for _, p in bucket.members]
-        self._begun = 0  # how many buckets
-        self._unused: Array | None = None  # of which parameters no gradient is expected here
+        self._started = 0  # the number of buckets whose sum was started
+        self._unused: Array | None = None  # 1 for each parameter that is not used on this rank
         self.active = False
         for _, parameter in parameters:
-            parameter.register_post_accumulate_grad_hook(self._arrived)
+            parameter.register_post_accumulate_grad_hook(self._gradient_is_complete)
 
     def expect(self, unused: Collection[int] | None) -> None:
         """Prepare for the gradients of a new result.
 
         Args:
-            unused: the parameters, by `id`, that it does not depend on; None if nobody has looked.
+            unused: the ids of the parameters that it does not depend on; None if unknown.
 
         Raises:
-            RankError: of the last result, some parameters have got a gradient and others have not.
+            RankError: only some of the parameters received a gradient from the last result.
         """
         missing = [
-            bucket.members[place][0] for bucket in self._buckets for place in sorted(bucket.missing)
+            bucket.members[index][0] for bucket in self._buckets for index in sorted(bucket.missing)
         ]
-        if missing and len(missing) < len(self._places):
-            self._forget()
+        if missing and len(missing) < len(self._positions):
+            self._reset()
             raise RankError(
-                f"of the last result, {', '.join(missing[:5])}"
-                f"{', ...' if len(missing) > 5 else ''} got no gradient, so that no rank could go "
-                "on: let a result depend on all parameters, or give DataParallel "
-                "find_unused_parameters=True."
+                f"{', '.join(missing[:5])}{', ...' if len(missing) > 5 else ''} received no "
+                "gradient from the last result, so gradients could not be averaged: let the result "
+                "depend on all parameters, or use DataParallel(find_unused_parameters=True)."
             )
         self.active = True
         self._unused = None
@@ -170,91 +167,91 @@ class Averaging:
             self._unused = np.array([id(each) in unused for each in self._parameters], np.int32)
             for each in self._parameters:
                 if id(each) in unused:
-                    self._note(each)
-            self._go_on()
+                    self._pack(each)
+            self._advance()
 
     def average(self) -> None:
-        """Average the gradients that parameters have now; one that is missing counts as zeros."""
+        """Average the current gradients; missing ones count as zeros."""
         self.expect({id(p) for p in self._parameters if p.grad is None})
         for parameter in self._parameters:
             if parameter.grad is not None:
-                self._note(parameter)
-        self._go_on()
+                self._pack(parameter)
+        self._advance()
         self.active = False
 
-    def _arrived(self, parameter: Parameter) -> None:
-        """Take the gradient of a parameter, which is complete."""
+    def _gradient_is_complete(self, parameter: Parameter) -> None:
         if self.active:
-            self._note(parameter)
-            self._go_on()
+            self._pack(parameter)
+            self._advance()
 
-    def _note(self, parameter: Parameter) -> None:
-        bucket, place = self._places[id(parameter)]
-        if place not in bucket.missing:
+    def _pack(self, parameter: Parameter) -> None:
+        """Copy a gradient to its bucket."""
+        bucket, index = self._positions[id(parameter)]
+        if index not in bucket.missing:
             raise RankError(
-                f"{bucket.members[place][0]} got a second gradient before all parameters had one: "
-                "compute all but the last within no_sync(), or differentiate the sum of the "
-                "results."
+                f"{bucket.members[index][0]} received a second gradient before all parameters had "
+                "one: compute all gradients except the last ones within no_sync(), or "
+                "differentiate the sum of the results."
             )
-        bucket.missing.discard(place)
-        bucket.packed.put(place, parameter.grad)
+        bucket.missing.discard(index)
+        bucket.packed.put(index, parameter.grad)
 
-    def _go_on(self) -> None:
-        """Begin the sums of buckets that are full, in their order; finish when there is none."""
-        for bucket in self._buckets[: self._begun]:
+    def _advance(self) -> None:
+        """Start the sums of full buckets, in order; after the last one, finish."""
+        for bucket in self._buckets[: self._started]:
             if bucket.sum is not None:
                 bucket.sum.progress()
-        while self._begun < len(self._buckets) and not self._buckets[self._begun].missing:
-            bucket = self._buckets[self._begun]
-            self._begun += 1
-            what = f"gradients {self._begun} of {len(self._buckets)}"
+        while self._started < len(self._buckets) and not self._buckets[self._started].missing:
+            bucket = self._buckets[self._started]
+            self._started += 1
+            what = f"gradients {self._started} of {len(self._buckets)}"
             bucket.sum = self._group.start_sum(bucket.packed.buffer, what)
-        if self._begun == len(self._buckets):
+        if self._started == len(self._buckets):
             self._finish()
 
     def _finish(self) -> None:
-        """Wait for the sums, and let gradients be means."""
-        used_nowhere = self._used_nowhere()
+        """Wait for the sums, and store the means as gradients."""
+        unused = self._unused_on_all_ranks()
         for bucket in self._buckets:
             if bucket.sum is not None:
                 bucket.sum.wait()
             bucket.packed.tensor.div_(self._group.size)
-            for place, (_, parameter) in enumerate(bucket.members):
-                if id(parameter) in used_nowhere:
+            for index, (_, parameter) in enumerate(bucket.members):
+                if id(parameter) in unused:
                     continue
                 if parameter.grad is None:
                     parameter.grad = parameter._full(parameter.shape, 0.0, parameter.dtype)
-                bucket.packed.take(place, parameter.grad)
-        self._forget()
+                bucket.packed.take(index, parameter.grad)
+        self._reset()
 
-    def _used_nowhere(self) -> set[int]:
-        """Return the parameters, by `id`, that the result depends on at no rank."""
+    def _unused_on_all_ranks(self) -> set[int]:
+        """Return the ids of the parameters that are not used on any rank."""
         if self._unused is None:
             return set()
         self._group.sum(self._unused, "unused parameters")
-        nowhere = np.flatnonzero(self._unused == self._group.size)
-        return {id(self._parameters[number]) for number in nowhere}
+        indices = np.flatnonzero(self._unused == self._group.size)
+        return {id(self._parameters[index]) for index in indices}
 
-    def _forget(self) -> None:
-        """Be ready for the next gradients."""
-        self._begun = 0
+    def _reset(self) -> None:
+        """Prepare for the next gradients."""
+        self._started = 0
         for bucket in self._buckets:
             bucket.missing = set(range(len(bucket.members)))
             bucket.sum = None
 
 
-def _divided(parameters: Sequence[Named], bucket_bytes: float) -> list[list[Named]]:
-    """Return parameters in buckets: the last ones first, of one type and backend each."""
+def _split(parameters: Sequence[Named], bucket_bytes: float) -> list[list[Named]]:
+    """Split parameters into buckets of one dtype and backend each, starting with the last."""
     buckets: list[list[Named]] = []
-    room = 0.0
+    free = 0.0
     before: tuple[DType, TensorBackend] | None = None
     for name, parameter in reversed(parameters):
-        kind = traveling(parameter.dtype), parameter.backend
+        kind = transfer_dtype(parameter.dtype), parameter.backend
         size = parameter.numel() * kind[0].itemsize
-        if size > room or kind != before:
-            room = bucket_bytes if buckets else min(FIRST_BYTES, bucket_bytes)
+        if size > free or kind != before:
+            free = bucket_bytes if buckets else min(FIRST_BYTES, bucket_bytes)
             buckets.append([])
         before = kind
         buckets[-1].append((name, parameter))
-        room -= size
+        free -= size
     return buckets

@@ -1,6 +1,6 @@
-"""`SyncBatchNorm`: batch normalization with the statistics of all shares of a batch.
+"""`SyncBatchNorm`: batch normalization with the statistics of the batches of all ranks.
 
-Without it each rank normalizes its own share, and small shares have poor statistics.
+Without it, each rank normalizes its own part of the batch, whose statistics are less accurate.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import mt_operators
 from mt_nn.errors import InputError
 from mt_nn.layers.normalization import BatchNorm, scaled, update_running_statistics
-from mt_nn.parallel.averaging import Packed, traveling
+from mt_nn.parallel.averaging import Packed, transfer_dtype
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
 from mt_tensor import Function, Tensor, empty_like
@@ -18,16 +18,11 @@ from mt_tensor.extending import wide
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalization over all ranks, for inputs of shape (batch, channels, ...); torch's.
+    """Batch normalization over all ranks, for inputs of shape (batch, channels, ...), as in torch.
 
     Args:
-        num_features: as all others but the last, see `BatchNorm2d`.
-        eps: see there.
-        momentum: see there.
-        affine: see there.
-        track_running_stats: see there.
-        process_group: the ranks; all of the program if None.
-        dtype: see there.
+        num_features, eps, momentum, affine, track_running_stats, dtype: see `BatchNorm2d`.
+        process_group: the ranks; all ranks of the program if None.
     """
 
     def __init__(
@@ -48,8 +43,8 @@ class SyncBatchNorm(BatchNorm):
         """Return a tensor of the same shape.
 
         Raises:
-            InputError: the input has no channels, or in training there is a single value of each
-                on all ranks together.
+            InputError: the input has another number of channels, or in training a single value per
+                channel on all ranks together.
         """
         if input.ndim < 2 or input.shape[1] != self.num_features:
             raise InputError(
@@ -62,7 +57,7 @@ class SyncBatchNorm(BatchNorm):
         dims = (0, *range(2, x.ndim))
         counts = group.gather(x.numel() // self.num_features, "number of values")
         if (count := sum(counts)) == 1:
-            raise InputError("SyncBatchNorm in training needs more than one value of each channel.")
+            raise InputError("SyncBatchNorm in training needs more than one value per channel.")
         mean = Sum.apply(x.sum(dims, keepdim=True), group) / max(count, 1)
         centered = x - mean
         variance = Sum.apply(centered.square().sum(dims, keepdim=True), group) / max(count, 1)
@@ -77,28 +72,28 @@ class SyncBatchNorm(BatchNorm):
     def convert_sync_batchnorm(
         cls, module: mt_operators.Module, process_group: Group | None = None
     ) -> mt_operators.Module:
-        """Return a model with such layers in the places of its batch norms, parameters kept."""
+        """Replace all batch normalization layers of a model, and return the model."""
         if isinstance(module, BatchNorm) and not isinstance(module, SyncBatchNorm):
             names = ("num_features", "eps", "momentum", "affine", "track_running_stats")
             settings: dict[str, Any] = {name: getattr(module, name) for name in names}
-            made = cls(**settings, process_group=process_group)
-            made.weight, made.bias = module.weight, module.bias
+            layer = cls(**settings, process_group=process_group)
+            layer.weight, layer.bias = module.weight, module.bias
             for name, buffer in module.named_buffers(recurse=False):
-                made.register_buffer(name, buffer)
-            return made.train(module.training)
+                layer.register_buffer(name, buffer)
+            return layer.train(module.training)
         for name, child in module.named_children():
             setattr(module, name, cls.convert_sync_batchnorm(child, process_group))
         return module
 
 
 class Sum(Function):
-    """The sum of a tensor over all ranks. As all of them use it, so is its gradient."""
+    """The sum of a tensor over all ranks; its gradient is the sum of all ranks' gradients."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
-        """Add up what all ranks give."""
+        """Return the sum."""
         ctx.group = group
-        packed = Packed([x.shape], traveling(x.dtype), x.backend)
+        packed = Packed([x.shape], transfer_dtype(x.dtype), x.backend)
         packed.put(0, x)
         group.sum(packed.buffer, "statistics of a batch")
         out = empty_like(x)
@@ -107,5 +102,5 @@ class Sum(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Add up the gradients that all ranks have."""
+        """Return the sum of the gradients."""
         return Sum.apply(grad, ctx.group), None

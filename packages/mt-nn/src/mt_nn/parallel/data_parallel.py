@@ -1,8 +1,8 @@
-"""`DataParallel`: a model that several ranks train together, each with a share of every batch.
+"""`DataParallel`: a model that several ranks train together, each with a part of every batch.
 
-Every rank holds the whole model, with the same parameters. Each computes the gradient of the mean
-loss of its share; the mean of these gradients is that of the whole batch, if shares are of equal
-size; and so all optimizers make the same step.
+Every rank has the whole model with the same parameters, and computes the gradient of the mean loss
+of its part of the batch. If the parts have equal sizes, the mean of these gradients is the gradient
+for the whole batch, so all optimizers make the same step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import mt_operators
 from mt_autodiff import topological_sort
 from mt_nn.core.module import Module
 from mt_nn.parallel.averaging import Averaging, broadcast
-from mt_nn.parallel.group import Group, agree
+from mt_nn.parallel.group import Group, check_same
 from mt_nn.parallel.world import world
 from mt_nn.utils.settings import check
 from mt_tensor import Generator, Tensor, get_rng_state, is_grad_enabled
@@ -23,29 +23,29 @@ from mt_tensor.extending import check_flags, numbers_of, use_generator
 
 
 class DataParallel(Module):
-    """A model whose gradients are the means over all ranks; torch's DistributedDataParallel.
+    """Average the gradients of a model over all ranks, like torch's DistributedDataParallel.
 
         model = DataParallel(LeNet())
 
-    Parameters and buffers become those of rank 0. From then on every `backward()` averages the
-    gradients, while it goes on. With one rank nothing is sent.
+    Parameters and buffers are copied from rank 0. Every `backward()` then averages the gradients,
+    overlapped with the computation. With one rank, nothing is sent.
 
     Args:
-        module: the model; `module` of the result.
-        broadcast_buffers: whether buffers become those of rank 0 again before each call in training
-            mode, such as the statistics of batch norm, which each rank takes of its own share.
-        bucket_cap_mb: how many megabytes of gradients are added up at once.
-        find_unused_parameters: whether results may depend on other parameters at each call. It
-            costs a walk through the graph, and a message.
-        process_group: the ranks; all of the program if None.
+        module: the model, an attribute of the result.
+        broadcast_buffers: whether to copy buffers, such as running statistics, from rank 0 before
+            each call in training mode.
+        bucket_cap_mb: the number of megabytes of gradients per message.
+        find_unused_parameters: whether results may not depend on all parameters, which costs a
+            traversal of the graph and a message per call.
+        process_group: the ranks; all ranks of the program if None.
 
     Attributes:
-        generator: from what all ranks draw alike, at each call, what the random numbers of each
-            follow from; it begins with the seed of the default one.
+        generator: the generator of the seeds of each call, which is the same on all ranks; seeded
+            with the seed of the default generator.
 
     Raises:
         RankError: the ranks have different models.
-        SettingError: an invalid setting.
+        SettingError: a setting is invalid.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class DataParallel(Module):
         self.process_group = world() if process_group is None else process_group
         self.generator = Generator().manual_seed(get_rng_state()["seed"])
         self._synchronizes = True
-        parameters: Any = module.named_parameters()  # of tensors, as all of this stage
+        parameters: Any = module.named_parameters()
         self._trained = [(name, p) for name, p in parameters if p.requires_grad]
-        agree(self.process_group, "tensors of the model", _described(module))
+        check_same(self.process_group, "tensors of the model", _described(module))
         tensors = [*module.parameters(), *module.buffers()]
         broadcast(self.process_group, tensors, "model")
         self._averaging = None
@@ -80,7 +80,7 @@ class DataParallel(Module):
         """Call the model.
 
         Raises:
-            RankError: at the call before, some parameters got no gradient.
+            RankError: some parameters received no gradient from the previous result.
         """
         if self._synchronizes:
             self.synchronize_buffers()
@@ -88,22 +88,22 @@ class DataParallel(Module):
             output = self.module(*args, **kwargs)
         if self._averaging is not None and is_grad_enabled():
             if self._synchronizes:
-                looks = self.find_unused_parameters
-                self._averaging.expect(self._unused_by(output) if looks else None)
+                unused = self._unused_by(output) if self.find_unused_parameters else None
+                self._averaging.expect(unused)
             else:
                 self._averaging.active = False
         return output
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Let gradients of results that are computed in a `with` block add up without a message.
+        """Accumulate gradients of results computed in a `with` block without averaging them.
 
-            for share in shares[:-1]:
+            for part in parts[:-1]:
                 with model.no_sync():
-                    loss(model(share)).backward()
-            loss(model(shares[-1])).backward()
+                    loss(model(part)).backward()
+            loss(model(parts[-1])).backward()
 
-        The last line averages all that has been added up.
+        The last line averages the accumulated gradients.
         """
         before, self._synchronizes = self._synchronizes, False
         try:
@@ -112,23 +112,23 @@ class DataParallel(Module):
             self._synchronizes = before
 
     def synchronize_buffers(self) -> None:
-        """Let buffers be those of rank 0, in training mode, if that is wanted."""
+        """Copy buffers from rank 0, in training mode and if `broadcast_buffers` is set."""
         if self.broadcast_buffers and self.training:
             broadcast(self.process_group, self.module.buffers(), "buffers")
 
     def average_gradients(self) -> None:
-        """Let the gradients that there are be their means over all ranks.
+        """Average the current gradients over all ranks.
 
-        Backpropagation has done so, unless the model was called by itself, as `module`.
+        This is necessary only if `module` was called directly.
         """
         if self._averaging is not None:
             self._averaging.average()
 
     @contextmanager
     def own_random_numbers(self) -> Iterator[None]:
-        """Let each rank draw other random numbers in a `with` block, such as those of dropout.
+        """Let each rank draw different random numbers in a `with` block, for example for dropout.
 
-        The default generator is as before behind it, on all ranks: orders of samples are the same.
+        The default generator is not affected, so that the order of samples is equal on all ranks.
         """
         if self.process_group.size == 1:
             yield
@@ -138,7 +138,7 @@ class DataParallel(Module):
             yield
 
     def _unused_by(self, output: Any) -> set[int]:
-        """Return the parameters, by `id`, that no tensor in an output depends on."""
+        """Return the ids of the parameters that no tensor in an output depends on."""
         used = {
             id(variable)
             for tensor in _tensors_in(output)
@@ -160,7 +160,7 @@ def _tensors_in(value: Any) -> Iterator[Tensor]:
 
 
 def _described(module: Any) -> list[str]:
-    """Return a line for each parameter and buffer."""
+    """Return one line of text per parameter and buffer."""
     parameters = [
         f"{name} {tuple(p.shape)} of {p.dtype.name}{'' if p.requires_grad else ', frozen'}"
         for name, p in module.named_parameters()

@@ -1,9 +1,8 @@
-"""The ranks of a program as a group: sums of arrays, and values that one or all of them give.
+"""Groups of ranks and their collective operations.
 
-A program that MPI has started several times (`mpiexec -n 4 python train.py`) is one of several
-ranks, and their group is how they talk (`mpi.py`). All ranks must do the same operations in the
-same order; each has a name, by which messages call it. A program that runs alone has a group, too,
-of one.
+A program started several times by MPI (`mpiexec -n 4 python train.py`) consists of several ranks,
+which communicate through their group (`mpi.py`). All ranks must call the same operations in the
+same order; each operation has a name for messages. A single process has a group of one rank.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ T = TypeVar("T")
 
 
 class Pending:
-    """A sum that has begun.
+    """A sum that was started.
 
     Args:
-        finish: waits until it is there.
-        progress: gives MPI a moment to go on with it.
+        finish: waits until the sum is complete.
+        progress: lets MPI make progress.
     """
 
     def __init__(
@@ -32,23 +31,23 @@ class Pending:
         self._finish, self._progress = finish, progress
 
     def progress(self) -> None:
-        """Let the sum go on for a moment, without waiting for it."""
+        """Let MPI make progress, without waiting."""
         if self._progress is not None:
             self._progress()
 
     def wait(self) -> None:
-        """Return when the sum is there."""
+        """Wait until the sum is complete."""
         if self._finish is not None:
             finish, self._finish, self._progress = self._finish, None, None
             finish()
 
 
 class Group:
-    """A group of one rank, and what larger ones offer.
+    """A group of one rank, and the interface of larger ones.
 
     Attributes:
-        rank: the number of this rank, from 0.
-        size: how many there are.
+        rank: the index of this rank, from 0.
+        size: the number of ranks.
     """
 
     rank = 0
@@ -56,49 +55,49 @@ class Group:
 
     @property
     def waited(self) -> float:
-        """How many seconds this rank has waited for others."""
+        """The number of seconds that this rank has waited for others."""
         return 0.0
 
     def start_sum(self, buffer: Array, what: str) -> Pending:
-        """Begin to replace a buffer by its sum over all ranks.
+        """Start to replace a buffer by its sum over all ranks.
 
         Args:
-            buffer: contiguous, and of the same shape and dtype on all ranks; it must not be
-                used before the sum is complete.
-            what: what is added up, for messages.
+            buffer: contiguous, with the same shape and dtype on all ranks; it must not be used
+                before the sum is complete.
+            what: a description for messages.
         """
         return Pending()
 
     def sum(self, buffer: Array, what: str) -> None:
-        """Replace a buffer by its sum over all ranks; the arguments are those of `start_sum`."""
+        """Replace a buffer by its sum over all ranks; see `start_sum`."""
         self.start_sum(buffer, what).wait()
 
     def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
-        """Replace a buffer by that of one rank, `root`; see `start_sum`."""
+        """Replace a buffer by that of the rank `root`; see `start_sum`."""
 
     def gather(self, value: T, what: str) -> list[T]:
-        """Return the values that all ranks have given, in order: anything that can be pickled."""
+        """Return the values of all ranks, in order; they must support pickling."""
         return [value]
 
     def barrier(self) -> None:
-        """Return when all ranks have called this."""
+        """Wait until all ranks have called this."""
         self.gather(None, "barrier")
 
     def raised(self, error: BaseException) -> None:
-        """Tell that an error ends this rank; on several ranks, end all of them."""
+        """Report an error that ends this rank; end all other ranks, too."""
 
 
-def agree(group: Group, what: str, value: list[str]) -> None:
-    """Check that all ranks have the same lines.
+def check_same(group: Group, what: str, lines: list[str]) -> None:
+    """Check that all ranks have the same lines of text.
 
     Raises:
-        RankError: they do not, on all of them.
+        RankError: (on all ranks) they differ.
     """
-    first, *others = group.gather(value, f"comparison of {what}")
-    for rank, theirs in enumerate(others, 1):
-        for mine, its in itertools.zip_longest(first, theirs, fillvalue="nothing"):
-            if mine != its:
+    first, *others = group.gather(lines, f"comparison of {what}")
+    for rank, other in enumerate(others, 1):
+        for expected, found in itertools.zip_longest(first, other, fillvalue="nothing"):
+            if expected != found:
                 raise RankError(
-                    f"the {what} of rank {rank} are not those of rank 0: the first that differs is "
-                    f"{its} there, and {mine} here. All ranks must run the same program."
+                    f"the {what} of rank {rank} differ from those of rank 0, first in {found} "
+                    f"instead of {expected}. All ranks must run the same program."
                 )

@@ -1,9 +1,8 @@
-"""`ZeroRedundancyOptimizer`: each rank remembers what an optimizer needs for a part of parameters.
+"""`ZeroRedundancyOptimizer`: each rank stores the optimizer state of a part of the parameters.
 
-Adam remembers two numbers for each parameter, and with ranks that train the same model, all of them
-remember the same. Here a rank steps only the parameters that are its own and sends them to the
-others (Rajbhandari and others, ZeRO, 2020: the first stage). The results are those of the optimizer
-itself.
+Adam's state has two numbers per parameter, equal on all ranks that train a model. Here each rank
+updates only its own parameters and sends them to the others (Rajbhandari et al. 2020, "ZeRO", stage
+1). The results are the same.
 """
 
 from __future__ import annotations
@@ -20,23 +19,24 @@ from mt_tensor import enable_grad
 
 
 class ZeroRedundancyOptimizer(Optimizer):
-    """An optimizer whose state is divided between the ranks; torch's.
+    """Shard the state of an optimizer among ranks, as in torch.
 
         optimizer = ZeroRedundancyOptimizer(model.parameters(), Adam, lr=1e-3)
 
-    Gradients must be the same on all ranks, as those of `DataParallel` are.
+    Gradients must be equal on all ranks, as with `DataParallel`.
 
     Args:
-        params: as for the optimizer.
-        optimizer_class: which one: one that changes each parameter by itself, not `LBFGS`.
-        process_group: the ranks; all of the program if None.
+        params: see the optimizer.
+        optimizer_class: the class of the optimizer, which must update each parameter separately,
+            unlike `LBFGS`.
+        process_group: the ranks; all ranks of the program if None.
         **defaults: the settings of the optimizer.
 
     Attributes:
-        optim: the optimizer, which remembers nothing of the parameters of other ranks.
+        optim: the optimizer, without states of the parameters of other ranks.
 
     Raises:
-        SettingError: the optimizer looks at all parameters at once, or refuses something.
+        SettingError: the optimizer does not update parameters separately, or a setting is invalid.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class ZeroRedundancyOptimizer(Optimizer):
         self.optim = optimizer_class(params, **defaults)
         if type(self.optim).update is Optimizer.update:
             raise SettingError(
-                f"{type(self.optim).__name__} changes all parameters at once, so that they cannot "
-                "be divided between ranks."
+                f"ZeroRedundancyOptimizer does not support {type(self.optim).__name__}, which "
+                "updates all parameters at once."
             )
         self.process_group = world() if process_group is None else process_group
-        self._others: dict[int, dict[str, Any]] = {}  # states of other ranks, by number
+        self._others: dict[int, dict[str, Any]] = {}  # states of other ranks, by parameter index
         super().__init__(self.optim.param_groups, self.optim.defaults)
         self.param_groups = self.optim.param_groups
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Optimize more parameters; see `Optimizer`."""
+        """Add a group of parameters; see `Optimizer`."""
         if not any(param_group is known for known in self.optim.param_groups):
             self.optim.add_param_group(param_group)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient; all ranks must call this."""
+        """Update every parameter that has a gradient; all ranks must call this."""
         loss = None
         if closure is not None:
             with enable_grad():
@@ -89,16 +89,16 @@ class ZeroRedundancyOptimizer(Optimizer):
         return loss
 
     def _owners(self) -> list[int]:
-        """Return the rank of each parameter: the largest first, to who has least so far."""
+        """Assign each parameter to a rank: the largest first, to the rank with the least load."""
         parameters = self.optim._parameters()
         loads, owners = [0] * self.process_group.size, [0] * len(parameters)
-        for number in sorted(range(len(parameters)), key=lambda each: -parameters[each].numel()):
-            owners[number] = loads.index(min(loads))
-            loads[owners[number]] += parameters[number].numel()
+        for index in sorted(range(len(parameters)), key=lambda each: -parameters[each].numel()):
+            owners[index] = loads.index(min(loads))
+            loads[owners[index]] += parameters[index].numel()
         return owners
 
     def consolidate_state_dict(self, to: int = 0) -> None:
-        """Gather the states of all ranks at one, `to`, whose `state_dict` is then the whole one.
+        """Gather the states of all ranks on the rank `to`, whose `state_dict` is then complete.
 
         All ranks must call this.
         """
@@ -111,15 +111,15 @@ class ZeroRedundancyOptimizer(Optimizer):
                 self._others |= states
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of an optimizer that is not divided.
+        """Return the state of the optimizer without sharding.
 
-        On several ranks it is whole on the one where `consolidate_state_dict` has gathered it.
+        With several ranks, it is complete only after `consolidate_state_dict`, on one rank.
         """
         state = self.optim.state_dict()
         return {**state, "state": {**state["state"], **self._others}}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over the state of an optimizer that is not divided; see `Optimizer`."""
+        """Load the state of an optimizer without sharding; see `Optimizer`."""
         self.optim.load_state_dict(state_dict)
         for parameter, owner in zip(self.optim._parameters(), self._owners(), strict=True):
             if owner != self.process_group.rank:

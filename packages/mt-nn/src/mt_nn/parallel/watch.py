@@ -1,7 +1,7 @@
-"""Limit how long a rank may wait for the others, so that no program hangs for ever.
+"""A time limit for waiting for other ranks, so that no program hangs.
 
-A thread looks at the clock, because the rank itself is inside MPI. After too long a wait the rank
-names the operation on the error stream and ends the program.
+A thread checks the time, because the main thread is inside MPI. After a timeout the rank prints the
+name of the operation to standard error and ends the program.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from contextlib import contextmanager
 from mt_nn.errors import SettingError
 
 VARIABLE = "MT_RANK_TIMEOUT"
-"""The environment variable with the number of seconds that a rank may wait for others."""
+"""The environment variable with the timeout in seconds."""
 
 DEFAULT_TIMEOUT = 300.0
 
 
-def timeout_wanted() -> float:
-    """Return how many seconds a rank may wait for others.
+def timeout_setting() -> float:
+    """Return the timeout in seconds.
 
     Raises:
-        SettingError: the environment variable is no positive number.
+        SettingError: the environment variable is not a positive number.
     """
     text = os.environ.get(VARIABLE, str(DEFAULT_TIMEOUT))
     try:
@@ -37,15 +37,15 @@ def timeout_wanted() -> float:
 
 
 class Watch:
-    """Number the operations of a rank, and measure how long it waits in them.
+    """Number the operations of a rank, and measure the time that it waits in them.
 
     Args:
-        timeout: see `timeout_wanted`.
-        end: called in another thread with a sentence if a wait takes longer.
+        timeout: see `timeout_setting`.
+        end: called in another thread with a message after a timeout.
 
     Attributes:
-        waited: how many seconds the rank has waited for others.
-        last: the last operation in words.
+        waited: the number of seconds that the rank has waited for others.
+        last: a description of the last operation.
     """
 
     def __init__(self, timeout: float, end: Callable[[str], None]) -> None:
@@ -65,19 +65,19 @@ class Watch:
 
     @contextmanager
     def waiting(self, name: str) -> Iterator[None]:
-        """Measure the time in which the rank waits for others in an operation."""
-        began = time.monotonic()
-        self._waits = name, began
+        """Measure the time that the rank waits for others in an operation."""
+        start = time.monotonic()
+        self._waits = name, start
         try:
             yield
         finally:
             self._waits = None
-            self.waited += time.monotonic() - began
+            self.waited += time.monotonic() - start
 
     def _run(self) -> None:
         while True:
             time.sleep(min(1.0, self._timeout / 4))
             if (waits := self._waits) is not None:
-                name, began = waits
-                if time.monotonic() - began > self._timeout:
+                name, start = waits
+                if time.monotonic() - start > self._timeout:
                     self._end(f"has waited {self._timeout:g} s for other ranks in {name}")

@@ -1,4 +1,4 @@
-"""`world()`: the group of all ranks of this program, or that of one which runs alone."""
+"""`world()`: the group of all ranks of this program."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from mt_nn.errors import packages_needed
 from mt_nn.parallel.group import Group
 
 STARTED_BY_MPI = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
-"""Environment variables that a process has which MPI has started."""
+"""Environment variables of processes that were started by MPI."""
 
 
 @functools.cache
 def world() -> Group:
-    """Return the group of all ranks of this program.
+    """Return the group of all ranks of this program; one rank if it was not started by MPI.
 
     Raises:
         MissingPackageError: MPI has started the program, but mpi4py is not installed.
-        RankError: the ranks run other versions of Python, NumPy or these packages.
+        RankError: the ranks run different versions of Python, NumPy or these packages.
     """
     if not any(name in os.environ for name in STARTED_BY_MPI):
         return Group()
-    with packages_needed(
-        "this program was started by MPI, which takes mpi4py: pip install 'mt-nn[mpi]'"
-    ):
+    with packages_needed("programs started by MPI need mpi4py: pip install 'mt-nn[mpi]'"):
         from mt_nn.parallel.mpi import all_ranks
     return all_ranks()

@@ -1,7 +1,7 @@
-"""What training needs beside layers.
+"""Utilities for training.
 
-Sequences of different lengths in one batch, parameters that are computed from others, layers that
-become one, and what is done with all gradients or parameters.
+Packed and padded sequences, parametrizations, fusion of layers, and functions of all gradients or
+parameters.
 """
 
 from mt_nn.utils import parametrizations, parametrize, rnn

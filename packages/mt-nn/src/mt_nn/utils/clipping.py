@@ -1,4 +1,4 @@
-"""Gradients made shorter, so that no batch takes too long a step; parameters as one vector."""
+"""Gradient clipping, and conversion of parameters to a vector and back."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from mt_tensor import Tensor, cat, fused, no_grad, stack, tensor
 def get_total_norm(
     tensors: Tensor | Iterable[Any], norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Return the norm of all elements of some tensors, as if they were one vector.
+    """Return the norm of all elements of tensors together.
 
     Args:
-        tensors: one or several.
-        norm_type: the exponent of the norm; `inf` for the largest element.
-        error_if_nonfinite: whether a norm that is infinite or not a number is an error.
+        tensors: one or more tensors.
+        norm_type: the order of the norm; `inf` for the largest absolute value.
+        error_if_nonfinite: whether to raise an error if the norm is infinite or nan.
 
     Raises:
-        InputError: the norm is not finite, and must be.
+        InputError: the norm is not finite, and `error_if_nonfinite` is set.
     """
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not given:
@@ -32,22 +32,22 @@ def get_total_norm(
         total = _total_norm(given[0], given[1:], p)
     if error_if_nonfinite and not total.isfinite().item():
         raise InputError(
-            f"the total norm of order {p:g} of the gradients is {total.item()}, so they cannot be "
-            "clipped. Pass error_if_nonfinite=False to scale them by it all the same."
+            f"the total norm of order {p:g} of the gradients is {total.item()}, which is not "
+            "finite. Pass error_if_nonfinite=False to scale them nevertheless."
         )
     return total
 
 
 @fused("total_norm")
 def _total_norm(first: Tensor, others: list[Tensor], p: float) -> Tensor:
-    """Return the norm of some tensors; it is computed where nothing is recorded."""
+    """Return the norm of all elements; called without recording gradients."""
     return stack([one.norm(p) for one in (first, *others)]).norm(p)
 
 
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Any], max_norm: float, total_norm: Tensor
 ) -> None:
-    """Scale gradients in place so that a norm that was `total_norm` is at most `max_norm`."""
+    """Scale gradients with the norm `total_norm` in place, so that it is at most `max_norm`."""
     with no_grad():
         factor = (max_norm / (total_norm + 1e-6)).clamp_max(1.0)
         with total_norm.backend.together():
@@ -61,20 +61,22 @@ def clip_grad_norm_(
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Tensor:
-    """Scale gradients in place so that the norm of all of them is at most `max_norm`.
+    """Scale gradients in place so that their total norm is at most `max_norm`.
+
+    See Pascanu et al. 2013, "On the difficulty of training recurrent neural networks".
 
     Args:
-        parameters: whose gradients, if they have one (Pascanu et al. 2013).
-        max_norm: how long they may be together.
-        norm_type: the exponent of the norm; `inf` for the largest element.
-        error_if_nonfinite: whether a norm that is infinite or not a number is an error, before
-            anything is changed.
+        parameters: the parameters; those without a gradient are ignored.
+        max_norm: the largest norm.
+        norm_type: the order of the norm; `inf` for the largest absolute value.
+        error_if_nonfinite: whether to raise an error if the norm is infinite or nan, before
+            gradients are changed.
 
     Returns:
-        The norm before.
+        The norm before scaling.
 
     Raises:
-        InputError: the norm is not finite, and must be.
+        InputError: the norm is not finite, and `error_if_nonfinite` is set.
     """
     chosen = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     total = get_total_norm(_gradients(chosen), norm_type, error_if_nonfinite)
@@ -83,10 +85,10 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> None:
-    """Bound each element of gradients in place to between `-clip_value` and `clip_value`.
+    """Clamp the elements of gradients in place to [-clip_value, clip_value].
 
     Raises:
-        SettingError: the bound is negative.
+        SettingError: `clip_value` is negative.
     """
     check("clip_value", clip_value, clip_value >= 0, "at least 0")
     gradients = _gradients(parameters)
@@ -100,11 +102,11 @@ def _gradients(parameters: Tensor | Iterable[Any]) -> list[Tensor]:
     return [parameter.grad for parameter in given if parameter.grad is not None]
 
 
-# --- All parameters as one vector, and back -------------------------------------------------------
+# --- Parameters as one vector ---------------------------------------------------------------------
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
-    """Return all elements of some parameters, one after the other; gradients pass through.
+    """Concatenate the elements of all parameters to a vector; differentiable.
 
     Raises:
         InputError: there are no parameters.
@@ -116,10 +118,10 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
-    """Store the elements of a vector in parameters, one after the other.
+    """Copy the elements of a vector to parameters, one after the other.
 
     Raises:
-        InputError: it is no vector, or has not as many elements as they; nothing was changed.
+        InputError: the shape of the vector does not match; nothing was changed.
     """
     given = list(parameters)
     sizes = [parameter.numel() for parameter in given]

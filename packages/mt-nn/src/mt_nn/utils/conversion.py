@@ -1,4 +1,4 @@
-"""Modules converted to another dtype, or moved to another backend."""
+"""Conversion of modules to another dtype, backend or device."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ def to(
 
 
 def conversion(name: str, dtype: DType) -> Callable[[M], M]:
-    """Return the method of this name that converts to a dtype."""
+    """Return a method with this name that converts a module to a dtype."""
 
     def convert(self: M) -> M:
         return self.to(dtype)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"""Convert all floating-point numbers to {dtype.name}."""
+    convert.__doc__ = f"""Convert all floating-point parameters and buffers to {dtype.name}."""
     return convert
 
 
 def cpu(self: M) -> M:
-    """Move all tensors to the memory of this machine."""
+    """Move all parameters and buffers to the CPU."""
     return self.to(device="cpu")
 
 
 def cuda(self: M, device: Device = None) -> M:
-    """Move all tensors to the GPU."""
+    """Move all parameters and buffers to the GPU."""
     return self.to(device="cuda" if device is None else device)

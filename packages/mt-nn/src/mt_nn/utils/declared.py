@@ -1,4 +1,4 @@
-"""`Declared`: a base of classes that declare the arguments of their constructor."""
+"""`Declared`: a base for classes that declare the parameters of their constructor."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, ClassVar, dataclass_transform
 
 @dataclass_transform()
 class Declared:
-    """Declare the arguments of the constructor like the fields of a dataclass.
+    """Declare the parameters of the constructor like the fields of a dataclass.
 
-    In a subclass an annotated name is an argument, in the order in which base classes and the class
-    declare them; those below `_: KW_ONLY` are passed by name. `ClassVar`s are no arguments.
+    Annotated names are parameters, in the order of declaration, starting with base classes; those
+    after `_: KW_ONLY` are keyword-only. `ClassVar`s are not parameters.
 
         class ELU(FunctionLayer):
             function = staticmethod(elu)
@@ -23,9 +23,9 @@ class Declared:
     _signature: ClassVar[inspect.Signature] = inspect.Signature()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make the constructor's signature of what is declared here and in base classes.
+        """Build the signature of the constructor from the declarations.
 
-        A subclass of a user's is a usual class: what it annotates are no arguments.
+        Subclasses outside this package are ordinary classes: their annotations are not parameters.
         """
         super().__init_subclass__(**options)
         if cls.__module__.startswith("mt_nn."):
@@ -45,7 +45,7 @@ class Declared:
                     name, kind, default=default, annotation=annotation
                 )
                 if name in vars(cls):
-                    delattr(cls, name)  # an attribute of the class would hide a buffer
+                    delattr(cls, name)  # a class attribute would hide a buffer
         cls._signature = inspect.Signature(sorted(parameters.values(), key=lambda p: p.kind))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -54,15 +54,15 @@ class Declared:
         self._configure(given.arguments)
 
     def _configure(self, settings: dict[str, Any]) -> None:
-        """Keep the arguments, by default as attributes, and check them."""
+        """Store the arguments, by default as attributes, and check them."""
         super().__init__()
         for name, value in settings.items():
             self._keep(name, value)
         self._check()
 
     def _keep(self, name: str, value: Any) -> None:
-        """Keep one argument."""
+        """Store one argument."""
         setattr(self, name, value)
 
     def _check(self) -> None:
-        """Check the arguments, and bring them into the form in which they are kept."""
+        """Check the arguments, and normalize the attributes."""

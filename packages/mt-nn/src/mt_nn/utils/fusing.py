@@ -1,4 +1,4 @@
-"""Batch normalization worked into the layer before it, for networks that are only evaluated."""
+"""Fusion of batch normalization into the previous layer, for evaluation only."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ M = TypeVar("M", bound=Module)
 
 
 def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
-    """Return a convolution that does what a convolution and batch normalization do one by one.
+    """Return a convolution that is equivalent to a convolution followed by batch normalization.
 
     Args:
-        conv: a convolution, which stays as it is.
+        conv: the convolution, which is not changed.
         bn: batch normalization of its output, with running statistics.
-        transpose: whether the convolution is a transposed one.
+        transpose: whether the convolution is transposed.
 
     Raises:
-        SettingError: one of the two is in training mode, or there are no statistics.
+        SettingError: a layer is in training mode, or there are no running statistics.
     """
     return _fused(conv, bn, transpose)
 
@@ -42,12 +42,12 @@ def fuse_conv_bn_weights(
     Args:
         conv_w: the weight of the convolution.
         conv_b: its bias, or None.
-        bn_rm: the running mean of the normalization, shape (channels,), as are the others.
+        bn_rm: the running mean of the normalization, shape (channels,), as all that follow.
         bn_rv: its running variance.
-        bn_eps: what is added to that.
+        bn_eps: the number added to the variance.
         bn_w: its weight, or None for ones.
         bn_b: its bias, or None for zeros.
-        transpose: whether the channels of the output are dimension 1 of the weight, not 0.
+        transpose: whether dimension 1 of the weight, not 0, are the output channels.
     """
     with no_grad():
         bias = zeros_like(bn_rm) if conv_b is None else conv_b
@@ -61,14 +61,14 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
-    """Return a linear layer that does what one and batch normalization do one by one.
+    """Return a linear layer that is equivalent to one followed by batch normalization.
 
     Args:
-        linear: a linear layer, which stays as it is.
+        linear: the linear layer, which is not changed.
         bn: batch normalization of its output, with running statistics.
 
     Raises:
-        SettingError: one of the two is in training mode, or there are no statistics.
+        SettingError: a layer is in training mode, or there are no running statistics.
     """
     return _fused(linear, bn, False)
 
@@ -89,7 +89,7 @@ def fuse_linear_bn_weights(
 def _fused(layer: M, bn: Module, transpose: bool) -> M:
     if layer.training or bn.training or bn.running_mean is None:
         raise SettingError(
-            "a layer and its normalization are fused in evaluation mode, and with running "
+            "fusing needs a layer and batch normalization in evaluation mode, with running "
             "statistics: call eval() on both first."
         )
     fused = copy.deepcopy(layer)

@@ -1,4 +1,4 @@
-"""The gradients of all parameters of a module."""
+"""Methods of modules for the gradients of all parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ M = TypeVar("M", bound=Module)
 
 
 def requires_grad_(self: M, requires_grad: bool = True) -> M:
-    """Train all parameters, or none of them; return the module."""
+    """Set whether all parameters require gradients; return the module."""
     for parameter in self.parameters():
         parameter.value.requires_grad_(requires_grad)
     return self

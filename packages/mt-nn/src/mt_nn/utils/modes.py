@@ -1,4 +1,4 @@
-"""Modules in evaluation mode for a while."""
+"""A context manager for evaluation mode."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mt_tensor import no_grad
 
 @contextmanager
 def evaluation(model: Module) -> Iterator[None]:
-    """Put a model into evaluation mode inside a `with` block, in which nothing is recorded.
+    """Put a model into evaluation mode, without recording gradients, inside a `with` block.
 
-    Every module has its own mode again afterwards, also when the block raises.
+    The modes of all modules are restored afterwards, even after an error.
     """
     modes = [(module, module.training) for module in model.modules()]
     model.eval()

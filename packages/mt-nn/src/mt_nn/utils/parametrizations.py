@@ -1,4 +1,4 @@
-"""Weights with a norm of their own: weight and spectral normalization."""
+"""Weight normalization and spectral normalization."""
 
 from __future__ import annotations
 
@@ -12,25 +12,21 @@ from mt_nn.layers.convolution import TransposedConvolution
 from mt_nn.utils.parametrize import register_parametrization
 from mt_tensor import Tensor, no_grad, randn
 
-__all__ = [
-    "spectral_norm",
-    "weight_norm",
-]
+__all__ = ["spectral_norm", "weight_norm"]
 
 M = TypeVar("M", bound=Module)
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Train the norms of a weight's rows and their directions apart from each other.
+    """Reparametrize a weight by its norms and directions, which are trained separately.
 
-    The weight is `g v / |v|` (Salimans and Kingma, Weight Normalization, 2016), and is computed
-    each time that it is read. In the state dictionary, `parametrizations.weight.original0` is g and
-    `original1` is v.
+    The weight is `g v / |v|` (Salimans and Kingma 2016, "Weight Normalization"), computed on each
+    access. In the state dictionary, `parametrizations.weight.original0` is g and `original1` is v.
 
     Args:
-        module: what has the weight; it is changed, and returned.
+        module: the module with the weight, which is changed and returned.
         name: the name of the weight.
-        dim: along which dimension there is a norm each; None for one norm of the whole.
+        dim: the dimension along which each slice has its own norm; None for one norm of the whole.
 
     Raises:
         SettingError: the module has no such parameter.
@@ -44,11 +40,11 @@ class _WeightNorm(Module):
         self.dim = dim
 
     def forward(self, norm: Tensor, direction: Tensor) -> Tensor:
-        """Return the weight of a norm and a direction of any length."""
+        """Return the weight with a norm and a direction of any length."""
         return direction * (norm / self._norm(direction))
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the norm of a weight, and the weight itself for its direction."""
+        """Return the norm of a weight, and the weight itself as its direction."""
         return self._norm(weight), weight
 
     def _norm(self, weight: Tensor) -> Tensor:
@@ -68,30 +64,30 @@ def spectral_norm(
 ) -> M:
     """Divide a weight, as a matrix, by its largest singular value.
 
-    That is found by power iteration, a little further with each step of training (Miyato et al.,
-    Spectral Normalization for Generative Adversarial Networks, 2018).
+    The singular value is estimated by power iteration, which continues with each access in training
+    mode (Miyato et al. 2018, "Spectral Normalization for Generative Adversarial Networks").
 
     Args:
-        module: what has the weight; it is changed, and returned.
+        module: the module with the weight, which is changed and returned.
         name: the name of the weight.
-        n_power_iterations: how many iterations there are each time.
-        eps: keeps divisions finite.
-        dim: the dimension of the weight that is the matrix's rows; None for that of the outputs.
+        n_power_iterations: the number of iterations per access.
+        eps: the smallest norm to divide by.
+        dim: the dimension of the weight that becomes the rows; None for that of the outputs.
 
     Raises:
-        SettingError: the module has no such parameter, or an invalid setting.
+        SettingError: the module has no such parameter, or a setting is invalid.
     """
     weight = module._parameters.get(name)
     if weight is None:
         raise SettingError(f"{type(module).__name__} has no parameter {name!r}.")
     if dim is None:
         dim = 1 if isinstance(module, TransposedConvolution) else 0
-    found = _SpectralNorm(weight.value, n_power_iterations, dim, eps)
-    return register_parametrization(module, name, found)
+    parametrization = _SpectralNorm(weight.value, n_power_iterations, dim, eps)
+    return register_parametrization(module, name, parametrization)
 
 
 class _SpectralNorm(Module):
-    """Two buffers, `_u` and `_v`, are the singular vectors as far as they are known."""
+    """The buffers `_u` and `_v` are estimates of the singular vectors."""
 
     _u: Tensor
     _v: Tensor
@@ -124,7 +120,7 @@ class _SpectralNorm(Module):
             self._v = functional.normalize(matrix.T @ self._u, dim=0, eps=self.eps)
 
     def forward(self, weight: Tensor) -> Tensor:
-        """Return the weight with a largest singular value of about 1."""
+        """Return the weight divided by its largest singular value."""
         if weight.ndim == 1:
             return functional.normalize(weight, dim=0, eps=self.eps)
         matrix = self._matrix(weight)
@@ -133,5 +129,5 @@ class _SpectralNorm(Module):
         return weight / (self._u * (matrix @ self._v)).sum()
 
     def right_inverse(self, value: Tensor) -> Tensor:
-        """Return a weight itself, which is taken for one with a norm of 1."""
+        """Return the weight itself, which is assumed to have a spectral norm of 1."""
         return value

@@ -1,9 +1,8 @@
-"""Sequences of different lengths in one batch: padded to a common length, or packed without gaps.
+"""Batches of sequences of different lengths, padded to a common length or packed without gaps.
 
-A packed batch holds the first elements of all sequences, then the second ones of those that have
-any, and so on; for this the sequences are sorted, the longest first. Which elements these are is
-worked out on the host, and so lengths and what follows from them stay in its memory, wherever the
-elements are: a device is told what to read, and never asked.
+A packed batch contains the first elements of all sequences, then the second elements of those that
+have one, and so on; the sequences are sorted by falling length. Indices are computed on the host,
+so lengths are in host memory, wherever the elements are: values are never copied from a device.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_nn.core.settings import integer
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
+from mt_nn.utils.settings import check_either
 from mt_tensor import Tensor, pad, stack, tensor, where
 from mt_tensor.extending import Array, require_tensors
 
@@ -27,15 +27,14 @@ __all__ = [
 
 
 class PackedSequence(NamedTuple):
-    """A batch of sequences without gaps; made by `pack_padded_sequence` and `pack_sequence`.
+    """A packed batch of sequences; see `pack_padded_sequence` and `pack_sequence`.
 
     Attributes:
-        data: shape (elements of all sequences, *features).
-        batch_sizes: how many sequences have a first, a second, ... element; shape (steps,), on the
-            host, as are the others.
-        sorted_indices: which sequence of the given batch is the longest, the next, ...; None if
-            they were given in this order.
-        unsorted_indices: where each sequence of the given batch is now, or None.
+        data: shape (total number of elements, *features).
+        batch_sizes: the number of sequences that have each step, shape (steps,), on the host.
+        sorted_indices: the original indices of the sorted sequences, on the host; None if they were
+            sorted.
+        unsorted_indices: the inverse permutation, or None.
     """
 
     data: Tensor
@@ -46,8 +45,8 @@ class PackedSequence(NamedTuple):
     def lengths(self) -> Array:
         """Return the lengths of the sequences, the longest first."""
         sizes = np.array(self.batch_sizes)
-        found: Array = (sizes[:, None] > np.arange(sizes[0])).sum(0)
-        return found
+        lengths: Array = (sizes[:, None] > np.arange(sizes[0])).sum(0)
+        return lengths
 
 
 def pad_sequence(
@@ -56,23 +55,22 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Return sequences as one tensor, the shorter ones filled up.
+    """Pad sequences to the length of the longest, and stack them.
 
     Args:
-        sequences: each of shape (length, *features).
+        sequences: tensors of shape (length, *features).
         batch_first: whether the batch is the first dimension of the result instead of the second.
-        padding_value: what to fill with.
-        padding_side: whether to fill on the "right", after the sequence, or on the "left".
+        padding_value: the value of the padding.
+        padding_side: whether to pad on the "right", after the sequence, or on the "left".
 
     Returns:
-        Shape (greatest length, batch, *features).
+        Shape (largest length, batch, *features).
 
     Raises:
         InputError: there are no sequences, or their features differ in shape.
-        SettingError: `padding_side` is neither.
+        SettingError: `padding_side` is invalid.
     """
-    if padding_side not in ("left", "right"):
-        raise SettingError(f"padding_side is 'left' or 'right'; {padding_side!r} was given.")
+    check_either("padding_side", padding_side, "left", "right")
     sequences = _checked(sequences)
     longest = max(len(sequence) for sequence in sequences)
     padded = []
@@ -87,15 +85,15 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False
 ) -> list[Tensor]:
-    """Return the sequences that `pad_sequence` has put together, on the right.
+    """Return the sequences in the result of `pad_sequence`, which must be padded on the right.
 
     Raises:
-        InputError: the lengths do not fit the padded sequences.
+        InputError: the lengths do not match the padded sequences.
     """
     require_tensors("unpad_sequence", padded_sequences)
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    known = _checked_lengths("unpad_sequence", rows, lengths)
-    return [row[:length] for row, length in zip(rows.unbind(), known.tolist(), strict=True)]
+    counts = _checked_lengths("unpad_sequence", rows, lengths)
+    return [row[:length] for row, length in zip(rows.unbind(), counts.tolist(), strict=True)]
 
 
 def pack_padded_sequence(
@@ -104,31 +102,31 @@ def pack_padded_sequence(
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
-    """Return padded sequences packed without the gaps.
+    """Pack padded sequences.
 
     Args:
-        input: shape (steps, batch, *features); the sequences begin at the first step.
-        lengths: those of the sequences, at least 1 each.
+        input: shape (steps, batch, *features); padded at the end.
+        lengths: the lengths of the sequences, at least 1.
         batch_first: whether the input has shape (batch, steps, *features).
-        enforce_sorted: whether to refuse sequences that are not sorted, the longest first;
-            otherwise they are sorted, and unpacked in the given order.
+        enforce_sorted: whether lengths that are not sorted, the longest first, are an error;
+            otherwise the sequences are sorted, and unpacked in the original order.
 
     Raises:
-        InputError: the lengths do not fit the input, or are not sorted.
+        InputError: the lengths do not match the input, or are not sorted.
     """
     require_tensors("pack_padded_sequence", input)
     rows = input if batch_first else input.transpose(0, 1)
-    known = _checked_lengths("pack_padded_sequence", rows, lengths)
-    order: Array = np.argsort(-known, kind="stable")
-    if enforce_sorted and (np.diff(known) > 0).any():
+    counts = _checked_lengths("pack_padded_sequence", rows, lengths)
+    order: Array = np.argsort(-counts, kind="stable")
+    if enforce_sorted and (np.diff(counts) > 0).any():
         raise InputError(
-            f"the lengths {known.tolist()} are not sorted, the longest first: sort the sequences, "
-            "or pass enforce_sorted=False."
+            f"pack_padded_sequence(): the lengths {counts.tolist()} are not sorted, the longest "
+            "first: sort the sequences, or pass enforce_sorted=False."
         )
-    seen = np.arange(known.max())[:, None] < known[order]  # shape (steps, batch)
-    steps, places = np.nonzero(seen)
-    data = rows[_index(order[places], input), _index(steps, input)]
-    sizes = _on_host(seen.sum(1), input)
+    mask = np.arange(counts.max())[:, None] < counts[order]  # shape (steps, batch)
+    steps, columns = np.nonzero(mask)
+    data = rows[_index(order[columns], input), _index(steps, input)]
+    sizes = _on_host(mask.sum(1), input)
     if enforce_sorted:
         return PackedSequence(data, sizes)
     return PackedSequence(data, sizes, _on_host(order, input), _on_host(np.argsort(order), input))
@@ -140,13 +138,13 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return packed sequences padded to one length, in the order in which they were given.
+    """Pad packed sequences to one length, in their original order.
 
     Args:
-        sequence: what `pack_padded_sequence` returned.
+        sequence: the packed sequences.
         batch_first: whether the batch is the first dimension of the result instead of the second.
-        padding_value: what to fill with.
-        total_length: how long they become; as long as the longest if None.
+        padding_value: the value of the padding.
+        total_length: the number of steps of the result; the largest length if None.
 
     Returns:
         The sequences, shape (steps, batch, *features), and their lengths, on the host.
@@ -158,27 +156,29 @@ def pad_packed_sequence(
     lengths = sequence.lengths()
     steps = int(lengths[0]) if total_length is None else integer("total_length", total_length, 1)
     if steps < lengths[0]:
-        raise InputError(f"a sequence of {lengths[0]} steps is longer than total_length={steps}.")
+        raise InputError(
+            f"pad_packed_sequence(): a sequence of {lengths[0]} steps is longer than "
+            f"total_length={steps}."
+        )
     if sequence.unsorted_indices is not None:
         order = np.array(sequence.unsorted_indices)
     else:
         order = np.arange(len(lengths))
     starts = np.cumsum([0, *np.array(sequence.batch_sizes)[:-1]])
-    seen = np.arange(steps)[:, None] < lengths[order]
-    rows = np.where(seen, np.resize(starts, steps)[:, None] + order, 0)
+    present = np.arange(steps)[:, None] < lengths[order]
+    rows = np.where(present, np.resize(starts, steps)[:, None] + order, 0)
     features = (1,) * (data.ndim - 1)
-    mask = tensor(seen.reshape(*seen.shape, *features), backend=data.backend)
+    mask = tensor(present.reshape(*present.shape, *features), backend=data.backend)
     padded: Any = where(mask, data[_index(rows, data)], padding_value)
-    known = _on_host(lengths[order], data)
-    return (padded.transpose(0, 1) if batch_first else padded), known
+    return (padded.transpose(0, 1) if batch_first else padded), _on_host(lengths[order], data)
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Return sequences of shape (length, *features) each packed without gaps.
+    """Pack sequences of shape (length, *features).
 
     Raises:
         InputError: there are no sequences, one is empty, their features differ in shape, or they
-            are not sorted, the longest first, though `enforce_sorted` says so.
+            are not sorted, the longest first, and `enforce_sorted` is set.
     """
     sequences = _checked(sequences)
     lengths = [len(sequence) for sequence in sequences]
@@ -186,46 +186,49 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Return the sequences of a batch that `pack_sequence` made, each of its own length."""
+    """Return the sequences of a packed batch."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 
 
 def _checked(sequences: Sequence[Tensor]) -> Sequence[Tensor]:
-    """Return sequences that can be put into one batch."""
+    """Return the sequences after checking that they can form a batch."""
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind()
     require_tensors("pad_sequence", *sequences)
     shapes = [sequence.shape for sequence in sequences]
     if not shapes or () in shapes or len({shape[1:] for shape in shapes}) > 1:
         raise InputError(
-            "sequences of one batch have shape (length, *features) each, with the same features; "
+            "sequences of a batch must have shapes (length, *features) with the same features; "
             f"{', '.join(map(str, shapes)) or 'none'} were given."
         )
     return sequences
 
 
 def _checked_lengths(name: str, rows: Tensor, lengths: Any) -> Array:
-    """Return lengths as integers of NumPy, of as many sequences of which each has a step."""
-    known = np.array(lengths)
+    """Return lengths as a NumPy array, after comparing them with padded sequences."""
+    counts = np.array(lengths)
     fits = (
-        rows.ndim > 1 and known.shape == rows.shape[:1] and known.size and known.dtype.kind in "iu"
+        rows.ndim > 1
+        and counts.shape == rows.shape[:1]
+        and counts.size
+        and counts.dtype.kind in "iu"
     )
-    if not fits or known.min() < 1 or known.max() > rows.shape[1]:
+    if not fits or counts.min() < 1 or counts.max() > rows.shape[1]:
         raise InputError(
-            f"{name}() takes a length from 1 to the number of steps for each sequence; "
-            f"{known.tolist()} were given for {rows.shape[0]} sequence(s) of shape "
+            f"{name}() takes one length per sequence, from 1 to the number of steps; "
+            f"{counts.tolist()} were given for {rows.shape[0]} sequence(s) of shape "
             f"{rows.shape[1:]}."
         )
-    found: Array = known.astype(np.int64)
+    found: Array = counts.astype(np.int64)
     return found
 
 
 def _index(numbers: Array, like: Tensor) -> Tensor:
-    """Return numbers as an index into a tensor."""
+    """Return indices on the backend of a tensor."""
     return tensor(numbers, backend=like.backend)
 
 
 def _on_host(numbers: Array, like: Tensor) -> Tensor:
-    """Return numbers that no device needs to know."""
+    """Return an int64 tensor in host memory."""
     return like.new_tensor(numbers, dtype="int64", device="cpu")

@@ -1,4 +1,4 @@
-"""More settings of layers and functions: flags, numbers and names."""
+"""Checks of settings: conditions, flags, numbers and names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mt_operators.core.errors import nearest
 
 
 def check(name: str, value: Any, holds: bool, what: str) -> None:
-    """Raise SettingError, which says what a setting must be, unless it holds."""
+    """Raise SettingError, saying that a setting must be `what`, unless the condition holds."""
     if not holds:
         raise SettingError(f"{name} must be {what}; got {value!r}.")
 
@@ -37,11 +37,11 @@ def number(name: str, value: Any) -> Any:
 
 
 def choice(name: str, value: Any, options: Iterable[str]) -> str:
-    """Return one of some names.
+    """Return a setting after checking that it is one of `options`.
 
     Raises:
-        SettingTypeError: it is no string.
-        SettingError: it is none of the names; the message suggests the nearest.
+        SettingTypeError: it is not a string.
+        SettingError: it is not one of the options; the message suggests the nearest.
     """
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
