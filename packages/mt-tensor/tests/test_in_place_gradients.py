@@ -231,7 +231,7 @@ def test_a_change_through_a_view_is_one_of_its_base() -> None:
     (of_base,) = mt.autograd.grad(view.sum() + y.sum(), y, retain_graph=True)
     (of_view,) = mt.autograd.grad(view.sum() + y.sum(), view, retain_graph=True)
     assert (of_base.tolist(), of_view.tolist()) == ([2.0, 2.0, 1.0], [1.0, 1.0])
-    with pytest.raises(NoGradientError, match="not computed from input 0"):
+    with pytest.raises(NoGradientError, match="no output depends on input 0"):
         mt.autograd.grad(y.sum(), view)
 
 
