@@ -490,7 +490,7 @@ def test_a_graph_too_large_to_read() -> None:
     y = Scalar(1.0)
     for _ in range(300):
         y = y.tanh()
-    with pytest.raises(GraphTooLargeError, match=r"300 variables, and.*is 300.*max_nodes=301"):
+    with pytest.raises(GraphTooLargeError, match=r"300 variables, but.*is 300.*max_nodes=301"):
         to_svg(y)
     assert isinstance(to_svg(y, max_nodes=301), Svg)
 
@@ -498,10 +498,10 @@ def test_a_graph_too_large_to_read() -> None:
 def test_what_is_drawn_is_a_scalar() -> None:
     x = Scalar(1.0)
     for wrong in (3.0, [x], None):
-        with pytest.raises(TypeError, match=r"draws a Scalar; .* was given"):
+        with pytest.raises(TypeError, match=r"draws a Scalar, got "):
             to_svg(wrong)
     for count in (2.5, "300", None):
-        with pytest.raises(TypeError, match=f"max_nodes is a whole number; {count!r} was given"):
+        with pytest.raises(TypeError, match=f"max_nodes must be an integer, got {count!r}"):
             to_svg(x, max_nodes=count)
 
 

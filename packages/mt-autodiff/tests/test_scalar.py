@@ -316,7 +316,7 @@ def function(forward: Callable[..., object], backward: Callable[..., object]) ->
 @pytest.mark.parametrize("bad", ["one", None, (1.0,), 1j, Scalar(1.0)])
 def test_a_forward_must_return_a_number(bad: object) -> None:
     made = function(lambda ctx, x: bad, lambda ctx, d: d)
-    with pytest.raises(ForwardError, match="forward of 'Made' returned .*must return one"):
+    with pytest.raises(ForwardError, match="forward of 'Made' returned .*must return a float"):
         made(Scalar(1.0))
 
 
@@ -329,7 +329,9 @@ def test_a_forward_may_return_any_real_number() -> None:
 @pytest.mark.parametrize("bad", ["one", [1.0], 1j])
 def test_a_backward_must_return_numbers(bad: object) -> None:
     made = function(lambda ctx, x: x, lambda ctx, d: bad)
-    with pytest.raises(GradientError, match="backward of 'Made' returned .* number for each input"):
+    with pytest.raises(
+        GradientError, match="backward of 'Made' returned .* number or None for each"
+    ):
         made(Scalar(1.0)).backward()
 
 

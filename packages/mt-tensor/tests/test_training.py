@@ -95,7 +95,7 @@ def test_what_training_refuses() -> None:
         train(Network(), xor(0), 1, 0.1)
     with pytest.raises(ValueError, match="empty data set"):
         accuracy(Network(), xor(0))
-    with pytest.raises(ValueError, match="1 epoch or more"):
+    with pytest.raises(ValueError, match="at least 1 epoch"):
         train(Network(), xor(4), 0, 0.1)
     for rate in (math.nan, math.inf):
         with pytest.raises(ValueError, match="a finite rate"):

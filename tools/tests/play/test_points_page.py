@@ -101,7 +101,7 @@ def test_the_page_reports_that_a_training_diverges(reader: Reader) -> None:
     reader.choose("rate", "1000.0")
     reader.press("Start")
     reader.sees("The job has ended: training diverged in epoch")
-    reader.sees("take a smaller rate")
+    reader.sees("use a smaller rate")
     reader.choose("rate", "0.2")
     reader.write("epochs", "10")
     reader.press("Start")

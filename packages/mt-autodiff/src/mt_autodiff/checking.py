@@ -14,10 +14,10 @@ from mt_autodiff.core.scalar import Scalar, as_scalar
 def derivative_check(
     f: Callable[..., Scalar], *scalars: Scalar, rel: float = 1e-4, tolerance: float = 1e-4
 ) -> None:
-    """Check the derivatives of `f` at `scalars` against central differences.
+    """Compare the derivatives of `f` at `scalars` with central differences.
 
     Args:
-        f: from Scalars to a Scalar.
+        f: a function that maps Scalars to a Scalar.
         *scalars: the point at which to check.
         rel: the relative tolerance.
         tolerance: the absolute tolerance.
@@ -33,9 +33,9 @@ def derivative_check(
     point = [scalar.data for scalar in inputs]
     for index, variable in enumerate(inputs):
         exact = 0.0 if variable.derivative is None else float(variable.derivative)
-        # Relative to the point, for functions that vary on its scale, or else on the scale of 1.
-        size = abs(point[index])
-        steps = {1e-6 * max(size, least) for least in (1e-100, 1.0)}
+        # One step is relative to the point, for functions that vary on its scale; the other is not.
+        magnitude = abs(point[index])
+        steps = {1e-6 * max(magnitude, least) for least in (1e-100, 1.0)}
         numeric = [float(central_difference(f, *inputs, arg=index, epsilon=step)) for step in steps]
         if not any(math.isclose(exact, n, rel_tol=rel, abs_tol=tolerance) for n in numeric):
             raise GradientError(

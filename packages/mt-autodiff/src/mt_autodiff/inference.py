@@ -9,9 +9,9 @@ from mt_autodiff.core.mode import Switch, checked_mode
 
 
 class inference_mode(Switch):  # noqa: N801 - torch's name
-    """Do not record in this block or function, as with `no_grad`; with `mode=False`, record.
+    """Disable recording in a block or function, as `no_grad` does; `mode=False` enables it.
 
-    In torch the results can never be recorded, which saves time there; here nothing marks them.
+    In torch the results can never be recorded later; here they are ordinary Scalars.
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:

@@ -1,4 +1,4 @@
-"""Methods of `Scalar` that its core does not call: as a plain number, as text, and in copies."""
+"""Optional methods of `Scalar`: conversion to numbers and text, and pickling."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mt_autodiff.core.scalar import Scalar
 
 
 class Methods:
-    """The table that `register_methods` reads. These methods record nothing."""
+    """The methods that `register_methods` adds. They record nothing."""
 
     __slots__ = ()
 
     @property
     def grad(self: Any) -> Any:
-        """The same as `derivative`, by torch's name."""
+        """The derivative, under torch's name."""
         return self.derivative
 
     @grad.setter

@@ -1,7 +1,7 @@
-"""`ScalarFunction`: functions of Scalars whose backward is written by hand.
+"""`ScalarFunction`: functions of Scalars with a backward written by hand.
 
-A composition of operators needs no backward of its own. Write one for a function that the table
-does not have, or if you know a better form of the derivative.
+A composition of operators needs no backward of its own. Write one for a function that the operator
+table lacks, or when you know a better form of the derivative.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from mt_autodiff.core.scalar import Scalar, as_scalar
 
 
 class ScalarFunction:
-    """A function of Scalars with its own backward; subclass it and call `apply`.
+    """The base class of functions of Scalars with their own backward; call `apply`.
 
-    Forward and backward compute with floats, which are not recorded: there is no second derivative.
+    Forward and backward compute with floats, so there is no second derivative.
 
     >>> class Cube(ScalarFunction):
     ...     @staticmethod
@@ -38,21 +38,21 @@ class ScalarFunction:
 
     @staticmethod
     def forward(ctx: Context, *inputs: float) -> float:
-        """Compute the value from floats, and save on `ctx` what backward needs."""
+        """Compute the value from floats and save what backward needs on `ctx`."""
         raise NotImplementedError(
             "a ScalarFunction must define a static method forward(ctx, *inputs)."
         )
 
     @staticmethod
     def backward(ctx: Context, derivative: float) -> Any:
-        """Return the derivative for each input, a tuple if there are several."""
+        """Return the derivative for each input, as a tuple if there are several inputs."""
         raise NotImplementedError(
             "a ScalarFunction must define a static method backward(ctx, derivative)."
         )
 
     @classmethod
     def apply(cls, *values: SupportsFloat) -> Scalar:
-        """Run forward on the values, and record it."""
+        """Run forward on the values and record the call."""
         inputs = tuple(as_scalar(value) for value in values)
         recording = is_grad_enabled()
         ctx = Context(tuple(recording and scalar.requires_grad for scalar in inputs))
@@ -60,16 +60,16 @@ class ScalarFunction:
         if not isinstance(value, Real):
             raise ForwardError(
                 f"the forward of {cls.__name__!r} returned {value!r} of type "
-                f"{type(value).__name__}; it is given floats and must return one."
+                f"{type(value).__name__}; it must return a float."
             )
         result = as_scalar(float(value))
         if any(ctx.needs_input_grad):
             result.requires_grad = True
-            result.history = History(_OnFloats(cls), ctx, inputs, cls.__name__)
+            result.history = History(_CheckedBackward(cls), ctx, inputs, cls.__name__)
         return result
 
 
-class _OnFloats:
+class _CheckedBackward:
     """The backward of a ScalarFunction, with checks of its arguments and results."""
 
     def __init__(self, function: type[ScalarFunction]) -> None:
@@ -80,14 +80,14 @@ class _OnFloats:
         name = self.function.__name__
         if not isinstance(derivative, Real):
             raise GradientError(
-                f"the backward of {name!r} computes with floats, so that its derivative cannot be "
-                "differentiated again (create_graph=True). Compose the function of operators."
+                f"the backward of {name!r} computes with floats, so its derivative cannot be "
+                "differentiated again (create_graph=True). Compose the function from operators."
             )
-        shares = self.function.backward(ctx, float(derivative))
-        for share in shares if isinstance(shares, tuple) else (shares,):
-            if not isinstance(share, Real | None):
+        results = self.function.backward(ctx, float(derivative))
+        for result in results if isinstance(results, tuple) else (results,):
+            if not isinstance(result, Real | None):
                 raise GradientError(
-                    f"the backward of {name!r} returned {share!r} of type {type(share).__name__} "
-                    "as a derivative; return a number for each input, or None where none is needed."
+                    f"the backward of {name!r} returned {result!r} of type {type(result).__name__} "
+                    "as a derivative; return a number or None for each input."
                 )
-        return shares
+        return results

@@ -1,7 +1,7 @@
-"""Pictures of recorded computations: what made what, each value and each derivative.
+"""Drawings of recorded computation graphs with values and derivatives.
 
-`expression.py` says what is to be seen of a Scalar, `layout.py` where it goes, and `svg.py` writes
-it down. Only the first knows of Scalars.
+`expression.py` reads the graph of a Scalar, `layout.py` places the boxes, and `svg.py` writes SVG.
+Only the first depends on Scalars.
 """
 
 from mt_autodiff.drawing.expression import to_svg

@@ -1,11 +1,11 @@
-"""Where the boxes and the edges of a directed acyclic graph go, from left to right.
+"""The layout of a directed acyclic graph, drawn from left to right.
 
 This is the layered method of Sugiyama, Tagawa and Toda (1981). Each node gets a layer, one further
-left than all that use it, so that inputs stand next to where they are needed. An edge that spans
-several layers passes the ones between at points of its own, and so never runs through a box; all
-edges from one node share them. One sweep from the result to the left sorts each layer by where its
-users are, and moves each slot as near to them as it may; one back moves it to its sources. That is
-a loop which takes no longer than sorting the layers, and the same graph always gives the same.
+left than all its users, so inputs stand next to the operators that use them. An edge that spans
+several layers has its own slot in each layer between, so it never crosses a box; all edges from one
+node share these slots. A sweep from the result to the left sorts each layer by the positions of its
+users and moves each slot as near to them as possible; a sweep back moves it towards its sources.
+This takes no longer than sorting the layers, and the same graph always gives the same layout.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 
 SPACE = 14.0  # between two slots of a layer
 GAP = 50.0  # between two layers
-INPUT_WEIGHT = 0.001  # how firmly an input holds its place; operations, with 1, push it aside
+INPUT_WEIGHT = 0.001  # the weight of an input's position; operations have weight 1
 
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """A place in a layer: that of a node's box, or of a point at which long edges pass.
+    """A place in a layer: a node's box, or a point that a long edge passes through.
 
-    `x` is its left side, `y` its middle. Layers are counted from the result, which is in layer 0,
-    to the left. Each user comes with where the edge arrives there, relative to its middle.
+    `x` is its left side and `y` its middle. Layers are counted from the result, in layer 0, to the
+    left. Each user is stored with the height at which the edge enters it, relative to its middle.
     """
 
     width: float = 0.0
@@ -37,9 +37,9 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A piece of an edge: straight from `start` as far right as `bend`, then a curve to `end`.
+    """A piece of an edge: a straight line from `start` to x = `bend`, then a curve to `end`.
 
-    It `arrives` where it ends at a box, and not at the next piece.
+    It `arrives` if it ends at a box and not at the next piece.
     """
 
     start: tuple[float, float]
@@ -50,7 +50,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A box for each node, and the pieces of all edges, from the origin to `(width, height)`."""
+    """The boxes of all nodes and the pieces of all edges, within `(width, height)`."""
 
     width: float
     height: float
@@ -59,14 +59,14 @@ class Layout:
 
 
 def layered_layout(sizes: Sequence[tuple[float, float]], inputs: Sequence[Sequence[int]]) -> Layout:
-    """Lay out a graph in which everything leads to node 0.
+    """Lay out a graph in which every path leads to node 0.
 
-    Edges arrive at a node in the order of its inputs, from top to bottom.
+    Edges enter a node in the order of its inputs, from top to bottom.
 
     Args:
-        sizes: width and height of each node's box.
-        inputs: for each node the nodes that it is made from, each of which has a higher number; a
-            node that is named twice is joined by two edges.
+        sizes: the width and height of each node's box.
+        inputs: for each node its inputs, which have higher numbers; an input that is listed twice
+            gets two edges.
     """
     boxes = [Slot(width, height) for width, height in sizes]
     layers = _connect(boxes, inputs)
@@ -75,7 +75,7 @@ def layered_layout(sizes: Sequence[tuple[float, float]], inputs: Sequence[Sequen
 
 
 def _connect(boxes: list[Slot], inputs: Sequence[Sequence[int]]) -> list[list[Slot]]:
-    """Return the layers, which are joined by edges from each one to the next.
+    """Return the layers, with edges only between neighboring layers.
 
     Each node is one layer further from the result than its furthest user.
     """
@@ -85,14 +85,14 @@ def _connect(boxes: list[Slot], inputs: Sequence[Sequence[int]]) -> list[list[Sl
         box.layer = max((user.layer + 1 for user, _ in used), default=0)
         layers += [[] for _ in range(box.layer + 1 - len(layers))]
         layers[box.layer].append(box)
-        _lead(box, used, layers)
+        _connect_to_users(box, used, layers)
         for index, source in enumerate(sources):
             users[source].append((box, ((index + 0.5) / len(sources) - 0.5) * box.height))
     return layers
 
 
-def _lead(box: Slot, users: list[tuple[Slot, float]], layers: list[list[Slot]]) -> None:
-    """Join a box to its users, with a slot in each layer that its edges must pass."""
+def _connect_to_users(box: Slot, users: list[tuple[Slot, float]], layers: list[list[Slot]]) -> None:
+    """Connect a box to its users, with a slot in each layer that its edges pass."""
     track = [box]
     for user, port in users:
         while track[-1].layer > user.layer + 1:
@@ -109,7 +109,7 @@ def _join(source: Slot, user: Slot, port: float = 0.0) -> None:
 
 
 def _place(layers: list[list[Slot]]) -> None:
-    """Order the slots of each layer by where their users are, and move them to their neighbours."""
+    """Order the slots of each layer by their users' positions, and move them near those."""
     for layer in layers:
         layer.sort(key=_mean_of_ports)
         _settle(layer, _mean_of_ports)
@@ -120,12 +120,12 @@ def _place(layers: list[list[Slot]]) -> None:
 
 
 def _mean_of_ports(slot: Slot) -> float:
-    """Return the mean of where the edges from a slot arrive; the result has its own place."""
+    """Return the mean height at which a slot's edges enter its users; the result keeps its own."""
     return _mean([user.y + port for user, port in slot.users] or [slot.y])
 
 
 def _mean_of_sources(slot: Slot) -> float:
-    """Return the mean of the operations that a slot is made from, or else of all its sources."""
+    """Return the mean height of the operations among a slot's sources, or of all its sources."""
     operations = [source.y for source in slot.sources if source.sources and source.width]
     return _mean(operations or [source.y for source in slot.sources] or [slot.y])
 
@@ -135,13 +135,13 @@ def _mean(values: list[float]) -> float:
 
 
 def _settle(layer: list[Slot], wanted: Callable[[Slot], float]) -> None:
-    """Move a layer's slots to where they want to be, in this order and without overlaps.
+    """Move a layer's slots as near to the wanted positions as possible, in order without overlaps.
 
-    The weighted sum of squared distances from there becomes as small as it can. This is isotonic
-    regression, solved by pooling: slots that press against each other move as one block.
+    This minimizes the weighted sum of squared distances: isotonic regression, solved by merging
+    slots that would overlap into blocks.
     """
     blocks: list[tuple[float, float, int]] = []  # weight, mean of the top slot, number of slots
-    below: list[float] = []  # how far each slot is below the first, if all are packed
+    below: list[float] = []  # each slot's distance below the first if all are packed
     for index, slot in enumerate(layer):
         previous = layer[index - 1]
         distance = (previous.height + slot.height) / 2 + SPACE
@@ -159,7 +159,7 @@ def _settle(layer: list[Slot], wanted: Callable[[Slot], float]) -> None:
 
 
 def _measure(boxes: list[Slot], layers: list[list[Slot]]) -> Layout:
-    """Turn layers into columns, and return where everything is."""
+    """Turn the layers into columns and return the finished layout."""
     slots = [slot for layer in layers for slot in layer]
     top = min(slot.y - slot.height / 2 for slot in slots)
     for slot in slots:

@@ -1,6 +1,6 @@
-"""How a graph looks: boxes with their text, edges with arrows, light and dark, as SVG.
+"""SVG drawings of graphs: boxes with text and edges with arrows, in light and dark colors.
 
-The document stands for itself: it asks for nothing from outside and runs nothing.
+The documents are standalone: they load no other files and run no scripts.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from mt_autodiff.drawing.layout import Edge, Slot, layered_layout
 
-CHARACTER = 7.9  # the width of a character, in nearly every monospace font of 13 pixels
-LINE = 18.0  # from one line of text to the next
-PORT = 14.0  # the height that each edge needs to arrive
+CHARACTER = 7.9  # the width of a character in nearly every monospace font of 13 pixels
+LINE = 18.0  # the height of a line of text
+PORT = 14.0  # the height that each incoming edge needs
 PADDING = 12.0  # on either side of a text
 MARGIN = 10.0  # around the picture
 
@@ -41,7 +41,7 @@ STYLE = """
 """
 
 FORBIDDEN = (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
-"""The characters that XML cannot hold, not even escaped."""
+"""The code points that XML does not allow, not even escaped."""
 
 ESCAPES = str.maketrans(
     dict.fromkeys(FORBIDDEN, "\ufffd") | {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
@@ -49,7 +49,7 @@ ESCAPES = str.maketrans(
 
 
 class Svg(str):
-    """SVG text, which a notebook shows as the picture that it is."""
+    """SVG text that notebooks display as a picture."""
 
     __slots__ = ()
 
@@ -59,10 +59,10 @@ class Svg(str):
 
 @dataclass(slots=True)
 class Node:
-    """What a box shows: its lines of text, and in a cap at its left end what made it.
+    """The content of a box: lines of text, and a cap at its left end that shows the operator.
 
-    The edges arrive at the cap. The `details` are told when the box is pointed at; the `kind` is
-    "input", "constant" or "operation", with "result" after it for the first node.
+    Edges enter at the cap. The `details` are the tooltip; the `kind` is "input", "constant" or
+    "operation", followed by "result" for the first node.
     """
 
     kind: str
@@ -71,16 +71,16 @@ class Node:
     details: str
 
     def cap(self) -> float:
-        """Return how wide the cap is."""
+        """Return the width of the cap."""
         return max(text_width(self.operator) + PADDING, 28.0) if self.operator else 0.0
 
     def size(self, edges: int) -> tuple[float, float]:
-        """Return how wide and how high the box is, if so many edges arrive."""
+        """Return the width and height of the box if it has this many incoming edges."""
         width = self.cap() + max(map(text_width, self.lines)) + 2 * PADDING
         return width, max(len(self.lines) * LINE + 8.0, edges * PORT)
 
     def draw(self, slot: Slot) -> Iterator[str]:
-        """Yield the elements, at a place of this size."""
+        """Yield the SVG elements of the box in a slot."""
         x, y, width, height = slot.x, slot.y - slot.height / 2, slot.width, slot.height
         corner = height / 2 if "input" in self.kind else 0.0 if "constant" in self.kind else 7.0
         yield f'<g class="{self.kind}">'
@@ -89,7 +89,7 @@ class Node:
             f'<rect class="box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
             f'height="{height:.1f}" rx="{corner:.1f}"/>'
         )
-        base = slot.y + 4.5  # of a line of text that stands in the middle
+        base = slot.y + 4.5  # the baseline of a line of text in the middle
         if self.operator:
             yield _cap(x, y, self.cap(), height, corner)
             kind = "operator sign" if len(self.operator) == 1 else "operator"
@@ -102,12 +102,12 @@ class Node:
 
 
 def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -> Svg:
-    """Return the picture of a graph in which everything leads to the first node.
+    """Return the drawing of a graph in which every path leads to the first node.
 
     Args:
-        nodes: what each box shows.
-        inputs: for each node the nodes it was made from, each of which comes after it.
-        title: what a screen reader tells of the picture.
+        nodes: the content of each box.
+        inputs: for each node the indices of its inputs, which come after it.
+        title: the description for screen readers.
     """
     sizes = [node.size(len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
     layout = layered_layout(sizes, inputs)
@@ -120,14 +120,14 @@ def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -
 def document(
     kind: str, title: str, size: tuple[float, float], style: str, elements: Iterable[str]
 ) -> Svg:
-    """Return a picture that stands for itself, with a margin around it.
+    """Return a standalone SVG document with a margin around its content.
 
     Args:
-        kind: the class of the picture, under which its style sheet speaks of its parts.
-        title: what a screen reader tells of it.
-        size: how wide and how high it is; it begins at (0, 0).
+        kind: the CSS class of the root element.
+        title: the description for screen readers.
+        size: the width and height of the content, which begins at (0, 0).
         style: the style sheet.
-        elements: what is drawn, from the back to the front.
+        elements: the SVG elements, from back to front.
     """
     width, height = (f"{side + 2 * MARGIN:.1f}" for side in size)
     lines = [
@@ -141,7 +141,7 @@ def document(
 
 
 def _cap(x: float, y: float, width: float, height: float, r: float) -> str:
-    """Return the left end of a box, which has round corners on that side only."""
+    """Return the left end of a box, with round corners on the left only."""
     across, down = width - r, height - 2 * r
     return (
         f'<path class="cap" d="M{x + width:.1f} {y:.1f}h-{across:.1f}a{r} {r} 0 0 0 -{r} {r}'
@@ -150,12 +150,12 @@ def _cap(x: float, y: float, width: float, height: float, r: float) -> str:
 
 
 def text(kind: str, x: float, y: float, content: str) -> str:
-    """Return a line of text at `x`, which is its middle if the style sheet says so."""
+    """Return a line of text at `x`, which is its middle if the style sheet centers text."""
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escaped(content)}</text>'
 
 
 def _path(edge: Edge) -> str:
-    """Return an edge, with an arrow if it arrives; its head is a part of the path."""
+    """Return the path of an edge, including the arrowhead if it arrives."""
     (x, y), (end_x, end_y) = edge.start, edge.end
     half = (edge.bend + end_x) / 2
     line = (
@@ -168,11 +168,11 @@ def _path(edge: Edge) -> str:
 
 
 def text_width(text: str) -> float:
-    """Estimate how wide a text is; the characters of East Asia and emoji take the room of two."""
+    """Estimate the width of a text; East Asian characters and emoji count twice."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return CHARACTER * (len(text) + wide)
 
 
 def escaped(text: str) -> str:
-    """Return a text as XML, with a mark in place of each character that XML cannot hold."""
+    """Return a text escaped for XML, with U+FFFD for each character that XML does not allow."""
     return text.translate(ESCAPES)

@@ -1,1 +1,1 @@
-"""The exercises of the course for this stage, ready to run: networks of Scalars that learn."""
+"""The course's exercises for this stage: trainable networks of Scalars."""

@@ -1,4 +1,4 @@
-"""A network of Scalars learns one of the course's data sets.
+"""Train a network of Scalars on one of the course's data sets.
 
 python -m mt_autodiff.examples.classify xor
 python -m mt_autodiff.examples.classify spiral --hidden 16 16 --epochs 600 --picture spiral.png

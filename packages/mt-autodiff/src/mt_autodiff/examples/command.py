@@ -1,4 +1,4 @@
-"""What the commands have in common: how they tell of the training, in lines and in a picture."""
+"""Code shared by the commands: progress output and pictures."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mt_operators.examples.text_plot import text_plot
 
 
 def add_picture(parser: argparse.ArgumentParser) -> None:
-    """Let a command draw what it has learned, with `--picture`."""
+    """Add the option `--picture` to a command."""
     parser.add_argument("--picture", type=_picture, help="where to write a PNG; needs matplotlib")
 
 
 def _picture(text: str) -> Path:
-    """Return where to write a picture, if that is possible."""
+    """Return the path of a picture if it can be written."""
     try:
         return check_picture(Path(text))
     except (ImportError, ValueError) as error:
@@ -29,7 +29,7 @@ def _picture(text: str) -> Path:
 
 
 def print_every(count: int) -> Callable[[Epoch], None]:
-    """Return what prints a line for the first epoch, and for each `count` epochs."""
+    """Return a function that prints a line for the first epoch and for every `count`-th one."""
 
     def report(epoch: Epoch) -> None:
         if epoch.number == 1 or epoch.number % count == 0:
@@ -41,7 +41,7 @@ def print_every(count: int) -> Callable[[Epoch], None]:
 def show(
     network: Module, dataset: Dataset, history: list[Epoch], name: str, picture: Path | None
 ) -> None:
-    """Show the decision boundary, in the terminal or in a PNG file, and the training accuracy."""
+    """Show the decision boundary in the terminal or a PNG file, and print the training accuracy."""
     result = f"{name}: {accuracy(network, dataset):.0%} of {len(dataset)} points"
     with no_grad():
         if picture:

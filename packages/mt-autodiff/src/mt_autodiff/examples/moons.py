@@ -1,9 +1,9 @@
-"""micrograd's demonstration: a network of Scalars learns to tell two moons apart.
+"""micrograd's demonstration: a network of Scalars learns to separate two moons.
 
     python -m mt_autodiff.examples.moons --picture moons.png
 
-As there: two hidden layers of 16, a hinge loss as of a support vector machine, a penalty on large
-weights, and a step that becomes smaller from 1.0 to 0.1 in 100 epochs, without momentum.
+As in micrograd, it has two hidden layers of 16 units, the hinge loss, a penalty on large weights
+and a rate that decreases from 1.0 to 0.1 in 100 epochs, without momentum.
 """
 
 from __future__ import annotations

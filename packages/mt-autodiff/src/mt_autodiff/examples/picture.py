@@ -1,6 +1,6 @@
-"""A picture of a trained classifier: the score over the plane, the boundary, and the points.
+"""A picture of a trained classifier: its scores, its decision boundary and the points.
 
-It is drawn with matplotlib, which comes with `pip install "mt-autodiff[plot]"`.
+It needs matplotlib: `pip install "mt-autodiff[plot]"`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from mt_autodiff.examples.training import Epoch
 from mt_operators.datasets import Dataset, Point
 
 CELLS = 60
-"""How many times the score is computed each way."""
+"""The number of grid cells along each axis."""
 
 COLORS = ("#2f6fb3", "#d1622b")
 MARKS = ("o", "s")
 
 
 Scores = Callable[[Sequence[Point]], Sequence[float]]
-"""From points, a number for each that is positive where the classifier says 1."""
+"""A function that maps points to scores, positive for class 1."""
 
 
 def draw(dataset: Dataset, scores: Scores, history: Sequence[Epoch], title: str) -> bytes:
-    """Return a PNG picture of the boundary, and beside it how training went.
+    """Return a PNG picture of the boundary and the training history.
 
     Args:
         dataset: the points to show.
-        scores: what the classifier says of points.
+        scores: the scores of the classifier.
         history: the epochs of the training.
-        title: what to write above the points.
+        title: the title above the points.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -47,16 +47,16 @@ def draw(dataset: Dataset, scores: Scores, history: Sequence[Epoch], title: str)
 
 
 def check_picture(path: Path) -> Path:
-    """Return a path if a picture can be drawn and written there.
+    """Return a path if a picture can be written there.
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: it is no name of a PNG file in a folder that exists.
+        ValueError: the path does not name a .png file in an existing folder.
     """
     _figure_class()
     if path.suffix != ".png" or path.is_dir() or not path.parent.is_dir():
         raise ValueError(
-            f"a picture is a .png file in a folder that exists; {str(path)!r} was given."
+            f"the picture must be a .png file in an existing folder, got {str(path)!r}."
         )
     return path
 
@@ -66,18 +66,18 @@ def _figure_class() -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
-            'the picture is drawn with matplotlib: pip install "mt-autodiff[plot]"'
+            'the picture needs matplotlib: pip install "mt-autodiff[plot]"'
         ) from error
     return Figure
 
 
 def draw_plane(axes: Any, dataset: Dataset, scores: Scores) -> None:
-    """Draw the score over the plane, the boundary between the classes, and points.
+    """Draw the scores over the plane, the boundary between the classes, and the points.
 
     Args:
-        axes: where to; matplotlib's.
+        axes: the matplotlib axes to draw on.
         dataset: the points.
-        scores: what the classifier says of points; it is asked once, for all cells of the plane.
+        scores: the scores of the classifier; called once with all cells of the grid.
     """
     first, second = (_spread([point[side] for point in dataset.X]) for side in (0, 1))
     values = scores([(x1, x2) for x2 in second for x1 in first])
@@ -97,7 +97,7 @@ def draw_plane(axes: Any, dataset: Dataset, scores: Scores) -> None:
 
 
 def _spread(values: list[float]) -> list[float]:
-    """Return numbers from a little below the smallest value to a little above the largest."""
+    """Return evenly spaced numbers over the range of the values, with a small margin."""
     margin = 0.05 * (max(values) - min(values)) or 0.5
     low, high = min(values) - margin, max(values) + margin
     return [low + (high - low) * cell / (CELLS - 1) for cell in range(CELLS)]

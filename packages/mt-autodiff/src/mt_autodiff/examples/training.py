@@ -1,4 +1,4 @@
-"""Training a network of Scalars on points of the plane, one pass over all points a step."""
+"""Training of a network of Scalars on points of the plane, with one step per epoch."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from mt_operators import Module, Parameter
 from mt_operators.datasets import Dataset
 
 Loss = Callable[[Scalar, int], Scalar]
-"""From a score and the class of its point, how wrong the score is."""
+"""A function that maps a score and the point's class to a loss."""
 
 
 def cross_entropy(score: Scalar, label: int) -> Scalar:
-    """Return `-log(p)` of the probability that `sigmoid(score)` gives to the class.
+    """Return `-log(p)` of the probability p that `sigmoid(score)` assigns to the class.
 
-    With softplus it needs no logarithm of a number that may have become 0.
+    Written with softplus, it never takes the logarithm of a probability that underflowed to 0.
     """
     return (-score if label else score).softplus()
 
 
 def hinge(score: Scalar, label: int) -> Scalar:
-    """Return how far a score is from being right by 1 or more."""
+    """Return how far a score is from being correct by a margin of 1."""
     side = 1.0 if label else -1.0
     return (1.0 - side * score).relu()
 
@@ -34,8 +34,8 @@ class GradientDescent:
     """Gradient descent with momentum.
 
     Args:
-        parameters: what to train; each holds a Scalar.
-        momentum: how much of the last step is taken again.
+        parameters: the parameters to train; each holds a Scalar.
+        momentum: the fraction of the previous step that is added to the next.
     """
 
     def __init__(self, parameters: Iterable[Parameter], momentum: float = 0.9) -> None:
@@ -44,12 +44,12 @@ class GradientDescent:
         self.steps = [0.0] * len(self.parameters)
 
     def zero_grad(self) -> None:
-        """Forget the derivatives, which `backward` would add to."""
+        """Reset the derivatives, which `backward` would otherwise add to."""
         for parameter in self.parameters:
             parameter.value.derivative = None
 
     def step(self, rate: float) -> None:
-        """Move every parameter against its derivative, in place, `rate` times as far."""
+        """Change every parameter in place by `-rate` times its derivative, with momentum."""
         for index, parameter in enumerate(self.parameters):
             scalar = parameter.value
             gradient = scalar.derivative or 0.0
@@ -59,12 +59,12 @@ class GradientDescent:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one pass over the points gave, before its step.
+    """The results of one pass over the points, before its step.
 
     Attributes:
-        number: from 1 on.
-        loss: the mean over the points, with the penalty.
-        accuracy: the share of points that were classified right.
+        number: the number of the epoch, from 1.
+        loss: the mean loss plus the penalty.
+        accuracy: the fraction of points that were classified correctly.
     """
 
     number: int
@@ -86,13 +86,13 @@ def train(
     """Train a network by gradient descent.
 
     Args:
-        network: from a point to its score.
+        network: maps a point to its score.
         dataset: the points.
-        epochs: how many steps to take.
-        rate: how far to step, or a function that tells so from the number of the epoch.
-        loss: how wrong a score is.
-        penalty: what the sum of all squared parameters is multiplied with and added to the loss.
-        momentum: how much of each step is taken again in the next.
+        epochs: the number of steps.
+        rate: the learning rate, or a function of the epoch number that returns it.
+        loss: the loss of a score.
+        penalty: the factor of the sum of all squared parameters in the loss.
+        momentum: the fraction of the previous step that is added to the next.
         report: called after each epoch.
 
     Raises:
@@ -100,15 +100,15 @@ def train(
             diverged.
     """
     if not len(dataset):
-        raise ValueError("there is nothing to learn from an empty data set: give it points.")
+        raise ValueError("a network cannot be trained on an empty data set; add points.")
     if epochs < 1:
-        raise ValueError(f"training takes 1 epoch or more; {epochs} were given.")
+        raise ValueError(f"training takes at least 1 epoch, got {epochs}.")
     optimizer = GradientDescent(network.parameters(), momentum)
     history = []
     for number in range(1, epochs + 1):
         step = rate(number) if callable(rate) else rate
         if not math.isfinite(step):
-            raise ValueError(f"a rate is a finite number; epoch {number} was given {step}.")
+            raise ValueError(f"the rate must be finite; it is {step} in epoch {number}.")
         optimizer.zero_grad()
         total, right = _backward(network, dataset, loss)
         total += _backward_of_penalty(optimizer.parameters, penalty)
@@ -120,7 +120,7 @@ def train(
 
 
 def _backward(network: Module, dataset: Dataset, loss: Loss) -> tuple[float, float]:
-    """Accumulate the derivatives of the mean loss, and return it with the accuracy."""
+    """Accumulate the derivatives of the mean loss, and return the loss and the accuracy."""
     total, right = 0.0, 0
     for point, label in dataset:
         score = network(point)
@@ -132,7 +132,7 @@ def _backward(network: Module, dataset: Dataset, loss: Loss) -> tuple[float, flo
 
 
 def _backward_of_penalty(parameters: list[Parameter], penalty: float) -> float:
-    """Accumulate the derivatives of the penalty, and return it."""
+    """Accumulate the derivatives of the penalty, and return the penalty."""
     total = 0.0
     for parameter in parameters if penalty else ():
         share = penalty * parameter.value.square()
@@ -142,20 +142,20 @@ def _backward_of_penalty(parameters: list[Parameter], penalty: float) -> float:
 
 
 def _check_converging(epoch: int, loss: float, parameters: list[Parameter]) -> None:
-    """Raise a ValueError if the loss of an epoch, or a parameter after its step, has no bound."""
+    """Raise a ValueError if the loss is too large or a parameter is not finite."""
     if not (loss < 1e6 and all(math.isfinite(parameter.value.data) for parameter in parameters)):
         raise ValueError(
-            f"training diverged in epoch {epoch}, with a loss of {loss:g}: take a smaller rate."
+            f"training diverged in epoch {epoch} with a loss of {loss:g}; use a smaller rate."
         )
 
 
 def accuracy(network: Module, dataset: Dataset) -> float:
-    """Return the share of the points that a network classifies right.
+    """Return the fraction of the points that a network classifies correctly.
 
     Raises:
         ValueError: there are no points.
     """
     if not len(dataset):
-        raise ValueError("an empty data set has no accuracy: give it points.")
+        raise ValueError("an empty data set has no accuracy; add points.")
     with no_grad():
         return sum(class_of(network, x) == label for x, label in dataset) / len(dataset)

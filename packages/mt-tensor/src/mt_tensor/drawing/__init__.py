@@ -1,8 +1,8 @@
-"""Pictures of tensors: how their elements lie in memory, and how they were computed.
+"""Drawings of tensors: their memory layout and the computation that made them.
 
-`storage.py` draws a storage and the view of it that a tensor is; `graph.py` says what is to be seen
-of a recorded computation, and `program.py` what of a compiled function's program. Both are laid out
-and written down by the pictures of stage 1. Nothing else of mt_tensor imports this package.
+`storage.py` draws a storage and a view of it, `graph.py` a recorded computation, and `program.py`
+the program of a compiled function. The last two use the layout and SVG code of mt_autodiff. No
+other module of mt_tensor imports this package.
 """
 
 from mt_tensor.drawing.graph import draw_graph

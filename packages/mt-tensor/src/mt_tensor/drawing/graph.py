@@ -1,4 +1,4 @@
-"""What is to be seen of a recorded computation: its tensors, their shapes, and what made each."""
+"""`draw_graph`: a drawing of a recorded computation with its operators and shapes."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from mt_tensor.core.tensor import Tensor
 
 
 def draw_graph(result: Tensor, *, max_nodes: int = 300) -> Svg:
-    """Draw how `result` was computed, with the operators and the shape of every tensor.
+    """Draw the graph that computed `result`, with its operators and the shape of every tensor.
 
-    Write the text to a file, or let a notebook show it. Drawing changes nothing. Only what a
-    gradient flows through is recorded, and so is drawn. Edges arrive at an operator in the order of
-    its arguments, from top to bottom; leaves whose `name` is set are called by it.
+    Write the text to a file, or let a notebook display it. Drawing changes nothing. The graph
+    contains only operations that a gradient flows through. Edges enter an operator in the order of
+    its arguments, from top to bottom. Leaves with a `name` are labeled with it.
 
     Args:
-        result: the tensor to draw, with all that was recorded of its computation.
-        max_nodes: how many tensors to draw at most.
+        result: the tensor whose graph to draw.
+        max_nodes: the largest number of tensors to draw.
 
     Returns:
         A standalone SVG document.
 
     Raises:
-        TypeError: `result` is not a tensor, or `max_nodes` no whole number.
-        GraphFreedError: an earlier backward freed the graph.
+        TypeError: `result` is not a tensor, or `max_nodes` is not an integer.
+        GraphFreedError: an earlier `backward` freed the graph.
         GraphTooLargeError: there are more than `max_nodes` tensors.
     """
     require_tensors("draw_graph", result)
@@ -41,17 +41,17 @@ def draw_graph(result: Tensor, *, max_nodes: int = 300) -> Svg:
 
 
 def _parents(variable: Any) -> tuple[Any, ...]:
-    """Return the nodes and leaves that a variable of the graph was made from."""
+    """Return the nodes and leaves from which a variable was computed."""
     if isinstance(variable, Node) and variable.last_fn is None:
         raise GraphFreedError(
-            f"the graph behind {variable.name!r} cannot be drawn any more, for an earlier "
-            "backward() has freed it. Draw it before, or call backward(retain_graph=True)."
+            f"the graph of {variable.name!r} cannot be drawn: an earlier backward() has freed it. "
+            "Draw it before backward(), or call backward(retain_graph=True)."
         )
     return tuple(variable.parents)
 
 
 def _box(variable: Any) -> Box:
-    """Return what is to be seen of a node or a leaf."""
+    """Return the box that shows a node or a leaf."""
     shape = f"[{'×'.join(map(str, variable.shape))}]"
     facts = f"shape {variable.shape}\n{variable.dtype.name} on {variable.backend.name}"
     if isinstance(variable, Node):

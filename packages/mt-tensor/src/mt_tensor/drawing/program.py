@@ -1,4 +1,4 @@
-"""What is to be seen of a program: its calls, the memory that each reads, and what it leaves."""
+"""`draw_program`: a drawing of a compiled program with its calls and the memory they use."""
 
 from __future__ import annotations
 
@@ -10,38 +10,36 @@ from mt_autodiff.drawing.svg import Node as Box
 from mt_autodiff.drawing.svg import Svg, render
 from mt_tensor.programs.program import Buffer, Instruction, Opaque, Program, View, views_of
 
-LONGEST = 24
-"""How many characters of the name of a call a box shows: passes over memory have long ones."""
+MAX_NAME_LENGTH = 24
+"""How many characters of a call's name a box shows; fused calls have long names."""
 
 
 def draw_program(program: Program, *, max_calls: int = 300) -> Svg:
-    """Draw the calls of a program that `compile` has made: `draw_program(step.program)`.
+    """Draw the calls of a program that `compile` made: `draw_program(step.program)`.
 
-    Edges say who has written what a call reads. What is there before is round, what is the same at
-    each run has a dashed line, and everything leads to what is left: results, and memory that was
-    there before and is changed. A box tells more when it is pointed at.
+    An edge leads from the call that wrote a buffer to the calls that read it. Inputs are round, and
+    constants have a dashed outline. All paths lead to the results, which include inputs that are
+    changed in place. Tooltips show details of the boxes.
 
     Args:
-        program: what to draw.
-        max_calls: how many calls to draw at most.
+        program: the program to draw.
+        max_calls: the largest number of calls to draw.
 
     Returns:
         A standalone SVG document.
 
     Raises:
-        TypeError: `program` is no program, or `max_calls` no whole number.
+        TypeError: `program` is not a program, or `max_calls` is not an integer.
         GraphTooLargeError: there are more than `max_calls` calls.
     """
     if not isinstance(program, Program):
-        raise TypeError(
-            f"draw_program() takes a program, as in step.program; {program!r} was given."
-        )
+        raise TypeError(f"draw_program() takes a program such as step.program, got {program!r}.")
     if not isinstance(max_calls, int):
-        raise TypeError(f"max_calls is a whole number; {max_calls!r} was given.")
+        raise TypeError(f"max_calls must be an integer, got {max_calls!r}.")
     calls = program.instructions
     if len(calls) > max_calls:
         raise GraphTooLargeError(
-            f"{program.name} has {len(calls)} calls, and max_calls is {max_calls}: print it, or "
+            f"{program.name} has {len(calls)} calls, but max_calls is {max_calls}: print it, or "
             f"pass max_calls={len(calls)}."
         )
     graph = _Graph(program)
@@ -50,11 +48,11 @@ def draw_program(program: Program, *, max_calls: int = 300) -> Svg:
 
 
 class _Graph:
-    """The boxes of a program, what is left first, then the calls, the last one first.
+    """The boxes of a program: first the results, then the calls in reverse order, then the inputs.
 
     Attributes:
-        boxes: what each shows.
-        inputs: for each box those that it reads.
+        boxes: the content of each box.
+        inputs: for each box the indices of the boxes that it reads.
     """
 
     def __init__(self, program: Program) -> None:
@@ -75,13 +73,13 @@ class _Graph:
         changed = [view.buffer for call in program.instructions for view in call.changes]
         before = [buffer for buffer in changed if not buffer.allocated]
         shown = dict.fromkeys([view.buffer for view in views_of(program.outputs)] + before)
-        left = [self._place(buffer) for buffer in shown]
-        self.inputs[0] = list(dict.fromkeys([*left, *sorted(unread)]))
+        results = [self._place(buffer) for buffer in shown]
+        self.inputs[0] = list(dict.fromkeys([*results, *sorted(unread)]))
         names = [f"{buffer.name}: {_shape(buffer.view)}" for buffer in shown]
         self.boxes[0] = Box("operation result", "left", names or ["nothing"], program.name)
 
     def _read(self, call: Instruction) -> list[int]:
-        """Return the boxes of what a call reads."""
+        """Return the indices of the boxes that a call reads."""
         written = call.arguments[0] if call.formula is not None else []
         views = [view for view in call.reads if not (isinstance(written, list) and view in written)]
         places = [self._place(view.buffer) for view in views]
@@ -89,7 +87,7 @@ class _Graph:
         return list(dict.fromkeys(places))
 
     def _place(self, buffer: Buffer) -> int:
-        """Return the box of the last writer of a buffer, or of the buffer if there is none."""
+        """Return the index of the box of a buffer's last writer, or else of the buffer."""
         if buffer not in self._writers:
             self._writers[buffer] = len(self.boxes)
             kind = "input" if buffer.origin == "x" else "constant"
@@ -100,10 +98,10 @@ class _Graph:
 
 
 def _box(call: Instruction) -> Box:
-    """Return what is to be seen of a call."""
+    """Return the box that shows a call."""
     views = call.makes or call.changes
     name = on_one_line(call.name)
-    short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
     lines = [f"{view.buffer.name}: {_shape(view)}" for view in views] or [""]
     facts = "\n".join([*map(_facts, views), f"{call.bytes} bytes read and written"])
     operations = "" if call.operations is None else f"\n{call.operations} operations on numbers"

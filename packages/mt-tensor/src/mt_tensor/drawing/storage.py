@@ -1,8 +1,8 @@
-"""A storage as a row of cells, and the view of it that a tensor is, as grids.
+"""`draw_storage`: a drawing of a storage as a row of cells and of a view of it as grids.
 
-Cells of one row of the view have one colour, in the storage and in the grids; those of the storage
-that the view does not touch have none. Each cell of a grid says which position of the storage it
-reads, and an arrow for each dimension how far away the next element lies.
+Each row of the view has a color, in the storage and in the grids; cells of the storage outside the
+view have none. Each cell of a grid shows its position in the storage, and an arrow for each
+dimension shows the distance to the next element.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.course import to_index
 
 CELL = 54.0  # the width of a cell
-HEIGHT = 40.0  # and its height
+HEIGHT = 40.0  # the height of a cell
 SPACE = 24.0  # between two parts of the picture
-LINE = 18.0  # from one line of text to the next
+LINE = 18.0  # the height of a line of text
 ARC = 22.0  # the height of the arrow of one dimension
-COLOURS = 6
-MOST_CELLS = 24  # of a storage
-MOST_ROWS = 8  # of a grid, and as many columns
-MOST_GRIDS = 4
+COLORS = 6
+MAX_CELLS = 24  # of a storage
+MAX_ROWS = 8  # of a grid, and as many columns
+MAX_GRIDS = 4
 
 STYLE = """
 .mt-storage{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
@@ -65,10 +65,10 @@ STYLE = """
 
 
 def draw_storage(tensor: Tensor) -> Svg:
-    """Draw the storage of a tensor and how its shape, strides and offset read it.
+    """Draw the storage of a tensor and how its shape, strides and offset address it.
 
-    Write the text to a file, or let a notebook show it. Of large tensors the first and the last
-    elements are shown.
+    Write the text to a file, or let a notebook display it. Large tensors are drawn with their first
+    and last elements.
 
     Args:
         tensor: a tensor of any shape, strides and backend.
@@ -77,14 +77,14 @@ def draw_storage(tensor: Tensor) -> Svg:
         A standalone SVG document.
 
     Raises:
-        TypeError: `tensor` is none.
+        TypeError: `tensor` is not a tensor.
     """
     require_tensors("draw_storage", tensor)
     return _Picture(_storage(tensor), tensor._tensor).drawn()
 
 
 def _storage(tensor: Tensor) -> Array:
-    """Return the elements of the storage; of one that is elsewhere, as far as the view reaches."""
+    """Return the elements of the storage, for device memory only up to the end of the view."""
     data = tensor._tensor
     if isinstance(data.storage, np.ndarray):
         return np.asarray(to_float32(data.storage))
@@ -95,7 +95,7 @@ def _storage(tensor: Tensor) -> Array:
 
 @dataclass
 class _Picture:
-    """A picture that grows downwards, part by part."""
+    """A picture that is drawn part by part from top to bottom."""
 
     values: Array
     data: TensorData
@@ -104,7 +104,7 @@ class _Picture:
     y: float = 0.0
 
     def drawn(self) -> Svg:
-        """Draw every part, and return the whole."""
+        """Draw all parts and return the document."""
         data = self.data
         facts = f"shape {data.shape}  strides {data.strides}  offset {data.offset}"
         self.say(facts, "heading")
@@ -116,7 +116,7 @@ class _Picture:
         return document("mt-storage", title, (self.width, self.y), STYLE, self.elements)
 
     def say(self, words: str, kind: str = "note") -> None:
-        """Put a line of text below what there is."""
+        """Add a line of text below the other parts."""
         length = text_width(words)
         self.y += LINE
         self.elements.append(text(kind, 0.0, self.y - 5, words))
@@ -143,7 +143,7 @@ class _Picture:
         self.y += HEIGHT + SPACE
 
     def arrow(self, dim: int, start: float, end: float) -> None:
-        """Draw the way from an element to the next in one dimension, and say how far it is."""
+        """Draw an arrow from an element to the next one in a dimension, labeled with the stride."""
         stride = self.data.strides[dim]
         x, target, top = start + CELL / 2, end + CELL / 2, self.y + ARC - 5
         words = f"dimension {dim}: {stride:+d}"
@@ -158,8 +158,8 @@ class _Picture:
         self.y += ARC
 
     def cell(self, x: float, y: float, position: int, row: int | None) -> None:
-        """Draw one element with its position; without a row no view touches it."""
-        kind = "cell untouched" if row is None else f"cell row{row % COLOURS}"
+        """Draw one element with its position; `row` is None for elements outside the view."""
+        kind = "cell untouched" if row is None else f"cell row{row % COLORS}"
         words = _written(self.values[position].item())
         self.elements += [
             f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{CELL}" height="{HEIGHT}"/>',
@@ -170,13 +170,13 @@ class _Picture:
     # --- The view -------------------------------------------------------------------------------
 
     def grids(self) -> None:
-        """Draw the view: a grid for its last two dimensions, and one for each index before them."""
+        """Draw the view: a grid of the last two dimensions for each index of the leading ones."""
         *leading, rows, columns = (1,) * (2 - self.data.ndim) + self.data.shape
         if self.data.size == 0:
             self.say("the view has no elements")
             return
         x, bottom, top = 0.0, self.y, self.y
-        for ordinal in _first_and_last(range(size_of(leading)), MOST_GRIDS):
+        for ordinal in _first_and_last(range(size_of(leading)), MAX_GRIDS):
             self.y = top
             if ordinal is None:
                 self.elements.append(text("more", x + CELL / 2, top + HEIGHT, "…"))
@@ -193,9 +193,9 @@ class _Picture:
         self.y = bottom
 
     def grid(self, left: float, leading: tuple[int, ...], rows: int, columns: int) -> float:
-        """Draw a matrix of the view, and return how wide it is."""
-        shown = _first_and_last(range(columns), MOST_ROWS)
-        for row in _first_and_last(range(rows), MOST_ROWS):
+        """Draw a matrix of the view and return its width."""
+        shown = _first_and_last(range(columns), MAX_ROWS)
+        for row in _first_and_last(range(rows), MAX_ROWS):
             for number, column in enumerate(shown):
                 x = left + number * CELL
                 if row is None or column is None:
@@ -209,13 +209,13 @@ class _Picture:
 
 
 def _rows_of_positions(data: TensorData) -> dict[int, int]:
-    """Return the positions that a view touches, each with the row in which it is seen first.
+    """Return the positions that a view reads, each with the first row that contains it.
 
-    Only the elements that the grids may show are looked at.
+    Only elements that the grids may show are examined.
     """
     found: dict[int, int] = {}
     choices = [
-        [i for i in _first_and_last(range(length), MOST_ROWS) if i is not None]
+        [i for i in _first_and_last(range(length), MAX_ROWS) if i is not None]
         for length in data.shape
     ]
     for index in itertools.islice(itertools.product(*choices), 4096):
@@ -225,7 +225,7 @@ def _rows_of_positions(data: TensorData) -> dict[int, int]:
 
 
 def _steps(data: TensorData) -> list[tuple[int, int, int]]:
-    """Return for each dimension of more than one element where its first step begins and ends."""
+    """Return the start and end of the first step of each dimension with more than one element."""
     if data.size == 0:
         return []
     return [
@@ -236,10 +236,10 @@ def _steps(data: TensorData) -> list[tuple[int, int, int]]:
 
 
 def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> list[int | None]:
-    """Return which positions of a storage to show, with None where some are left out."""
-    if size <= MOST_CELLS:
+    """Return the positions of a storage to show, with None where some are omitted."""
+    if size <= MAX_CELLS:
         return list(range(size))
-    wanted = {0, size - 1, *ends, *sorted(touched)[: MOST_CELLS // 2]}
+    wanted = {0, size - 1, *ends, *sorted(touched)[: MAX_CELLS // 2]}
     wanted |= set(sorted(touched)[-3:])
     shown: list[int | None] = []
     for position in sorted(wanted):
@@ -253,9 +253,9 @@ def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> lis
 
 
 def _first_and_last(numbers: range, most: int) -> list[int | None]:
-    """Return some numbers; of more than `most` only the first and the last, with None between.
+    """Return at most `most` of the numbers: the first ones, None and the last one if shortened.
 
-    The others are never made: a size may be anything where another is 0, or where a stride is.
+    The range is never expanded: sizes may be huge where another size or a stride is 0.
     """
     if len(numbers) <= most:
         return list(numbers)
@@ -263,7 +263,7 @@ def _first_and_last(numbers: range, most: int) -> list[int | None]:
 
 
 def _written(value: float) -> str:
-    """Return a number as a cell has room for it."""
+    """Return a number in a format that fits in a cell."""
     if isinstance(value, bool | int):
         return str(value)
     return f"{value:.3g}"

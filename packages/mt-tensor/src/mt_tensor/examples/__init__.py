@@ -1,1 +1,1 @@
-"""Programs to read and to run: a network of tensors that learns."""
+"""Example programs: a trainable network of tensors."""

@@ -1,4 +1,4 @@
-"""A network of tensors learns one of the course's data sets.
+"""Train a network of tensors on one of the course's data sets.
 
 python -m mt_tensor.examples.classify spiral
 python -m mt_tensor.examples.classify xor --hidden 10 --points 50 --epochs 300
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> None:
         epochs=1000,
     )
     add_choices(parser, data="spiral", hidden=[32, 32], rate=0.1)
-    parser.add_argument("--backend", help="where to compute; MT_BACKEND, or numpy, if not given")
+    parser.add_argument("--backend", help="the backend; MT_BACKEND or numpy by default")
     options = parser.parse_args(arguments)
     try:
         dataset = DATASETS[options.data](options.points, options.seed)

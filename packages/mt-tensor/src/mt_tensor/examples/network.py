@@ -1,7 +1,7 @@
-"""A network of tensors: a layer takes all points at once, as one product of matrices.
+"""A network of tensors: each layer processes all points with one matrix product.
 
 Modules and parameters are those of stage 0. A layer of Scalars has a parameter for each weight;
-here all weights of a layer are one.
+here one parameter holds all weights of a layer.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from mt_tensor import Generator, Tensor
 
 
 class Linear(Module):
-    """Weighted sums of all inputs, each with a bias.
+    """A linear layer: weighted sums of all inputs, each with a bias.
 
     Args:
-        inputs: how many numbers go in.
-        outputs: how many sums come out.
-        generator: where the first weights come from: spread evenly, with a variance of `2 / inputs`
-            (He et al. 2015), so that a `relu` layer passes on numbers as large as it is given. The
-            first biases are spread from -1 to 1, so that the kinks lie all over the unit square.
+        inputs: the number of inputs.
+        outputs: the number of outputs.
+        generator: the generator of the initial values. Weights are uniform with variance
+            `2 / inputs` (He et al. 2015), which preserves the size of the values through `relu`
+            layers. Biases are uniform from -1 to 1, so the kinks are spread over the unit square.
 
     Raises:
         ValueError: there are no inputs, or no outputs.
@@ -33,7 +33,7 @@ class Linear(Module):
         super().__init__()
         if inputs < 1 or outputs < 1:
             raise ValueError(
-                f"a layer needs an input and an output or more; {inputs} and {outputs} were given."
+                f"a layer needs at least one input and one output, got {inputs} and {outputs}."
             )
         bound = math.sqrt(6.0 / inputs)
         spread = 2.0 * mt.rand(inputs, outputs, generator=generator) - 1.0
@@ -46,14 +46,14 @@ class Linear(Module):
 
 
 class Network(Module):
-    """Layers of `Linear`, with `relu` between them; the last one yields a single score.
+    """`Linear` layers with `relu` between them; the last one returns a single score.
 
-    A positive score means class 1. The parameters are made on the backend that is current.
+    A positive score means class 1. The parameters are created on the current backend.
 
     Args:
-        inputs: how many numbers a point has.
-        hidden: the widths of the layers between, none for a straight line.
-        seed: for the same first weights again.
+        inputs: the number of coordinates of a point.
+        hidden: the widths of the hidden layers; with none the boundary is a straight line.
+        seed: the seed of the initial values.
     """
 
     def __init__(self, inputs: int = 2, hidden: Iterable[int] = (10,), seed: int = 0) -> None:

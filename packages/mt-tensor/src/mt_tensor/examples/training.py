@@ -1,7 +1,6 @@
-"""Training a network of tensors on points of the plane, all points in one step.
+"""Training of a network of tensors on points of the plane, with one step per epoch.
 
-It is the training of stage 1 once more. There each point has a history of its own; here there is
-one for all of them.
+This is the training of stage 1, with one graph for all points instead of one for each.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ def as_tensors(dataset: Dataset) -> tuple[Tensor, Tensor]:
         ValueError: there are no points.
     """
     if not len(dataset):
-        raise ValueError("there is nothing to learn from an empty data set: give it points.")
+        raise ValueError("a network cannot be trained on an empty data set; add points.")
     return mt.tensor(dataset.X, dtype="float32"), mt.tensor(dataset.y, dtype="float32")
 
 
 def cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean of `-log(p)` of the probability that `sigmoid(score)` gives to the class.
+    """Return the mean of `-log(p)` of the probability p that `sigmoid(score)` assigns to the class.
 
-    With softplus it needs no logarithm of a number that may have become 0.
+    Written with softplus, it never takes the logarithm of a probability that underflowed to 0.
 
     Args:
-        scores: shape (batch,).
-        labels: the class of each, 0 or 1, of the same shape.
+        scores: the scores, shape (batch,).
+        labels: the classes, 0 or 1, of the same shape.
     """
-    away = (1.0 - 2.0 * labels) * scores  # how far a score lies on the wrong side
-    return away.softplus().mean()
+    signed = (1.0 - 2.0 * labels) * scores  # positive on the wrong side
+    return signed.softplus().mean()
 
 
 class GradientDescent:
     """Gradient descent with momentum.
 
     Args:
-        parameters: what to train; each holds a tensor.
-        momentum: how much of the last step is taken again.
+        parameters: the parameters to train; each holds a tensor.
+        momentum: the fraction of the previous step that is added to the next.
     """
 
     def __init__(self, parameters: Iterable[Parameter], momentum: float = 0.9) -> None:
@@ -54,13 +53,13 @@ class GradientDescent:
         self.steps = [mt.zeros_like(tensor) for tensor in self.tensors]
 
     def zero_grad(self) -> None:
-        """Forget the gradients, which `backward` would add to."""
+        """Reset the gradients, which `backward` would otherwise add to."""
         for tensor in self.tensors:
             tensor.grad = None
 
     @no_grad()
     def step(self, rate: float) -> None:
-        """Move every tensor against its gradient, in place, `rate` times as far."""
+        """Change every tensor in place by `-rate` times its gradient, with momentum."""
         for tensor, step in zip(self.tensors, self.steps, strict=True):
             step.mul_(self.momentum)
             if tensor.grad is not None:
@@ -77,18 +76,18 @@ def train(
     momentum: float = 0.9,
     report: Callable[[Epoch], object] = lambda epoch: None,
 ) -> list[Epoch]:
-    """Train a network by gradient descent, on the backend that is current.
+    """Train a network by gradient descent on the current backend.
 
     Args:
-        network: from points to their scores.
+        network: maps points to their scores.
         dataset: the points.
-        epochs: how many steps to take.
-        rate: how far to step.
-        momentum: how much of each step is taken again in the next.
+        epochs: the number of steps.
+        rate: the learning rate.
+        momentum: the fraction of the previous step that is added to the next.
         report: called after each epoch.
 
     Returns:
-        What each epoch gave, before its step.
+        The results of each epoch, before its step.
 
     Raises:
         ValueError: the data set is empty, there are no epochs, the rate is not finite, or training
@@ -96,7 +95,7 @@ def train(
     """
     if epochs < 1 or not math.isfinite(rate):
         raise ValueError(
-            f"training takes 1 epoch or more, and a finite rate; {epochs} and {rate} were given."
+            f"training takes at least 1 epoch and a finite rate, got {epochs} and {rate}."
         )
     points, labels = as_tensors(dataset)
     optimizer = GradientDescent(network.parameters(), momentum)
@@ -112,39 +111,39 @@ def train(
 def one_epoch(
     network: Module, points: Tensor, labels: Tensor, optimizer: GradientDescent, rate: float
 ) -> tuple[float, float]:
-    """Take one step that all points agree on.
+    """Take one step with the gradient of the mean loss.
 
     Returns:
-        The loss and the share of points that were classified right, both before the step.
+        The loss and the fraction of points that were classified correctly, before the step.
     """
     optimizer.zero_grad()
     scores = network(points)
     loss = cross_entropy(scores, labels)
     loss.backward()
     optimizer.step(rate)
-    return loss.item(), _share_of_right(scores, labels)
+    return loss.item(), _fraction_correct(scores, labels)
 
 
-def _share_of_right(scores: Tensor, labels: Tensor) -> float:
-    """Return how many scores, of all, are on the side of their class."""
+def _fraction_correct(scores: Tensor, labels: Tensor) -> float:
+    """Return the fraction of the scores with the sign of their class."""
     return float(((scores > 0.0) == labels.bool()).float().mean())
 
 
 def _check_converging(epoch: Epoch, tensors: Iterable[Tensor]) -> None:
-    """Raise ValueError if the loss of an epoch, or a tensor after its step, has no bound."""
+    """Raise a ValueError if the loss is too large or a tensor is not finite."""
     if not (epoch.loss < 1e6 and all(tensor.isfinite().all() for tensor in tensors)):
         raise ValueError(
-            f"training diverged in epoch {epoch.number}, with a loss of {epoch.loss:g}: take a "
-            "smaller rate."
+            f"training diverged in epoch {epoch.number} with a loss of {epoch.loss:g}; "
+            "use a smaller rate."
         )
 
 
 @no_grad()
 def accuracy(network: Module, dataset: Dataset) -> float:
-    """Return the share of the points that a network classifies right.
+    """Return the fraction of the points that a network classifies correctly.
 
     Raises:
         ValueError: there are no points.
     """
     points, labels = as_tensors(dataset)
-    return _share_of_right(network(points), labels)
+    return _fraction_correct(network(points), labels)
