@@ -91,7 +91,7 @@ def test_the_kernels_run_on_every_machine():
         (lambda x: mm_practice(x, x[0]), ShapeError, "cannot be multiplied"),
         (lambda x: mm_practice(x, x[:2]), ShapeError, "cannot be multiplied"),
         (lambda x: mm_practice(x, x, 2), ShapeError, "uses as many blocks"),
-        (lambda x: mm_practice(x, x.double()), DTypeError, "one type"),
+        (lambda x: mm_practice(x, x.double()), DTypeError, "one dtype"),
         (lambda x: mm_practice(x, mt.ones(3, 3, backend=GPUS[1])), BackendMismatchError, "one"),
     ],
 )

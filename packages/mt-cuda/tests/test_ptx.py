@@ -226,13 +226,13 @@ def test_kernels_are_shown_for_so_many_dimensions(name, layout, operands, rank):
 def test_kernels_that_do_not_exist():
     with pytest.raises(UnknownOperatorError, match="Did you mean 'sigmoid'"):
         mt_cuda.source("sigmod")
-    with pytest.raises(KernelError, match="choose one of contiguous"):
+    with pytest.raises(KernelError, match="layout must be one of contiguous"):
         mt_cuda.source("tanh", layout="diagonal")
-    with pytest.raises(KernelError, match="cannot fold"):
+    with pytest.raises(KernelError, match="cannot reduce"):
         mt_cuda.source("tanh", layout="rows")
     with pytest.raises(KernelError, match="has no gradient"):
         mt_cuda.source("lt", gradient=True)
-    with pytest.raises(KernelError, match="takes 2 argument"):
+    with pytest.raises(KernelError, match="each of the 2 argument"):
         mt_cuda.source("mul", gradient=(True,))
 
 

@@ -381,9 +381,9 @@ def test_source_shows_repeated_elements():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"layout": "diagonal"}, "no layout is called 'diagonal': choose one of flat"),
-        ({"dtype": "float16"}, "ask for float32"),
-        ({"layout": "fold"}, "takes an operator of two"),
+        ({"layout": "diagonal"}, "layout must be one of flat, .*; 'diagonal' was given"),
+        ({"dtype": "float16"}, "pass dtype='float32'"),
+        ({"layout": "fold"}, "by an operator of two"),
         ({"gradient": (True, True)}, "each of the 1 argument"),
         ({"gradient": (False,)}, "at least one"),
         ({"repeats": (True, False)}, "each of the 1 argument"),

@@ -110,7 +110,7 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     if other is not ops:
         raise BackendMismatchError("mm_practice takes two tensors on one backend.")
     if a.dtype is not b.dtype:
-        raise DTypeError(f"mm_practice takes matrices of one type; got {a.dtype} and {b.dtype}.")
+        raise DTypeError(f"mm_practice takes matrices of one dtype; got {a.dtype} and {b.dtype}.")
     _check_block(block, int(MOST_THREADS**0.5))
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
         raise ShapeError(f"matrices of shapes {a.shape} and {b.shape} cannot be multiplied.")

@@ -157,4 +157,4 @@ class Recorder(Simulator):
 
     def describe(self) -> str:
         """Describe the machine, which is no GPU."""
-        return f"written down, for {MULTIPROCESSORS} multiprocessors"
+        return f"recorded, for {MULTIPROCESSORS} multiprocessors"

@@ -187,7 +187,7 @@ def _last_key(form: Form) -> Lines:
 def _rescale(form: Form) -> Lines:
     """Return the lines that convert scores to weights, and rescale totals to the new maximum.
 
-    A query that has seen no key yet has no totals to rescale; after a score of infinity, its
+    A query without a visible key so far has no totals to rescale; after a score of infinity, its
     weights are nan.
     """
     tile = form.tile

@@ -155,7 +155,7 @@ class Notice:
         self._words = None
         (where,) = (each for each, number in self._places.items() if number == place)
         error = index_error(where, lowest if lowest < least else highest, length)
-        raise IndexingError(f"{error} It was found on the device, before this waited for it.")
+        raise IndexingError(f"{error} The device detected it in an earlier call.")
 
 
 def notice_of(ops: CudaOps) -> Notice:

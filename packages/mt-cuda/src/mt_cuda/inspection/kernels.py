@@ -109,8 +109,7 @@ def kernel(
         return _fold(operator, element, layout)
     if layout not in ELEMENTWISE:
         raise KernelError(
-            f"there are no kernels for a layout {layout!r}; choose one of "
-            f"{', '.join((*ELEMENTWISE, *FOLDS))}."
+            f"layout must be one of {', '.join((*ELEMENTWISE, *FOLDS))}; {layout!r} was given."
         )
     return _elementwise(operator, element, layout, gradient)
 
@@ -128,8 +127,8 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
         needed = gradient if isinstance(gradient, tuple) else _needed(operator)
         if len(needed) != operator.arity:
             raise KernelError(
-                f"{operator.name} takes {operator.arity} argument(s); gradient={gradient} names "
-                f"{len(needed)}."
+                f"gradient must have a bool for each of the {operator.arity} argument(s) of "
+                f"{operator.name}; {gradient} was given."
             )
         if not any(needed):
             raise KernelError(
@@ -154,7 +153,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
 
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     if operator.arity != 2:
-        raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
+        raise KernelError(f"{operator.name} cannot reduce: it does not take two arguments.")
     graph = expanded(graph_of(operator.value))
     fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "index32")
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)

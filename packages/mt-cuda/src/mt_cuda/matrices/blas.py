@@ -33,7 +33,7 @@ IN_FLOAT32, IN_FLOAT64, ROUNDED = 68, 70, 77
 """The codes of computation types: `cublasComputeType_t`; the last rounds factors to TF32."""
 
 DEFAULT = -1
-"""The code that lets the library select an algorithm."""
+"""The code for an algorithm that the library selects."""
 
 
 @dataclass(frozen=True, slots=True)

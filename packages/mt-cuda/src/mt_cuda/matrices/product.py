@@ -209,8 +209,8 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
     """Return the loops over strips: one is multiplied while the next is loaded.
 
     While the next strip is complete, no conditions are needed, so the last ones have a separate
-    loop. Two short strips make one iteration of the first loop: then the compiler knows the buffer
-    of each.
+    loop. Two short strips make one iteration of the first loop: then the buffer of each is a
+    constant for the compiler.
     """
     tile, depth = form.tile, form.tile.depth
     switch, put = (

@@ -41,7 +41,7 @@ def normalized(dtype: DType, affine: Sequence[str], team: Team) -> Rows:
     Args:
         dtype: the dtype of the elements.
         affine: "weight", "bias", both or none.
-        team: the threads that gain a chunk.
+        team: the threads that share a chunk.
     """
     compute = computed(dtype)
     kind, part, row = compute.name, Operand(compute, "part"), Operand(compute, "row")
@@ -92,7 +92,7 @@ def gradients(dtype: DType, weighted: bool, needed: Sequence[str], team: Team) -
         dtype: the dtype of the elements.
         weighted: whether there is a weight.
         needed: which gradients of "weight" and "bias" are needed.
-        team: the threads that gain a chunk.
+        team: the threads that share a chunk.
     """
     compute = computed(dtype)
     kind, part, row = compute.name, Operand(compute, "part"), Operand(compute, "row")

@@ -85,10 +85,9 @@ def gru_gradient_step(dtype: DType, lengths: bool) -> Step:
     step = Step("gru_gradient_step", dtype, names, lengths)
     for number, name in enumerate(("reset", "update", "candidate", "recurrent")):
         step.read(name, "gates", gate(number, 4))
-    step.read("upstream", "grad").read("through_products", "by_products").read(
-        "past_products", "carried"
-    )
-    step.read("before", "hidden").let("total", "upstream + through_products + past_products")
+    step.read("upstream", "grad").read("through_products", "by_products")
+    step.read("past_products", "carried").read("before", "hidden")
+    step.let("total", "upstream + through_products + past_products")
     step.let(
         "of_candidate", f"total * ({step.one} - update) * ({step.one} - candidate * candidate)"
     )

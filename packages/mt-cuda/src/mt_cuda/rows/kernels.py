@@ -15,7 +15,7 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.elements import load, operand, store
@@ -55,8 +55,7 @@ class Operand:
     array: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RowLayout:
+class RowLayout(NamedTuple):
     """The layout of rows in a contiguous operand of shape (outer, size, inner, plane).
 
     There is a row for each index of `outer` and `inner`; its elements are those of the two other
@@ -333,5 +332,4 @@ def planned(
         grid = (rows.team.blocks(layout.rows), chunks or 1)
         return ops.plan(rows.kernel(), grid, rows.team.threads, (*layout.numbers(chunks), *counts))
 
-    planned: Plan = ops.remembered((recipe, layout, chunks, counts), plan)
-    return planned
+    return ops.remembered((recipe, layout, chunks, counts), plan)  # type: ignore[no-any-return]

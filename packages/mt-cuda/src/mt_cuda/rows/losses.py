@@ -22,7 +22,7 @@ from mt_tensor.extending import Gradients, Needs, Saved
 def losses_of_rows(dtype: DType, losses: DType, team: Team) -> Rows:
     """Return the kernel of each row's loss, and of the log of its sum of exponentials.
 
-    The loss of a target that is ignored is 0; a target that is no class is noted, and its loss is
+    The loss of a target that is ignored is 0; an invalid target is noted, and its loss is
     nan.
     """
     compute = computed(dtype)
@@ -100,7 +100,7 @@ class CrossEntropy(FloatKernel):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the loss; saved are the logs of the sums, and the number of targets of a mean.
 
-        A target that is no class raises an error at the next synchronization: see
+        An invalid target raises an error at the next synchronization: see
         `mt_cuda.indexing.checks`.
         """
         x, classes, ignored, reduction = arguments

@@ -47,8 +47,8 @@ class Folder:
                 return Path(chosen).expanduser()
             except RuntimeError as error:
                 raise BackendUnavailableError(
-                    f"{self.variable}={chosen} names no folder: there is no such user. Give the "
-                    f"path of a folder, `off`, or unset {self.variable}."
+                    f"{self.variable}={chosen} names no folder: there is no such user. Set it to "
+                    f"the path of a folder or `off`, or unset {self.variable}."
                 ) from error
         return among_caches(self.name)
 

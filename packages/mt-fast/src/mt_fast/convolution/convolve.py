@@ -150,7 +150,7 @@ class Work(NamedTuple):
 
     Attributes:
         units: the number of units of work.
-        parallel: whether all threads rows_per_thread them.
+        parallel: whether all threads share them.
         offsets: for each part, the starts of the rows of the windows in the buffer.
         table: the parts; a row has the layout of one, the numbers of its rows and columns, and
             where its offsets start and end.
@@ -216,14 +216,14 @@ def _arranged(
     rows = min(rows_that_fit(windows, at_once, itemsize), rows_per_thread)
     strips, offsets = plan(windows, at_once, rows)
     by_tap = offsets.reshape(at_once, windows.kernel_height * windows.kernel_width)
-    seen = [by_tap[:, part.taps].reshape(-1) for part in parts]
-    ends = list(itertools.accumulate((len(each) for each in seen), initial=0))
+    rows_of_parts = [by_tap[:, part.taps].reshape(-1) for part in parts]
+    ends = list(itertools.accumulate((len(each) for each in rows_of_parts), initial=0))
     table = [
         (*part.layout, part.rows, part.columns, *bounds)
         for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
     ]
     settings = ((groups, channels, outputs, at_once), tuple(windows), tuple(strips))
-    arrays = (np.concatenate(seen), np.array(table, np.int64))
+    arrays = (np.concatenate(rows_of_parts), np.array(table, np.int64))
     return Work(units * strips.number, parallel, *arrays, settings)
 
 
@@ -270,7 +270,7 @@ def _convolution(
     windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
     scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
-    nothing = np.zeros(LARGEST, out.dtype)
+    zeros = np.zeros(LARGEST, out.dtype)
     for unit in range(lo, hi):
         which, strip = unit // strips.number, unit % strips.number
         image, group = which // groups, which % groups
@@ -296,14 +296,14 @@ def _convolution(
                     in_a_row = layout.column == 1 and layout.row == windows.columns
                     aside = done > 0 or not in_a_row
                     target, to, step = (scratch, 0, count) if aside else (out, at, layout.channel)
-                    starts, origin = (nothing, 0) if done else (bias, channel)
+                    starts, origin = (zeros, 0) if done else (bias, channel)
                     product(
                         target, to, step, used, count, starts, origin, weights, weight, (taps, 1),
                         planes, 0, offsets, begin, each * now,
                     )  # fmt: skip
                     if not in_a_row:
-                        extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
-                        _spread(scratch, count, windows.columns, out, at, extents_of_part, layout)
+                        sizes_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
+                        _spread(scratch, count, windows.columns, out, at, sizes_of_part, layout)
                     elif aside:
                         add_rows(out, at, layout.channel, scratch, count, used, count)
 
@@ -359,9 +359,9 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
         outputs, channels, *kernel = kernels.shape
         by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
         weights = [np.ascontiguousarray(by_channel[..., i, j]).reshape(-1) for i, j in taps]
-        nothing = np.zeros(shape[1], grad.dtype)
+        zeros = np.zeros(shape[1], grad.dtype)
         joined = weights[0] if len(weights) == 1 else np.concatenate(weights)
-        _convolve_into(out, work, grad, joined, nothing)
+        _convolve_into(out, work, grad, joined, zeros)
     return out
 
 

@@ -80,7 +80,7 @@ class _CrossEntropy(FusedKernel):
         """Return the loss; saved is a list with the gradient of the scores, if it is needed.
 
         Raises:
-            IndexingError: a target is no class.
+            IndexingError: a target is not a valid class.
         """
         x, classes, _, reduction = arguments
         losses, of_scores, count = _losses(needs[0], *arguments)
@@ -109,7 +109,7 @@ def _losses(
     """Return all losses, the gradient of the scores, and the divisor of the mean (1 for a sum).
 
     Raises:
-        IndexingError: a target is no class.
+        IndexingError: a target is not a valid class.
     """
     scores, target = _rows(x), array_of(classes).reshape(-1)
     losses, wrong = np.empty(len(scores), scores.dtype), np.zeros(1, np.bool_)

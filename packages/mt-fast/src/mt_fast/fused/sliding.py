@@ -3,7 +3,7 @@
 The gradient of an element is the mean of the gradients of the windows that contain it; these
 windows are adjacent, so the same kernel computes it. Rows are short, so each plane is copied into a
 frame of zeros first, and all of its rows are added in one loop. Windows that straddle two rows are
-computed as well, and dropped.
+computed, too, and dropped.
 """
 
 from __future__ import annotations

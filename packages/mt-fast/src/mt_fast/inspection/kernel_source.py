@@ -50,32 +50,33 @@ def source(
     element = as_dtype(dtype)
     stored = bool_ if operator.result == "bool" else element
     if layout not in LAYOUTS:
-        raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; {layout!r} was given.")
     if element.is_narrow:
-        raise ValueError(f"kernels do not compute in {dtype}: it is converted; ask for float32.")
+        raise ValueError(
+            f"kernels do not compute in {dtype}, but in float32: pass dtype='float32'."
+        )
     if layout not in LOOPS:
         if operator.arity != 2 or gradient is not None or repeats is not None:
             raise ValueError(
-                f"layout {layout!r} is that of a reduction, which takes an operator of two "
-                f"arguments and its value, and repeats neither; {name!r} has {operator.arity} "
-                "argument(s)."
+                f"layout {layout!r} is for reductions by an operator of two arguments, without "
+                f"gradient and repeats; {name!r} has {operator.arity} argument(s)."
             )
         return (fold_rows if layout == "fold" else columns)(operator, stored).text
     if gradient is not None and (len(gradient) != operator.arity or not any(gradient)):
         raise ValueError(
-            f"gradient={gradient} must say for each of the {operator.arity} argument(s) of "
-            f"{name!r} whether its gradient is wanted, and at least one must be."
+            f"gradient must have a bool for each of the {operator.arity} argument(s) of {name!r}, "
+            f"at least one of them True; {gradient} was given."
         )
     repeated = (False,) * operator.arity if repeats is None else repeats
     if len(repeated) != operator.arity:
         raise ValueError(
-            f"repeats={repeats} must say for each of the {operator.arity} argument(s) of {name!r} "
-            "whether it stays at one element."
+            f"repeats must have a bool for each of the {operator.arity} argument(s) of {name!r}; "
+            f"{repeats} was given."
         )
     if gradient is not None:
-        repeated = (False, *repeated, False)  # beside the upstream gradient and the output
+        repeated = (False, *repeated, False)  # with the upstream gradient and the output
     if layout == "transposed" and repeated[0]:
-        raise ValueError("what stays at one element has no column to be transposed into a row.")
+        raise ValueError("an argument that repeats one element has no column to transpose.")
     formula = operator.value if gradient is None else operator.gradient(gradient)
     inputs = [element] * formula.arity
     if name == "where":

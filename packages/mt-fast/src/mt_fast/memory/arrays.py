@@ -58,12 +58,13 @@ def is_compiled(first: Tensor, *others: Tensor | None) -> bool:
 
     The first is a tensor; others may be None.
     """
-    dtype = first._tensor.layout.dtype
-    if dtype is not float32 and dtype is not float64:
+    layout = first._tensor.layout
+    dtype = layout.dtype
+    if (dtype is not float32 and dtype is not float64) or not layout.size:
         return False
-    for tensor in (first, *others):
-        if tensor is not None:
-            layout = tensor._tensor.layout
+    for other in others:
+        if other is not None:
+            layout = other._tensor.layout
             if layout.dtype is not dtype or not layout.size:
                 return False
     return True

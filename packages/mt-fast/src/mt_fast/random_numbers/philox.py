@@ -28,7 +28,7 @@ from mt_tensor.extending import Array, Shape, size_of
 ROUNDS = 10
 MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-"""What words are multiplied by in each round, and what is added to the key after it."""
+"""The multipliers of the words in each round, and the values added to the key after it."""
 
 TOGETHER = 256
 """The number of blocks whose bits are computed before they are converted: 8 KB, a fraction of the
