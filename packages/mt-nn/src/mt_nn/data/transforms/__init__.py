@@ -5,32 +5,20 @@ same way, with the same random numbers. These come from the current generator, w
 belongs to the batch; see `use_generator`.
 """
 
+# fmt: off
 from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
 from mt_nn.data.transforms.cropping import (
-    CenterCrop,
-    Pad,
-    RandomCrop,
-    RandomErasing,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
+    CenterCrop, Pad, RandomCrop, RandomErasing, RandomHorizontalFlip, RandomVerticalFlip,
 )
 from mt_nn.data.transforms.resizing import RandomResizedCrop, Resize
 from mt_nn.data.transforms.transform import (
-    Compose,
-    ImageTransform,
-    Lambda,
-    Normalize,
-    RandomApply,
-    RandomChoice,
-    ToTensor,
+    Compose, ImageTransform, Lambda, Normalize, RandomApply, RandomChoice, ToTensor,
 )
 from mt_nn.data.transforms.warping import RandomAffine, RandomRotation
 
-# fmt: off
 __all__ = [
     "CenterCrop", "ColorJitter", "Compose", "Grayscale", "ImageTransform", "Lambda", "Normalize",
     "Pad", "RandomAffine", "RandomApply", "RandomChoice", "RandomCrop", "RandomErasing",
     "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation",
     "RandomVerticalFlip", "Resize", "ToTensor",
 ]
-# fmt: on
