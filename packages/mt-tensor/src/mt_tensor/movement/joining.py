@@ -61,7 +61,8 @@ def _recorded(
     if recording.get():
         requires_grad = [part._requires_grad and part.requires_grad for part in parts]
         if True in requires_grad:
-            inputs = [parts[i].variable for i, needed in enumerate(requires_grad) if needed]
+            pairs = zip(parts, requires_grad, strict=True)
+            inputs = [part._node or part for part, needed in pairs if needed]
             record(result, rule, rule.__name__, inputs, (*settings, requires_grad))
     return result
 
