@@ -114,7 +114,9 @@ def test_unsupported_names_of_a_program_are_reported() -> None:
     assert said[0].startswith("torch.cuda.amp is left out. autocast")
     assert said[1].startswith("torch.utils.tensorboard is left out. mt_nn.train")
     assert said[2].startswith("torch.export is left out. Networks run")
-    assert said[3].startswith(".storage, if it is of torch.Tensor, is not supported. Elements")
+    assert said[3].startswith(
+        ".storage, if it is of torch.Tensor, is not supported. Use operations"
+    )
     assert said[4].startswith("torch.nn.functional.grid_sample is left out. Images")
     assert said[5].startswith("torch.jit is left out. Networks run")
     assert said[6].startswith("torch.Tensor.to_sparse is left out. Tensors are dense")
@@ -169,8 +171,8 @@ def test_the_status_reports_unsupported_names(
         == f"--- train.py\n+++ train.py\n@@ -1 +1 @@\n-import torch\n+import {MIRROR} as torch\n"
     )
     assert " ".join(printed.err.split()) == (
-        "line 2 torch.export is left out. Networks run as they are written: leave out what "
-        "compiles, traces or exports them."
+        "line 2 torch.export is left out. Networks run as they are written: remove calls that "
+        "compile, trace or export them."
     )
 
 

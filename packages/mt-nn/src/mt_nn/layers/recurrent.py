@@ -77,8 +77,7 @@ class RNNBase(Declared, Module):
                 f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
             )
         check_probability(self.dropout)
-        flags = {name: getattr(self, name) for name in ("bias", "batch_first", "bidirectional")}
-        check_flags(**flags)
+        check_flags(bias=self.bias, batch_first=self.batch_first, bidirectional=self.bidirectional)
         if self.dropout and self.num_layers == 1:
             warnings.warn(
                 f"dropout={self.dropout} acts between layers, and there is only one layer.",

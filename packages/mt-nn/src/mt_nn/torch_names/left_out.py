@@ -7,7 +7,6 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -18,10 +17,8 @@ LEFT_OUT: Mapping[str, str] = {
 """For each message, the dotted names below torch that it is for."""
 
 
-@cache
-def _patterns() -> list[tuple[str, str]]:
-    """Return pairs of a name and its message."""
-    return [(name, advice) for advice, names in LEFT_OUT.items() for name in names.split()]
+_MESSAGES = [(name, message) for message, names in LEFT_OUT.items() for name in names.split()]
+"""Pairs of a name and its message."""
 
 
 def advice(path: str) -> str | None:
@@ -30,7 +27,7 @@ def advice(path: str) -> str | None:
     Args:
         path: a dotted name below torch, as `nn.functional.grid_sample`.
     """
-    for pattern, message in _patterns():
+    for pattern, message in _MESSAGES:
         if fnmatchcase(path, pattern) or path.startswith(f"{pattern}."):
             return message
     return None

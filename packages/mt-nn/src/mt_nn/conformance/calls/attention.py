@@ -24,9 +24,7 @@ CALLS = [
             {"attn_mask": draw(4, 6)},
             {"attn_mask": draw(4, 6) > -0.8, "scale": 0.3},
             {"attn_mask": draw(2, 1, 1, 6) > 0.5},
-            {
-                "attn_mask": np.arange(4)[:, None] > np.arange(6)
-            },  # all keys of the first query are masked
+            {"attn_mask": np.arange(4)[:, None] > np.arange(6)},  # a query without keys
         )
     ),
     call(SCALED, Q, K[0], V[:, :1]),

@@ -33,9 +33,7 @@ CALLS = [
     call(
         "Conv3d", X3, in_channels=2, out_channels=1, kernel_size=(2, 3, 2), dilation=(2, 1, 1),
         padding="same"),
-    call(
-        "functional.conv2d", X2, draw(4, 1, 3, 3), draw(4), padding=1, groups=4
-    ),
+    call("functional.conv2d", X2, draw(4, 1, 3, 3), draw(4), padding=1, groups=4),
     call("functional.conv2d", X2[0], W2, draw(2), padding="same"),
     call("functional.conv2d", X2, W2, stride=(2,), padding="valid"),
     call("functional.conv2d", draw(0, 4, 6, 5), W2),

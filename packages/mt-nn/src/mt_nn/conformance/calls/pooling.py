@@ -95,15 +95,11 @@ _LP: list[tuple[int, Array, dict[str, Any]]] = [
 ]
 
 
-def _uniform(*shape: int) -> Array:
-    """Return random numbers from 0 to 1."""
-    return np.random.default_rng(0).random(shape)
-
-
 _FRACTIONS = [
     call(
         name, draw(*shape), kernel_size=kernel_size, output_size=output_size,
-        constants={"_random_samples": _uniform(*shape[:2], len(shape) - 2)})
+        constants={
+            "_random_samples": np.random.default_rng(0).random((*shape[:2], len(shape) - 2))})
     for name, shape, kernel_size, output_size in [
         ("FractionalMaxPool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
         ("functional.fractional_max_pool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
