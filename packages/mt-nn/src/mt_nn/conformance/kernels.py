@@ -127,9 +127,8 @@ def max_places() -> Iterator[Arguments]:
 
 def pad() -> Iterator[Arguments]:
     """Images, the padding before and after the last dimensions, and the mode."""
-    for mode, dtype in itertools.product(
-        ("reflect", "replicate", "circular"), ("float32", "float64")
-    ):
+    modes = ("reflect", "replicate", "circular")
+    for mode, dtype in itertools.product(modes, ("float32", "float64")):
         x = draw(2, 3, 5, 7, dtype=dtype)
         yield x, (2, 3, 4, 1), mode
         yield x, (0, 6, 0, 0), mode

@@ -82,18 +82,16 @@ def register_forward_pre_hook(
     self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args)` before each `forward`; it may return new arguments."""
-    return ModuleHooks.of(self).register(
-        "before forward", hook, prepend, _before_forward(hook, with_kwargs)
-    )
+    called = _before_forward(hook, with_kwargs)
+    return ModuleHooks.of(self).register("before forward", hook, prepend, called)
 
 
 def register_forward_hook(
     self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args, output)` after each `forward`; it may return a new output."""
-    return ModuleHooks.of(self).register(
-        "after forward", hook, prepend, _after_forward(hook, with_kwargs)
-    )
+    called = _after_forward(hook, with_kwargs)
+    return ModuleHooks.of(self).register("after forward", hook, prepend, called)
 
 
 def register_full_backward_pre_hook(

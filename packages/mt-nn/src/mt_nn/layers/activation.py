@@ -67,17 +67,15 @@ def hardtanh(
     Raises:
         DomainError: `min_val` is above `max_val`.
     """
-    if inplace:
-        return input._computed("hardtanh", min_val, max_val)
-    return mt.hardtanh(input, min_val, max_val)
+    bounds = (min_val, max_val)
+    return input._computed("hardtanh", *bounds) if inplace else mt.hardtanh(input, *bounds)
 
 
 @checked
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Return `input` where it is positive, and `negative_slope * input` elsewhere."""
-    if inplace:
-        return input._computed("leaky_relu", negative_slope)
-    return mt.leaky_relu(input, negative_slope)
+    slope = negative_slope
+    return input._computed("leaky_relu", slope) if inplace else mt.leaky_relu(input, slope)
 
 
 @checked

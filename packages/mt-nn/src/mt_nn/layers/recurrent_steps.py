@@ -17,19 +17,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+import mt_tensor as mt
 from mt_nn.core.linear import linear
-from mt_tensor import (
-    Tensor,
-    arange,
-    cat,
-    enable_grad,
-    fuse,
-    ones_like,
-    relu,
-    stack,
-    tanh,
-    zeros_like,
-)
+from mt_tensor import Tensor, cat, fuse, stack, tanh
 from mt_tensor.autograd import grad
 from mt_tensor.extending import FUSED, FusedKernel, by_kernel, common_backend
 
@@ -97,7 +87,7 @@ def gru_step(projected: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
 
 def activation(values: Tensor, is_relu: bool) -> Tensor:
     """Return `relu(values)` or `tanh(values)`."""
-    return relu(values) if is_relu else tanh(values)
+    return mt.relu(values) if is_relu else tanh(values)
 
 
 # --- Operations that backends may have kernels for ------------------------------------------------
@@ -327,7 +317,7 @@ def _step_mask(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
     """Return which sequences have which steps, bools of shape (steps, batch, 1), or None."""
     if lengths is None:
         return None
-    steps = arange(len(projected), backend=projected.backend)
+    steps = mt.arange(len(projected), backend=projected.backend)
     return (steps.unsqueeze(1) < lengths).unsqueeze(-1)
 
 
@@ -371,7 +361,7 @@ class _RNNKernel(FusedKernel):
         (states, *steps), (projected, hidden, weight, lengths, reverse, is_relu) = saved, arguments
         before = _previous(hidden, states, reverse)
         sums, previous = _leaves(_stacked(steps, reverse), before)
-        with enable_grad():
+        with mt.enable_grad():
             after = _select(_step_mask(projected, lengths), activation(sums, is_relu), previous)
         slopes, direct = _elementwise_derivatives(after, [sums, previous])
         _, d_hidden = _back_through_time(upstream, slopes, direct, weight, reverse)
@@ -392,7 +382,7 @@ class _GRUKernel(FusedKernel):
         before = _previous(hidden, states, reverse)
         (r, z, n), (hr, hz, hn) = projected.chunk(3, -1), _stacked(steps, reverse).chunk(3, -1)
         leaves = reset, update, input, recurrent, previous = _leaves(r + hr, z + hz, n, hn, before)
-        with enable_grad():
+        with mt.enable_grad():
             after = gru_hidden_state(update, gru_candidate(reset, input, recurrent), previous)
             after = _select(_step_mask(projected, lengths), after, previous)
         d_reset, d_update, d_input, d_recurrent, direct = _elementwise_derivatives(after, leaves)
@@ -426,12 +416,12 @@ class _LSTMKernel(FusedKernel):
         before, mask = _previous(hidden, states, reverse), _step_mask(projected, lengths)
         i, f, g, o = _leaves(*_stacked(steps, reverse).chunk(4, -1))
         previous, previous_cell, now = _leaves(before, _previous(cell, cells, reverse), cells)
-        with enable_grad():
+        with mt.enable_grad():
             next_cell = _select(mask, lstm_cell_state(i, f, g, previous_cell), previous_cell)
             next_hidden = _select(mask, lstm_hidden_state(o, now), previous)
         *d_gates, cell_slopes = _elementwise_derivatives(next_cell, [i, f, g, previous_cell])
         d_output, slopes, direct = _elementwise_derivatives(next_hidden, [o, now, previous])
-        gates, d_hidden = cat([*d_gates, d_output], -1), zeros_like(hidden)
+        gates, d_hidden = cat([*d_gates, d_output], -1), mt.zeros_like(hidden)
         per_step = (d_states, gates, slopes, cell_slopes, direct)
         for d_state, gate, slope, cell_slope, passed in _iterate(not reverse, *per_step):
             total = d_state + d_hidden
@@ -460,7 +450,7 @@ def _back_through_time(
         weight: the weight of the hidden state, shape (gates * width, width).
         reverse: whether the network starts with the last step.
     """
-    totals, d_hidden = [], zeros_like(upstream[0])
+    totals, d_hidden = [], mt.zeros_like(upstream[0])
     gates = slopes.shape[-1] // upstream.shape[-1]
     for d_state, slope, passed in _iterate(not reverse, upstream, slopes, direct):
         total = d_state + d_hidden
@@ -478,7 +468,7 @@ def _leaves(*tensors: Tensor) -> list[Tensor]:
 
 def _elementwise_derivatives(result: Tensor, leaves: Sequence[Tensor]) -> Sequence[Any]:
     """Return the derivatives of an elementwise function with respect to its leaves."""
-    return grad(result, leaves, ones_like(result), allow_unused=True)
+    return grad(result, leaves, mt.ones_like(result), allow_unused=True)
 
 
 def _previous(first: Tensor, states: Tensor, reverse: bool) -> Tensor:
