@@ -31,11 +31,12 @@ class ImageTransform:
         Raises:
             InputError: `img` is not a tensor, or its shape or dtype is not supported.
         """
-        if not isinstance(img, Tensor) or img.ndim < self.least:
+        given: Any = img
+        if not isinstance(given, Tensor) or given.ndim < self.least:
             raise InputError(
                 f"{type(self).__name__} takes a tensor of shape (..., channels, height, width), "
-                f"with at least {self.least} dimensions; {type(img).__name__} of shape "
-                f"{getattr(img, 'shape', 'unknown')} was given. Convert arrays with ToTensor."
+                f"with at least {self.least} dimensions; {type(given).__name__} of shape "
+                f"{getattr(given, 'shape', 'unknown')} was given. Convert arrays with ToTensor."
             )
         return self.transformed(img)
 
