@@ -75,8 +75,7 @@ def check_real(name: str, img: Tensor) -> None:
 
 def check_callable(transform: Any) -> None:
     """Raise SettingError unless a transform is callable."""
-    if not callable(transform):
-        raise SettingError(f"a transform must be callable; {transform!r} was given.")
+    check("a transform", transform, callable(transform), "callable")
 
 
 def probability(p: float) -> float:
@@ -273,8 +272,7 @@ class Normalize(ImageTransform):
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         self.mean, self.std = row("mean", mean), row("std", std)
-        if 0 in self.std:
-            raise SettingError(f"std must not contain 0; got {std!r}.")
+        check("std", std, 0 not in self.std, "different from 0")
         if len({len(self.mean), len(self.std)} - {1}) > 1:
             raise SettingError(
                 f"mean and std must have one number per channel; {len(self.mean)} and "
