@@ -26,6 +26,7 @@ from mt_nn.core.loader import END, SEED_BITS, DataLoader
 from mt_nn.core.settings import integer
 from mt_nn.data.datasets import IterableDataset
 from mt_nn.errors import LoaderError
+from mt_nn.utils.settings import check
 from mt_tensor.extending import check_flags
 
 # --- Workers --------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def state_dict(loader: DataLoader) -> dict[str, Any]:
         "seed": loader._seed,
         "position": loader._position,
         "batch_size": loader.batch_size,
-        "samples": _sample_count(loader),
+        "samples": length_of(loader.dataset),
         "generators": states if loader._seed is None else loader._generators,
     }
 
@@ -183,7 +184,7 @@ def load_state_dict(loader: DataLoader, state: Mapping[str, Any]) -> None:
         seed, position, states = state["seed"], state["position"], state["generators"]
         fits = (
             state["batch_size"] == loader.batch_size
-            and state["samples"] == _sample_count(loader)
+            and state["samples"] == length_of(loader.dataset)
             and len(states) == len(generators)
             and (seed is None or 0 <= seed < 2**SEED_BITS)
             and position >= 0
@@ -202,10 +203,10 @@ def load_state_dict(loader: DataLoader, state: Mapping[str, Any]) -> None:
     loader._resumes = True
 
 
-def _sample_count(loader: DataLoader) -> int | None:
-    """Return the number of samples; None if it is unknown."""
+def length_of(sized: Any) -> int | None:
+    """Return the length of a data set or a loader; None if it is unknown."""
     try:
-        return len(loader.dataset)
+        return len(sized)
     except TypeError:
         return None
 
@@ -238,10 +239,8 @@ def check_settings(settings: dict[str, Any]) -> None:
         )
     integer("num_workers", given.num_workers, 0)
     timeout, factor = given.timeout, given.prefetch_factor
-    if not (isinstance(timeout, int | float) and 0 <= timeout < threading.TIMEOUT_MAX):
-        raise SettingError(
-            f"timeout must be a non-negative number of seconds; {timeout!r} was given."
-        )
+    valid = isinstance(timeout, int | float) and 0 <= timeout < threading.TIMEOUT_MAX
+    check("timeout", timeout, valid, "a non-negative number of seconds")
     if factor is not None:
         integer("prefetch_factor", factor, 1)
     if not given.num_workers and (timeout or factor is not None):

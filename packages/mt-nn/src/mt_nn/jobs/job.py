@@ -76,12 +76,12 @@ class Settings:
         for name, lowest in least.items():
             if integer(name, getattr(self, name), lowest) > sys.maxsize:
                 raise SettingError(f"{name} must be at most {sys.maxsize}.")
-        holds = 0 <= number("lr", self.lr) <= sys.float_info.max
-        check("lr", self.lr, holds, "a finite, non-negative number")
+        finite = 0 <= number("lr", self.lr) <= sys.float_info.max
+        check("lr", self.lr, finite, "a finite, non-negative number")
         check_flags(test=self.test)
         path: Any = self.data_dir
-        holds = isinstance(path, str) and "\0" not in path
-        check("data_dir", path, holds, "the name of a folder")
+        valid = isinstance(path, str) and "\0" not in path
+        check("data_dir", path, valid, "the name of a folder")
 
 
 class Parts(NamedTuple):

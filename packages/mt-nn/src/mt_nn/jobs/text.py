@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mt_nn.data import BPTTWindows, DataLoader, Dataset, Subset, Vocabulary, batchify
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
 from mt_nn.files.writing import write_atomically
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
@@ -23,6 +23,7 @@ from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
 from mt_nn.train.trainer import Callback, Trainer
 from mt_nn.utils.modes import evaluation
+from mt_nn.utils.settings import check
 from mt_operators import Module
 from mt_tensor import Generator, multinomial, stack, tensor
 
@@ -147,11 +148,8 @@ class Text(Job):
                 f"{', '.join(map(str, least))} are needed."
             )
         ranks = world()
-        if columns[0] % ranks.size:
-            raise SettingError(
-                f"--batch-size must be a multiple of the number of ranks, {ranks.size}; "
-                f"{columns[0]} was given."
-            )
+        multiple = f"a multiple of the number of ranks, {ranks.size}"
+        check("--batch-size", columns[0], columns[0] % ranks.size == 0, multiple)
         parts: list[Dataset] = []
         for text, each in zip(texts, columns, strict=True):
             batch = batchify(self.vocabulary.encode(text), each)

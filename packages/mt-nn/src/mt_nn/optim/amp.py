@@ -14,15 +14,11 @@ from typing import Any
 
 from mt_nn.core.settings import integer
 from mt_nn.errors import NetworkError, SettingError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, float16
 
-_STATE = {
-    "scale": "_scale",
-    "growth_factor": "_growth_factor",
-    "backoff_factor": "_backoff_factor",
-    "growth_interval": "_growth_interval",
-    "_growth_tracker": "_growth_tracker",
-}
+_KEYS = ("scale", "growth_factor", "backoff_factor", "growth_interval")
+_STATE = {**{key: f"_{key}" for key in _KEYS}, "_growth_tracker": "_growth_tracker"}
 """torch's keys of the state, and the attributes with the values."""
 
 
@@ -170,8 +166,7 @@ class GradScaler:
             return
         if new_scale is not None:
             number = float(new_scale)
-            if not number > 0:
-                raise SettingError(f"new_scale must be positive; {number} was given.")
+            check("new_scale", number, number > 0, "positive")
             self._scale = number
         elif not self._overflowed:
             raise NetworkError("update() must be called after step() or unscale_().")

@@ -9,8 +9,8 @@ from typing import Any
 from mt_nn.core.samplers import Sampler
 from mt_nn.core.settings import integer
 from mt_nn.data.datasets import IterableDataset
-from mt_nn.errors import SettingError
 from mt_nn.parallel.world import world
+from mt_nn.utils.settings import check
 from mt_tensor import Generator
 from mt_tensor.extending import check_flags, numbers_of
 
@@ -151,8 +151,7 @@ def _size_and_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int
     """Return the number of ranks and the index of this one, by default of the program."""
     size = world().size if num_replicas is None else integer("num_replicas", num_replicas, 1)
     own = world().rank if rank is None else integer("rank", rank, 0)
-    if own >= size:
-        raise SettingError(f"rank must be less than num_replicas={size}; {own} was given.")
+    check("rank", own, own < size, f"less than num_replicas={size}")
     return size, own
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from mt_nn.errors import SettingError
+from mt_nn.utils.settings import check
 
 VARIABLE = "MT_RANK_TIMEOUT"
 """The environment variable with the timeout in seconds."""
@@ -31,8 +31,7 @@ def timeout_setting() -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise SettingError(f"{VARIABLE} must be a positive number of seconds; it is {text!r}.")
+    check(VARIABLE, text, 0 < seconds < float("inf"), "a positive number of seconds")
     return seconds
 
 

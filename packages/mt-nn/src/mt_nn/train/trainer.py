@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mt_nn.core.settings import integer
+from mt_nn.data.loading import length_of
 from mt_nn.errors import InputError, SettingError
 from mt_nn.optim import Optimizer
 from mt_nn.parallel.data_parallel import DataParallel
@@ -201,7 +202,7 @@ class Trainer:
         count = None
         if steps_per_epoch is not None:
             count = integer("steps_per_epoch", steps_per_epoch, 1) * self.accumulate
-        self._loader, self.batches = loader, count or _length(loader)
+        self._loader, self.batches = loader, count or length_of(loader)
         if resume is not None:
             self._resume(Path(resume))
         if not self._accumulated:
@@ -550,13 +551,6 @@ def _checked_metrics(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
                 "output and target as Mean(function)."
             )
     return copy.deepcopy(dict(metrics))
-
-
-def _length(loader: Any) -> int | None:
-    try:
-        return len(loader)
-    except TypeError:
-        return None
 
 
 def _inputs_and_target(batch: Any) -> tuple[list[Any], Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from mt_nn.data.transforms import transform
 from mt_nn.data.transforms.transform import ImageTransform
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
+from mt_nn.utils.settings import check
 from mt_tensor import Tensor, stack, tensor
 from mt_tensor.extending import generator
 
@@ -28,8 +29,7 @@ class Grayscale(ImageTransform):
     least = 3
 
     def __init__(self, num_output_channels: int = 1) -> None:
-        if num_output_channels not in (1, 3):
-            raise SettingError(f"num_output_channels must be 1 or 3; got {num_output_channels!r}.")
+        check("num_output_channels", num_output_channels, num_output_channels in (1, 3), "1 or 3")
         self.num_output_channels = num_output_channels
 
     def transformed(self, img: Tensor) -> Tensor:
@@ -91,8 +91,7 @@ class ColorJitter(ImageTransform):
         self.saturation = _factors("saturation", saturation)
         bounds = (-hue, hue) if isinstance(hue, int | float) else hue
         self.hue = transform.interval("hue", bounds, -0.5)
-        if self.hue[1] > 0.5:
-            raise SettingError(f"the bounds of hue must be from -0.5 to 0.5; got {hue!r}.")
+        check("the bounds of hue", hue, self.hue[1] <= 0.5, "from -0.5 to 0.5")
 
     def transformed(self, img: Tensor) -> Tensor:
         """Return the image with changed colors.

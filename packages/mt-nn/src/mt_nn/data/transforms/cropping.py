@@ -12,7 +12,7 @@ from mt_nn.data.transforms import transform
 from mt_nn.data.transforms.resizing import draw_box
 from mt_nn.data.transforms.transform import ImageTransform
 from mt_nn.errors import InputError, SettingError
-from mt_nn.utils.settings import choice
+from mt_nn.utils.settings import check, choice
 from mt_tensor import Tensor, pad, randn, tensor
 from mt_tensor.extending import generator
 
@@ -190,8 +190,7 @@ def _sides(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
     """Return the padding on the left, top, right and bottom."""
     given = list(padding) if isinstance(padding, tuple | list) else [padding]
     numbers = [integer("padding", each, 0) for each in given]
-    if len(numbers) not in (1, 2, 4):
-        raise SettingError(f"padding must be one, two or four integers; got {padding!r}.")
+    check("padding", padding, len(numbers) in (1, 2, 4), "one, two or four integers")
     left, top, right, bottom = (numbers * 4)[:4]
     return left, top, right, bottom
 

@@ -31,11 +31,12 @@ class ImageTransform:
         Raises:
             InputError: `img` is not a tensor, or its shape or dtype is not supported.
         """
-        if not isinstance(img, Tensor) or img.ndim < self.least:
+        given: Any = img
+        if not isinstance(given, Tensor) or given.ndim < self.least:
             raise InputError(
                 f"{type(self).__name__} takes a tensor of shape (..., channels, height, width), "
-                f"with at least {self.least} dimensions; {type(img).__name__} of shape "
-                f"{getattr(img, 'shape', 'unknown')} was given. Convert arrays with ToTensor."
+                f"with at least {self.least} dimensions; {type(given).__name__} of shape "
+                f"{getattr(given, 'shape', 'unknown')} was given. Convert arrays with ToTensor."
             )
         return self.transformed(img)
 
@@ -74,8 +75,7 @@ def check_real(name: str, img: Tensor) -> None:
 
 def check_callable(transform: Any) -> None:
     """Raise SettingError unless a transform is callable."""
-    if not callable(transform):
-        raise SettingError(f"a transform must be callable; {transform!r} was given.")
+    check("a transform", transform, callable(transform), "callable")
 
 
 def probability(p: float) -> float:
@@ -272,8 +272,7 @@ class Normalize(ImageTransform):
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         self.mean, self.std = row("mean", mean), row("std", std)
-        if 0 in self.std:
-            raise SettingError(f"std must not contain 0; got {std!r}.")
+        check("std", std, 0 not in self.std, "different from 0")
         if len({len(self.mean), len(self.std)} - {1}) > 1:
             raise SettingError(
                 f"mean and std must have one number per channel; {len(self.mean)} and "

@@ -259,7 +259,7 @@ class Run:
             run = cls(folder, content["job"], settings, *(content[name] for name in names))
             check_flags(finished=run.finished)
             models = job_class(run.name).models
-            valid = isinstance(run.job_state, dict) and isinstance(run.backend, str)
+            valid = isinstance(content["known"], dict) and isinstance(content["backend"], str)
             if settings.model in models and valid:
                 run.job()
                 return run

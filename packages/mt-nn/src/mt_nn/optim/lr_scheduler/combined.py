@@ -184,11 +184,7 @@ class SequentialLR(_Combined):
     ) -> None:
         check_optimizer(optimizer)
         self._set_members(schedulers, optimizer)
-        if last_epoch != -1:
-            raise SettingError(
-                f"SequentialLR must start at epoch 0; last_epoch={last_epoch} was given. To "
-                "resume training, load a state."
-            )
+        check("last_epoch", last_epoch, last_epoch == -1, "-1 (to resume training, load a state)")
         for scheduler in schedulers:
             if not isinstance(scheduler, LRScheduler):
                 raise SettingError(
@@ -200,8 +196,8 @@ class SequentialLR(_Combined):
                 f"{len(milestones)} were given."
             )
         self._milestones = [integer("a milestone", epoch, 0) for epoch in milestones]
-        if self._milestones != sorted(self._milestones):
-            raise SettingError(f"milestones must be in order; {self._milestones} was given.")
+        ordered = self._milestones == sorted(self._milestones)
+        check("milestones", self._milestones, ordered, "in order")
         self.last_epoch = 0
         for group in optimizer.param_groups:
             set_rate(group, group["initial_lr"])
