@@ -106,7 +106,7 @@ def test_what_training_refuses() -> None:
     with pytest.raises(ValueError, match="at least one input and one output"):
         Network(hidden=(0,))
     for inputs, outputs in ((0, 1), (1, 0), (-1, 1)):
-        with pytest.raises(ValueError, match=f"{inputs} and {outputs} were given"):
+        with pytest.raises(ValueError, match=f"got {inputs} and {outputs}"):
             Linear(inputs, outputs, mt.Generator())
     assert as_tensors(xor(3))[0].shape == (3, 2)
 
