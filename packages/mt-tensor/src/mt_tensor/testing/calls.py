@@ -1,4 +1,4 @@
-"""A call of every row of the sample tables, for whoever counts what a backend makes of operations.
+"""A call of every row of the sample tables, for tools that count what operations do on a backend.
 
 They are entered as `mt_tensor.calls`, which is a function that yields names, and for each what
 prepares a call on the backend in use.
@@ -17,17 +17,16 @@ from mt_tensor import Tensor, elementwise, tensor
 from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
 
 Prepared = tuple[Callable[[], Sequence[Tensor]], list[Tensor]]
-"""A call, which returns its results, and the leaves by which they can be differentiated."""
+"""A call that returns its results, and the leaves by which they can be differentiated."""
 
 SHAPE = (2, 3)
-"""That of the arguments of operators."""
+"""The shape of the arguments of operators."""
 
 
 def calls() -> Iterator[tuple[str, Callable[[], Prepared]]]:
-    """Yield the name of each operator and operation, and what prepares a call of it, in float32.
+    """Yield the name of each operator and operation, and a function that prepares a float32 call.
 
-    An operation has a call for each of its rows, on the largest sample. Those that a backend may
-    refuse are left out.
+    An operation has a call for each of its rows, on the largest sample. Optional rows are omitted.
     """
     for spec in SPECS.values():
         yield spec.name, functools.partial(_operator, spec)
