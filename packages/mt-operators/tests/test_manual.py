@@ -49,7 +49,7 @@ def test_text_plot_errors() -> None:
         with pytest.raises(ValueError, match="infinite or nan"):
             text_plot(Dataset(((0.0, bad),), (1,)), lambda point: 0)
     for label in (-1, 2, 0.5):
-        with pytest.raises(ValueError, match=f"class 0 or 1, not {label}"):
+        with pytest.raises(ValueError, match=f"must return 0 or 1, not {label}"):
             text_plot(xor(5), lambda point, label=label: label)
     with pytest.raises(ValueError, match="empty data set has no accuracy"):
         manual.accuracy(manual.network_for("xor"), xor(0))

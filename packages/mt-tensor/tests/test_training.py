@@ -103,10 +103,10 @@ def test_what_training_refuses() -> None:
     for rate in (1e30, 1e39):  # of a loss beyond bounds, and of a parameter beyond float32
         with pytest.raises(ValueError, match="diverged in epoch .* smaller rate"):
             train(Network(), xor(20), 5, rate)
-    with pytest.raises(ValueError, match="an input and an output or more"):
+    with pytest.raises(ValueError, match="at least one input and one output"):
         Network(hidden=(0,))
     for inputs, outputs in ((0, 1), (1, 0), (-1, 1)):
-        with pytest.raises(ValueError, match=f"{inputs} and {outputs} were given"):
+        with pytest.raises(ValueError, match=f"got {inputs} and {outputs}"):
             Linear(inputs, outputs, mt.Generator())
     assert as_tensors(xor(3))[0].shape == (3, 2)
 

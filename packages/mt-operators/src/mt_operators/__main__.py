@@ -1,7 +1,6 @@
-"""`python -m mt_operators` prints the operator table; names on the command line choose rows.
+"""`python -m mt_operators [NAME ...]` prints the operator table, or the named rows of it.
 
-Formulas and derivatives are read from the rows themselves, so that a new operator has its line here
-without anybody writing one.
+Formulas and derivatives are generated from the rows.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from mt_operators.text import written, written_partials
 
 
 def describe(operator: Operator) -> str:
-    """Return an operator's meaning, formula, derivatives and domain, as a paragraph of text."""
+    """Return a paragraph with an operator's note, formula, derivatives and domain."""
     names = operator.parameters
     lines = [
         f"{operator.name}({', '.join(names)}): {operator.note}",
@@ -34,7 +33,7 @@ def describe(operator: Operator) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the operators that are named, or all of them."""
+    """Print the named operators, or all operators."""
     parser = argparse.ArgumentParser(
         prog="python -m mt_operators", description="Show operators with their derivatives."
     )

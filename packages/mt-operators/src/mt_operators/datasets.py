@@ -1,8 +1,8 @@
-"""Points of the plane in two classes: the six data sets of the course, and two moons.
+"""Points of the plane in two classes: the six data sets of the course and two moons.
 
-The six of the course come from easy to hard. A line separates `simple` and `diag`; `split`, `xor`
-and `circle` need a hidden layer; `spiral` needs a network that nobody sets by hand. All but the
-moons lie in the unit square, and the same seed gives the same points.
+The course's data sets are ordered from easy to hard. A line separates `simple` and `diag`; `split`,
+`xor` and `circle` need a hidden layer; `spiral` needs a trained network. All but the moons lie in
+the unit square. The same seed gives the same points.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Point = tuple[float, float]
 class Dataset:
     """Points with their classes.
 
-    Iterating gives pairs `((x1, x2), label)`.
+    Iteration yields pairs `((x1, x2), label)`.
 
     Attributes:
         X: the points.
-        y: for each point its class, 0 or 1.
+        y: the class of each point, 0 or 1.
 
     Raises:
-        ValueError: there are more points than classes, or fewer, or a class is not 0 or 1.
+        ValueError: the numbers of points and classes differ, or a class is not 0 or 1.
     """
 
     X: tuple[Point, ...]
@@ -37,12 +37,12 @@ class Dataset:
     def __post_init__(self) -> None:
         if len(self.X) != len(self.y):
             raise ValueError(
-                f"each point has one class; {len(self.X)} point(s) and {len(self.y)} class(es) "
-                "were given."
+                f"each point needs one class, got {len(self.X)} point(s) and {len(self.y)} "
+                "class(es)."
             )
         for label in self.y:
             if label not in {0, 1}:
-                raise ValueError(f"a class is 0 or 1; {label!r} was given.")
+                raise ValueError(f"a class must be 0 or 1, got {label!r}.")
 
     @property
     def N(self) -> int:
@@ -72,7 +72,7 @@ def split(N: int, seed: int = 0) -> Dataset:
 
 
 def xor(N: int, seed: int = 0) -> Dataset:
-    """Return `N` points; class 1 has one of `x1` and `x2`, but not both, below a half."""
+    """Return `N` points; class 1 is where exactly one of `x1` and `x2` is below 0.5."""
     return _in_square(N, seed, lambda x1, x2: (x1 < 0.5) != (x2 < 0.5))
 
 
@@ -82,13 +82,13 @@ def circle(N: int, seed: int = 0) -> Dataset:
 
 
 def spiral(N: int, seed: int = 0) -> Dataset:
-    """Return `N` points on two arms that wind around the middle, one for each class."""
+    """Return `N` points on two spiral arms around the middle, one for each class."""
     rng = _generator(N, seed)
     points, labels = [], []
     for index in range(N):
         label = index % 2
-        angle = rng.uniform(2.0, 10.0)  # also the radius, in twentieths
-        side = 1.0 - 2.0 * label  # the arms are each other, turned by half a circle
+        angle = rng.uniform(2.0, 10.0)  # the radius is angle / 20
+        side = 1.0 - 2.0 * label  # the second arm is the first, rotated by 180 degrees
         points.append(
             (
                 0.5 + side * angle * math.cos(angle) / 20.0,
@@ -100,20 +100,20 @@ def spiral(N: int, seed: int = 0) -> Dataset:
 
 
 def moons(N: int, seed: int = 0, noise: float = 0.1) -> Dataset:
-    """Return `N` points on two half circles that reach into each other.
+    """Return `N` points on two interleaved half circles.
 
     Class 0 is the upper half of the unit circle; class 1 is a lower half, around `(1, 0.5)`.
 
     Args:
-        N: how many points.
-        seed: for the same points again.
-        noise: the standard deviation of what is added to each coordinate.
+        N: the number of points.
+        seed: the seed of the generator.
+        noise: the standard deviation of the noise that is added to each coordinate.
 
     Raises:
         ValueError: the noise is negative or not finite, or `N` is not a number of points.
     """
     if not 0.0 <= noise < math.inf:
-        raise ValueError(f"noise is a finite number, 0 or more; {noise!r} was given.")
+        raise ValueError(f"noise must be a finite number, 0 or more, got {noise!r}.")
     rng = _generator(N, seed)
     points, labels = [], []
     for index in range(N):
@@ -136,18 +136,18 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
     "spiral": spiral,
     "moons": moons,
 }
-"""The data sets by name: the six of the course from easy to hard, then the moons."""
+"""The data sets by name: those of the course from easy to hard, then the moons."""
 
 
 def _in_square(N: int, seed: int, is_one: Callable[[float, float], bool]) -> Dataset:
-    """Return points spread evenly over the unit square, with the class that a rule gives them."""
+    """Return uniform points of the unit square, with class 1 where `is_one` is true."""
     rng = _generator(N, seed)
     points = tuple((rng.random(), rng.random()) for _ in range(N))
     return Dataset(points, tuple(int(is_one(x1, x2)) for x1, x2 in points))
 
 
 def _generator(N: SupportsIndex, seed: int) -> random.Random:
-    """Return what draws `N` points, the same ones for the same seed."""
+    """Return a random generator for `N` points, after a check of `N`."""
     if not hasattr(N, "__index__") or operator.index(N) < 0:
-        raise ValueError(f"a data set has a whole number of points, 0 or more; {N!r} was given.")
+        raise ValueError(f"the number of points must be an integer, 0 or more, got {N!r}.")
     return random.Random(seed)

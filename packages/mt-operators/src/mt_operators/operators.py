@@ -1,8 +1,8 @@
-"""The scalar operators and higher-order functions of the MiniTorch course, by its names.
+"""The scalar operators and higher-order functions of the MiniTorch course, under its names.
 
-The scalar operators are rows of the table. Two names differ from the table's: `log` adds 1e-6 to
-its argument, so that `log(0)` is finite, and `max` is `maximum`. As `id`, `max`, `map`, `sum` are
-also built-in, write `from mt_operators import operators` and `operators.map(...)`.
+The scalar operators are rows of the table. Two differ from the table: `log` adds 1e-6 to its
+argument, so `log(0)` is finite, and `max` is `maximum`. As `id`, `max`, `map` and `sum` are also
+built-in, write `from mt_operators import operators` and `operators.map(...)`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 EPS = 1e-6
-"""What the course's `log` adds to its argument."""
+"""The number that `log` adds to its argument."""
 
 mul = OPERATORS["mul"].function
 id = OPERATORS["id"].function

@@ -1,8 +1,8 @@
-"""Simplification: replace an expression by a simpler one of exactly the same value.
+"""Simplification of expressions to simpler ones with exactly the same value.
 
-Exactly means with nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since
--0 + 0 is 0, nor is `x * 0` zero, since nan * 0 is nan. The rules are applied to each operation when
-it is traced.
+This includes nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since -0 + 0 is
+0, and `x * 0` is not 0, since nan * 0 is nan. The rules are applied to each operation when it is
+traced.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mt_operators.core.tracing import REWRITES, Symbol
 
 
 def simpler(operation: str, operands: Sequence[Symbol]) -> Symbol | None:
-    """Return a simpler symbol for an operation; None if there is none."""
+    """Return a simpler symbol for an operation, or None if there is none."""
     if operation == "where":
         return _choice(*operands)
     if len(operands) == 1:
@@ -30,12 +30,12 @@ REWRITES.append(simpler)
 
 
 def _constant(x: Symbol) -> Number | None:
-    """Return the value of a symbol, if it is known."""
+    """Return the value of a constant symbol, otherwise None."""
     return x.expression.number if x.expression.operation == "constant" else None
 
 
 def _operands(x: Symbol, operation: str) -> tuple[Symbol, ...]:
-    """Return the operands of a symbol that was computed by an operation, else nothing."""
+    """Return the operands of a symbol if the given operation computed it, otherwise nothing."""
     expression = x.expression
     if expression.operation != operation:
         return ()
@@ -69,11 +69,11 @@ def _of_two(operation: str, x: Symbol, y: Symbol) -> Symbol | None:
 
 
 def _choice(condition: Symbol, if_true: Symbol, if_false: Symbol) -> Symbol | None:
-    """Return a simpler symbol for `where(condition, if_true, if_false)`; None if there is none.
+    """Return a simpler symbol for `where(condition, if_true, if_false)`, or None if there is none.
 
     `where(slope == 0, 0, upstream * slope)` is the gradient of operators whose partial derivatives
-    only select an argument (`Operator.vjp`). Often the slope is itself a choice between two
-    constants, one of them 0. Then the slope's condition decides, and no comparison with 0 is left.
+    only select an argument (`Operator.vjp`). If the slope is itself a choice between 0 and another
+    constant, its condition replaces the comparison with 0.
     """
     x, y = _decided(condition, if_true, 1), _decided(condition, if_false, 2)
     if x.position == y.position:
@@ -98,14 +98,14 @@ def _chosen(condition: Symbol, if_true: Symbol | Number, if_false: Symbol | Numb
 
 
 def _decided(condition: Symbol, side: Symbol, index: int) -> Symbol:
-    """Return what remains of a side that is chosen by the same condition once more."""
+    """Return the remainder of a side that chooses by the same condition again."""
     while (choice := _operands(side, "where")) and choice[0].position == condition.position:
         side = choice[index]
     return side
 
 
 def _product(condition: Symbol, product: Symbol, index: int) -> Symbol:
-    """Return a product where a condition is decided: `x * where(condition, 1, 0)` is `x` or 0."""
+    """Return a product for a known condition: `x * where(condition, a, b)` is `a x` or `b x`."""
     for x, factor in [_operands(product, "mul")] if _operands(product, "mul") else []:
         choice = _operands(factor, "where")
         if choice and choice[0].position == condition.position:

@@ -1,4 +1,4 @@
-"""Formulas as text that people read, in Python's notation.
+"""Readable formulas of operators, in Python's notation.
 
 >>> from mt_operators import OPERATORS
 >>> written(OPERATORS["softplus"])
@@ -17,7 +17,7 @@ from mt_operators.core.row import Operator
 from mt_operators.core.tracing import graph_of, trace
 
 COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
-"""How tightly a formula binds its parts; a part that binds less is put in parentheses."""
+"""Levels of operator precedence; a part with a lower level is put in parentheses."""
 
 INFIX = {
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), COMPARISON),
@@ -25,15 +25,15 @@ INFIX = {
     **dict.fromkeys(("add", "sub"), SUM),
     **dict.fromkeys(("mul", "div", "floor_divide"), PRODUCT),
 }
-"""The operations that are written between their operands."""
+"""The precedence of the operations that are written between their operands."""
 
 SIGNS = {**PYTHON, "div": "{0} / {1}", "floor_divide": "{0} // {1}"}
 
-LONGEST = 600
-"""How many characters people read in one line."""
+MAX_LENGTH = 600
+"""The longest formula, in characters, that is written on one line."""
 
 DIGITS = 6
-"""To how many digits plain numbers are rounded."""
+"""The number of significant digits of constants."""
 
 
 def written(operator: Operator) -> str:
@@ -51,13 +51,12 @@ def written_partials(operator: Operator) -> tuple[str, ...]:
 
 
 def formula_of(graph: Graph, names: Sequence[str]) -> str:
-    """Return what a graph with one output computes, as a formula of arguments with these names.
+    """Return the formula of a graph with one output, with the given argument names.
 
-    A formula that is too long is written in lines: the last is the formula, and those before it
-    give names to what it uses more than once.
+    A formula that is too long is split: earlier lines name the parts that it uses more than once.
     """
     whole = _Writer(graph, names, shared=())
-    if whole.length <= LONGEST:
+    if whole.length <= MAX_LENGTH:
         return whole.text()
     uses = Counter(i for expression in graph.expressions for i in expression.operands)
     shared = [i for i, count in uses.items() if count > 1 and graph.expressions[i].operands]
@@ -65,34 +64,34 @@ def formula_of(graph: Graph, names: Sequence[str]) -> str:
 
 
 class _Writer:
-    """The formulas of all expressions of a graph.
+    """The writer of formulas of a graph's expressions.
 
-    Those at the positions `shared` get a name, t0 and so on, by which the others call them.
+    The expressions at the positions `shared` get the names t0, t1, ...
     """
 
     def __init__(self, graph: Graph, names: Sequence[str], shared: Collection[int]) -> None:
         self._graph = graph
         self._arguments = names
         self._names = {position: f"t{i}" for i, position in enumerate(sorted(shared))}
-        lengths: list[int] = []  # at most; a formula that repeats its parts may be endless
+        lengths: list[int] = []  # upper bounds; written formulas could grow exponentially
         for expression in graph.expressions:
             parts = [lengths[i] for i in expression.operands]
             lengths.append(sum(parts) + len(expression.operation) + 4 * len(parts))
         self.length = lengths[graph.outputs[0]]
 
     def text(self) -> str:
-        """Return the lines."""
+        """Return the lines of the formula."""
         (output,) = self._graph.outputs
         lines = [f"{name} = {self._written(position)[0]}" for position, name in self._names.items()]
         return "\n".join((*lines, self._part(output)[0]))
 
     def _part(self, position: int) -> tuple[str, int]:
-        """Return an expression, or its name, and how tightly it binds its parts."""
+        """Return an expression, or its name, and its precedence."""
         name = self._names.get(position)
         return self._written(position) if name is None else (name, ATOM)
 
     def _written(self, position: int) -> tuple[str, int]:
-        """Return an expression, and how tightly it binds its parts."""
+        """Return an expression and its precedence."""
         expression = self._graph.expressions[position]
         operation = expression.operation
         if operation == "argument":
@@ -105,11 +104,11 @@ class _Writer:
         if operation not in INFIX:
             return f"{operation}({', '.join(text for text, _ in parts)})", ATOM
         binding = INFIX[operation]
-        # What is on the right binds tighter, as in a - (b - c); a < b < c would be read as a chain.
+        # The right side needs a higher level, as in a - (b - c); a < b < c would be a chain.
         first = _within(binding + (binding <= LOGIC), *parts[0])
         return SIGNS[operation].format(first, _within(binding + 1, *parts[1])), binding
 
 
 def _within(binding: int, text: str, own: int) -> str:
-    """Return a part of a formula that binds its parts as tightly as `binding`."""
+    """Return a part of a formula, in parentheses if its precedence is below `binding`."""
     return text if own >= binding else f"({text})"

@@ -1,4 +1,4 @@
-"""Validation of the rows that users add, so that mistakes are found before a backend runs them."""
+"""Validation of new rows, which finds mistakes before a backend runs them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TYPES: dict[str, tuple[Any, str]] = {
     "identity": (int | float | None, "a number, or None"),
     "note": (str, "a line of text"),
 }
-"""The types of some attributes of an operator, also in words."""
+"""The types of some attributes of an operator, with descriptions."""
 
 _ANY = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
-"""What a function may raise on symbols that it cannot compute with."""
+"""The exceptions that a function may raise when it is called with symbols."""
 
 
 def validate(row: Operator) -> None:
-    """Check a row and trace each of its functions.
+    """Check a row and trace its functions.
 
     Raises:
-        OperatorError: a part of the row does not fit, or a function has the wrong arguments.
+        OperatorError: an attribute of the row is invalid, or a function has the wrong arguments.
         TracingError: a function cannot be traced.
     """
     for problem in _problems(row):
@@ -39,8 +39,8 @@ def validate(row: Operator) -> None:
         problem = _misfit(function, names)
         if problem:
             raise OperatorError(
-                f"operator {row.name!r}: {what} {problem}. It is given {arguments}: write it as "
-                f"lambda {', '.join(names)}: ..."
+                f"operator {row.name!r}: {what} {problem}. It is called with {arguments}: write "
+                f"it as lambda {', '.join(names)}: ..."
             )
         try:
             trace(row.name, function, len(names))
@@ -56,7 +56,7 @@ CHECKS.append(validate)
 
 
 def _problems(row: Operator) -> Iterator[str]:
-    """Yield what is wrong with a row, and what to do."""
+    """Yield descriptions of the problems of a row and how to fix them."""
     name: object = row.name
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         yield "this cannot be an operator's name; give a Python identifier"
@@ -74,7 +74,7 @@ def _problems(row: Operator) -> Iterator[str]:
         yield f"its function is {row.function!r}; give a function of numbers"
         return
     if not count:
-        yield "its function takes no argument; give one of a number at least"
+        yield "its function takes no argument; give a function of at least one number"
     yield from _mismatches(row, count)
 
 
@@ -99,9 +99,9 @@ def _mismatches(row: Operator, count: int) -> Iterator[str]:
 
 
 class _WithoutPower(Infix):
-    """The result of every operation on itself, except `**`.
+    """A value that every operation returns unchanged, except `**`, which raises.
 
-    On symbols and on tensors `**` is the power of IEEE 754, but not on Python's floats.
+    `**` is the power of IEEE 754 on symbols and tensors, but not on Python floats.
     """
 
     def __operator__(self, _name: str, _operands: tuple[Any, ...]) -> _WithoutPower:
@@ -115,7 +115,7 @@ class _WithoutPower(Infix):
 
 
 def _functions(row: Operator) -> Iterator[tuple[str, Function, tuple[str, ...], str]]:
-    """Yield each function of a row: what it is, itself, and its arguments, also in words."""
+    """Yield each function of a row: description, function, argument names and their description."""
     yield "its function", row.function, row.parameters, "the arguments of the operator"
     names = (*row.parameters, "out")
     for parameter, partial in zip(row.parameters, row.partials, strict=True):
@@ -124,11 +124,11 @@ def _functions(row: Operator) -> Iterator[tuple[str, Function, tuple[str, ...], 
 
 
 def _misfit(function: Function, names: tuple[str, ...]) -> str:
-    """Return what is wrong with the arguments of a function, or an empty string."""
+    """Return a description of a function's wrong arguments, or an empty string."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return f"is {function!r}, and no function"
+        return f"is {function!r}, not a function"
     try:
         signature.bind(*names)
     except TypeError:

@@ -1,1 +1,1 @@
-"""The exercises of the course that need nothing but this stage, ready to run."""
+"""The course's exercises that need only this stage."""

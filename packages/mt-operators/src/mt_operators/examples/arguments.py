@@ -1,6 +1,6 @@
-"""What the commands of the examples take, in this stage and later ones, checked before they start.
+"""Command-line arguments of the example programs of this stage and later ones.
 
-Each command has defaults of its own: stages differ in how many points they can learn in a minute.
+Each command has its own defaults, since the stages differ in speed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mt_operators.datasets import DATASETS
 
 
 def positive_int(text: str) -> int:
-    """Return a whole number that is 1 or more."""
+    """Return a positive integer."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"1 or more is needed; {text} was given")
@@ -20,7 +20,7 @@ def positive_int(text: str) -> int:
 
 
 def positive_float(text: str) -> float:
-    """Return a finite number above 0."""
+    """Return a finite positive number."""
     number = float(text)
     if not 0.0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"a finite number above 0 is needed; {text} was given")
@@ -30,13 +30,13 @@ def positive_float(text: str) -> float:
 def training_command(
     prog: str, description: str, *, points: int, epochs: int
 ) -> argparse.ArgumentParser:
-    """Return a parser of what every training takes: `--points`, `--epochs` and `--seed`.
+    """Return a parser of the options of all training commands: `--points`, `--epochs`, `--seed`.
 
     Args:
-        prog: how the command is called.
-        description: what it does.
-        points: how many points there are by default.
-        epochs: how many steps are taken by default.
+        prog: the command as the user types it.
+        description: the description in the help text.
+        points: the default number of points.
+        epochs: the default number of steps.
     """
     parser = argparse.ArgumentParser(
         prog=prog, description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
@@ -50,13 +50,13 @@ def training_command(
 def add_choices(
     parser: argparse.ArgumentParser, *, data: str, hidden: Sequence[int], rate: float
 ) -> None:
-    """Let a command choose what is learned, by which network, in which steps.
+    """Add the options of the data set, the hidden layers and the learning rate.
 
     Args:
-        parser: of the command.
-        data: the name of the data set by default.
-        hidden: the widths of the layers between, by default.
-        rate: how far to step by default.
+        parser: the parser of the command.
+        data: the default data set.
+        hidden: the default widths of the hidden layers.
+        rate: the default learning rate.
     """
     parser.add_argument("data", nargs="?", default=data, choices=DATASETS, help="what to learn")
     parser.add_argument(

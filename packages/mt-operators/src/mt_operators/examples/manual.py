@@ -1,10 +1,10 @@
-"""A classifier that is set by hand.
+"""Classifiers with weights chosen by hand.
 
     python -m mt_operators.examples.manual xor
 
-A network without training: lines, each of which counts how far a point is on its positive side, and
-a threshold on the weighted sum of the counts. The weights below were found by thinking. For
-`spiral` thinking is too hard, which is why the next stage learns to differentiate.
+Each hidden unit of the network measures how far a point is on the positive side of a line, and a
+threshold on the weighted sum decides the class. `spiral` is too hard for this; the next stage
+differentiates networks so that they can be trained.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from mt_operators.operators import relu
 
 
 class Line(Module):
-    """`a x1 + b x2 + c`: zero on a line of the plane, positive on one side of it."""
+    """`a x1 + b x2 + c`, which is 0 on a line of the plane and positive on one side of it."""
 
     def __init__(self, a: float, b: float, c: float) -> None:
         super().__init__()
         self.a, self.b, self.c = Parameter(a), Parameter(b), Parameter(c)
 
     def forward(self, point: Point) -> float:
-        """Return which side a point is on, by the sign, and how far from the line."""
+        """Return a number whose sign tells the side of a point and whose size its distance."""
         x1, x2 = point
         return float(self.a.value * x1 + self.b.value * x2 + self.c.value)
 
 
 class Network(Module):
-    """Class 1 is where the weighted sum of `relu(line)` exceeds a threshold.
+    """A network for which class 1 is where the weighted sum of `relu(line)` exceeds a threshold.
 
     Args:
-        lines: for each hidden unit its weight in the sum, and `a`, `b` and `c` of its line.
-        threshold: what the sum must exceed.
+        lines: for each hidden unit its weight in the sum and `a`, `b` and `c` of its line.
+        threshold: the number that the sum must exceed.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Network(Module):
 
 
 def _polygon(sides: int, radius: float) -> list[tuple[float, float, float, float]]:
-    """Return lines around the middle of the unit square, positive on the outside."""
+    """Return lines around the middle of the unit square, positive outside."""
     lines = []
     for side in range(sides):
         a, b = math.cos(math.tau * side / sides), math.sin(math.tau * side / sides)
@@ -68,10 +68,10 @@ def _polygon(sides: int, radius: float) -> list[tuple[float, float, float, float
 
 
 def network_for(name: str) -> Network:
-    """Return the network that was set by hand for a data set.
+    """Return the network with weights chosen by hand for a data set.
 
     Raises:
-        ValueError: nobody has found one.
+        ValueError: there is none for this data set.
     """
     settings = {
         "simple": [(1.0, -1.0, 0.0, 0.5)],
@@ -88,26 +88,26 @@ def network_for(name: str) -> Network:
     }
     if name not in settings:
         raise ValueError(
-            f"no network was set by hand for {name!r}, only for {', '.join(settings)}: train one, "
-            "with mt-autodiff."
+            f"there is no network with weights chosen by hand for {name!r}, only for "
+            f"{', '.join(settings)}: train one with mt-autodiff."
         )
     return Network(settings[name])
 
 
 def accuracy(network: Network, dataset: Dataset) -> float:
-    """Return the share of the points that are classified right.
+    """Return the fraction of the points that are classified correctly.
 
     Raises:
         ValueError: there are no points.
     """
     if not len(dataset):
-        raise ValueError("an empty data set has no accuracy: give it points.")
+        raise ValueError("an empty data set has no accuracy; add points.")
     right: int = sum(network(point) == label for point, label in dataset)
     return right / len(dataset)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw what the network does, and print how many points it gets right."""
+    """Print a plot of the network and its accuracy."""
     parser = argparse.ArgumentParser(
         prog="python -m mt_operators.examples.manual", description="Classify without training."
     )

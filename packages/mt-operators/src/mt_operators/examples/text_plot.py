@@ -1,6 +1,6 @@
-"""A classifier as text: which class it gives to each part of the plane, and the points it is for.
+"""Text plots of classifiers: the class of each part of the plane, and the points.
 
-A terminal is enough to see a decision boundary.
+They show the decision boundary in a terminal.
 """
 
 from __future__ import annotations
@@ -11,42 +11,42 @@ from collections.abc import Callable
 from mt_operators.datasets import Dataset, Point
 
 REGIONS = (".", " ")
-"""What fills the part of the plane that the classifier calls 0, and the part that it calls 1."""
+"""The characters of the regions of class 0 and class 1."""
 
 RIGHT = ("o", "x")
-"""A point of class 0 and of class 1 that is classified right."""
+"""The characters of correctly classified points of class 0 and class 1."""
 
 WRONG = ("O", "X")
-"""A point of class 0 and of class 1 that is classified wrong."""
+"""The characters of wrongly classified points of class 0 and class 1."""
 
 
 def text_plot(
     dataset: Dataset, classify: Callable[[Point], int], width: int = 60, height: int = 24
 ) -> str:
-    """Draw a classifier and a data set with characters.
+    """Return a text plot of a classifier and a data set.
 
     Args:
         dataset: the points to show.
-        classify: from a point, its class: 0 or 1.
-        width: how many characters a line has.
-        height: how many lines there are.
+        classify: maps a point to its class, 0 or 1.
+        width: the number of characters in a line.
+        height: the number of lines.
 
     Raises:
-        ValueError: there are no points, or no room; a point is not finite; or the classifier gives
-            another class than 0 or 1.
+        ValueError: there are no points, the plot is too small, a point is not finite, or a class is
+            not 0 or 1.
     """
     if not len(dataset) or width < 2 or height < 2:
         raise ValueError(
-            f"{len(dataset)} point(s) cannot be drawn on {width} by {height} characters: give a "
-            "point or more, and two characters or more each way."
+            f"{len(dataset)} point(s) cannot be drawn on {width} by {height} characters: give at "
+            "least one point and two characters in each direction."
         )
     if not all(math.isfinite(x) for point in dataset.X for x in point):
-        raise ValueError("a point that is infinite or nan cannot be drawn.")
+        raise ValueError("points must be finite to be drawn; one is infinite or nan.")
 
     def class_of(point: Point) -> int:
         label = classify(point)
         if label not in {0, 1}:
-            raise ValueError(f"a classifier gives a point class 0 or 1, not {label!r}.")
+            raise ValueError(f"a classifier must return 0 or 1, not {label!r}.")
         return int(label)
 
     columns = _Axis([x1 for x1, _ in dataset.X], width)
@@ -62,7 +62,7 @@ def text_plot(
 
 
 class _Axis:
-    """The cells along one side of the picture, from the smallest value to the largest."""
+    """The cells along one side of the plot, from the smallest value to the largest."""
 
     def __init__(self, values: list[float], cells: int) -> None:
         self.cells = cells
@@ -70,9 +70,9 @@ class _Axis:
         self.size = (max(values) - self.low) / cells or 1.0
 
     def at(self, cell: int) -> float:
-        """Return the value in the middle of a cell."""
+        """Return the value at the middle of a cell."""
         return self.low + (cell + 0.5) * self.size
 
     def cell(self, value: float) -> int:
-        """Return the cell in which a value is."""
+        """Return the cell that contains a value."""
         return min(int((value - self.low) / self.size), self.cells - 1)

@@ -1,6 +1,6 @@
-"""All functions to write formulas with, and further rows of the operator table.
+"""All functions for formulas, and further rows of the operator table.
 
-The functions of the core are here too: `from mt_operators.functions import exp, where`.
+This includes the functions of the core: `from mt_operators.functions import exp, where`.
 """
 
 # fmt: off

@@ -1,10 +1,10 @@
-"""Activation functions of networks.
+"""Activation functions of neural networks.
 
-At a kink the derivative is torch's, which takes one of the two sides.
+The derivatives at kinks are those of torch, which takes one of the two sides.
 
-Many are x times a weight that vanishes exponentially on the left, where an infinite x would give
-infinity times 0, which is nan. There x is cut (`moderate`) at a point where the weight is already 0
-in every dtype, so that the product is 0, as it should be.
+Many are x times a weight that vanishes exponentially on the left. For infinite x the product would
+be infinity times 0, which is nan. Therefore x is clamped (`moderate`) at a point where the weight
+is already 0 in every dtype.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mt_operators.functions.exponential import expm1, log1p
 from mt_operators.functions.special import ndtr, normal_density
 
 FAR = 1000.0
-"""Beyond it every exponential used here is 0, in float64 too."""
+"""The bound beyond which all exponentials used here are 0, even in float64."""
 
 
 def moderate(x: float, far: float = FAR) -> float:
-    """Return `x`, cut at a point beyond which its weight is 0."""
+    """Return `x`, clamped at a point beyond which its weight is 0."""
     return maximum(minimum(x, far), -far)
 
 
@@ -87,7 +87,7 @@ def mish_parts(x: float) -> tuple[float, float]:
 
 
 def mish(x: float) -> float:
-    """Return `x tanh(softplus(x))`, of one exponential."""
+    """Return `x tanh(softplus(x))`, computed with one exponential."""
     _, n = mish_parts(x)
     return maximum(x, -FAR) * (n / (n + 2.0))
 
@@ -106,7 +106,7 @@ define_real(
     note="x hardsigmoid(x); derivative 0 at -3 and 1 at 3",
 )
 
-# --- From one level to another ------------------------------------------------------------------
+# --- Bounded functions --------------------------------------------------------------------------
 
 
 define_real(
@@ -154,7 +154,7 @@ define(
     note="x between 0 and 6; derivative 0 at both",
 )
 
-# --- x on the right, something less on the left -------------------------------------------------
+# --- x on the right, a smaller slope on the left ------------------------------------------------
 
 
 def negative_part(x: float) -> float:

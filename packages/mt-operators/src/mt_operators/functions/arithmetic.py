@@ -1,4 +1,4 @@
-"""Further arithmetic: rounding, remainders, bounds, signs, distances."""
+"""Rounding, remainders, bounds, signs and distances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mt_operators.core.table import define, define_bool, define_real, define_ste
 
 
 def _rounded(rounding: Callable[[float], int], x: float) -> float:
-    """Return `x` rounded, with its sign; integers, infinities and nan stay."""
+    """Return `x` rounded, with its sign; integers, infinities and nan are unchanged."""
     if isinstance(x, int) or not math.isfinite(x):
         return x
     return math.copysign(rounding(x), x)
@@ -34,19 +34,19 @@ def ceil(x: float) -> float:
 
 @elementary
 def trunc(x: float) -> float:
-    """Return `x` without its fraction."""
+    """Return `x` rounded towards 0."""
     return _rounded(math.trunc, x)
 
 
 @elementary
 def round(x: float) -> float:
-    """Return the nearest integer; of two, the even one."""
+    """Return the nearest integer, and the even one of two equally near."""
     return _rounded(builtins.round, x)
 
 
 @elementary
 def floor_divide(x: float, y: float) -> float:
-    """Return the largest integer not above the exact `x / y`; that of `div` where `y` is 0."""
+    """Return the largest integer not above the exact `x / y`; the result of `div` if `y` is 0."""
     try:
         return x // y
     except ZeroDivisionError:
@@ -74,7 +74,7 @@ define_steps("round", round, note="the nearest integer, of two the even one; der
 
 
 def remainder(x: float, y: float) -> float:
-    """Return the remainder of `floor_divide`, which has the sign of `y`."""
+    """Return the remainder of `floor_divide`, with the sign of `y`."""
     rest = fmod(x, y)
     return where((rest != 0.0) & ((rest < 0.0) != (y < 0.0)), rest + y, rest)
 
@@ -125,7 +125,7 @@ define(
 
 
 def signbit(x: float) -> bool:
-    """Whether `x` is negative, as -0.0 is: only its reciprocal tells."""
+    """Whether `x` is negative or -0.0, which its reciprocal reveals."""
     return where(x == 0.0, div(1.0, x), x) < 0.0
 
 
@@ -143,7 +143,7 @@ define_real(
 
 @elementary
 def hypot(x: float, y: float) -> float:
-    """Return the distance of the point `(x, y)` from the origin, also where squares overflow."""
+    """Return the distance of the point `(x, y)` from the origin, even if squares overflow."""
     return math.hypot(as_float(x), as_float(y))
 
 
@@ -156,7 +156,7 @@ define_real(
 )
 define_real(
     "lerp",
-    # From the nearer end, so that the weight 1 gives exactly y.
+    # Start at the nearer end, so that the weight 1 gives exactly y.
     lambda x, y, weight: where(
         abs(weight) < 0.5, x + weight * (y - x), y + (y - x) * (weight - 1.0)
     ),

@@ -1,4 +1,4 @@
-"""Further exponentials and logarithms."""
+"""Exponentials and logarithms."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ define_real(
 define_real(
     "xlogy",
     lambda x, y: where((x == 0.0) & (y == y), 0.0, x * log(y)),
-    # Where x is 0, the value is 0 for every y: 1 stands in for the y that have no finite logarithm
-    # or quotient.
+    # Where x is 0, the value is 0 for every y: 1 replaces y without a finite logarithm or quotient.
     lambda x, y, out: log(where((x == 0.0) & (y <= 0.0), 1.0, y)),
     lambda x, y, out: div(x, where((x == 0.0) & (y == 0.0), 1.0, y)),
     domain=(EVERYWHERE, *FROM_0),
@@ -47,7 +46,7 @@ define_real(
 
 @dispatched
 def softplus(x: float) -> float:
-    """Return `log(1 + exp(x))`, which would overflow, for rows that are written with it."""
+    """Return `log(1 + exp(x))` without overflow, for the formulas of other rows."""
     return maximum(x, 0.0) + log1p(exp(-abs(x)))
 
 

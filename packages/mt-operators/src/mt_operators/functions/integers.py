@@ -1,4 +1,4 @@
-"""Operators of integers: bits and divisors."""
+"""Operators of integers: bitwise operations and divisors."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from mt_operators.functions.arithmetic import floor_divide
 define_integer = partial(define_steps, result="integer")
 
 BITS = 64
-"""The width of integers in shifts: other shifts move out all bits."""
+"""The width of integers; shifts by negative or larger numbers shift out all bits."""
 
 
 @elementary
 def bitwise_and(x: int, y: int) -> int:
-    """Return the bits that both have."""
+    """Return the bitwise AND."""
     return x & y
 
 
 @elementary
 def bitwise_or(x: int, y: int) -> int:
-    """Return the bits that either has."""
+    """Return the bitwise OR."""
     return x | y
 
 
 @elementary
 def bitwise_xor(x: int, y: int) -> int:
-    """Return the bits that exactly one has."""
+    """Return the bitwise exclusive OR."""
     return x ^ y
 
 
 @elementary
 def bitwise_not(x: int) -> int:
-    """Return the bits that `x` lacks: `-x - 1`."""
+    """Return the bitwise complement, `-x - 1`."""
     return x ^ -1
 
 
 @elementary
 def bitwise_left_shift(x: int, y: int) -> int:
-    """Return the bits moved up by `y` places; 0 where all are shifted out."""
+    """Return `x` shifted left by `y` bits; 0 if all are shifted out."""
     return x << y if 0 <= y < BITS else 0
 
 
 @elementary
 def bitwise_right_shift(x: int, y: int) -> int:
-    """Return the bits moved down by `y` places; 0 or, below zero, -1 where all are shifted out."""
+    """Return `x` shifted right by `y` bits; 0, or -1 for negative `x`, if all are shifted out."""
     return x >> (y if 0 <= y < BITS else BITS)
 
 
 @elementary
 def gcd(x: int, y: int) -> int:
-    """Return the greatest common divisor, not negative."""
+    """Return the greatest common divisor, 0 or more."""
     return math.gcd(x, y)
 
 
 def lcm(x: Any, y: Any) -> Any:
-    """Return the least common multiple, not negative; 0 if either is 0."""
+    """Return the least common multiple, 0 or more; 0 if either is 0."""
     divisor = gcd(x, y)
     return abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y)
 

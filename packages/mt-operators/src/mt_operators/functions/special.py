@@ -1,9 +1,9 @@
 """Special functions: erf, ndtr, sinc, erfinv, lgamma and digamma.
 
-Except for erf and erfc, no compiler has to know them: series and iterations reduce them to sines,
-logarithms and error functions, accurate to a few units of the last digit in float64. Where a series
-converges only on a part of the line, `where` replaces the argument elsewhere and takes another
-formula there.
+Except for erf and erfc, they need no support from compilers: series and iterations reduce them to
+sines, logarithms and error functions, accurate to a few units of the last digit in float64. Where a
+series converges only for some x, `where` replaces the other arguments and selects another formula
+for them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ erfc = from_math(math.erfc, "Return 1 - erf(x), exact also where erf(x) is almos
 
 @dispatched
 def ndtr(x: float) -> float:
-    """Return the share of the normal distribution below `x`: by erfc, which keeps its digits."""
+    """Return the normal distribution function, by erfc, which keeps digits on the left."""
     return 0.5 * erfc(-ROOT_HALF * x)
 
 
@@ -69,7 +69,7 @@ def polynomial(x: float, coefficients: tuple[float, ...]) -> float:
 
 
 def half_turns(x: float) -> float:
-    """Return what `x` is beyond the nearest integer, exactly: from -1/2 to 1/2."""
+    """Return the exact difference of `x` and the nearest integer, from -1/2 to 1/2."""
     return x - round(x)
 
 
@@ -95,11 +95,11 @@ def sinc(x: float) -> float:
 
 
 SINC_SLOPE = tuple((-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(9, 0, -1))
-"""Of the series of the derivative of sin(t) / t, divided by t, in powers of t t."""
+"""The coefficients of the derivative of sin(t) / t, divided by t, in powers of t t."""
 
 
 def sinc_slope(x: float) -> float:
-    """Return the derivative of sinc; where its two terms cancel, by the series."""
+    """Return the derivative of sinc, by the series where its two terms would cancel."""
     near = abs(x) < 0.25
     t = math.pi * where(near, x, 0.0)
     far = where(near, 1.0, x)
@@ -116,34 +116,34 @@ TWO_BY_PI_WINITZKI = 2.0 / (math.pi * WINITZKI)
 
 
 def erfinv_start(y: float) -> float:
-    """Return the x whose erf is about `y`, from 0 to below 1; wrong by 2 in 1000 at most."""
+    """Return an approximation of erfinv for `y` from 0 to below 1, with an error below 0.2%."""
     logarithm = log1p(-(y * y))
     middle, rest = TWO_BY_PI_WINITZKI + 0.5 * logarithm, -div(logarithm, WINITZKI)
     root = sqrt(middle * middle + rest)
-    positive = middle > 0.0  # a difference of two such numbers would lose digits
+    positive = middle > 0.0  # there the difference root - middle would lose digits
     quotient = div(rest, where(positive, root + middle, 1.0))
     return sqrt(where(positive, quotient, root - middle))
 
 
 def erfinv_step(x: float, y: float) -> float:
-    """Return the next x in Halley's iteration for `erf(x) = y`, which triples the digits."""
+    """Return the next x of Halley's iteration for `erf(x) = y`, which triples the digits."""
     missed = where(y < 0.5, erf(x) - y, (1.0 - y) - erfc(x))
     newton = ROOT_PI_BY_2 * exp(x * x) * missed
     return x - div(newton, 1.0 + x * newton)
 
 
 def erfinv_inside(y: float) -> float:
-    """Return the x whose erf is `y`, from 0 to below 1."""
+    """Return erfinv for `y` from 0 to below 1."""
     return erfinv_step(erfinv_step(erfinv_start(y), y), y)
 
 
 def with_sign(x: float, y: float) -> float:
-    """Return `x`, which is not negative, with the sign of `y`, also of a zero."""
+    """Return the nonnegative `x` with the sign of `y`, or `y` if it is a zero."""
     return where(y < 0.0, -x, where(y == 0.0, y, x))
 
 
 def erfinv(y: float) -> float:
-    """Return the x whose erf is `y`: infinite at -1 and 1, nan beyond."""
+    """Return the x with `erf(x) = y`; infinite at -1 and 1, nan beyond."""
     inside = where(abs(y) < 1.0, abs(y), 0.0)
     outside = where(abs(y) == 1.0, math.inf, math.nan)
     return with_sign(where(abs(y) < 1.0, erfinv_inside(inside), outside), y)
@@ -159,8 +159,8 @@ define_real(
 
 # --- The logarithm of the gamma function, and its derivatives -----------------------------------
 #
-# Series serve where x is positive: up to 10 around 2, beyond 10 for large x. From there the values
-# on the left, where x is negative, follow by reflection: gamma(x) gamma(1 - x) = pi / sin(pi x).
+# For positive x series are used: around 2 up to 10, and asymptotic ones beyond. The values for
+# negative x follow by reflection: gamma(x) gamma(1 - x) = pi / sin(pi x).
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
 ONE_MINUS_EULER = 0.42278433509846713
@@ -195,24 +195,24 @@ ZETA_SERIES = (
 """(zeta(k) - 1) / k for k from 26 down to 2: the series of lgamma around 2 (Abramowitz and Stegun,
 6.1.33)."""
 
-# Bernoulli numbers: of lgamma over (2k)(2k - 1), of digamma over 2k, of trigamma as they are.
+# Bernoulli numbers: over (2k)(2k - 1) for lgamma, over 2k for digamma, and plain for trigamma.
 STIRLING = (-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 DIGAMMA = (-3617 / 8160, 1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 TRIGAMMA = (-3617 / 510, 7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6)
 
 
 def reflected(x: float) -> float:
-    """Return the positive number from which the value at `x` follows: `1 - x` on the left."""
+    """Return `1 - x` for negative `x` and `x` otherwise."""
     return where(x < 0.0, 1.0 - x, x)
 
 
 def left_of_0(x: float) -> float:
-    """Return `x` on the left, and 1/2 elsewhere, where formulas for the left must not fail."""
+    """Return `x` if it is negative, otherwise 1/2, at which formulas for negative x are defined."""
     return where(x < 0.0, x, 0.5)
 
 
 def lgamma_near_2(x: float) -> float:
-    """Return the logarithm of gamma from 0 to 5/2: by the series, around 2, 1 or 0."""
+    """Return lgamma from 0 to 5/2, by the series around 2, 1 or 0."""
     z = where(x < 0.5, x, where(x < 1.5, x - 1.0, x - 2.0))
     around_2 = z * (ONE_MINUS_EULER + z * polynomial(-z, ZETA_SERIES))
     around_1 = around_2 - where(x < 1.5, log1p(where(x < 1.5, z, 0.0)), 0.0)
@@ -220,8 +220,8 @@ def lgamma_near_2(x: float) -> float:
 
 
 def lgamma_to_10(x: float) -> float:
-    """Return the logarithm of gamma from 0 to 10: gamma(x) is (x - 1) (x - 2) ... gamma(x - n)."""
-    down, first, second = 0.0, 1.0, 1.0  # two products, each of which float16 holds
+    """Return lgamma from 0 to 10, by gamma(x) = (x - 1) (x - 2) ... (x - n) gamma(x - n)."""
+    down, first, second = 0.0, 1.0, 1.0  # two products, as one could overflow in float16
     for i in (1.0, 2.0, 3.0, 4.0):
         down = down + where(x - i >= 1.5, 1.0, 0.0)
         first = first * where(x - i >= 1.5, x - i, 1.0)
@@ -232,20 +232,20 @@ def lgamma_to_10(x: float) -> float:
 
 
 def lgamma_from_10(x: float) -> float:
-    """Return the logarithm of gamma from 10 on, by Stirling's series."""
+    """Return lgamma from 10, by Stirling's series."""
     inverse = div(1.0, x)
     series = inverse * polynomial(inverse * inverse, STIRLING)
     return (x - 0.5) * (log(x) - 1.0) + (HALF_LOG_2_PI - 0.5 + series)
 
 
 def lgamma_from_0(x: float) -> float:
-    """Return the logarithm of gamma of a positive number."""
+    """Return lgamma of a positive number."""
     few = x < 10.0
     return where(few, lgamma_to_10(where(few, x, 2.0)), lgamma_from_10(where(few, 10.0, x)))
 
 
 def lgamma(x: float) -> float:
-    """Return the logarithm of the size of gamma: infinite at 0, -1, -2, ..."""
+    """Return the logarithm of `abs(gamma(x))`; infinite at 0, -1, -2, ..."""
     left = left_of_0(x)  # where it is log(pi / |sin(pi x)|) - lgamma(1 - x)
     pole = (sinc(left) == 0.0) | (left == -math.inf)
     turn = where(pole, math.inf, -log(abs(left)) - log(abs(sinc(left))))
@@ -254,7 +254,7 @@ def lgamma(x: float) -> float:
 
 
 def digamma_from_0(x: float) -> float:
-    """Return the derivative of lgamma at a positive number: the series, from 10 on."""
+    """Return digamma of a positive number, by the series from 10 and by recurrence below."""
     few = x < 10.0
     start = where(few, x, 1.0)
     steps = div(1.0, start)
@@ -269,7 +269,7 @@ def digamma_from_0(x: float) -> float:
 
 @dispatched
 def digamma(x: float) -> float:
-    """Return the derivative of lgamma: nan at -1, -2, ... and infinite at 0."""
+    """Return the derivative of lgamma; nan at -1, -2, ... and infinite at 0."""
     left, value = left_of_0(x), digamma_from_0(reflected(x))
     sine, cosine = sine_of_half_turns(left), cosine_of_half_turns(left)
     turn = where(sine == 0.0, math.nan, div(cosine, where(sine == 0.0, 1.0, sine)))
@@ -277,7 +277,7 @@ def digamma(x: float) -> float:
 
 
 def trigamma_from_0(x: float) -> float:
-    """Return the derivative of digamma at a positive number: the series, from 10 on."""
+    """Return trigamma of a positive number, by the series from 10 and by recurrence below."""
     few = x < 10.0
     start = where(few, x, 1.0)
     steps = div(div(1.0, start), start)
@@ -291,7 +291,7 @@ def trigamma_from_0(x: float) -> float:
 
 
 def trigamma(x: float) -> float:
-    """Return the derivative of digamma: infinite at 0, -1, -2, ..."""
+    """Return the derivative of digamma; infinite at 0, -1, -2, ..."""
     value = trigamma_from_0(reflected(x))
     half = div(math.pi, sine_of_half_turns(left_of_0(x)))
     return where(x < 0.0, half * half - value, value)

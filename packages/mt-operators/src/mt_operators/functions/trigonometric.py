@@ -1,4 +1,4 @@
-"""Further trigonometric functions, the hyperbolic ones, and their inverses."""
+"""Trigonometric and hyperbolic functions and their inverses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ atanh = from_math(math.atanh, "Return the inverse of tanh.", {-1.0: -math.inf, 1
 
 @elementary
 def sinh(x: float) -> float:
-    """Return the hyperbolic sine; an infinity beyond about 710.5."""
+    """Return the hyperbolic sine; infinite beyond about 710.5."""
     try:
         return math.sinh(x)
     except OverflowError:
@@ -37,14 +37,14 @@ def atan2(y: float, x: float) -> float:
 
 
 def by_square(x: float, length: float) -> float:
-    """Return `x` by the square of `length`, which is not less: 0 if both are 0, or infinite."""
+    """Return `x / length²`, for `length >= abs(x)`; 0 if both are 0 or infinite."""
     inside = where(length < math.inf, x, 0.0)
     divisor = where(length == 0.0, 1.0, length)
     return div(div(inside, divisor), divisor)
 
 
 define_real("tan", tan, lambda x, out: 1.0 + out * out, note="tangent, x in radians")
-# (1 - x) (1 + x) keeps the digits near 1 that 1 - x x loses.
+# (1 - x) (1 + x) keeps digits near 1 that 1 - x x would lose.
 define_real(
     "asin",
     asin,
@@ -85,7 +85,7 @@ define_real(
     aliases=("arcsinh",),
     note="the number whose hyperbolic sine is x",
 )
-# Two roots, so that nothing overflows. Below -1 the formula holds although there is no value.
+# Two roots avoid overflow. Below -1 the formula has a value although acosh has none.
 define_real(
     "acosh",
     acosh,

@@ -1,8 +1,8 @@
-"""The sample table: for each operator, an oracle and the points where it is tested.
+"""The sample table: an oracle and test points for each operator.
 
-Every stage and backend is tested on these rows, which is why they are installed code. A new
-operator needs one row here. The oracle receives the NumPy module first, so that this file can
-describe NumPy's functions and still import nothing outside the standard library.
+Every stage and backend is tested with these rows, so they are installed. A new operator needs one
+row here. The oracle receives the NumPy module as its first argument, so that this file imports only
+the standard library.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSIDE_ONE: Interval = (-0.95, 0.95)
 TRUTH: Interval = (0.0, 1.0)
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan)
-"""Values at which every operator is compared with its oracle."""
+"""The values at which every operator is compared with its oracle."""
 
 
 def _nowhere(*_: float) -> float:
@@ -37,7 +37,7 @@ def _at_first(x: float, _: float) -> float:
 
 
 def _where_equal(x: float, y: float) -> float:
-    return (x - y) / 2.0  # each of the two may move
+    return (x - y) / 2.0  # both may change
 
 
 def _at_whole(x: float) -> float:
@@ -50,11 +50,11 @@ def _at_kinks(*kinks: float) -> Callable[..., float]:
 
 
 def _at_bounds(x: float, low: float, high: float) -> float:
-    return min(x - low, x - high, low - high, key=abs) / 2.0  # each of them may move
+    return min(x - low, x - high, low - high, key=abs) / 2.0  # all of them may change
 
 
 def _erf(np: Any, x: Any) -> Any:
-    return np.vectorize(math.erf, otypes=[np.float64])(x)  # NumPy has none of its own
+    return np.vectorize(math.erf, otypes=[np.float64])(x)  # NumPy has no erf
 
 
 def _erfc(np: Any, x: Any) -> Any:
@@ -66,7 +66,7 @@ def _ndtr(np: Any, x: Any) -> Any:
 
 
 def _erfinv(np: Any, y: Any) -> Any:
-    """Return the inverse of erf by Newton's iteration, which approaches it from below."""
+    """Return the inverse of erf by Newton's iteration, which converges from below."""
 
     def inverse(y: float) -> float:
         size, x = abs(y), 0.0
@@ -81,7 +81,7 @@ def _erfinv(np: Any, y: Any) -> Any:
 
 
 def _sine_of_half_turns(np: Any, x: Any) -> Any:
-    """Return sin(pi x) with as many digits as x has."""
+    """Return sin(pi x) with full precision."""
     whole = np.round(x)
     sine = np.sin(math.pi * (x - whole))
     return np.where(np.mod(whole, 2.0) == 0.0, sine, -sine)
@@ -102,7 +102,7 @@ def _lgamma(np: Any, x: Any) -> Any:
 
 
 def _digamma(np: Any, x: Any) -> Any:
-    """Return the derivative of lgamma: far out by its asymptotic series, else by recurrence."""
+    """Return the derivative of lgamma, by its asymptotic series from 40 and by recurrence below."""
     right = np.where(x < 0.0, 1.0 - x, x)
     value = np.zeros_like(right)
     for _ in range(40):
@@ -119,9 +119,9 @@ def _digamma(np: Any, x: Any) -> Any:
 
 
 def _at_poles_or(*changes: float) -> Callable[..., float]:
-    """Return the distance to 0, -1, -2, ..., or to where one formula takes over from another.
+    """Return the distance to the nearest pole (0, -1, -2, ...) or change of formula.
 
-    Those of the right are also met from the left, in the formulas for `1 - x`.
+    The changes also affect negative x, whose formulas use `1 - x`.
     """
 
     def distance(x: float) -> float:
@@ -165,19 +165,19 @@ def _elu(np: Any, x: Any, alpha: Any, width: Any = 1.0) -> Any:
 
 @dataclass(frozen=True)
 class OpSpec:
-    """How one operator is tested.
+    """The test data of an operator.
 
     Attributes:
         name: the operator's name in the table.
-        oracle: `oracle(numpy, *arrays)`, the expected value in float64.
-        ranges: for each argument, the interval from which it is drawn where large numbers would
-            only test the element type. It lies inside the operator's domain.
-        kink: zero where the operator is not differentiable, at a pole for example, or one
-            approximation takes over from another, and elsewhere
-            in absolute value at most the distance to such a point. Finite differences are never
-            taken across it.
-        size: `size(numpy, *arrays)`, how large the numbers are that the operator adds up, for one
-            whose sum may cancel digits of theirs: errors are relative to it. The value if None.
+        oracle: a function `oracle(numpy, *arrays)` that returns the expected value in float64.
+        ranges: for each argument, the interval of moderate values from which tests draw it. It lies
+            inside the operator's domain.
+        kink: a function that is 0 where the operator is not differentiable or changes its
+            approximation, and elsewhere at most as large as the distance to such a point. Finite
+            differences are never taken across it.
+        size: a function `size(numpy, *arrays)` that returns the magnitude of the terms that the
+            operator adds, for sums that may cancel. Errors are relative to it, or to the value if
+            it is None.
     """
 
     name: str
@@ -188,13 +188,13 @@ class OpSpec:
 
 
 TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
-"""For each element type, the largest relative error that a backend may make."""
+"""The largest relative error of a backend, by element type."""
 
 SPECS: dict[str, OpSpec] = {}
-"""The rows by operator name, but for the operators of whole numbers."""
+"""The rows by operator name, except for the operators of integers."""
 
 WHOLE_SPECS: dict[str, Callable[..., Any]] = {}
-"""The oracles of the operators of whole numbers: `oracle(numpy, *arrays)`, from int64 arrays."""
+"""The oracles of the operators of integers: `oracle(numpy, *arrays)`, for int64 arrays."""
 
 
 def sample(
@@ -210,10 +210,10 @@ def sample(
 
 
 def high_precision(mp: Any) -> dict[str, Callable[..., Any]]:
-    """Return how mpmath spells the elementary functions, given the module `mpmath`.
+    """Return mpmath's elementary functions by name, given the module `mpmath`.
 
-    An operator's graph that is evaluated with it takes numbers of as many digits as one likes, and
-    so can be differenced without losing any that matter.
+    With them an operator's graph can be evaluated with any number of digits, so that finite
+    differences are exact enough.
     """
     names = "exp expm1 log log10 log1p sqrt erf floor ceil sin cos tan asin acos atan atan2"
     return {
@@ -245,7 +245,7 @@ sample("mul", lambda np, x, y: x * y, WIDE, WIDE)
 sample("div", lambda np, x, y: x / y, WIDE, POSITIVE, kink=lambda x, y: y)
 sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_at_zero)
 sample("square", lambda np, x: x * x, WIDE)
-# For x < 0 the power exists only for whole y, so there is no derivative by y: those are left out.
+# For x < 0 the power exists only for integer y, without a derivative by y: these are left out.
 sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: max(x, 0.0))
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
 sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)
@@ -305,7 +305,7 @@ sample("erf", _erf, NARROW)
 sample("erfc", _erfc, NARROW)
 sample("ndtr", _ndtr, NARROW)
 
-# --- Kinks and choices --------------------------------------------------------------------------
+# --- Operators with kinks ------------------------------------------------------------------------
 
 sample("abs", lambda np, x: np.abs(x), WIDE, kink=_at_zero)
 sample("sign", lambda np, x: np.sign(x), WIDE, kink=_at_zero)
@@ -325,17 +325,17 @@ sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_at_whole)
 sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_at_whole)
 sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _at_whole(x - 0.5))
 
-# --- Division that is rounded, and what it leaves -----------------------------------------------
+# --- Rounded division and remainders ------------------------------------------------------------
 
 
 def _near_whole_quotient(x: float, y: float) -> float:
     if abs(x) >= 1e9 * abs(y):
-        return 0.0  # a pole, or steps too close to tell
-    return math.remainder(x / y, 1.0) * y * (y / (abs(x) + abs(y)))  # either may move
+        return 0.0  # a pole, or steps too small to resolve
+    return math.remainder(x / y, 1.0) * y * (y / (abs(x) + abs(y)))  # either may change
 
 
 def _remainder(np: Any, x: Any, y: Any) -> Any:
-    """Return NumPy's remainder, in which a zero has the sign of `x`, as in torch."""
+    """Return NumPy's remainder, with the sign of `x` for zeros, as in torch."""
     rest = np.remainder(x, y)
     return np.where(rest == 0.0, np.copysign(rest, x), rest)
 
@@ -374,7 +374,7 @@ sample("isnan", lambda np, x: np.isnan(x), WIDE)
 sample("isinf", lambda np, x: np.isinf(x), WIDE)
 sample("isfinite", lambda np, x: np.isfinite(x), WIDE)
 
-# --- Between the layers of networks -------------------------------------------------------------
+# --- Activation functions -----------------------------------------------------------------------
 
 sample("silu", _weighted(_sigmoid), WIDE)
 sample("quick_gelu", _weighted(lambda np, x: _sigmoid(np, 1.702 * x)), WIDE)

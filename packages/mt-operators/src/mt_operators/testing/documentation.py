@@ -1,6 +1,6 @@
-"""Runs the examples that documentation shows, so that none of them can go stale.
+"""Tests of the examples in documentation.
 
-Each package's tests call these on its README and its docstrings.
+Each package's tests call these functions with its README and its modules.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ PROMISE = re.compile(r"^ *print\(.*\) *# (.*)$", re.MULTILINE)
 
 
 def run_readme(path: Path) -> int:
-    """Run every Python block of a Markdown file, in a process of its own, and every command.
+    """Run all commands of a Markdown file, and in a separate process all of its Python blocks.
 
-    A block of the language `console` shows one command, `$ python ...`, and what it prints.
+    A `console` block shows one command, `$ python ...`, and its output.
 
     Returns:
         The number of Python blocks that were run.
 
     Raises:
-        AssertionError: a block failed, or printed something else than it shows.
+        AssertionError: a block failed, or its output differs from the one shown.
     """
     for shown in COMMAND.finditer(path.read_text(encoding="utf-8")):
         _run_command(shown["arguments"].split(), shown["output"])
@@ -47,7 +47,7 @@ def run_readme(path: Path) -> int:
 
 
 def _run_command(arguments: list[str], promised: str) -> None:
-    """Run a command, which must succeed and print what it promises."""
+    """Run a command, which must succeed and print the promised output."""
     result = subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False
     )
@@ -59,17 +59,17 @@ def _run_command(arguments: list[str], promised: str) -> None:
 
 
 def run_blocks(path: Path) -> int:
-    """Run every Python block of a Markdown file here, in order and in one namespace.
+    """Run all Python blocks of a Markdown file in this process, in order and in one namespace.
 
-    A line `print(...)  # text` promises to print that text. A block without a language that
-    follows directly promises all that is printed.
+    A line `print(...)  # text` promises that output. A following block without a language promises
+    the whole output.
 
     Returns:
         The number of blocks that were run.
 
     Raises:
         AssertionError: a promise was not kept.
-        Exception: whatever a block raises; its traceback shows the lines of the file.
+        Exception: any exception that a block raises; its traceback shows the lines of the file.
     """
     namespace: dict[str, object] = {"__name__": "readme"}
     text = path.read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def run_docstrings(package: ModuleType) -> int:
         The number of examples that were run.
 
     Raises:
-        AssertionError: an example gave something else than it shows; details are printed.
+        AssertionError: the result of an example differs from the one shown; details are printed.
     """
     attempted = 0
     for module in _modules(package):

@@ -1,11 +1,10 @@
-"""Ids of tests by what their parameters say, and not by the number of a row.
+"""Test ids that are made from the content of parameters instead of row numbers.
 
-Reports, command lines and the marks of the course name a test by its id, `test_sum[x.sum(1)]`. An
-id by number, `test_sum[<lambda>3]`, is another one as soon as a row is put in front. These come
-from the content alone, so that no row changes the id of another; two that say the same have the
-same, which pytest refuses where it is strict.
+Reports, command lines and the marks of the course name a test by its id, `test_sum[x.sum(1)]`. A
+numbered id such as `test_sum[<lambda>3]` changes when a row is inserted before it; these do not.
+Rows with the same content have the same id, which pytest rejects in strict mode.
 
-Nothing here calls code of a stage: what a test is about may not be written yet.
+Nothing here calls code of a stage, since students may not have written it yet.
 """
 
 from __future__ import annotations
@@ -24,30 +23,30 @@ from types import CodeType, FunctionType
 from typing import Any
 
 LONGEST = 80
-"""How many characters an id has at most; a checksum stands for the end of what is longer."""
+"""The largest length of an id; the end of longer ones is replaced by a checksum."""
 
 SHORT = 7
-"""How many characters the elements of an array have on average, or only its shape is said."""
+"""The largest average length of an array's elements; others are described by their shape."""
 
 FEW = 8
-"""How many elements an array has at most, or only its shape is said."""
+"""The largest number of elements of an array; others are described by their shape."""
 
-SAYS_ITSELF = {*sys.stdlib_module_names, "numpy"}
-"""The packages of types whose `repr` is trusted to say the content."""
+TRUSTED_REPR = {*sys.stdlib_module_names, "numpy"}
+"""The packages of types whose `repr` describes the content."""
 
 
 def sample_id(*parts: Any) -> str:
-    """Return the id of a sample that has some parts, joined as pytest joins them.
+    """Return the id of a sample with these parts, joined as pytest joins them.
 
-    A string stands for itself, a function without a name for what it returns, an array for its
-    elements or, where they are many, its shape. An object is said by its type, one of a dataclass
-    by its `name`, or else its type and fields.
+    A string is used as it is, a lambda is described by its body, an array by its elements or, if
+    there are many, its shape, a dataclass instance by its `name` or else its type and fields, and
+    another object by its type.
     """
     return "-".join(_shortened(part if isinstance(part, str) else text(part)) for part in parts)
 
 
 def _shortened(said: str) -> str:
-    """Return a text in printable ASCII, and not too long."""
+    """Return a text in printable ASCII, shortened if it is too long."""
     line = said.encode("unicode_escape").decode("ascii")
     if len(line) <= LONGEST:
         return line
@@ -55,12 +54,12 @@ def _shortened(said: str) -> str:
 
 
 def text(value: Any) -> str:
-    """Return what a value says, in full: the same in every process, and on every machine."""
+    """Return a full description of a value, the same in every process and on every machine."""
     match value:
         case FunctionType(__name__="<lambda>"):
             return _body(value)
         case FunctionType(__closure__=tuple()) if not hasattr(value, "__wrapped__"):
-            return f"{value.__name__}({', '.join(_named(_around(value)))})"
+            return f"{value.__name__}({', '.join(_named(_closure(value)))})"
         case partial():
             arguments = [text(value.func), *map(text, value.args), *_named(value.keywords)]
             return f"partial({', '.join(arguments)})"
@@ -93,7 +92,7 @@ def _object(value: Any) -> str:
     kind = type(value).__name__
     if kind == "ndarray":
         return _array(value)
-    if type(value).__module__.partition(".")[0] in SAYS_ITSELF:
+    if type(value).__module__.partition(".")[0] in TRUSTED_REPR:
         said = repr(value)
         return kind if " at 0x" in said else said
     if not is_dataclass(value):
@@ -113,7 +112,7 @@ def _array(value: Any) -> str:
 
 
 def _body(function: FunctionType) -> str:
-    """Return what a lambda returns, with the values of what it has from around it."""
+    """Return the source of a lambda's body, with its defaults and closure values inserted."""
     node = _node(function.__code__)
     if node is None:
         return function.__name__
@@ -122,12 +121,12 @@ def _body(function: FunctionType) -> str:
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.default is not parameter.empty
     }
-    values |= _around(function)
+    values |= _closure(function)
     return ast.unparse(_Inserted(values).visit(deepcopy(node.body)) if values else node.body)
 
 
-def _around(function: FunctionType) -> dict[str, Any]:
-    """Return what a function has from the one that it is written in, but not itself."""
+def _closure(function: FunctionType) -> dict[str, Any]:
+    """Return the closure variables of a function, except itself."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return {
         name: cell.cell_contents
@@ -137,7 +136,7 @@ def _around(function: FunctionType) -> dict[str, Any]:
 
 
 class _Inserted(ast.NodeTransformer):
-    """Puts what values say in the place of their names."""
+    """A transformer that replaces names by descriptions of their values."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
@@ -147,13 +146,13 @@ class _Inserted(ast.NodeTransformer):
         return ast.Name(text(self.values[node.id])) if node.id in self.values else node
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        """Replace the name of a text by the text itself."""
+        """Replace the name of a string by the string itself."""
         value = self.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
         return ast.Constant(value) if isinstance(value, str) else node
 
 
 def _node(code: CodeType) -> ast.Lambda | None:
-    """Return the lambda that some code is of, where its file can be read."""
+    """Return the lambda of a code object, if its file can be read."""
     candidates = _lambdas(code.co_filename).get(code.co_firstlineno, [])
     if len(candidates) > 1:
         candidates = [node for node in candidates if _is_of(code, node.body)]
@@ -161,13 +160,13 @@ def _node(code: CodeType) -> ast.Lambda | None:
 
 
 def _is_of(code: CodeType, body: ast.expr) -> bool:
-    """Whether all of some code lies in an expression."""
+    """Whether all positions of a code object lie in an expression."""
     places = [
         ((line, column), (end_line, end_column))
         for line, end_line, column, end_column in code.co_positions()
-        if line and end_line and column is not None and end_column  # of no more than a part
+        if line and end_line and column is not None and end_column  # some are incomplete
     ]
-    if not places:  # as Python 3.12 returns a constant
+    if not places:  # for a constant in Python 3.12
         return isinstance(body, ast.Constant) and repr(body.value) == repr(code.co_consts[-1])
     begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
     return begin <= min(places)[0] and max(last for _, last in places) <= end
@@ -175,7 +174,7 @@ def _is_of(code: CodeType, body: ast.expr) -> bool:
 
 @cache
 def _lambdas(file: str) -> dict[int, list[ast.Lambda]]:
-    """Return the lambdas of a file by the line in which they begin."""
+    """Return the lambdas of a file by their first line."""
     try:
         tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""The conformance kit: tests that every backend must pass.
+"""The conformance kit: tests that all backends must pass.
 
     pytest --pyargs mt_tensor.conformance --mt-backend NAME
 

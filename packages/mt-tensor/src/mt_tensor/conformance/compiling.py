@@ -1,7 +1,7 @@
 """Random functions, compared with their compiled and deferred execution.
 
-A function follows instructions of `instructions.py`: views, new tensors, changes in place. It
-returns the tensors that no later instruction takes, and some of the others; the rest are
+A function runs instructions of `instructions.py`: views, new tensors, changes in place. It returns
+the tensors that no later instruction uses, and some of the others; the rest are
 intermediate results, which may be fused, and whose buffers may be reused.
 """
 
@@ -24,7 +24,7 @@ from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.compiling import Compiled
 
 EVERY = 4
-"""One of so many tensors that later instructions take is also a result."""
+"""One of this many tensors that later instructions use is also a result."""
 
 
 @contextmanager
@@ -40,19 +40,19 @@ def small_as_large() -> Iterator[None]:
 
 @dataclass
 class Function:
-    """A function of tensors that follows instructions.
+    """A function of tensors that runs instructions.
 
     Attributes:
-        steps: the instructions, each with the numbers of its tensors, the other arguments, and
+        steps: the instructions, each with the indices of its tensors, the other arguments, and
             whether a graph is recorded.
-        taken: how often instructions take each tensor.
+        taken: the number of instructions that use each tensor.
     """
 
     steps: list[tuple[Instruction, list[int], Any, bool]] = field(default_factory=list)
     taken: list[int] = field(default_factory=list)
 
     def __call__(self, *arguments: mt.Tensor) -> list[mt.Tensor]:
-        """Follow the instructions, and return the results."""
+        """Run the instructions and return the results."""
         alive = list(arguments)
         for instruction, chosen, settings, recorded in self.steps:
             with nullcontext() if recorded else mt.no_grad():

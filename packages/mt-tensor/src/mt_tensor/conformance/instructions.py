@@ -1,7 +1,7 @@
-"""The table of the instructions of random programs, each for tensors and for NumPy.
+"""The table of instructions of random programs, for tensors and for NumPy.
 
 An instruction has a function that draws its other arguments for given tensors, and returns None if
-the instruction does not apply to them. Most instructions call the method of their name, and only
+the instruction does not apply to them. Most instructions call the method with their name; only
 NumPy's form is written out.
 """
 
@@ -31,7 +31,7 @@ class Draw:
         self.below = below
 
     def between(self, low: int, high: int) -> int:
-        """Return an integer, both ends included."""
+        """Return an integer from `low` to `high`, inclusive."""
         return low + self.below(high - low + 1)
 
     def one_of(self, options: Sequence[Any]) -> Any:
@@ -44,7 +44,7 @@ SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1, 3), (0,), (2, 0
 
 
 def some_arrays(draw: Draw) -> list[Array]:
-    """Return three arrays of small multiples of 1/4; the first one is of floats."""
+    """Return three arrays of small multiples of 1/4; the first has floating-point elements."""
     arrays = []
     for number in range(3):
         shape = draw.one_of(SHAPES)

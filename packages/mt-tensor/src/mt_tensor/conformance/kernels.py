@@ -1,6 +1,6 @@
-"""Fused kernels against the composed form of their operation: value and gradients.
+"""Tests of fused kernels against the composed form of their operation: values and gradients.
 
-Packages that own named operations check them with this, each on its own samples.
+Packages that define named operations call these with their own samples.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ def assert_kernel_agrees(
     atol: float = 1e-6,
     layout: Callable[[Array, TensorBackend], mt.Tensor] = contiguous,
 ) -> None:
-    """Check that a backend's kernel, if it has one, does what the composed form does.
+    """Check that a backend's kernel, if there is one, agrees with the composed form.
 
     Args:
         backend: the backend under test.
         name: the operation.
-        *arguments: those of the composed form; NumPy arrays stand for tensors, also in lists.
-            Unless nothing is recorded, those of floating-point numbers that are arguments by
-            themselves are differentiated by.
-        rtol: how far the kernel may be off, relative to the composed form, where that is not of
-            float64, of which all but a few digits must agree.
-        atol: how far it may be off near zero there.
-        layout: how the tensors lie in memory, one of `LAYOUTS`.
+        *arguments: the arguments of the composed form, with NumPy arrays for tensors, also in
+            lists. If recording is enabled, gradients are compared for the floating-point arrays
+            that are not in lists.
+        rtol: the relative tolerance, except for float64, where nearly all digits must agree.
+        atol: the absolute tolerance, with the same exception.
+        layout: the memory layout of the tensors, one of `LAYOUTS`.
     """
     kernel = backend.kernel(name)
     if kernel is None:

@@ -1,4 +1,4 @@
-"""The same elements laid out in memory in every way that a view can be."""
+"""Memory layouts: the same elements in every way that a view can address them."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ LAYOUTS: dict[str, Callable[[Array, TensorBackend], mt.Tensor]] = {
     "stepped": stepped,
     "reversed": reversed_,
 }
-"""Every layout of given elements, by name. Expanded ones, with equal elements, come besides."""
+"""The layouts of given elements by name. Expanded ones have equal elements and are not included."""

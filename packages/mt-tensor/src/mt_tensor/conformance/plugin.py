@@ -1,8 +1,8 @@
-"""The pytest plugin of the conformance kit: its options, its marker, and the fixture `backend`.
+"""The pytest plugin of the conformance kit: its options, its marker and the fixture `backend`.
 
-pytest loads it, and with it mt_tensor, wherever mt-tensor is installed. It loads no backend but one
-that is asked for by name, and if that cannot be used pytest stops before it collects anything. A
-backend registered in code is known by then if the conftest.py where pytest is started does so.
+pytest loads it, and with it mt_tensor, wherever mt-tensor is installed. It loads only a backend
+that is requested by name, and if that backend cannot be used, pytest stops before collection. A
+backend that is registered in code must be registered by the conftest.py where pytest is started.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ for _file in Path(__file__).parent.glob("test_*.py"):
 pytest.register_assert_rewrite("mt_tensor.conformance.kernels")
 
 DEFAULT = "numpy"
-"""The backend under test if none is asked for; it is always there."""
+"""The backend under test by default, which is always available."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,12 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--mt-report",
         metavar="FILE",
-        help="write there, as JSON, which operations passed",
+        help="write a JSON report of which operations passed",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker, look for the backend, and record what operations do if that is wanted.
+    """Register the marker, check the backend, and set up the report if one is requested.
 
     Raises:
         pytest.UsageError: the backend cannot be used, or the report cannot be written.
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check(name: str) -> None:
-    """Raise unless there is a backend of this name that can be used."""
+    """Raise an error unless there is a usable backend with this name."""
     from mt_tensor.backends import get_backend
     from mt_tensor.errors import BackendError
 

@@ -1,9 +1,9 @@
-"""Random programs on tensors, run side by side on mt_tensor and on a reference.
+"""Random programs on tensors, run on mt_tensor and on a reference.
 
-A program creates a few tensors and then follows instructions: views, new tensors, changes in place.
-After every instruction all live tensors must agree with the reference, so that a change must be
-visible through each view. The reference is torch where it is installed: then dtypes, shared memory,
-errors and gradients are compared, too, and most changes are recorded. Otherwise it is NumPy.
+A program creates a few tensors and then runs instructions: views, new tensors, changes in place.
+After every instruction all live tensors must agree with the reference, so changes must be visible
+through all views. The reference is torch if it is installed: then dtypes, shared memory, errors and
+gradients are also compared, and most changes are recorded. Otherwise it is NumPy.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from mt_tensor.core.strides import overlaps
 from mt_tensor.testing.reference import LIBRARY
 from mt_tensor.testing.reference import Reference as ReferenceArray
 
-LARGEST = 128  # the most elements of a tensor that later instructions take
+LARGEST = 128  # the largest size of a tensor that later instructions use
 CHANGES = [instruction for instruction in INSTRUCTIONS if instruction.changes]
-BOUND = 50.0  # larger numbers are left out, because they hide small errors
+BOUND = 50.0  # larger numbers are excluded, because they hide small errors
 
 
 class NumpyReference:
@@ -38,7 +38,7 @@ class NumpyReference:
         return array.copy()
 
     def run(self, instruction: Instruction, operands: Sequence[Array], settings: Any) -> Any:
-        """Follow an instruction."""
+        """Run an instruction."""
         with np.errstate(all="ignore"):
             arrays = [operand.view(ReferenceArray) for operand in operands]
             return np.asarray(instruction.call(LIBRARY, *arrays, *settings))
@@ -52,11 +52,11 @@ class NumpyReference:
         return _owner(a) is _owner(b)
 
     def same_type(self, ours: mt.Tensor, theirs: Array) -> bool:
-        """Return True: NumPy promotes by other rules."""
+        """Return True, since NumPy has other promotion rules."""
         return True
 
     def adopt(self, ours: mt.Tensor, theirs: Array) -> Array:
-        """Return a new result with exactly our elements."""
+        """Return a new reference tensor with exactly our elements."""
         return np.array(ours.detach())
 
     def correct(self, ours: mt.Tensor, theirs: Array) -> None:
@@ -80,7 +80,7 @@ class TorchReference:
         return self.torch.tensor(array, requires_grad=requires_grad)
 
     def run(self, instruction: Instruction, operands: Sequence[Any], settings: Any) -> Any:
-        """Follow an instruction."""
+        """Run an instruction."""
         for operand in operands:
             operand.grad_fn  # noqa: B018 - reading it updates the graph of a view
         return instruction.call(self.torch, *operands, *settings)

@@ -1,7 +1,7 @@
-"""What the kit found out about a backend, operation by operation, as a file of JSON.
+"""The kit's JSON report of a backend's results by operation.
 
-`pytest --pyargs mt_tensor.conformance --mt-backend NAME --mt-report FILE` writes it, in one process
-or in several.
+`pytest --pyargs mt_tensor.conformance --mt-backend NAME --mt-report FILE` writes it, with one
+process or several.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OPERATION = "mt_operation"
 
 
 class Report:
-    """Counts passed and failed tests of each operation, and writes them down in the end."""
+    """A pytest plugin that counts passed and failed tests of each operation and writes a file."""
 
     def __init__(self, path: Path, backend: str) -> None:
         self.path = path
@@ -27,7 +27,7 @@ class Report:
         self.outcomes: dict[str, Counter[str]] = {}
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Note which operation a test is about: that of the row it walks, or is given by name."""
+        """Store the operation of a test, which is that of its row or its parameter `name`."""
         callspec = getattr(item, "callspec", None)
         given = callspec.params if callspec else {}
         name = given["spec"].name if "spec" in given else given.get("name")
@@ -35,14 +35,14 @@ class Report:
             item.user_properties.append((OPERATION, name))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a test once: when it has run, or could not."""
+        """Count each test once, when it ran or its setup failed."""
         if report.when == "call" or report.failed:
             for key, name in report.user_properties:
                 if key == OPERATION:
                     self.outcomes.setdefault(str(name), Counter())[report.outcome] += 1
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the file, unless this is one of several processes that report to another."""
+        """Write the file, unless this is a worker process of pytest-xdist."""
         if hasattr(session.config, "workerinput"):
             return
         backend = get_backend(self.backend)

@@ -1,4 +1,4 @@
-"""The rows of the sample table, called in two ways that must do the same."""
+"""The rows of the sample table, called in two ways that must agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mt_tensor.testing import TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
 
 def parametrized(rows: Iterable[TensorOpSpec | BadCall]) -> list[Any]:
-    """Return rows as parameters of a test, whose ids are the code of their calls."""
+    """Return rows as test parameters, with the code of their calls as ids."""
     return [pytest.param(row, id=sample_id(row.name, row.call)) for row in rows]
 
 
@@ -32,7 +32,7 @@ def samples(spec: TensorOpSpec) -> list[list[Array]]:
 
 
 def called(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
-    """Return results, and what has become of the arguments."""
+    """Return the results and the arguments after the call."""
     tensors = [mt.tensor(array.astype("f4"), backend=backend) for array in arrays]
     mt.manual_seed(3)
     found = function(*tensors)
@@ -41,7 +41,7 @@ def called(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
 
 
 def differentiated(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
-    """Return a sum, and the gradients of the arguments."""
+    """Return a sum and the gradients of the arguments."""
     leaves = [
         mt.tensor(array.astype("f4"), backend=backend, requires_grad=True) for array in arrays
     ]
@@ -49,10 +49,10 @@ def differentiated(function: Any, backend: TensorBackend, arrays: list[Array]) -
 
 
 def compare(found: list[Any], wanted: list[Any]) -> None:
-    """Compare what a call has done in two ways.
+    """Compare the results of two ways of a call.
 
     Raises:
-        AssertionError: it is not the same.
+        AssertionError: they differ.
     """
     for ours, theirs in zip(found, wanted, strict=True):
         if not isinstance(theirs, mt.Tensor):

@@ -1,4 +1,4 @@
-"""bfloat16, on backends that have it: sixteen bits, computed with in float32 and rounded once.
+"""bfloat16 on backends that have it: 16 bits, computed in float32 and rounded once.
 
 The oracle computes in float64 with what the elements are, and rounds that as IEEE 754 says: to the
 nearest of 8 binary digits, and of two to the one whose last digit is 0.
@@ -24,12 +24,12 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.core.numpy_functions import UFUNCS
 
 HALF_STEP = 2.0**-8
-"""Half a step of the last digit, relative to a number that begins a power of two."""
+"""Half a unit of the last digit, relative to a power of two."""
 
 
 @pytest.fixture(autouse=True)
 def _has_bfloat16(backend: TensorBackend) -> None:
-    """Let a backend say that it lacks these elements, by the error that the contract has for it."""
+    """Skip the test if the backend lacks bfloat16 and raises the error of the contract."""
     try:
         backend.empty((1,), mt.bfloat16)
     except mt.errors.DTypeError as error:
@@ -37,7 +37,7 @@ def _has_bfloat16(backend: TensorBackend) -> None:
 
 
 def rounded(numbers: Any) -> Array:
-    """Return float64 numbers as bfloat16 holds them, one by one."""
+    """Return float64 numbers rounded to bfloat16."""
     array = np.asarray(numbers, np.float64)
     return np.array([_rounded(number) for number in array.reshape(-1).tolist()]).reshape(
         array.shape
@@ -53,7 +53,7 @@ def _rounded(number: float) -> float:
 
 
 def narrowed(array: Any, backend: TensorBackend, layout: str = "contiguous") -> mt.Tensor:
-    """Return a tensor of bfloat16, which lies in memory as a layout says."""
+    """Return a bfloat16 tensor with a memory layout."""
     bits = mt.tensor(np.asarray(array, np.float64), dtype="bfloat16", backend="numpy")
     words = bits.view(mt.int16).numpy()
     return LAYOUTS[layout](words, backend).view(mt.bfloat16)
@@ -65,7 +65,7 @@ def values(x: mt.Tensor) -> Array:
 
 
 def small(shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Return halves, of which bfloat16 holds sums of a few and products of two."""
+    """Return multiples of 1/2, whose short sums and products bfloat16 represents exactly."""
     return np.random.default_rng(seed).integers(-6, 7, shape) / 2
 
 
@@ -108,7 +108,7 @@ def test_other_types_come_and_go(backend: TensorBackend) -> None:
 
 
 OPERATORS_OF_EACH_KIND = ("add", "div", "exp", "maximum", "where", "lt", "isnan", "round", "relu")
-"""Formulas are those of float32, which are tested one by one: what differs is around them."""
+"""The formulas are those of float32 and tested there; these tests are about the conversions."""
 
 
 @pytest.mark.parametrize("name", OPERATORS_OF_EACH_KIND)
@@ -138,7 +138,7 @@ def test_operator_values_and_gradients(backend: TensorBackend, name: str) -> Non
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_primitives(backend: TensorBackend, layout: str) -> None:
-    """Sums, products of matrices, reading and writing by index, and copies."""
+    """Sums, matrix products, reading and writing by index, and copies."""
     array, other = small((3, 4)), small((4, 2), 1)
     x, y = (narrowed(each, backend, layout) for each in (array, other))
     assert np.array_equal(values(x.clone()), array)
@@ -169,7 +169,7 @@ def test_primitives(backend: TensorBackend, layout: str) -> None:
 
 def test_sums_have_more_digits_than_what_is_added(backend: TensorBackend) -> None:
     ones = mt.full((600,), 1, dtype="bfloat16", backend=backend)
-    assert ones.sum().item() == 600.0  # added up in bfloat16 it would stop at 256
+    assert ones.sum().item() == 600.0  # a sum in bfloat16 would stop at 256
     assert (ones @ ones).item() == 600.0
     assert ones.view(2, 300).sum(1).tolist() == [300.0, 300.0]
 

@@ -28,12 +28,12 @@ ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 SMOOTH = [
     pytest.param(spec, id=name) for name, spec in SPECS.items() if OPERATORS[name].result != "bool"
 ]
-"""Those with gradients, which truth values have none of."""
+"""The operators with gradients."""
 
 VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, 1e-30, -1e-30)
 ZEROS_ALIKE = {"maximum", "minimum", "relu", "clamp_min", "clamp_max", "clamp", "hardtanh"}
 ZEROS_ALIKE |= {"relu6", "hardsigmoid"}
-"""Operators that choose between equal zeros: processors differ, and so do two loops of torch."""
+"""Operators that choose between 0 and -0: the choice depends on the processor."""
 
 FLOATS = ["float32", "float64", "float16"]
 SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 1, 3, 1, 2)]
@@ -55,13 +55,13 @@ def draw(spec: OpSpec, shape: tuple[int, ...], dtype: str) -> list[Array]:
 
 
 def expected(spec: OpSpec, arrays: list[Array]) -> Array:
-    """Return the oracle's answer, in float64."""
+    """Return the oracle's result in float64."""
     with np.errstate(all="ignore"):
         return np.asarray(spec.oracle(np, *(a.astype(np.float64) for a in arrays)))
 
 
 def expected_gradients(name: str, arrays: list[Array], upstream: Array) -> list[Array]:
-    """Return the table's own derivatives, on Python floats."""
+    """Return the derivatives of the operator table on Python floats."""
     operator = OPERATORS[name]
     results = [np.zeros(upstream.shape) for _ in arrays]
     for index in np.ndindex(upstream.shape):
@@ -75,7 +75,7 @@ def expected_gradients(name: str, arrays: list[Array], upstream: Array) -> list[
 def assert_close(
     actual: Any, wanted: Array, tolerance: float, absolute: float | None = None
 ) -> None:
-    """Compare element by element: nan with nan, the rest relatively.
+    """Compare elements: nan with nan, others by relative error.
 
     Args:
         actual: what was computed.
@@ -153,7 +153,7 @@ def test_operator_gradients(backend: TensorBackend, spec: OpSpec, layout: str) -
 
 @pytest.mark.parametrize("spec", SMOOTH)
 def test_operator_gradients_at_special_values(backend: TensorBackend, spec: OpSpec) -> None:
-    """At kinks, poles, infinities, nan and outside the domain: those of the table, on floats."""
+    """At kinks, poles, infinities, nan and outside the domain they equal the table's on floats."""
     points = (*SPECIAL, 0.5, -2.5, 3.0)
     columns = np.array(list(itertools.product(points, repeat=len(spec.ranges)))).T
     arrays = [np.array(column) for column in columns]
@@ -271,7 +271,7 @@ def test_whole_numbers_are_exact_up_to_the_extremes(
     pairs = pairs[[limits.min <= low <= limits.max for low in pairs.min(1)]]
     if name in DIVISIONS:
         pairs = pairs[pairs[:, 1] != 0]
-    if name in {"gcd", "lcm"}:  # where a multiple is too large it is open which number wraps
+    if name in {"gcd", "lcm"}:  # the result of an overflow is unspecified
         pairs = pairs[[abs(x * y) <= limits.max for x, y in pairs]]
     arrays = list(pairs.astype(dtype).T)[: OPERATORS[name].arity]
     with np.errstate(all="ignore"):
@@ -370,7 +370,7 @@ def test_broadcasting(backend_name: str, shapes: Any) -> None:
 
 
 def summed_to(array: Array, shape: tuple[int, ...]) -> Array:
-    """Return the sum over what `shape` was repeated along to become that of the array."""
+    """Return the sum of an array over the dimensions along which `shape` was broadcast."""
     array = array.sum(tuple(range(array.ndim - len(shape))))
     repeated = tuple(d for d, length in enumerate(shape) if length != array.shape[d])
     return np.asarray(array.sum(repeated, keepdims=True))

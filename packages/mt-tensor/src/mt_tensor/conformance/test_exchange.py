@@ -1,4 +1,4 @@
-"""Making, showing, copying and exchanging tensors works the same on every backend."""
+"""Tests of creating, printing, copying and exchanging tensors on every backend."""
 
 import copy
 import pickle

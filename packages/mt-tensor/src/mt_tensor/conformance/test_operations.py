@@ -19,7 +19,7 @@ from mt_tensor.errors import ExchangeError
 from mt_tensor.testing import BAD_CALLS, PROMOTION, TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
 ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
-"""Those beside float32 and float64, in which everything is tested."""
+"""The other element types; everything is tested in float32 and float64."""
 
 VIEWS = frozenset(
     """
@@ -29,7 +29,7 @@ VIEWS = frozenset(
     t_ tensor_split transpose transpose_ unbind unflatten unfold unsqueeze unsqueeze_ view vsplit
     """.split()  # noqa: SIM905 - a list would be a page long
 )
-"""Operations whose result may lie in the memory of an argument."""
+"""The operations whose result may share memory with an argument."""
 
 IN_TURN = list(LAYOUTS.values())
 
@@ -40,7 +40,7 @@ REFUSED = parametrized(BAD_CALLS)
 
 @pytest.fixture(autouse=True)
 def _offered(request: pytest.FixtureRequest, backend: TensorBackend) -> None:
-    """Skip an operation that a backend may refuse, if this one does."""
+    """Skip an optional operation if the backend refuses it."""
     spec = request.node.callspec.params.get("spec")
     if spec is not None and spec.optional:
         try:
@@ -57,7 +57,7 @@ def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
             wanted = spec.oracle(*(array.astype(np.float64) for array in arrays))
             for name, layout in LAYOUTS.items():
                 if spec.name == "view" and name != "contiguous":
-                    continue  # a view of a strided tensor may rightly be refused
+                    continue  # a view of a strided tensor may be refused
                 args = [layout(array, backend) for array in arrays]
                 result = spec.call(*args)
                 assert result.shape == np.shape(wanted), name
@@ -75,7 +75,7 @@ def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
 
 @pytest.mark.parametrize("spec", ROWS)
 def test_operation_element_types(backend: TensorBackend, spec: TensorOpSpec) -> None:
-    """Every element type is promoted by the row's rule or refused; layouts take turns."""
+    """Every element type is promoted by the row's rule or refused, in alternating layouts."""
     for first, dtype in enumerate(ELEMENT_TYPES):
         for turn, shapes in enumerate(spec.samples, first):
             layout = contiguous if spec.name == "view" else IN_TURN[turn % len(IN_TURN)]
@@ -89,7 +89,7 @@ def test_operation_element_types(backend: TensorBackend, spec: TensorOpSpec) -> 
 def check_element_type(
     spec: TensorOpSpec, arrays: list[Array], args: list[mt.Tensor], dtype: str
 ) -> None:
-    """Call an operation with tensors of a type, which the same arrays tell about."""
+    """Call an operation with tensors of an element type and the given layout."""
     rule = PROMOTION[spec.dtypes]
     if dtype not in rule:
         with pytest.raises((mt.errors.TensorError, TypeError)):
@@ -104,7 +104,7 @@ def check_element_type(
         np.testing.assert_allclose(
             np.asarray(result), wanted, rtol=tolerance, atol=tolerance, err_msg=dtype
         )
-    else:  # an integer wraps around, as it does in storing
+    else:  # integers wrap around, as when they are stored
         wrapped = (wanted != 0) if rule[dtype] == "bool" else wanted.astype(np.int64)
         assert np.array_equal(np.asarray(result), wrapped.astype(result.dtype.numpy)), dtype
 
@@ -119,9 +119,9 @@ def test_operation_gradients(backend: TensorBackend, spec: TensorOpSpec) -> None
 
 @pytest.mark.parametrize("spec", SMOOTH)
 def test_operation_gradients_of_strided_views(backend: TensorBackend, spec: TensorOpSpec) -> None:
-    """However arguments and upstream gradient lie in memory, the gradients are the same."""
+    """The gradients do not depend on the layouts of the arguments and the upstream gradient."""
     if spec.name == "view":
-        return  # a view of a strided tensor may rightly be refused
+        return  # a view of a strided tensor may be refused
     for turn, shapes in enumerate(spec.samples, TENSOR_SPECS.index(spec)):
         arrays = arguments(spec, shapes, "float64")
         strided = gradients(spec, arrays, IN_TURN[turn % len(IN_TURN)], backend)
@@ -136,7 +136,7 @@ def gradients(
     layout: Callable[..., mt.Tensor],
     backend: TensorBackend,
 ) -> list[Array]:
-    """Return the gradient by each argument, zeros for those that the result does not depend on."""
+    """Return the gradient of each argument; zeros if the result does not depend on it."""
     leaves = [layout(array, backend).detach().requires_grad_() for array in arrays]
     result = spec.call(*leaves)
     upstream = np.cos(np.arange(result.numel())).reshape(result.shape)
@@ -158,7 +158,7 @@ def test_bad_arguments(backend: TensorBackend, bad: BadCall) -> None:
 
     def called() -> None:
         bad.call(x)
-        backend.synchronize()  # a wrong index may come out no earlier
+        backend.synchronize()  # a wrong index may be reported only here
 
     with pytest.raises(bad.error, match=bad.message):
         called()
@@ -185,7 +185,7 @@ ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
         x.shape[1] > 4,
     ),
 }
-"""What operations are called with that take more than a tensor and a dimension."""
+"""The arguments of operations that take more than a tensor and a dimension."""
 
 
 @pytest.mark.parametrize("dim", [0, 1])
@@ -193,7 +193,7 @@ ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
 def test_fused_kernels_agree_with_their_composition(
     backend: TensorBackend, name: str, dim: int
 ) -> None:
-    """In values and gradients, also those that the samples spare."""
+    """Values and gradients, also for operations without such samples."""
     known = {"arange", "linear_scan", *(row.name for row in TENSOR_SPECS)}
     assert name in known, f"no sample of {name!r}"
     ordinary = np.random.default_rng(0).standard_normal((5, 37)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The primitives themselves, on shapes that Hypothesis finds and dtypes beyond the usual."""
+"""Tests of the primitives with random shapes and further dtypes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": n
 
 
 def integers(shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Return small whole numbers, whose sums and products are exact in every dtype used here."""
+    """Return small integers, whose sums and products are exact in every dtype used here."""
     return np.random.default_rng(seed).integers(-2, 3, shape)
 
 
@@ -79,7 +79,7 @@ def test_a_formula_broadcasts_what_it_reads(
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 def test_a_formula_writes_into_views(backend: TensorBackend, layout: str) -> None:
-    """One is new memory in some layout, the other is what it reads."""
+    """One output is new memory in some layout, the other is an input."""
     x, y = integers((3, 4)).astype("f4"), integers((4,), 1).astype("f4")
     into, changed = (LAYOUTS[layout](each, backend)._tensor for each in (x * 0, x))
     row = mt.tensor(y, backend=backend)._tensor
@@ -138,7 +138,7 @@ def test_reduce(
 def test_reduce_reads_every_element(
     backend: TensorBackend, name: str, dims: tuple[int, ...]
 ) -> None:
-    """Whichever of the elements differs from the others, it shows in the result."""
+    """A difference in any single element changes the result."""
     for position, number in itertools.product(range(24), (0.0, 2.0)):
         array = np.ones((2, 3, 4), np.float32)
         array.flat[position] = number
@@ -159,7 +159,7 @@ def test_reduce_of_nothing_gives_the_identity(backend: TensorBackend, name: str)
 def test_reduce_with_an_operator_that_no_library_has(
     backend: TensorBackend, shape: tuple[int, ...]
 ) -> None:
-    """The square of the sum of all roots: a backend has to run the source itself."""
+    """The square of the sum of all roots: a backend has to compile the source."""
     roots = Operator("roots", lambda x, y: x + y + 2.0 * sqrt(x * y), (zero, zero), identity=0.0)
     source = mt.tensor(np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape), backend=backend)
     out = backend.to_host(backend.reduce(roots, source._tensor, (0,)))
@@ -179,7 +179,7 @@ def test_reduce_with_nan_and_infinity(backend: TensorBackend, name: str) -> None
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_a_sum_is_never_minus_zero(backend: TensorBackend, dtype: str, layout: str) -> None:
-    """Every fold with `add` begins with 0, also where it has one element; other folds do not."""
+    """Every fold with `add` starts with 0, even of one element; other folds do not."""
     for shape in ((), (1,), (1, 40), (40, 1), (3, 2), (33, 17), (2, 1, 3)):
         zeros = LAYOUTS[layout](-np.zeros(shape, dtype), backend)
         for dim in (None, *range(len(shape))):
@@ -194,7 +194,7 @@ def test_sums_keep_their_digits(backend: TensorBackend) -> None:
     x = mt.full((100, 30), 0.1, backend=backend)
     assert x.sum().item() == pytest.approx(300.0, rel=1e-5)
     ones = mt.full((3000,), 1, dtype="float16", backend=backend)
-    assert ones.sum().item() == 3000.0  # added up in float16 it would stop at 2048
+    assert ones.sum().item() == 3000.0  # a sum in float16 would stop at 2048
 
 
 @settings(max_examples=25, deadline=None)
@@ -295,7 +295,7 @@ def test_gather_and_scatter_of_few(
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 @pytest.mark.parametrize("count", [4, 1, 0])
 def test_slices_taken_by_index(backend: TensorBackend, layout: str, count: int) -> None:
-    """An index with strides of 0 names whole slices, or the same part of each of them."""
+    """An index with strides of 0 selects whole slices, or the same part of each slice."""
     array = integers((3, 4, 2)).astype("f4")
     index = np.random.default_rng(0).integers(0, 2, count)
     source, where = (LAYOUTS[layout](each, backend)._tensor for each in (array, index))
@@ -339,7 +339,7 @@ def test_indices_are_made_safe(backend: TensorBackend, dtype: str, negative: boo
         message = rf"here\(\): index {value} is out of range for something with {length} element"
         with pytest.raises(mt.errors.IndexingError, match=message):
             backend.to_host(backend.checked_indices(one, length, where, negative))
-        backend.synchronize()  # nobody is told twice
+        backend.synchronize()  # the error is reported only once
 
 
 def test_after_a_wrong_index_the_backend_goes_on(backend: TensorBackend) -> None:
@@ -377,7 +377,7 @@ def test_the_same_seed_gives_the_same_numbers(backend: TensorBackend, dtype: str
             other = draw()
             assert one.dtype is other.dtype
             assert one.backend is backend
-            if one.dtype.is_floating_point:  # formulas of even numbers may differ in a last digit
+            if one.dtype.is_floating_point:  # formulas may differ in the last digit
                 rounding = 4 * mt.finfo(one.dtype).eps
                 np.testing.assert_allclose(one._numbers(), other._numbers(), rounding, rounding)
             else:

@@ -1,4 +1,4 @@
-"""Random programs of 5 to 20 instructions give what torch gives, or else NumPy.
+"""Random programs of 5 to 20 instructions, compared with torch or NumPy.
 
     MT_PROGRAMS=2000 pytest --pyargs mt_tensor.conformance.test_programs --mt-backend NAME
 
@@ -25,10 +25,10 @@ many = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-"""Runs a test on random programs."""
+"""The decorator that runs a test on random programs."""
 
 few = settings(many, max_examples=PROGRAMS // 4 or 1)
-"""The same where each is compiled, and takes as long as several."""
+"""The same decorator with fewer examples, for slower tests that compile each program."""
 
 REFERENCES: list[type[Reference]] = [NumpyReference]
 if importlib.util.find_spec("torch"):
@@ -36,7 +36,7 @@ if importlib.util.find_spec("torch"):
 
 
 def run(draw: Draw, reference: Reference) -> Program:
-    """Make tensors, and follow a number of instructions."""
+    """Create tensors and run a number of instructions."""
     program = Program(reference)
     program.start(some_arrays(draw))
     left = draw.between(5, 20)

@@ -1,4 +1,4 @@
-"""Numbers beside tensors of 16 bits: computed in float32, and rounded once."""
+"""Tests of numbers with 16-bit tensors: computed in float32 and rounded once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mt_tensor.errors import DTypeError
 
 @pytest.fixture(params=["float16", "bfloat16"])
 def narrow(request: pytest.FixtureRequest, backend: TensorBackend) -> mt.DType:
-    """Return a dtype of 16 bits, which a backend need not have."""
+    """Return a 16-bit dtype, or skip the test if the backend lacks it."""
     dtype: mt.DType = getattr(mt, request.param)
     try:
         backend.empty((1,), dtype)
@@ -48,7 +48,7 @@ BESIDE_NARROW: dict[str, Callable[..., Any]] = {
 def test_numbers_beside_16_bits_keep_their_digits(
     backend: TensorBackend, name: str, narrow: mt.DType
 ) -> None:
-    """Formulas of 16 bits are computed in float32, and rounded once."""
+    """16-bit formulas are computed in float32 and rounded once."""
     call = BESIDE_NARROW[name]
     for numbers in ([60000.0, 0.1, -3.0, 1e-7], [600.0, 0.1, -3.0, 1e-7]):
         x = mt.tensor(numbers, dtype=narrow, backend=backend)

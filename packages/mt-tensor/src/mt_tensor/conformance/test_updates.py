@@ -1,4 +1,4 @@
-"""Functions that change several tensors in one pass, against the same steps in float64."""
+"""Tests of functions that update several tensors in one pass, against float64."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[int, ...], 
     "same": (same, ("x", "y"), (0, 1), 3),
     "constant": (constant, ("x", "y"), (0, 1), 2),
 }
-"""Functions, what they change, by name and place, and how many tensors they take before numbers."""
+"""The functions, the names and positions of changed tensors, and the number of tensors."""
 
 FUSED = {name: mt.fuse_in_place(*names)(f) for name, (f, names, _, _) in PROGRAMS.items()}
 NUMBERS = {"adaptive": (0.1, 0.75), "chosen": (0.5,), "constant": (3,)}
@@ -60,7 +60,7 @@ def drawn(count: int, shape: tuple[int, ...], dtype: str) -> list[Array]:
 
 
 def check(backend: TensorBackend, name: str, arrays: list[Array], layouts: list[Any]) -> None:
-    """Compare what becomes of tensors with what operations on tensors of float64 say."""
+    """Compare the updated tensors with the results of float64 operations."""
     function, _, places, _ = PROGRAMS[name]
     numbers = NUMBERS.get(name, ())
     tensors = [layout(array, backend) for layout, array in zip(layouts, arrays, strict=True)]
@@ -100,14 +100,14 @@ EXCHANGES = {
     "swap": Formula("swap", 2, 2, lambda x, y: (y, x)),
     "turn": Formula("turn", 2, 2, lambda x, y: (0.6 * x - 0.8 * y, 0.8 * x + 0.6 * y)),
 }
-"""Formulas whose results each read what the other one replaces."""
+"""Formulas whose results each read the tensor that the other one replaces."""
 
 
 CHOICES = {
     "mask": Formula("mask", 3, 1, lambda keep, x, y: where(keep, x * y + 1.0, math.nan)),
     "limit": Formula("limit", 3, 1, lambda keep, x, y: where(keep, -math.inf, x - y)),
 }
-"""Formulas of a condition, which comes first, with constants that are no finite numbers."""
+"""Formulas with a condition first and with constants that are not finite."""
 
 
 @pytest.mark.parametrize("name", CHOICES)
@@ -139,7 +139,7 @@ def test_all_results_are_computed_before_the_first_is_written(
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rows_of_many_blocks(backend: TensorBackend, name: str) -> None:
     if backend.name == "simple":
-        return  # which has no blocks, and needs a minute
+        return  # it has no blocks and would take a minute
     arrays = drawn(PROGRAMS[name][3], (3, 23001), "float32")
     check(backend, name, arrays, [LAYOUTS["contiguous"]] * len(arrays))
 

@@ -10,7 +10,7 @@ in `reference.py`.
 
 from __future__ import annotations
 
-# Importing a subject enters its rows.
+# Importing a module adds its rows to the table.
 from mt_tensor.testing import (  # noqa: F401
     in_place,
     indexing,

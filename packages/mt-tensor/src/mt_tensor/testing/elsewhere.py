@@ -1,6 +1,6 @@
-"""A call of the sample tables for another library: the same code, which finds it where it says mt.
+"""Calls of the sample tables for other libraries: the same code with another library as `mt`.
 
-So the rows are run on torch, whose names these are, or written down by what only records calls.
+This runs the rows on torch, which has the same names, or on an object that records calls.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import mt_tensor as mt
 
 
 def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
-    """Return a function of the tables that finds `library` where it says `mt`.
+    """Return a function of the tables that uses `library` as `mt`.
 
     Args:
         call: a function of a table, or an operation of `mt_tensor` itself, for which the library's

@@ -1,4 +1,4 @@
-"""Samples of changes in place."""
+"""Samples of in-place operations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _in_place(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _changed(name: str, change: Callable[[Any, Any], Any], *samples: Shapes, **rest: Any) -> None:
-    """Add a row of what changes its first argument; see `row`."""
+    """Add a row of an operation that changes its first argument; see `row`."""
     row(name, _in_place(change), *(samples or (((2, 3), (3,)),)), **rest)
 
 
@@ -42,16 +42,16 @@ def _operator_in_place(name: str) -> Callable[..., Any]:
 
 
 _STORED = {"real": "float", "number": "number", "integer": "index", "bool": "same"}
-"""The element types that the results of an operator can be stored in, by the kind of the result."""
+"""The rule for element types that can store an operator's results, by the kind of the result."""
 
 _ON_BOOL = ("clamp_max", "clamp_min", "sign")
-"""Operators of numbers that truth values have, too."""
+"""The operators of numbers that also accept bool."""
 
 _WITHOUT_ZEROS = ("floor_divide", "fmod", "pow", "remainder")
-"""Operators that are undefined for some whole numbers, zero or less."""
+"""The operators that are undefined for some integers, such as 0 and negative ones."""
 
 for _name in (name for name, operator in OPERATORS.items() if dtype_rules_of(operator).in_place):
-    if _name in ("add", "sub", "mul", "div"):  # they have settings, and samples of their own
+    if _name in ("add", "sub", "mul", "div"):  # these have their own samples below
         continue
     row(
         _name + "_",
@@ -73,7 +73,7 @@ _changed("remainder_", _by_operators, dtypes="float")
 _changed("add_", lambda x, y: x.add_(y, alpha=2))
 _changed(
     "add_",
-    lambda x, y: x[1:].add_(x[:-1]),  # overlapping views: as if the right side were read first
+    lambda x, y: x[1:].add_(x[:-1]),  # overlapping views: the right side is read first
     ((6,), ()),
     torch="it refuses memory that overlaps",
 )
@@ -153,7 +153,7 @@ _changed("put_", lambda x, y: x.put_(at(x), y), ((2, 3), (2,)))
 
 def _assign(x: Any, y: Any) -> None:
     x[:, ::2] = y
-    x[0] += x[1]  # a view of the same storage on the right
+    x[0] += x[1]  # the right side is a view of the same storage
 
 
 def _assign_picked(x: Any, y: Any) -> None:

@@ -1,7 +1,7 @@
-"""The operations in NumPy: a sample's expression, run on arrays, gives the expected value.
+"""The operations in NumPy, which compute the expected value of a sample's expression.
 
-`reference(call)` runs a call of the tables on arrays. There, an operation is the function of this
-module, or else NumPy's function of the same name.
+`reference(call)` runs a call of the tables on arrays. Operations are the functions of this module,
+or NumPy's functions of the same name.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ Meaning = Callable[..., Any]
 
 
 class Pair(NamedTuple):
-    """Values along a dimension, and the indices that they are from."""
+    """Values along a dimension and their indices."""
 
     values: Any
     indices: Any
 
 
 class MinMax(NamedTuple):
-    """The smallest and the largest value."""
+    """The minimum and the maximum."""
 
     min: Any
     max: Any
 
 
 class Reference(np.ndarray):
-    """An array that has the methods of a tensor."""
+    """An array with the methods of a tensor."""
 
     backend = None
 
     def __getattr__(self, name: str) -> Any:
-        """Return NumPy's function; for a name that ends with _, one that stores its result."""
+        """Return NumPy's function, or one that stores its result for a name that ends with _."""
         if name.startswith("_"):
             raise AttributeError(name)
         if not name.endswith("_"):
@@ -59,21 +59,21 @@ class Reference(np.ndarray):
         return change
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a view, also of a single element, or a copy where lists or arrays pick."""
+        """Return a view, even of a single element, or a copy for lists and arrays as indices."""
         return _wrapped(np.asarray(self)[_of_view(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Write by an index."""
+        """Assign to the elements of an index."""
         np.asarray(self)[_of_view(key)] = value
 
     @property
     def H(self) -> Any:  # noqa: N802
-        """Return the matrix, transposed."""
+        """Return the transposed matrix."""
         return self.T
 
     @property
     def mH(self) -> Any:  # noqa: N802
-        """Return the matrices, transposed."""
+        """Return the transposed matrices."""
         return self.mT
 
 
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def on_arrays(meaning: Meaning) -> Meaning:
-    """Return a function of plain arrays as one of references."""
+    """Return a function of plain arrays as a function of `Reference` arrays."""
 
     def operation(*args: Any, **settings: Any) -> Any:
         given = {name: _plain(value) for name, value in settings.items()}
@@ -109,7 +109,7 @@ def on_arrays(meaning: Meaning) -> Meaning:
 
 
 class Library:
-    """What a call finds where it says `mt`: some functions, and NumPy's."""
+    """The library that a call uses as `mt`: the given functions and NumPy's."""
 
     linalg: Library
 
@@ -117,13 +117,13 @@ class Library:
         self._meanings, self._others = meanings, others
 
     def __getattr__(self, name: str) -> Any:
-        """Return the function of a name, or a dtype."""
+        """Return the function or dtype with a name."""
         found = self._meanings.get(name) or getattr(self._others, name)
         return found if isinstance(found, type) else on_arrays(found)
 
 
 def reference(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of arrays that a call means."""
+    """Return a call's function of NumPy arrays."""
 
     @functools.cache
     def translated() -> Callable[..., Any]:
@@ -136,7 +136,7 @@ def reference(call: Callable[..., Any]) -> Callable[..., Any]:
     return oracle
 
 
-# --- What several operations are made of --------------------------------------------------------
+# --- Functions used by several operations --------------------------------------------------------
 
 _UFUNCS: dict[Any, Any] = {
     **dict.fromkeys(("sum", "add", "mean"), np.add),
@@ -246,7 +246,7 @@ def _squeeze(x: Any, dim: Any = None) -> Any:
 
 
 def _put(x: Any, key: Any, y: Any, reduce: str | None = None, include_self: bool = True) -> Any:
-    """Return x with a source stored at a key, or combined with what is there."""
+    """Return x with a source stored at a key, or combined with the elements there."""
     out, count = np.array(x), np.ones(x.shape)
     if reduce is None:
         out[key] = y
@@ -323,7 +323,7 @@ ROWS: dict[str, Meaning] = {
     for row, oracle in [*((n, spec.oracle) for n, spec in SPECS.items()), *WHOLE_SPECS.items()]
     for name in (row, *OPERATORS[row].aliases)
 }
-"""The rows of the operator table."""
+"""The functions of the operator table."""
 
 MEANINGS: dict[str, Meaning] = {
     **ROWS,
@@ -457,7 +457,7 @@ MEANINGS: dict[str, Meaning] = {
     "logdet": lambda x: np.log(np.linalg.det(x)),
     **{name: getattr(np.linalg, name) for name in ("det", "slogdet", "matrix_power")},
 }
-"""Where NumPy has another name, or means something else by it."""
+"""The functions whose name or meaning differs from NumPy's."""
 
 IN_LINALG: dict[str, Meaning] = {
     "matrix_norm": lambda x, ord, dim=(-2, -1), keepdim=False: np.linalg.norm(x, ord, dim, keepdim),
@@ -468,7 +468,7 @@ IN_LINALG: dict[str, Meaning] = {
     "vander": lambda x, N: x[..., None] ** np.arange(N),
     "diagonal": lambda x, offset: np.diagonal(x, offset, -2, -1),
 }
-"""The same for `linalg`."""
+"""The same functions for `linalg`."""
 
 for _name, _meaning in MEANINGS.items():
     setattr(Reference, _name, on_arrays(_meaning))

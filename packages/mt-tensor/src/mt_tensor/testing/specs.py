@@ -1,4 +1,4 @@
-"""What a row of the sample table is, and how one is added."""
+"""The rows of the sample table and the functions that add them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 ARRAY_TYPES = tuple(name for name in DTYPES if name != "bfloat16")
-"""The element types that NumPy has, too."""
+"""The element types that NumPy also has."""
 
 FLOATS = ("float16", "float32", "float64")
 WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")
@@ -42,21 +42,21 @@ PROMOTION: dict[str, dict[str, str]] = {
     "truth": dict.fromkeys(_SAME, "bool"),
     "truth of numbers": {name: "bool" for name in _SAME if name != "bool"},
 }
-"""The rules for element types by name: what an operation makes of each one it is given.
+"""The dtype rules by name: the element type of the result for each one of the arguments.
 
-An element type that a rule does not name must be refused.
+Element types that a rule does not list must be refused.
 """
 
 
 @dataclass(frozen=True)
 class TensorOpSpec:
-    """How one operation on tensors is tested.
+    """The test data of an operation on tensors.
 
     Attributes:
         name: the operation's public name.
-        call: the operation, from tensors.
-        oracle: the expected value, from float64 arrays.
-        samples: for each sample, the shapes of the arguments.
+        call: the operation, as a function of tensors.
+        oracle: the expected value, as a function of float64 arrays.
+        samples: the shapes of the arguments of each sample.
         differentiable: whether gradients are checked against finite differences.
         positive: whether the arguments are drawn positive.
         dtypes: the rule of `PROMOTION` for the element type of the result.
@@ -87,7 +87,7 @@ class BadCall(NamedTuple):
         name: the operation.
         call: the call, on a float32 tensor of shape (2, 3).
         error: the error.
-        message: a regular expression that its message holds.
+        message: a regular expression that matches its message.
     """
 
     name: str
@@ -106,7 +106,7 @@ def refused(name: str, call: Callable[..., Any], error: type[Exception], message
 
 
 def arguments(spec: TensorOpSpec, shapes: Shapes, dtype: str) -> list[Array]:
-    """Return distinct elements, so that extremes are unique: whole numbers for integer types."""
+    """Return distinct elements, so that extremes are unique; integers for integer types."""
     rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
     arrays = []
     for shape in shapes:
@@ -156,11 +156,11 @@ def row(
     )
 
 
-# --- What the samples of several subjects use ---------------------------------------------------
+# --- Functions used by the samples ---------------------------------------------------------------
 
 
 def with_nan(x: Any) -> Any:
-    """Put nan where an argument is not positive."""
+    """Replace elements that are not positive by nan."""
     return x.where(x > 0, np.nan)
 
 
@@ -170,5 +170,5 @@ def at(x: Any, places: Any = (2, 0)) -> Any:
 
 
 def places(x: Any) -> tuple[Any, Any]:
-    """Return where `index_put` is tested, for torch, which takes no slices there."""
+    """Return the indices of the `index_put` samples for torch, which accepts no slices there."""
     return at(x)[:, None], mt.tensor([0])
