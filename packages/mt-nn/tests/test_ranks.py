@@ -169,4 +169,4 @@ def test_without_mpi4py_one_line_says_what_to_install(tmp_path: Path) -> None:
     )
     assert ended.returncode == 1
     last = ended.stderr.strip().splitlines()[-1]
-    assert last.endswith("takes mpi4py: pip install 'mt-nn[mpi]'")
+    assert last.endswith("need mpi4py: pip install 'mt-nn[mpi]'")

@@ -1,4 +1,4 @@
-"""The `Trainer`: what it computes, its callbacks and logs, and that it goes on exactly."""
+"""The `Trainer`: its computations, callbacks, logs, and exact resumption."""
 
 import builtins
 import csv
