@@ -338,7 +338,7 @@ def test_a_failing_twin_reports_why_and_cleans_up(
 ) -> None:
     pytest.importorskip("torch")
     before = dict(os.environ)
-    assert "holds no t10k-images" in refusal(capfd, "mnist", "--data-dir", str(tmp_path))
+    assert "does not contain t10k-images" in refusal(capfd, "mnist", "--data-dir", str(tmp_path))
     assert "no backend is called 'nobody'" in refusal(capfd, "digits", "--backend", "nobody")
     assert dict(os.environ) == before
 
