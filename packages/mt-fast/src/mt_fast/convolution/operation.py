@@ -10,8 +10,8 @@ from mt_fast.convolution.convolve import Settings
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_operators import OPERATORS
-from mt_tensor import Tensor
-from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
+from mt_tensor import Tensor, TensorData
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 
 class _Convolution(FusedKernel):
@@ -42,13 +42,14 @@ class _Convolution(FusedKernel):
             found = kernel_gradient(upstream, array_of(x), kernels.shape[2:], settings)
             of_kernels = tensor_of(found, x)
         if needs[2]:
-            of_biases = _sum_for_each_channel(grad)
+            of_biases = _sum_for_each_channel(upstream, grad)
         return of_images, of_kernels, of_biases, None, None, None, None
 
 
-def _sum_for_each_channel(grad: Tensor) -> Tensor:
-    """Return the gradient of the biases."""
-    sums = grad.backend.reduce(OPERATORS["add"], grad._tensor, (2, 3)).array
+def _sum_for_each_channel(upstream: Array, grad: Tensor) -> Tensor:
+    """Return the gradient of the biases, given the contiguous elements of the upstream gradient."""
+    rows = TensorData.of(upstream, grad._tensor.layout.contiguous)
+    sums = grad.backend.reduce(OPERATORS["add"], rows, (2, 3)).array
     return tensor_of(np.add.reduce(sums, 0), grad)
 
 
@@ -93,7 +94,7 @@ class _TransposedConvolution(FusedKernel):
             found = kernel_gradient(array_of(x), upstream, kernels.shape[2:], settings)
             of_kernels = tensor_of(found, x)
         if needs[2]:
-            of_biases = _sum_for_each_channel(grad)
+            of_biases = _sum_for_each_channel(upstream, grad)
         return of_images, of_kernels, of_biases, None, None, None, None, None
 
 
