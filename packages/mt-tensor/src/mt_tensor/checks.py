@@ -74,11 +74,13 @@ def validate_call(function: Function) -> Function:
     parameters = parameters_of(function)
     types = {each: CHECKED.get(annotations.get(each), object) for each in parameters}
     positional = cast("FunctionType", function).__code__.co_argcount
-    in_order = tuple(types.values())[:positional]
+    in_order = list(types.values())[:positional]
+    while in_order and in_order[-1] is object:
+        in_order.pop()
 
     @functools.wraps(function)
     def called(*args: Any, **settings: Any) -> Any:
-        for value, kind in zip(args, in_order):  # noqa: B905 - the rest has defaults
+        for value, kind in zip(args, in_order):  # noqa: B905 - the rest is not checked
             if not isinstance(value, kind):
                 _check(name, zip(parameters, args, strict=False), types)
         if settings:

@@ -122,6 +122,8 @@ def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
 def basic_view(x: Tensor, key: Any) -> Tensor | None:
     """Return the view for a key of integers, slices, None and Ellipsis, or None for other keys."""
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
+    if key.__class__ is int and x._tensor.layout.shape:  # the usual case
+        return Select.apply(x, entries)
     if not _ARE_BASIC(map(type, entries)):
         return None
     used = len(entries) - entries.count(None)
