@@ -233,7 +233,8 @@ def test_a_query_has_words(query: str, model: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [(None, "No such file"), (b" \n\n", "no sentences"), (b"\xff", "no UTF-8")]
+    ("content", "says"),
+    [(None, "No such file"), (b" \n\n", "no sentences"), (b"\xff", "not UTF-8")],
 )
 def test_sentences_are_lines_of_a_text(
     content: bytes | None, says: str, model: Path, text: Path, capsys: pytest.CaptureFixture[str]

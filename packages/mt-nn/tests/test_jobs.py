@@ -535,7 +535,7 @@ def test_resuming_cannot_change_settings(
     assert message in capsys.readouterr().err
     assert cli.main(["--resume", str(tmp_path), "digits", "--epochs", "1"]) == 0
     assert cli.main(["--resume", str(tmp_path)]) == 1
-    assert "has been finished" in capsys.readouterr().err
+    assert "is finished" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_reader_draws_on_a_phone_and_the_network_answers(reader: Reader) -> No
     reader.sees("Prediction: 0")
     reader.press("saved by mt-train")
     reader.write("folder of the training", "/nowhere")
-    reader.sees("/nowhere is no folder of a training")
+    reader.sees("/nowhere is not the folder of a training")
     reader.write("folder of the training", " ")
     reader.sees("the folder is empty")
     reader.write("folder of the training", "~nobody-here/runs")

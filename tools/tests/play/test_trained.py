@@ -52,5 +52,5 @@ def test_an_invalid_folder_of_a_training_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="~nobody-here/runs has an unknown home directory"):
         saved("~nobody-here/runs", Digits)
     for missing in (str(tmp_path), "long" * 2000, "zero\0byte"):
-        with pytest.raises(FileError, match="no folder of a training"):
+        with pytest.raises(FileError, match="not the folder of a training"):
             saved(missing, Digits)

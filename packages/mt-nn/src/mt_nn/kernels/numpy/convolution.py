@@ -240,8 +240,8 @@ class Convolution(_Products):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
-        biases = None if bias is None else array_of(bias)
-        arrays = array_of(x), array_of(kernels), biases
+        biases = None if bias is None else bias._tensor.array
+        arrays = x._tensor.array, kernels._tensor.array, biases
         return tensor_of(no_warnings().run(convolve, *arrays, Sliding(*settings)), x), ()
 
 

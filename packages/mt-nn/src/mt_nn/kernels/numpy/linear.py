@@ -37,8 +37,8 @@ class Linear(FusedKernel):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the result; the gradient reads the arguments."""
         x, weight, bias = arguments
-        biases = None if bias is None else array_of(bias)
-        out = no_warnings().run(linear, array_of(x), array_of(weight), biases)
+        biases = None if bias is None else bias._tensor.array
+        out = no_warnings().run(linear, x._tensor.array, weight._tensor.array, biases)
         return tensor_of(out, x), ()
 
     def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
