@@ -99,7 +99,7 @@ ACCEPTED_BY_TORCH = {
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",
     "beta=0.5": "it cuts off the fraction of a factor of integers",
-    "cannot be summed": "it has some sums of truth values, and not others",
+    "cannot be summed": "it has some sums of bools, and not others",
 }
 """Refusals that torch does not share, by the end of their messages, with the reason."""
 
