@@ -76,10 +76,11 @@ class FusedKernel:
         if not recording.get():
             result = self.value((False,) * len(arguments), *arguments)[0]
             return result
-        needs = []
+        wanted = []
         for x in arguments:
             wants = isinstance(x, Tensor) and x._requires_grad
-            needs.append(wants is True or bool(wants and x.requires_grad))  # updates `_node`
+            wanted.append(wants is True or bool(wants and x.requires_grad))  # updates `_node`
+        needs = tuple(wanted)
         recording.set(False)
         try:
             result, saved = self.value(needs, *arguments)
