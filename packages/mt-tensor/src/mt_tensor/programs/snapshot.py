@@ -37,7 +37,7 @@ from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.pytree import PLAIN, leaves_in
+from mt_tensor.programs.pytree import PLAIN, exact_key, leaves_in
 from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
@@ -283,13 +283,11 @@ def same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if isinstance(a, float):
-        return a == b and str(a) == str(b)  # 0.0 is not -0.0
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, types.MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
-    return isinstance(a, CONSTANT) and a == b
+    return isinstance(a, CONSTANT) and bool(exact_key(a) == exact_key(b))
 
 
 def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
