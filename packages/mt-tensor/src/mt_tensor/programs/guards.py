@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
-
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.replay_writer import ReplayWriter
 from mt_tensor.programs.snapshot import Slot
@@ -18,11 +16,13 @@ def add_guards(code: ReplayWriter) -> None:
     for holder, copy in snapshot.holders:
         name = code.constant(holder, "c")
         code.guard(f"len({name}) == {len(copy)}")
-        if isinstance(holder, dict) and len(copy) > 1 and id(holder) not in snapshot.namespaces:
+        if copy and snapshot.is_keyed(holder):
             code.guard(f"same_items({name}, {code.constant(list(copy))})")
     for holder, items in snapshot.rows:
         values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
         code.guard(f"same_items({values}, {code.constant(items)})")
+    for array, elements in snapshot.arrays:
+        code.guard(f"{code.constant(array)}.tobytes() == {code.constant(elements)}")
     for slot, value in snapshot.slots:
         if slot.id not in numbers.inputs:
             _guard_slot(code, slot, value)
@@ -62,8 +62,6 @@ def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
     elif isinstance(value, tuple) and is_rebound:
         kind = code.constant(type(value))
         code.guard(f"type({place}) is {kind} and len({place}) == {len(value)}")
-    elif isinstance(value, np.ndarray):
-        code.guard_array(place, value)
     else:
         code.guard_same(place, value, True)
 

@@ -90,6 +90,8 @@ class Slot:
 
     def get(self) -> Any:
         """Return the value."""
+        if isinstance(self.holder, dict):
+            return dict.get(self.holder, self.key, MISSING)  # without making one, as defaultdict
         try:
             return self.holder[self.key] if self.is_item else getattr(self.holder, self.key)
         except (KeyError, IndexError, AttributeError, ValueError):
@@ -115,6 +117,7 @@ class Snapshot:
         holders: dictionaries, lists and the like, with a copy of each.
         tensors: the tensors by identity, each with its `TENSOR_SLOTS`.
         rows: long lists and dictionaries of plain values, with their values.
+        arrays: NumPy arrays, with their bytes.
         outer: the slot of each tuple, by the identity of the tuple.
         namespaces: the identities of dictionaries of attributes; their order means nothing.
     """
@@ -124,6 +127,7 @@ class Snapshot:
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
         self.rows: list[tuple[Any, Any]] = []
+        self.arrays: list[tuple[Any, bytes]] = []
         self.namespaces: set[int] = set()
         self.outer: dict[int, Slot] = {}
         self._seen: dict[int, Any] = {}  # by identity, which is unique while a value is alive
@@ -151,7 +155,8 @@ class Snapshot:
                 for position, item in enumerate(value):
                     self._add(Slot(value, position, True), item)
         elif isinstance(value, (set, frozenset)):
-            self.holders.append((value, set(value)))
+            if not isinstance(value, frozenset):
+                self.holders.append((value, list(value)))
             self._waiting.extend(value if self._has_slots(value, value) else ())
         elif isinstance(value, types.FunctionType):
             self._function(value)
@@ -165,6 +170,8 @@ class Snapshot:
             self._waiting.append(value.__wrapped__)
         elif isinstance(value, np.ndarray):
             _check_length("an array", value.size)
+            self.arrays.append((value, value.tobytes()))
+            self._waiting.extend(value.flat if value.dtype.hasobject else ())
         elif isinstance(value, type):
             self._class(value)
         elif _has_visible_attributes(value):
@@ -254,12 +261,15 @@ class Snapshot:
             if not same_items(holder.values() if isinstance(holder, dict) else holder, items):
                 return holder
         for holder, copy in self.holders:
-            ordered = isinstance(holder, dict) and id(holder) not in self.namespaces
-            if len(holder) != len(copy) or (ordered and list(holder) != list(copy)):
+            if len(holder) != len(copy) or (self.is_keyed(holder) and not same_items(holder, copy)):
                 return holder
-            if isinstance(holder, (dict, set)) and set(holder) != set(copy):
+            if id(holder) in self.namespaces and holder.keys() != copy.keys():
                 return holder
-        return None
+        return next((array for array, old in self.arrays if array.tobytes() != old), None)
+
+    def is_keyed(self, holder: Any) -> bool:
+        """Whether the order of a container is that of its keys: of a dictionary or set."""
+        return isinstance(holder, (dict, set)) and id(holder) not in self.namespaces
 
 
 TENSOR_SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch", "name")
