@@ -136,7 +136,9 @@ class Snapshot:
             self._visit(self._waiting.popleft())
 
     def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each type
-        if id(value) in self._seen or isinstance(value, (*CONSTANT, *BY_IDENTITY)):
+        if id(value) in self._seen or isinstance(value, BY_IDENTITY):
+            return
+        if isinstance(value, CONSTANT) and not is_user_module(type(value).__module__):
             return
         self._seen[id(value)] = value
         if isinstance(value, Tensor):
@@ -163,7 +165,12 @@ class Snapshot:
         elif isinstance(value, types.MethodType):
             self._waiting.extend((value.__self__, value.__func__))
         elif isinstance(value, functools.partial):
-            self._waiting.extend((value.func, value.args, value.keywords))
+            for name in ("func", "args", "keywords"):
+                self._add_attribute(value, name)
+        elif isinstance(value, property):
+            self._waiting.append(value.fget)
+        elif isinstance(value, functools.cached_property):
+            self._waiting.append(value.func)
         elif hasattr(type(value), "program_of"):  # compiled
             self._waiting.append(value.function)
         elif isinstance(value, _lru_cache_wrapper):
@@ -174,8 +181,15 @@ class Snapshot:
             self._waiting.extend(value.flat if value.dtype.hasobject else ())
         elif isinstance(value, type):
             self._class(value)
-        elif _has_visible_attributes(value):
+        is_object = not isinstance(value, (Tensor, type)) and not hasattr(type(value), "program_of")
+        if is_object and _has_visible_attributes(value):
             self._object(value)
+
+    def _add_attribute(self, holder: Any, name: str) -> None:
+        slot = Slot(holder, name, False)
+        value = slot.get()
+        if value is not MISSING:
+            self._add(slot, value)
 
     def _add(self, slot: Slot, value: Any) -> None:
         self.slots.append((slot, value))
@@ -197,19 +211,20 @@ class Snapshot:
     def _function(self, function: types.FunctionType) -> None:
         """Visit the free variables of a function, its defaults and its attributes."""
         is_users = _is_user_source(function.__module__)
-        for _, slot in free_variables(function, is_users):
+        names = {name for code in _codes_in(function.__code__) for name in code.co_names}
+        variables = [slot for _, slot in free_variables(function, is_users)]
+        modules: dict[int, Any] = {}
+        for slot in variables:
             value = slot.get()
-            if value is MISSING:
-                continue
-            if not (slot.is_item and isinstance(value, types.ModuleType)):
+            if isinstance(value, types.ModuleType):
+                if id(value) not in modules and _is_user_source(value.__name__):
+                    modules[id(value)] = inside = vars(value)
+                    variables += [Slot(inside, name, True) for name in sorted(names & inside.keys())]
+            elif value is not MISSING:
                 self._add(slot, value)
-            elif _is_user_source(value.__name__):
-                inside = vars(value)
-                names = {name for code in _codes_in(function.__code__) for name in code.co_names}
-                for name in sorted(names & inside.keys()):
-                    self._add(Slot(inside, name, True), inside[name])
-        self._waiting.extend((function.__defaults__, function.__kwdefaults__))
-        self._waiting.extend([function.__dict__] if function.__dict__ else ())
+        for name in ("__code__", "__defaults__", "__kwdefaults__") if is_users else ():
+            self._add_attribute(function, name)
+        self._waiting.extend([function.__dict__] if is_users or function.__dict__ else ())
 
     def _object(self, value: Any) -> None:
         """Visit the attributes of an object, and its class."""
@@ -218,24 +233,17 @@ class Snapshot:
             self.namespaces.add(id(attributes))
             self._waiting.append(attributes)
         for base in type(value).__mro__:
-            for name in base.__dict__.get("__slots__", ()):
-                slot = Slot(value, name, False)
-                if not name.startswith("__") and (item := slot.get()) is not MISSING:
-                    self._add(slot, item)
-        self._waiting.append(type(value))
+            for name, item in list(vars(base).items()):
+                if isinstance(item, types.MemberDescriptorType):  # of `__slots__`
+                    self._add_attribute(value, name)
+        self._add_attribute(value, "__class__")
 
     def _class(self, kind: type) -> None:
         """Visit the attributes, the methods and the bases of a user's class."""
         self._waiting.extend(kind.__bases__)
         for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
-            if isinstance(item, types.FunctionType):
-                self._waiting.append(item)
-            elif isinstance(item, (staticmethod, classmethod)):
-                self._waiting.append(item.__func__)
-            elif isinstance(item, property):
-                self._waiting.append(item.fget)
-            elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
-                self._add(Slot(kind, name, False), item)
+            if name[:2] != "__" or isinstance(item, types.FunctionType):
+                self._add_attribute(kind, name)
 
     # --- After the call -------------------------------------------------------------------------
 
