@@ -24,6 +24,7 @@ from typing import Any
 
 from mt_tensor.core.generator import drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.buffers import state_pattern
 from mt_tensor.programs.program import (
     Instruction,
     Opaque,
@@ -69,6 +70,7 @@ class CodeWriter:
             "same": same,
             "same_items": same_items,
             "make": Tensor._make,
+            "state_pattern": state_pattern,
             "numbers_of": numbers_of,
             "draw": _draw,
         }

@@ -10,7 +10,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.buffers import alias_group, storage_key
+from mt_tensor.programs.buffers import alias_group, state_pattern, storage_key
 from mt_tensor.programs.code_writer import MISS
 from mt_tensor.programs.effects import Effects
 from mt_tensor.programs.gradients import Gradients
@@ -133,12 +133,15 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
     """
     recorder, states = code.recorder, code.snapshot.tensors.values()
     paths: dict[Any, tuple[str, TensorData]] = {}
+    variable: dict[str, TensorData] = {}
+    gradients: dict[str, Any] = {}
     for at, data in enumerate(code.given.data):
         if isinstance(data, TensorData):
             paths.setdefault(storage_key(data.storage), (f"a[{at}]", data))
     for tensor, (data, *_) in states:
         if not code.is_fixed(tensor) and id(tensor) not in code.positions:
             path = f"{code.tensor(tensor)}._tensor"
+            gradients[path] = tensor._requires_grad
             paths.setdefault(storage_key(data.storage), (path, data))
     fixed = {storage_key(data.storage) for _, (data, *_) in states}
     calls = recorder.instructions
@@ -153,9 +156,39 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
             path, buffer.data = paths[key]
             if not path.startswith("a["):
                 code.guard(f"{path}.layout is {code.constant(buffer.layout)}")
+                wanted = gradients.get(path)
+                if wanted is not None:
+                    code.guard(f"{path.removesuffix('._tensor')}._requires_grad == {wanted!r}")
+                variable[path] = buffer.data
             code.assign(buffer.view, path)
         elif key not in fixed and buffer.data._version is not UNCHANGED:
             _refuse_input(code, buffer)
+    _guard_aliases(code, variable)
+
+
+def _guard_aliases(code: ReplayWriter, variable: dict[str, TensorData]) -> None:
+    """Require that tensors that may be others at the next call share memory in the same way.
+
+    Args:
+        code: takes the guard.
+        variable: the gradients that the program uses, by the code that loads them.
+
+    Raises:
+        NotReplayable: they share memory with arguments, or with tensors that stay the same.
+    """
+    tensors = code.snapshot.tensors
+    for key in code.slots:
+        tensor, (data, *_) = tensors[key]
+        if key not in code.positions:
+            variable[f"{code.tensor(tensor)}._tensor"] = data
+    if not variable:
+        return
+    groups = {alias_group(data.storage) for tensor, (data, *_) in tensors.values() if code.is_fixed(tensor)}
+    fixed = frozenset(groups)
+    pattern = state_pattern(list(variable.values()), code.given.data, fixed)
+    if pattern is None:
+        raise NotReplayable("a gradient or a tensor that it replaces shares memory with another")
+    code.guard(f"state_pattern([{', '.join(variable)}], a, {code.constant(fixed)}) == {code.constant(pattern)}")
 
 
 def _refuse_input(code: ReplayWriter, buffer: Buffer) -> None:
