@@ -111,6 +111,8 @@ class Capture:
         try:
             if changed:
                 raise NotReplayable("it changes a list or dictionary that it is given")
+            if recorder.has_failed:
+                raise NotReplayable("it handles an error that depends on elements")
             gradients = record_gradients(code, placeholders, result)
             self.replay = build_replay(code, result, gradients)
         except NotReplayable as reason:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -40,6 +41,7 @@ class Recorder(Tape):
         buffers: the table of the buffers that they use.
         drawn: how many blocks of random bits they have taken from the current generator.
         numbers: the numbers of optimizers that are inputs of the program.
+        has_failed: whether a call has raised an error that may depend on elements.
     """
 
     captures = True
@@ -50,6 +52,7 @@ class Recorder(Tape):
         self.numbers = numbers
         self.instructions: list[Instruction] = []
         self.drawn = 0
+        self.has_failed = False
         self.buffers = BufferTable()
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -77,8 +80,9 @@ class Recorder(Tape):
         if name == "kernel":
             return self._kernel(call)
         changes = [self.view(each) for each in _written(call)]
-        result = self.run(_with_concrete_numbers(call).run)
         checks = name == "checked_indices"
+        with self._noting_errors(checks):
+            result = self.run(_with_concrete_numbers(call).run)
         if checks:  # it may be the argument itself now, and not at the next replay
             result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
         run = call.function
@@ -145,7 +149,8 @@ class Recorder(Tape):
         """Run a function of tensors, and record it as one instruction."""
         enabled = recording.set(False)
         try:
-            result = self.run(function, *arguments, **options)
+            with self._noting_errors():
+                result = self.run(function, *arguments, **options)
         finally:
             recording.reset(enabled)
         backend = next((x.backend for x in arguments if isinstance(x, Tensor)), current_backend())
@@ -157,6 +162,18 @@ class Recorder(Tape):
         )
         self.note(instruction)
         return result
+
+    @contextmanager
+    def _noting_errors(self, checks: bool = True) -> Iterator[None]:
+        """Note an error inside a `with` block, which a replay with other elements would not have.
+
+        The function may handle it.
+        """
+        try:
+            yield
+        except Exception:
+            self.has_failed |= checks
+            raise
 
     # --- Instructions ---------------------------------------------------------------------------
 
