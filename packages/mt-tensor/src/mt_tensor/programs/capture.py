@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.generator import current_generator
+from mt_tensor.core.generator import used_blocks
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
@@ -77,7 +77,8 @@ class Capture:
         copies: Copies = {}
         inputs = map_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves), copies)
         structure, before = structure_of(inputs), list(leaves_in(inputs))
-        states = current_generator().get_state(), _states_of_other_generators()
+        states = {each: (each.numpy, used_blocks(each.numpy)) for each in recorder.drawn}
+        others = _states_of_other_generators()
         uncached = {
             device: None if each is None else replace(each, kept=None)
             for device, each in asked.get().items()
@@ -106,7 +107,7 @@ class Capture:
                         original.update(items)
                     else:
                         original[:] = map(restore, copy)
-        self._check_randomness(recorder, *states)
+        self._check_randomness(recorder, states, others)
         code = ReplayWriter(recorder, self.snapshot, self.given, placeholders, self.rebound)
         try:
             if changed:
@@ -130,13 +131,13 @@ class Capture:
         return leaf if data is leaf._tensor else Tensor._make(data, leaf.backend)
 
     def _check_randomness(self, recorder: Recorder, before: Any, others: Any) -> None:
-        state = current_generator().get_state()
         what = ""
-        if state["seed"] != before["seed"]:
-            what = "begins a sequence of random numbers anew"
-        elif state["blocks"] - before["blocks"] != recorder.drawn:
-            what = "draws integers, orders or choices, which are drawn on the host"
-        elif _states_of_other_generators() != others:
+        for generator, (numbers, blocks) in before.items():
+            if generator.numpy is not numbers:
+                what = "begins a sequence of random numbers anew"
+            elif used_blocks(numbers) - blocks != recorder.drawn[generator]:
+                what = "draws integers, orders or choices, which are drawn on the host"
+        if not what and _states_of_other_generators() != others:
             what = "draws random numbers from Python or NumPy"
         if what:
             raise CompileError(
