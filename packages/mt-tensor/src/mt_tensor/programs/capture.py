@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +16,8 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.gradients import placeholder_of, record_gradients
-from mt_tensor.programs.pytree import Copies, leaves_in, map_leaves, structure_of
+from mt_tensor.programs.gradients import boundary_of, record_gradients
+from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.replay import Replay, build_replay
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
@@ -71,12 +73,9 @@ class Capture:
         Raises:
             CompileError: no program can do what the function did.
         """
-        placeholders = list(map(self._placeholder, self.given.leaves, self.given.data))
+        given = self.given
         recorder = Recorder(self.name, SymbolicNumbers(self.snapshot))
-        leaves = iter(placeholders)
-        copies: Copies = {}
-        inputs = map_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves), copies)
-        structure, before = structure_of(inputs), list(leaves_in(inputs))
+        structure = structure_of((given.args, given.kwargs))
         states = {each: (each.numpy, used_blocks(each.numpy)) for each in recorder.drawn}
         others = _states_of_other_generators()
         uncached = {
@@ -85,50 +84,26 @@ class Capture:
         }
         cached = asked.set(uncached)  # so that the conversions of autocast are recorded, too
         try:
-            with recorder:
-                result = self.function(*inputs[0], **inputs[1])
+            with recorder, _boundaries(given) as variables:
+                result = self.function(*given.args, **given.kwargs)
         finally:
             asked.reset(cached)
-            after = list(leaves_in(inputs))
-            changed = structure_of(inputs) != structure or any(
-                a is not b for a, b in zip(before, after, strict=True)
-            )
-            given = dict(zip(map(id, placeholders), self.given.leaves, strict=True))
-            originals = {id(copy): (copy, original) for original, copy in copies.values()}
-
-            def restore(value: Any) -> Any:
-                return map_leaves(value, lambda x: given.get(id(x), x), originals)
-
-            if changed:
-                for original, copy in copies.values():
-                    if isinstance(original, dict):
-                        items = {restore(key): restore(item) for key, item in copy.items()}
-                        original.clear()
-                        original.update(items)
-                    else:
-                        original[:] = map(restore, copy)
         self._check_randomness(recorder, states, others)
-        code = ReplayWriter(recorder, self.snapshot, self.given, placeholders, self.rebound)
+        code = ReplayWriter(recorder, self.snapshot, given, self.rebound)
         try:
-            if changed:
+            now = list(leaves_in((given.args, given.kwargs)))
+            is_same = structure_of((given.args, given.kwargs)) == structure
+            if not is_same or not all(map(operator.is_, now, given.leaves)):
                 raise NotReplayable("it changes a list or dictionary that it is given")
             if recorder.has_failed:
                 raise NotReplayable("it handles an error that depends on elements")
-            gradients = record_gradients(code, placeholders, result)
+            gradients = record_gradients(code, variables, result)
             self.replay = build_replay(code, result, gradients)
         except NotReplayable as reason:
             self.reason = str(reason)
         finally:
             recorder.buffers.close()
-        return restore(result)
-
-    def _placeholder(self, leaf: Any, data: Any) -> Any:
-        """Return what the function is given in place of an argument."""
-        if not isinstance(leaf, Tensor):
-            return leaf
-        if leaf.requires_grad and leaf._node is not None:
-            return placeholder_of(leaf)
-        return leaf if data is leaf._tensor else Tensor._make(data, leaf.backend)
+        return result
 
     def _check_randomness(self, recorder: Recorder, before: Any, others: Any) -> None:
         what = ""
@@ -144,6 +119,37 @@ class Capture:
                 f"{self.name} {what}: a program would repeat them for ever. Do that before the "
                 "call, and pass a tensor."
             )
+
+
+@contextmanager
+def _boundaries(given: Arguments) -> Iterator[dict[Any, int]]:
+    """Cut the arguments off their graphs and offsets inside a `with` block.
+
+    An argument that is changed in place meanwhile keeps its new node, which leads to the old one.
+
+    Yields:
+        The positions of the tensors that require a gradient, by their vertices of the graph.
+    """
+    variables: dict[Any, int] = {}
+    before = []
+    for at, (leaf, data) in enumerate(zip(given.leaves, given.data, strict=True)):
+        if not isinstance(leaf, Tensor) or any(leaf is each for each, *_ in before):
+            continue
+        node = boundary = leaf.history
+        if leaf.requires_grad and node is not None:
+            boundary = boundary_of(leaf)
+        before.append((leaf, data, leaf._tensor, boundary, node))
+        leaf._tensor, leaf._node = data, boundary
+        if leaf.requires_grad:
+            variables[leaf.variable] = at
+    try:
+        yield variables
+    finally:
+        for leaf, data, old, boundary, node in before:
+            if leaf._tensor is data:
+                leaf._tensor = old
+            if leaf._node is boundary and (boundary is node or boundary._watch is None):
+                leaf._node = node
 
 
 def _states_of_other_generators() -> Any:
