@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import itertools
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.elementwise import UNCHANGED
 from mt_tensor.core.tensor import Tensor
@@ -17,9 +18,10 @@ from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guards import add_guards
 from mt_tensor.programs.optimization import optimize
 from mt_tensor.programs.program import Buffer, Program, View
-from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
+from mt_tensor.programs.pytree import PLAIN, Copies, leaves_in, map_leaves
 from mt_tensor.programs.recorder import WITHOUT_ALIASES
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
+from mt_tensor.recording.functions import with_base
 
 
 class Replay:
@@ -49,6 +51,12 @@ class Replay:
         self._structure = map_leaves(result, lambda _: None)
         self._is_single = isinstance(result, Tensor)
         self._gradients = gradients
+        leaves = enumerate(leaves_in(result))
+        new = [(at, x) for at, x in leaves if isinstance(x, Tensor) and not code.existed(x)]
+        self._views = [at for at, x in new if x._base is not None]
+        bases = [x._base for _, x in new if x._base is not None]
+        self._bases = [x for x in bases if code.existed(x) and code.is_fixed(x)]
+        self._whole = [at for at, x in new if x._base is None]
 
     def run(self, given: Arguments) -> Any:
         """Run the program; return `MISS` if it is not valid for the present state."""
@@ -68,6 +76,9 @@ class Replay:
         results, saved = found
         if self._gradients is not None:
             self._gradients.connect(results, saved, given)
+        for at in self._views:
+            earlier = results[:at], [results[other] for other in self._whole]
+            with_base(results[at], [*given.leaves, *self._bases, *itertools.chain(*earlier)])
         if self._is_single:
             return results[0]
         rest = iter(results)
@@ -88,6 +99,7 @@ def build_replay(code: ReplayWriter, result: Any, gradients: Gradients | None) -
     recorder, results = code.recorder, list(leaves_in(result))
     _check_graphs(code)
     effects = Effects(code)
+    _check_containers(code, result)
     for leaf in results:
         _check_result(code, leaf)
     returned = code.new_tensors(results)
@@ -237,11 +249,28 @@ def _check_graphs(code: ReplayWriter) -> None:
             raise NotReplayable("it reads a tensor with a graph that is no argument: detach() it")
 
 
+def _check_containers(code: ReplayWriter, result: Any) -> None:
+    """Raise NotReplayable if a result is or contains a list or dictionary that existed before."""
+    given: Copies = {}
+    returned: Copies = {}
+    map_leaves((code.given.args, code.given.kwargs), lambda x: x, given)
+    map_leaves(result, lambda x: x, returned)
+    if any(key in given or code.snapshot.has_seen(x) for key, (x, _) in returned.items()):
+        raise NotReplayable("it returns a list or dictionary that existed before")
+
+
 def _check_result(code: ReplayWriter, leaf: Any) -> None:
     """Raise NotReplayable if a replay could not return a result."""
     if isinstance(leaf, Tensor):
-        if not code.existed(leaf) and leaf.requires_grad and leaf._node is None:
+        if code.existed(leaf):
+            return
+        if leaf.requires_grad and leaf._node is None:
             raise NotReplayable("it returns a new leaf that requires a gradient")
+        watch = None if leaf._node is None else leaf._node._watch
+        if leaf.name is not None or watch is not None or leaf._grad is not None:
+            raise NotReplayable("it returns a new tensor with a name, a gradient or hooks")
+        if type(leaf) is not Tensor:
+            raise NotReplayable(f"it returns a new {type(leaf).__name__}")
         return
     is_given = any(leaf is each for each in code.given.leaves)
     if not isinstance(leaf, PLAIN) and not is_given and not code.snapshot.has_seen(leaf):
