@@ -16,7 +16,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.gradients import boundary_of, record_gradients
+from mt_tensor.programs.gradients import Gradients, boundary_of, record_gradients
 from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.replay import Replay, build_replay
@@ -56,8 +56,7 @@ class Capture:
             value = slot.get()
             if value is not MISSING:
                 self._check_comparable(f"reads {name!r},", value)
-        tensors = [each for each in given.leaves if isinstance(each, Tensor)]
-        self.snapshot = Snapshot([function, *given.objects, *tensors])
+        self.snapshot = Snapshot([function, *given.leaves])
 
     def _check_comparable(self, how: str, value: Any) -> None:
         found = incomparable_in(value)
@@ -97,13 +96,24 @@ class Capture:
                 raise NotReplayable("it changes a list or dictionary that it is given")
             if recorder.has_failed:
                 raise NotReplayable("it handles an error that depends on elements")
-            gradients = record_gradients(code, variables, result)
+            gradients = self._gradients(code, variables, result)
             self.replay = build_replay(code, result, gradients)
         except NotReplayable as reason:
             self.reason = str(reason)
         finally:
             recorder.buffers.close()
         return result
+
+    def _gradients(self, code: ReplayWriter, variables: Any, result: Any) -> Gradients | None:
+        """Record the gradients, unless hooks or Functions change the state meanwhile."""
+        if not any(isinstance(x, Tensor) and x.requires_grad for x in leaves_in(result)):
+            return None
+        before = Snapshot([self.function, *self.given.leaves])
+        gradients = record_gradients(code, variables, result)
+        if next(before.changed(), None) or before.changed_container() is not None:
+            before.restore()
+            raise NotReplayable("its gradient changes more than tensors")
+        return gradients
 
     def _check_randomness(self, recorder: Recorder, before: Any, others: Any) -> None:
         what = ""

@@ -28,8 +28,7 @@ class State:
     """The state that a function can reach before a call, with copies of all elements."""
 
     def __init__(self, function: Callable[..., Any], given: Arguments) -> None:
-        tensors = [leaf for leaf in given.leaves if isinstance(leaf, Tensor)]
-        self.snapshot = Snapshot([function, *given.objects, *tensors])
+        self.snapshot = Snapshot([function, *given.leaves])
         self.elements = [
             (tensor.backend, data, tensor.backend.copy(data, data.layout.contiguous))
             for tensor, (data, *_) in self.snapshot.tensors.values()
@@ -38,12 +37,7 @@ class State:
 
     def restore(self) -> None:
         """Restore the state."""
-        for holder, copy in self.snapshot.holders:
-            holder.clear()
-            (holder.update if isinstance(holder, (dict, set)) else holder.extend)(copy)
-        for slot, value in self.snapshot.slots:  # attributes, and variables of functions
-            if slot.get() is not value:
-                slot.set(value)
+        self.snapshot.restore()
         for tensor, slots in self.snapshot.tensors.values():
             for name, value in zip(TENSOR_SLOTS, slots, strict=True):
                 setattr(tensor, name, value)

@@ -263,6 +263,15 @@ class Snapshot:
             if not same(now, value):
                 yield slot, value, now
 
+    def restore(self) -> None:
+        """Restore the slots and containers."""
+        for holder, copy in self.holders:
+            holder.clear()
+            (holder.update if isinstance(holder, (dict, set)) else holder.extend)(copy)
+        for slot, value in self.slots:  # attributes, and variables of functions
+            if slot.get() is not value:
+                slot.set(value)
+
     def changed_container(self) -> Any:
         """Return a container that has other items, apart from its slots; None if there is none."""
         for holder, items in self.rows:
