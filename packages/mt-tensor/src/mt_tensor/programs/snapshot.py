@@ -15,12 +15,17 @@ import functools
 import io
 import logging
 import operator
+import random
 import re
 import sys
+import threading
 import types
+import weakref
 from argparse import Namespace
-from collections import deque
+from array import array
+from collections import ChainMap, UserDict, UserList, UserString, deque
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -60,6 +65,13 @@ WRITE_ONLY = (logging.Logger, io.IOBase)
 
 BY_IDENTITY = (types.BuiltinFunctionType, Cache, Generator, TensorBackend)
 """Types that are compared by identity only; caches of plans never change a result."""
+
+VARYING = (
+    Iterator, bytearray, memoryview, array, random.Random, np.random.Generator,
+    np.random.RandomState, ContextVar, threading.local, weakref.ReferenceType,
+    types.MappingProxyType, ChainMap, UserDict, UserList, UserString,
+)  # fmt: skip
+"""Types of library objects whose state no guard compares."""
 
 VISITED = (
     Tensor, dict, list, deque, set, frozenset, type, types.FunctionType, types.MethodType,
@@ -192,6 +204,14 @@ class Snapshot:
             self._add(slot, value)
 
     def _add(self, slot: Slot, value: Any) -> None:
+        if isinstance(value, VARYING) and not isinstance(value, (Tensor, *WRITE_ONLY)):
+            raise CompileError(
+                f"a compiled function can reach an object of type {type(value).__name__}, which "
+                f"{slot} holds. A program could not tell whether it has changed: keep it elsewhere."
+            )
+        self._add_variable(slot, value)
+
+    def _add_variable(self, slot: Slot, value: Any) -> None:
         self.slots.append((slot, value))
         if isinstance(value, tuple):
             self.outer.setdefault(id(value), slot)
@@ -221,7 +241,7 @@ class Snapshot:
                     modules[id(value)] = inside = vars(value)
                     variables += [Slot(inside, name, True) for name in sorted(names & inside.keys())]
             elif value is not MISSING:
-                self._add(slot, value)
+                self._add_variable(slot, value)
         for name in ("__code__", "__defaults__", "__kwdefaults__") if is_users else ():
             self._add_attribute(function, name)
         self._waiting.extend([function.__dict__] if is_users or function.__dict__ else ())
@@ -242,8 +262,10 @@ class Snapshot:
         """Visit the attributes, the methods and the bases of a user's class."""
         self._waiting.extend(kind.__bases__)
         for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
-            if name[:2] != "__" or isinstance(item, types.FunctionType):
-                self._add_attribute(kind, name)
+            slot = Slot(kind, name, False)
+            is_compared = name[:2] != "__" or isinstance(item, types.FunctionType)
+            if is_compared and (value := slot.get()) is not MISSING:
+                self._add_variable(slot, value)
 
     # --- After the call -------------------------------------------------------------------------
 
@@ -282,7 +304,7 @@ class Snapshot:
                 return holder
             if id(holder) in self.namespaces and holder.keys() != copy.keys():
                 return holder
-        return next((array for array, old in self.arrays if array.tobytes() != old), None)
+        return next((each for each, old in self.arrays if each.tobytes() != old), None)
 
     def is_keyed(self, holder: Any) -> bool:
         """Whether the order of a container is that of its keys: of a dictionary or set."""
