@@ -15,7 +15,7 @@ from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
 from mt_tensor.programs.buffers import alias_group, alias_pattern
-from mt_tensor.programs.pytree import exact_key, leaves_in, structure_of
+from mt_tensor.programs.pytree import exact_key, flattened, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
 
 
@@ -35,7 +35,7 @@ class Arguments:
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.args = args
         self.kwargs = kwargs
-        self.leaves = list(leaves_in((args, kwargs) if kwargs else args))
+        self.leaves = flattened((args, kwargs) if kwargs else args)
         self.data: list[Any] = []
         self.groups: list[Any] = []
         key: list[Any] = []

@@ -42,7 +42,7 @@ from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.pytree import PLAIN, exact_key, leaves_in
+from mt_tensor.programs.pytree import PLAIN, exact_key, flattened
 from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
@@ -372,7 +372,7 @@ def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[s
 
 def incomparable_in(value: Any) -> Any:
     """Return an object in nested containers that a snapshot cannot compare, or None."""
-    for leaf in leaves_in(value):
+    for leaf in flattened(value):
         kind = type(leaf)
         subclass = isinstance(leaf, PLAIN) and kind not in PLAIN
         if subclass and not isinstance(leaf, (enum.Enum, np.generic)):
