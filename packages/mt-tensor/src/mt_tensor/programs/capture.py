@@ -83,7 +83,7 @@ class Capture:
         }
         cached = asked.set(uncached)  # so that the conversions of autocast are recorded, too
         try:
-            with recorder, _boundaries(given) as variables:
+            with recorder, recorder.numbers.watched(), _boundaries(given) as variables:
                 result = self.function(*given.args, **given.kwargs)
         finally:
             asked.reset(cached)
