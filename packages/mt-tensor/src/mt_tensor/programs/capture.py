@@ -77,6 +77,7 @@ class Capture:
         structure = structure_of((given.args, given.kwargs))
         states = {each: (each.numpy, used_blocks(each.numpy)) for each in recorder.drawn}
         others = _states_of_other_generators()
+        versions = [(data, data.version) for _, (data, *_) in self.snapshot.tensors.values()]
         uncached = {
             device: None if each is None else replace(each, kept=None)
             for device, each in asked.get().items()
@@ -94,6 +95,10 @@ class Capture:
             is_same = structure_of((given.args, given.kwargs)) == structure
             if not is_same or not all(map(operator.is_, now, given.leaves)):
                 raise NotReplayable("it changes a list or dictionary that it is given")
+            changed = [data for data, version in versions if data.version != version]
+            groups = {recorder.buffers.group(data.storage) for data in changed}
+            if not groups <= recorder.buffers.changed:
+                raise NotReplayable("another thread changes a tensor meanwhile")
             if recorder.has_failed:
                 raise NotReplayable("it handles an error that depends on elements")
             gradients = self._gradients(code, variables, result)
