@@ -72,7 +72,7 @@ class BoundaryRule:
         return [grad]
 
 
-def boundary_of(x: Tensor) -> Node | None:
+def boundary_of(x: Tensor) -> Any:
     """Return a node for an argument that has a graph, while a function of it is recorded."""
     argument = Tensor._make(x._tensor, x.backend)
     record(argument, BoundaryRule(), "argument", (x.variable,))
@@ -116,7 +116,9 @@ def _elements(saved: list[Any]) -> list[TensorData]:
     return found
 
 
-def record_gradients(code: ReplayWriter, variables: dict[Any, int], result: Any) -> Gradients | None:
+def record_gradients(
+    code: ReplayWriter, variables: dict[Any, int], result: Any
+) -> Gradients | None:
     """Record the gradients of the results of a function; return None if none is required.
 
     Args:

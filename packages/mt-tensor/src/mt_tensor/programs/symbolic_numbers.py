@@ -168,7 +168,16 @@ class SymbolicNumbers:
 
         for name in ("__getitem__", "get", "pop", "setdefault"):
             setattr(Watched, name, noting(getattr(dict, name), "key"))
-        for name in ("items", "values", "copy", "popitem", "__eq__", "__or__", "__ror__", "__repr__"):
+        for name in (
+            "items",
+            "values",
+            "copy",
+            "popitem",
+            "__eq__",
+            "__or__",
+            "__ror__",
+            "__repr__",
+        ):
             setattr(Watched, name, noting(getattr(dict, name)))
         for each in self._settings:
             each.__class__ = Watched
