@@ -1719,20 +1719,6 @@ for is_given in (True, False):
 
 
 @case
-def a_thread_inside(compiled: Decorator) -> list[Any]:
-    weight = row(1, 2)
-
-    def step(x: mt.Tensor) -> mt.Tensor:
-        thread = threading.Thread(target=lambda: weight.add_(1))
-        thread.start()
-        thread.join()
-        return x * weight
-
-    function = compiled(step)
-    return [function(row(n, 1)) for n in range(4)]
-
-
-@case
 def many_threads(compiled: Decorator) -> list[Any]:
     function, results = compiled(lambda x: (x * 2 + x).sum()), [0.0] * 8
 

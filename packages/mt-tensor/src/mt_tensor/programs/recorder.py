@@ -12,7 +12,7 @@ import numpy as np
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.generator import GENERATORS, used_blocks
+from mt_tensor.core.generator import current_generator, used_blocks
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.named import FUSED
 from mt_tensor.core.registry import current_backend
@@ -39,7 +39,7 @@ class Recorder(Tape):
     Attributes:
         instructions: the instructions so far.
         buffers: the table of the buffers that they use.
-        drawn: how many blocks of random bits they have taken from each generator.
+        drawn: how many blocks of random bits they have taken, by the generator.
         numbers: the numbers of optimizers that are inputs of the program.
         has_failed: whether a call has raised an error that may depend on elements.
     """
@@ -51,7 +51,7 @@ class Recorder(Tape):
         self.name = name
         self.numbers = numbers
         self.instructions: list[Instruction] = []
-        self.drawn = dict.fromkeys(GENERATORS, 0)
+        self.drawn = {current_generator(): 0}
         self.has_failed = False
         self.buffers = BufferTable()
 

@@ -132,6 +132,7 @@ class Snapshot:
         arrays: NumPy arrays, with their bytes.
         outer: the slot of each tuple, by the identity of the tuple.
         namespaces: the identities of dictionaries of attributes; their order means nothing.
+        generators: the generators of random numbers.
     """
 
     def __init__(self, roots: list[Any]) -> None:
@@ -141,6 +142,7 @@ class Snapshot:
         self.rows: list[tuple[Any, Any]] = []
         self.arrays: list[tuple[Any, bytes]] = []
         self.namespaces: set[int] = set()
+        self.generators: set[Generator] = set()
         self.outer: dict[int, Slot] = {}
         self._seen: dict[int, Any] = {}  # by identity, which is unique while a value is alive
         self._waiting: deque[Any] = deque(roots)
@@ -148,6 +150,8 @@ class Snapshot:
             self._visit(self._waiting.popleft())
 
     def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each type
+        if isinstance(value, Generator):
+            self.generators.add(value)
         if id(value) in self._seen or isinstance(value, BY_IDENTITY):
             return
         if isinstance(value, CONSTANT) and not is_user_module(type(value).__module__):
