@@ -14,9 +14,9 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.products.precision import get_float32_matmul_precision
-from mt_tensor.programs.buffers import alias_group
 from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
+from mt_tensor.programs.storages import alias_group
 
 
 class Arguments:

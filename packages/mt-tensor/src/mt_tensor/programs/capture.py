@@ -14,6 +14,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import asked
 from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.buffers import BufferTable
 from mt_tensor.programs.gradients import placeholder_of, record_gradients
 from mt_tensor.programs.pytree import Copies, leaves_in, map_leaves, structure_of
 from mt_tensor.programs.recorder import Recorder
@@ -72,7 +73,8 @@ class Capture:
             CompileError: no program can do what the function did.
         """
         placeholders = list(map(self._placeholder, self.given.leaves, self.given.data))
-        recorder = Recorder(self.name, SymbolicNumbers(self.snapshot))
+        buffers = BufferTable(self.snapshot.keep_gradients)
+        recorder = Recorder(self.name, SymbolicNumbers(self.snapshot), buffers)
         leaves = iter(placeholders)
         copies: Copies = {}
         inputs = map_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves), copies)
@@ -82,12 +84,14 @@ class Capture:
             device: None if each is None else replace(each, kept=None)
             for device, each in asked.get().items()
         }
+        self.snapshot.forget_gradients()
         cached = asked.set(uncached)  # so that the conversions of autocast are recorded, too
         try:
             with recorder:
                 result = self.function(*inputs[0], **inputs[1])
         finally:
             asked.reset(cached)
+            self.snapshot.find_gradients()
             after = list(leaves_in(inputs))
             changed = structure_of(inputs) != structure or any(
                 a is not b for a, b in zip(before, after, strict=True)

@@ -168,8 +168,7 @@ def _backward(recorder: Recorder, result: Tensor, inputs: Sequence[Any]) -> tupl
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Recorder(f"gradient of {recorder.name}", recorder.numbers)
-    own.buffers = recorder.buffers
+    own = Recorder(f"gradient of {recorder.name}", recorder.numbers, recorder.buffers)
     seed = own.view(ones)
     places = dict.fromkeys(inputs)
     before = recording.set(False)

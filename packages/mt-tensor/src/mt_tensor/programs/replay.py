@@ -10,7 +10,6 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.buffers import alias_group, storage_key
 from mt_tensor.programs.code_writer import MISS
 from mt_tensor.programs.effects import Effects
 from mt_tensor.programs.gradients import Gradients
@@ -20,6 +19,7 @@ from mt_tensor.programs.program import Buffer, Program, View
 from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
 from mt_tensor.programs.recorder import WITHOUT_ALIASES
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
+from mt_tensor.programs.storages import alias_group, storage_key
 
 
 class Replay:

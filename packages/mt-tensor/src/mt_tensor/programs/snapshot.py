@@ -13,11 +13,13 @@ import dis
 import enum
 import functools
 import io
+import itertools
 import logging
 import operator
 import re
 import sys
 import types
+import weakref
 from argparse import Namespace
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -38,6 +40,7 @@ from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.pytree import PLAIN, leaves_in
+from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
@@ -48,6 +51,9 @@ MOST = 100_000
 
 MISSING = object()
 """The value of a slot that does not exist."""
+
+FREED = object()
+"""A gradient that the function has freed."""
 
 CONSTANT = (
     *PLAIN, enum.Enum, range, slice, types.EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
@@ -126,6 +132,8 @@ class Snapshot:
         self.rows: list[tuple[Any, Any]] = []
         self.namespaces: set[int] = set()
         self.outer: dict[int, Slot] = {}
+        self._forgotten: dict[Any, list[Any]] = {}  # gradients and their states, by `storage_key`
+        self._kept: list[Any] = []
         self._seen: dict[int, Any] = {}  # by identity, which is unique while a value is alive
         self._waiting: deque[Any] = deque(roots)
         while self._waiting:
@@ -229,6 +237,40 @@ class Snapshot:
                 self._waiting.append(item.fget)
             elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
                 self._add(Slot(kind, name, False), item)
+
+    # --- During the call ------------------------------------------------------------------------
+
+    def forget_gradients(self) -> None:
+        """Refer to gradients weakly, so that the function can free those that it does not read."""
+        for key, (tensor, (data, gradient, *rest)) in list(self.tensors.items()):
+            if gradient is None:
+                continue
+            self.tensors[key] = tensor, (data, weakref.ref(gradient), *rest)
+            if self._seen.pop(id(gradient), None) is not None:
+                elements, *state = slots_of(gradient)
+                forgotten = self._forgotten.setdefault(storage_key(elements.storage), [])
+                forgotten.append((weakref.ref(gradient), weakref.ref(elements), state))
+        for gradient, *_ in itertools.chain(*self._forgotten.values()):
+            del self.tensors[id(gradient())]
+
+    def keep_gradients(self, key: Any) -> None:
+        """Keep the gradients in a storage, which the function reads."""
+        found = [(gradient(), elements()) for gradient, elements, _ in self._forgotten.get(key, ())]
+        self._kept.append(found)
+
+    def find_gradients(self) -> None:
+        """Refer to the gradients that the function has not freed, as before the call."""
+        for reference, elements, state in itertools.chain(*self._forgotten.values()):
+            gradient = reference()
+            if gradient is not None:
+                self._seen[id(gradient)] = gradient
+                self.tensors[id(gradient)] = gradient, (elements(), *state)
+        for key, (tensor, (data, gradient, *rest)) in self.tensors.items():
+            if isinstance(gradient, weakref.ref):
+                found = gradient()
+                self.tensors[key] = tensor, (data, FREED if found is None else found, *rest)
+        self._forgotten.clear()
+        self._kept.clear()
 
     # --- After the call -------------------------------------------------------------------------
 
