@@ -94,6 +94,11 @@ class Arguments:
         return "arguments have another structure, or a mode differs"
 
     @property
+    def roots(self) -> list[Any]:
+        """The leaves that lead to state: tensors, and objects that are compared by identity."""
+        return [x for x in self.leaves if not isinstance(x, CONSTANT)]
+
+    @property
     def objects(self) -> list[Any]:
         """The leaves that are compared by identity; a program keeps them alive."""
         return [x for x in self.leaves if not isinstance(x, (Tensor, *CONSTANT))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,14 +38,22 @@ class Capture:
         CompileError: an argument or a variable of the function cannot be compared.
     """
 
-    def __init__(self, function: Callable[..., Any], rebound: set[Any], given: Arguments) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Arguments,
+        static: Sequence[Any],
+        rebound: set[Any],
+    ) -> None:
         self.function = function
+        self.static = static
         self.rebound = rebound
         self.given = given
         self.name = getattr(function, "__name__", type(function).__name__)
         self.replay: Replay | None = None
         self.reason = ""
-        if any(isinstance(each, np.ndarray) for each in given.objects):
+        changing = [each for each in given.objects if not any(each is other for other in static)]
+        if any(isinstance(each, np.ndarray) for each in changing):
             raise CompileError(
                 f"{self.name} was given a NumPy array, and a program would repeat its elements for "
                 "ever: pass a tensor, as from_numpy() makes it."
@@ -55,15 +63,15 @@ class Capture:
             value = slot.get()
             if value is not MISSING:
                 self._check_comparable(f"reads {name!r},", value)
-        tensors = [each for each in given.leaves if isinstance(each, Tensor)]
-        self.snapshot = Snapshot([function, *given.objects, *tensors])
+        self.snapshot = Snapshot((function, *given.roots), static)
 
     def _check_comparable(self, how: str, value: Any) -> None:
-        found = incomparable_in(value)
+        found = incomparable_in(value, self.static)
         if found is not None:
             raise CompileError(
                 f"{self.name} {how} an object of type {type(found).__name__}. A program could not "
-                "tell whether it has changed: pass tensors, plain values or containers of these."
+                "tell whether it has changed: pass tensors, plain values or containers of these. "
+                "If it does not change, promise that: compile(..., static=[...])."
             )
 
     def run(self) -> Any:

@@ -22,7 +22,7 @@ import types
 import weakref
 from argparse import Namespace
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -125,7 +125,8 @@ class Snapshot:
         namespaces: the identities of dictionaries of attributes; their order means nothing.
     """
 
-    def __init__(self, roots: list[Any]) -> None:
+    def __init__(self, roots: Iterable[Any], static: Iterable[Any] = ()) -> None:
+        """Visit all slots that the roots lead to, except through the objects in `static`."""
         self.slots: list[tuple[Slot, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
@@ -134,7 +135,8 @@ class Snapshot:
         self.outer: dict[int, Slot] = {}
         self._forgotten: dict[Any, list[Any]] = {}  # gradients and their states, by `storage_key`
         self._kept: list[Any] = []
-        self._seen: dict[int, Any] = {}  # by identity, which is unique while a value is alive
+        # By identity, which is unique while a value is alive.
+        self._seen: dict[int, Any] = {id(each): each for each in static}
         self._waiting: deque[Any] = deque(roots)
         while self._waiting:
             self._visit(self._waiting.popleft())
@@ -365,9 +367,11 @@ def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[s
             yield name, Slot(function.__globals__, name, True)
 
 
-def incomparable_in(value: Any) -> Any:
+def incomparable_in(value: Any, static: Sequence[Any]) -> Any:
     """Return an object in nested containers that a snapshot cannot compare, or None."""
     for leaf in leaves_in(value):
+        if any(leaf is each for each in static):
+            continue
         kind = type(leaf)
         subclass = isinstance(leaf, PLAIN) and kind not in PLAIN
         if subclass and not isinstance(leaf, (enum.Enum, np.generic)):
