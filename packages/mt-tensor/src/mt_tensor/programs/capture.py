@@ -12,7 +12,7 @@ import numpy as np
 from mt_tensor.core.generator import current_generator
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.mixed_precision.precision import asked
+from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.buffers import BufferTable
 from mt_tensor.programs.gradients import placeholder_of, record_gradients
@@ -89,16 +89,18 @@ class Capture:
         structure, before = structure_of(inputs), list(leaves_in(inputs))
         states = current_generator().get_state(), _states_of_other_generators()
         uncached = {
-            device: None if each is None else replace(each, kept=None)
-            for device, each in asked.get().items()
+            device: None if each is None else replace(each, cache=None)
+            for device, each in active_precisions.get().items()
         }
         self.snapshot.forget_gradients()
-        cached = asked.set(uncached)  # so that the conversions of autocast are recorded, too
+        cached = active_precisions.set(
+            uncached
+        )  # so that the conversions of autocast are recorded, too
         try:
             with recorder:
                 result = self.function(*inputs[0], **inputs[1])
         finally:
-            asked.reset(cached)
+            active_precisions.reset(cached)
             self.snapshot.find_gradients()
             after = list(leaves_in(inputs))
             changed = structure_of(inputs) != structure or any(
