@@ -14,7 +14,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.products.precision import get_float32_matmul_precision
-from mt_tensor.programs.pytree import leaves_in, structure_of
+from mt_tensor.programs.pytree import exact_key, leaves_in, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
 from mt_tensor.programs.storages import alias_group
 
@@ -55,10 +55,8 @@ class Arguments:
                 history = leaf._node is None, leaf._grad is None
                 key.append((layout, leaf.backend, leaf.name, wanted, *history))
                 ids.append(id(leaf))
-            elif type(leaf) is float:
-                key.append(leaf.hex())  # nan is equal to itself, and 0.0 is not -0.0
             elif isinstance(leaf, CONSTANT):
-                key.append((type(leaf), repr(leaf) if isinstance(leaf, slice) else leaf))
+                key.append(exact_key(leaf))
             else:
                 key.append(id(leaf))  # a program keeps it alive: see `objects`
             self.data.append(data)

@@ -40,9 +40,8 @@ class State:
     def restore(self) -> None:
         """Restore the state."""
         for holder, copy in self.snapshot.holders:
-            if not isinstance(holder, frozenset):
-                holder.clear()
-                (holder.update if isinstance(holder, (dict, set)) else holder.extend)(copy)
+            holder.clear()
+            (holder.update if isinstance(holder, (dict, set)) else holder.extend)(copy)
         for slot, value in self.snapshot.slots:  # attributes, and variables of functions
             if slot.get() is not value:
                 slot.set(value)

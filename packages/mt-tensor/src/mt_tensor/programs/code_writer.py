@@ -22,8 +22,6 @@ import itertools
 from collections.abc import Callable, Container
 from typing import Any
 
-import numpy as np
-
 from mt_tensor.core.generator import drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.program import (
@@ -73,7 +71,6 @@ class CodeWriter:
             "make": Tensor._make,
             "numbers_of": numbers_of,
             "draw": _draw,
-            "array_equal": np.array_equal,
         }
         self.guards: list[str] = []
         self.lines: list[str] = []
@@ -124,11 +121,6 @@ class CodeWriter:
         name = self.constant(value)
         unless = f" and not same({code}, {name})" if by_value else ""
         self.guards.append(f"if {code} is not {name}{unless}: return MISS")
-
-    def guard_array(self, code: str, array: Any) -> None:
-        """Require that an expression is the same NumPy array with the same elements."""
-        name = self.constant(array)
-        self.guard(f"{code} is {name} and array_equal({name}, {self.constant(array.copy())})")
 
     def guard(self, condition: str) -> None:
         """Require a condition."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
-
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.replay_writer import ReplayWriter
 from mt_tensor.programs.snapshot import Slot
@@ -18,11 +16,13 @@ def add_guards(code: ReplayWriter) -> None:
     for holder, copy in snapshot.holders:
         name = code.constant(holder, "c")
         code.guard(f"len({name}) == {len(copy)}")
-        if isinstance(holder, dict) and len(copy) > 1 and id(holder) not in snapshot.namespaces:
+        if copy and snapshot.is_keyed(holder):
             code.guard(f"same_items({name}, {code.constant(list(copy))})")
     for holder, items in snapshot.rows:
         values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
         code.guard(f"same_items({values}, {code.constant(items)})")
+    for array, elements in snapshot.arrays:
+        code.guard(f"{code.constant(array)}.tobytes() == {code.constant(elements)}")
     for slot, value in snapshot.slots:
         if slot.id not in numbers.inputs:
             _guard_slot(code, slot, value)
@@ -38,8 +38,10 @@ def add_guards(code: ReplayWriter) -> None:
             code.guard(f"type({name}) is {type(each).__name__}")
     for condition, result in dict.fromkeys(numbers.guards):
         code.guard(f"{condition} is {result}")
-    for tensor, slots in snapshot.tensors.values():
-        if code.is_fixed(tensor):
+    for key, (tensor, slots) in snapshot.tensors.items():
+        if key in code.positions:  # the rest is in the key of the arguments
+            code.guard_same(f"{code.tensor(tensor)}._watch", slots[-2], False)
+        elif key in code.slots or key not in code.owners:
             _guard_tensor(code, tensor, slots)
 
 
@@ -50,20 +52,13 @@ def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
         return  # the tuple itself is compared
     place = code.slot(slot)
     if isinstance(value, Tensor):
-        if id(value) in code.slots:
-            (data, _, wanted, *_) = code.snapshot.tensors[id(value)][1]
-            layout, backend = code.constant(data.layout), code.constant(value.backend)
-            code.guard(
-                f"{place}._tensor.layout is {layout} and {place}.backend is {backend} "
-                f"and {place}._requires_grad == {wanted!r} and {place}._node is None"
-            )
-        else:
+        if id(value) not in code.slots:
             code.guard_same(place, value, False)
+        elif slot is not code.slots[id(value)]:
+            code.guard(f"{place} is {code.tensor(value)}")
     elif isinstance(value, tuple) and is_rebound:
         kind = code.constant(type(value))
         code.guard(f"type({place}) is {kind} and len({place}) == {len(value)}")
-    elif isinstance(value, np.ndarray):
-        code.guard_array(place, value)
     else:
         code.guard_same(place, value, True)
 
@@ -72,10 +67,13 @@ def _guard_tensor(code: ReplayWriter, tensor: Tensor, slots: tuple[Any, ...]) ->
     """Require that a tensor has the same memory, name and autograd state."""
     name = code.tensor(tensor)
     data, grad, wanted, node, _, watch, label = slots
-    code.guard_same(f"{name}._tensor", data, False)
+    if code.is_fixed(tensor):
+        code.guard_same(f"{name}._tensor", data, False)
+    else:
+        layout, backend = code.constant(data.layout), code.constant(tensor.backend)
+        code.guard(f"type({name}) is {code.constant(type(tensor))} and {name}.backend is {backend}")
+        code.guard(f"{name}._tensor.layout is {layout}")
     code.guard(f"{name}._requires_grad == {wanted!r} and {name}.name == {label!r}")
-    if wanted:
-        code.guard(f"{name}._grad {'is' if grad is None else 'is not'} None")
-        code.guard_same(f"{name}._watch", watch, False)
-    if node is None:
-        code.guard(f"{name}._node is None")
+    code.guard(f"{name}._grad {'is' if grad is None else 'is not'} None")
+    code.guard(f"{name}._node {'is' if node is None else 'is not'} None")
+    code.guard_same(f"{name}._watch", watch, False)

@@ -12,6 +12,16 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, Size)
 """Immutable leaves that are compared by value."""
 
 
+def exact_key(constant: Any) -> Any:
+    """Return a key that tells constants apart that are equal, such as 0.0, -0.0 and False."""
+    kind = type(constant)
+    if isinstance(constant, (int, str, bytes)):
+        return kind, constant
+    if isinstance(constant, (float, slice)):
+        return kind, repr(constant)  # nan is equal to itself
+    return kind, constant, repr(constant)
+
+
 def _is_sequence(value: Any) -> bool:
     kind = type(value)
     return kind is list or kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields"))
@@ -43,7 +53,7 @@ def structure_of(value: Any, seen: dict[int, int] | None = None) -> Any:
     seen[id(value)] = len(seen)
     if not is_dict:
         return (type(value), *[structure_of(each, seen) for each in value])
-    keys = [key if isinstance(key, PLAIN) else None for key in value]  # the others are leaves
+    keys = [exact_key(key) if isinstance(key, PLAIN) else None for key in value]  # or leaves
     items = zip(keys, value.values(), strict=True)
     return (dict, *[(key, structure_of(each, seen)) for key, each in items])
 

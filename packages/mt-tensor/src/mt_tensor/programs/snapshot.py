@@ -39,7 +39,7 @@ from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.pytree import PLAIN, leaves_in
+from mt_tensor.programs.pytree import PLAIN, exact_key, leaves_in
 from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
@@ -96,6 +96,8 @@ class Slot:
 
     def get(self) -> Any:
         """Return the value."""
+        if isinstance(self.holder, dict):
+            return dict.get(self.holder, self.key, MISSING)  # without making one, as defaultdict
         try:
             return self.holder[self.key] if self.is_item else getattr(self.holder, self.key)
         except (KeyError, IndexError, AttributeError, ValueError):
@@ -121,6 +123,7 @@ class Snapshot:
         holders: dictionaries, lists and the like, with a copy of each.
         tensors: the tensors by identity, each with its `TENSOR_SLOTS`.
         rows: long lists and dictionaries of plain values, with their values.
+        arrays: NumPy arrays, with their bytes.
         outer: the slot of each tuple, by the identity of the tuple.
         namespaces: the identities of dictionaries of attributes; their order means nothing.
     """
@@ -131,6 +134,7 @@ class Snapshot:
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
         self.rows: list[tuple[Any, Any]] = []
+        self.arrays: list[tuple[Any, bytes]] = []
         self.namespaces: set[int] = set()
         self.outer: dict[int, Slot] = {}
         self._forgotten: dict[Any, list[Any]] = {}  # gradients and their states, by `storage_key`
@@ -142,7 +146,9 @@ class Snapshot:
             self._visit(self._waiting.popleft())
 
     def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each type
-        if id(value) in self._seen or isinstance(value, (*CONSTANT, *BY_IDENTITY)):
+        if id(value) in self._seen or isinstance(value, BY_IDENTITY):
+            return
+        if isinstance(value, CONSTANT) and not is_user_module(type(value).__module__):
             return
         self._seen[id(value)] = value
         if isinstance(value, Tensor):
@@ -161,24 +167,39 @@ class Snapshot:
                 for position, item in enumerate(value):
                     self._add(Slot(value, position, True), item)
         elif isinstance(value, (set, frozenset)):
-            self.holders.append((value, set(value)))
+            if not isinstance(value, frozenset):
+                self.holders.append((value, list(value)))
             self._waiting.extend(value if self._has_slots(value, value) else ())
         elif isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.MethodType):
             self._waiting.extend((value.__self__, value.__func__))
         elif isinstance(value, functools.partial):
-            self._waiting.extend((value.func, value.args, value.keywords))
+            for name in ("func", "args", "keywords"):
+                self._add_attribute(value, name)
+        elif isinstance(value, property):
+            self._waiting.append(value.fget)
+        elif isinstance(value, functools.cached_property):
+            self._waiting.append(value.func)
         elif hasattr(type(value), "program_of"):  # compiled
             self._waiting.append(value.function)
         elif isinstance(value, _lru_cache_wrapper):
             self._waiting.append(value.__wrapped__)
         elif isinstance(value, np.ndarray):
             _check_length("an array", value.size)
+            self.arrays.append((value, value.tobytes()))
+            self._waiting.extend(value.flat if value.dtype.hasobject else ())
         elif isinstance(value, type):
             self._class(value)
-        elif _has_visible_attributes(value):
+        is_object = not isinstance(value, (Tensor, type)) and not hasattr(type(value), "program_of")
+        if is_object and _has_visible_attributes(value):
             self._object(value)
+
+    def _add_attribute(self, holder: Any, name: str) -> None:
+        slot = Slot(holder, name, False)
+        value = slot.get()
+        if value is not MISSING:
+            self._add(slot, value)
 
     def _add(self, slot: Slot, value: Any) -> None:
         self.slots.append((slot, value))
@@ -200,19 +221,20 @@ class Snapshot:
     def _function(self, function: types.FunctionType) -> None:
         """Visit the free variables of a function, its defaults and its attributes."""
         is_users = _is_user_source(function.__module__)
-        for _, slot in free_variables(function, is_users):
+        names = {name for code in _codes_in(function.__code__) for name in code.co_names}
+        variables = [slot for _, slot in free_variables(function, is_users)]
+        modules: dict[int, Any] = {}
+        for slot in variables:
             value = slot.get()
-            if value is MISSING:
-                continue
-            if not (slot.is_item and isinstance(value, types.ModuleType)):
+            if isinstance(value, types.ModuleType):
+                if id(value) not in modules and _is_user_source(value.__name__):
+                    modules[id(value)] = inside = vars(value)
+                    variables += [Slot(inside, name, True) for name in sorted(names & inside.keys())]
+            elif value is not MISSING:
                 self._add(slot, value)
-            elif _is_user_source(value.__name__):
-                inside = vars(value)
-                names = {name for code in _codes_in(function.__code__) for name in code.co_names}
-                for name in sorted(names & inside.keys()):
-                    self._add(Slot(inside, name, True), inside[name])
-        self._waiting.extend((function.__defaults__, function.__kwdefaults__))
-        self._waiting.extend([function.__dict__] if function.__dict__ else ())
+        for name in ("__code__", "__defaults__", "__kwdefaults__") if is_users else ():
+            self._add_attribute(function, name)
+        self._waiting.extend([function.__dict__] if is_users or function.__dict__ else ())
 
     def _object(self, value: Any) -> None:
         """Visit the attributes of an object, and its class."""
@@ -221,24 +243,17 @@ class Snapshot:
             self.namespaces.add(id(attributes))
             self._waiting.append(attributes)
         for base in type(value).__mro__:
-            for name in base.__dict__.get("__slots__", ()):
-                slot = Slot(value, name, False)
-                if not name.startswith("__") and (item := slot.get()) is not MISSING:
-                    self._add(slot, item)
-        self._waiting.append(type(value))
+            for name, item in list(vars(base).items()):
+                if isinstance(item, types.MemberDescriptorType):  # of `__slots__`
+                    self._add_attribute(value, name)
+        self._add_attribute(value, "__class__")
 
     def _class(self, kind: type) -> None:
         """Visit the attributes, the methods and the bases of a user's class."""
         self._waiting.extend(kind.__bases__)
         for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
-            if isinstance(item, types.FunctionType):
-                self._waiting.append(item)
-            elif isinstance(item, (staticmethod, classmethod)):
-                self._waiting.append(item.__func__)
-            elif isinstance(item, property):
-                self._waiting.append(item.fget)
-            elif isinstance(item, (*CONSTANT, Tensor, dict, list)) and name[:2] != "__":
-                self._add(Slot(kind, name, False), item)
+            if name[:2] != "__" or isinstance(item, types.FunctionType):
+                self._add_attribute(kind, name)
 
     # --- During the call ------------------------------------------------------------------------
 
@@ -253,7 +268,7 @@ class Snapshot:
                 forgotten = self._forgotten.setdefault(storage_key(elements.storage), [])
                 forgotten.append((weakref.ref(gradient), weakref.ref(elements), state))
         for gradient, *_ in itertools.chain(*self._forgotten.values()):
-            del self.tensors[id(gradient())]
+            self.tensors.pop(id(gradient()), None)
 
     def keep_gradients(self, key: Any) -> None:
         """Keep the gradients in a storage, which the function reads."""
@@ -298,12 +313,15 @@ class Snapshot:
             if not same_items(holder.values() if isinstance(holder, dict) else holder, items):
                 return holder
         for holder, copy in self.holders:
-            ordered = isinstance(holder, dict) and id(holder) not in self.namespaces
-            if len(holder) != len(copy) or (ordered and list(holder) != list(copy)):
+            if len(holder) != len(copy) or (self.is_keyed(holder) and not same_items(holder, copy)):
                 return holder
-            if isinstance(holder, (dict, set)) and set(holder) != set(copy):
+            if id(holder) in self.namespaces and holder.keys() != copy.keys():
                 return holder
-        return None
+        return next((array for array, old in self.arrays if array.tobytes() != old), None)
+
+    def is_keyed(self, holder: Any) -> bool:
+        """Whether the order of a container is that of its keys: of a dictionary or set."""
+        return isinstance(holder, (dict, set)) and id(holder) not in self.namespaces
 
 
 TENSOR_SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch", "name")
@@ -327,13 +345,11 @@ def same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if isinstance(a, float):
-        return a == b and str(a) == str(b)  # 0.0 is not -0.0
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, types.MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
-    return isinstance(a, CONSTANT) and a == b
+    return isinstance(a, CONSTANT) and bool(exact_key(a) == exact_key(b))
 
 
 def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
