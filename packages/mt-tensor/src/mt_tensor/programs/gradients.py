@@ -194,7 +194,7 @@ def _compiled(program: Program, inputs: Sequence[View | Opaque]) -> Any:
     optimize(program)
     code = CodeWriter()
     for at, each in enumerate(inputs):
-        code.assign(each, f"a[{at}]")
+        code.bind(each, f"a[{at}]")
     code.instructions(program)
     gradients = ["None" if each is None else code.new_tensor(each) for each in program.results]
     code.lines.append(f"return [{', '.join(gradients)}]")

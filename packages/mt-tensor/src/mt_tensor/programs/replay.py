@@ -97,8 +97,8 @@ def build_replay(code: ReplayWriter, result: Any, gradients: Gradients | None) -
     program = optimize(Program(recorder.name, recorder.instructions, returned, outputs))
     add_guards(code)
     _load_inputs(code, program)
-    start = len(code.lines)
     code.instructions(program)
+    start = len(code.lines) - 1
     for buffer in changed:
         if not buffer.allocated:
             code.lines.append(f"{code.expression(buffer.view)}.bump_version()")
@@ -153,7 +153,7 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
             path, buffer.data = paths[key]
             if not path.startswith("a["):
                 code.guard(f"{path}.layout is {code.constant(buffer.layout)}")
-            code.assign(buffer.view, path)
+            code.bind(buffer.view, path)
         elif key not in fixed and buffer.data._version is not UNCHANGED:
             _refuse_input(code, buffer)
 

@@ -229,7 +229,8 @@ class Snapshot:
             if isinstance(value, types.ModuleType):
                 if id(value) not in modules and _is_user_source(value.__name__):
                     modules[id(value)] = inside = vars(value)
-                    variables += [Slot(inside, name, True) for name in sorted(names & inside.keys())]
+                    used = sorted(names & inside.keys())
+                    variables += [Slot(inside, name, True) for name in used]
             elif value is not MISSING:
                 self._add(slot, value)
         for name in ("__code__", "__defaults__", "__kwdefaults__") if is_users else ():
