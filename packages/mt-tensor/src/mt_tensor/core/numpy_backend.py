@@ -79,9 +79,6 @@ class FormulaRunner:
         """Compute the formula for views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
-        update = SPECIAL_CASES.get("update")
-        if not new and function is None and update and update(formula, out, inputs):
-            return None
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
         wide = dtype.computed.numpy  # numbers are not rounded to 16 bits
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
