@@ -30,6 +30,9 @@ def add_guards(code: ReplayWriter) -> None:
     for condition, result in dict.fromkeys(numbers.guards):
         code.guard(f"{condition} is {result}")
     for key, (tensor, slots) in snapshot.tensors.items():
+        grad, place = slots[1], f"{code.tensor(tensor)}._grad"
+        if isinstance(grad, Tensor) and code.tensor(grad) != place:  # also an argument, or shared
+            code.guard(f"{place} is {code.tensor(grad)}")
         if key in code.positions:  # the rest is in the key of the arguments
             code.guard_same(f"{code.tensor(tensor)}._watch", slots[-2], False)
         elif key in code.slots or key not in code.owners:
@@ -57,9 +60,7 @@ def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
         return  # the tuple itself is compared
     place = code.slot(slot)
     if isinstance(value, Tensor):
-        if id(value) not in code.slots:
-            code.guard_same(place, value, False)
-        elif slot is not code.slots[id(value)]:
+        if code.tensor(value) != place:  # a constant, an argument, or in several slots
             code.guard(f"{place} is {code.tensor(value)}")
     elif isinstance(value, tuple) and is_rebound:
         kind = code.constant(type(value))
