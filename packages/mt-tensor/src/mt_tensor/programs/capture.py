@@ -176,7 +176,7 @@ def _boundaries(given: Arguments) -> Iterator[dict[Any, int]]:
         for leaf, data, old, cut, node in before:
             if leaf._tensor is data:
                 leaf._tensor = old
-            if leaf._node is cut and (cut is node or cut._watch is None):
+            if leaf._node is cut and (cut is None or cut is node or cut._watch is None):
                 leaf._node = node
 
 
