@@ -159,24 +159,24 @@ def _boundaries(given: Arguments) -> Iterator[dict[Any, int]]:
         The positions of the tensors that require a gradient, by their vertices of the graph.
     """
     variables: dict[Any, int] = {}
-    before: list[tuple[Tensor, Any, Any, Any, Any]] = []
+    before: dict[int, tuple[Tensor, Any, Any, Any, Any]] = {}
     for at, (leaf, data) in enumerate(zip(given.leaves, given.data, strict=True)):
-        if not isinstance(leaf, Tensor) or any(leaf is each for each, *_ in before):
+        if not isinstance(leaf, Tensor) or id(leaf) in before:
             continue
-        node = boundary = leaf.history
-        if leaf.requires_grad and node is not None:
-            boundary = boundary_of(leaf)
-        before.append((leaf, data, leaf._tensor, boundary, node))
+        node: Any = leaf.history
+        boundary: Any = boundary_of(leaf) if leaf.requires_grad and node is not None else node
+        before[id(leaf)] = leaf, data, leaf._tensor, boundary, node
         leaf._tensor, leaf._node = data, boundary
         if leaf.requires_grad:
             variables[leaf.variable] = at
     try:
         yield variables
     finally:
-        for leaf, data, old, cut, node in before:
+        for leaf, data, old, boundary, node in before.values():
             if leaf._tensor is data:
                 leaf._tensor = old
-            if leaf._node is cut and (cut is None or cut is node or cut._watch is None):
+            has_hooks = boundary is not node and boundary._watch is not None
+            if leaf._node is boundary and not has_hooks:
                 leaf._node = node
 
 

@@ -72,7 +72,7 @@ class BoundaryRule:
         return [grad]
 
 
-def boundary_of(x: Tensor) -> Node | None:
+def boundary_of(x: Tensor) -> Any:
     """Return a node for an argument that has a graph, while a function of it is recorded."""
     argument = Tensor._make(x._tensor, x.backend)
     record(argument, BoundaryRule(), "argument", (x.variable,))

@@ -13,16 +13,7 @@ from mt_tensor.programs.snapshot import Slot
 def add_guards(code: ReplayWriter) -> None:
     """Write all guards, and load the numbers of optimizers."""
     snapshot, numbers = code.snapshot, code.recorder.numbers
-    for holder, copy in snapshot.holders:
-        name = code.constant(holder, "c")
-        code.guard(f"len({name}) == {len(copy)}")
-        if copy and snapshot.is_keyed(holder):
-            code.guard(f"same_items({name}, {code.constant(list(copy))})")
-    for holder, items in snapshot.rows:
-        values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
-        code.guard(f"same_items({values}, {code.constant(items)})")
-    for array, elements in snapshot.arrays:
-        code.guard(f"{code.constant(array)}.tobytes() == {code.constant(elements)}")
+    _guard_containers(code)
     for slot, value in snapshot.slots:
         if slot.id not in numbers.inputs:
             _guard_slot(code, slot, value)
@@ -51,6 +42,21 @@ def _load_numbers(code: ReplayWriter) -> None:
             name = f"n{next(count)}"
             code.guards.append(f"{name} = {place}{index}")
             code.guard(f"type({name}) is {type(each).__name__}")
+
+
+def _guard_containers(code: ReplayWriter) -> None:
+    """Require the same keys, in the same order, and lengths and elements of arrays."""
+    snapshot = code.snapshot
+    for holder, copy in snapshot.holders:
+        name = code.constant(holder, "c")
+        code.guard(f"len({name}) == {len(copy)}")
+        if copy and snapshot.is_keyed(holder):
+            code.guard(f"same_items({name}, {code.constant(list(copy))})")
+    for holder, items in snapshot.rows:
+        values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
+        code.guard(f"same_items({values}, {code.constant(items)})")
+    for array, elements in snapshot.arrays:
+        code.guard(f"{code.constant(array)}.tobytes() == {code.constant(elements)}")
 
 
 def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:

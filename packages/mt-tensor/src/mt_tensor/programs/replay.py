@@ -145,16 +145,16 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
     """
     recorder, states = code.recorder, code.snapshot.tensors.values()
     paths: dict[Any, tuple[str, TensorData]] = {}
-    variable: dict[str, TensorData] = {}
-    gradients: dict[str, Any] = {}
     for at, data in enumerate(code.given.data):
         if isinstance(data, TensorData):
             paths.setdefault(storage_key(data.storage), (f"a[{at}]", data))
-    for tensor, (data, *_) in states:
-        if not code.is_fixed(tensor) and id(tensor) not in code.positions:
-            path = f"{code.tensor(tensor)}._tensor"
-            gradients[path] = tensor._requires_grad
-            paths.setdefault(storage_key(data.storage), (path, data))
+    variable = [
+        (code.tensor(tensor), data, wanted)
+        for tensor, (data, _, wanted, *_) in states
+        if not code.is_fixed(tensor) and id(tensor) not in code.positions
+    ]
+    for name, data, _ in variable:
+        paths.setdefault(storage_key(data.storage), (f"{name}._tensor", data))
     fixed = {storage_key(data.storage) for _, (data, *_) in states}
     calls = recorder.instructions
     changed = {group for call in calls for group in call.changed_groups}
@@ -166,16 +166,15 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
             continue
         if key in paths:
             path, buffer.data = paths[key]
-            if not path.startswith("a["):
-                code.guard(f"{path}.layout is {code.constant(buffer.layout)}")
-                wanted = gradients.get(path)
-                if wanted is not None:
-                    code.guard(f"{path.removesuffix('._tensor')}._requires_grad == {wanted!r}")
-                variable[path] = buffer.data
             code.bind(buffer.view, path)
         elif key not in fixed and buffer.data._version is not UNCHANGED:
             _refuse_input(code, buffer)
-    _guard_aliases(code, variable)
+    loaded = {storage_key(each.data.storage) for each in used if each.origin == "x"}
+    using = [each for each in variable if storage_key(each[1].storage) in loaded]
+    for name, data, wanted in using:
+        code.guard(f"{name}._tensor.layout is {code.constant(data.layout)}")
+        code.guard(f"{name}._requires_grad == {wanted!r}")
+    _guard_aliases(code, {f"{name}._tensor": data for name, data, _ in using})
 
 
 def _guard_aliases(code: ReplayWriter, variable: dict[str, TensorData]) -> None:
