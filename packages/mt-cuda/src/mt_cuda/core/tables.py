@@ -26,7 +26,8 @@ kernel:
 - `checked_indices(ops, index, size, where, negative)`: indices checked on the device;
   `download(ops, storage, count)` and `synchronize(ops)` raise the errors (`indexing/`);
 - `together(ops)`: a context in which `ops.thread.queue` is an object whose method `takes(call,
-  views, values)` delays a call, and whose method `settle()` launches delayed calls (`batching/`).
+  views, values)` delays a call, and whose method `settle()` launches delayed calls (`batching/`);
+- `program(ops, calls)`: the calls of a program as one launch (`graphs/`).
 """
 
 GPU: dict[str, Callable[..., Any]] = {}
