@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from mt_cuda.core.gpu import Gpu
@@ -39,11 +40,7 @@ class Node:
 
 
 class Graph:
-    """A chain of launches that the driver enqueues at once.
-
-    Attributes:
-        name: what error messages call it.
-    """
+    """A chain of launches that the driver enqueues at once."""
 
     def __init__(
         self,
@@ -63,8 +60,9 @@ class Graph:
         Raises:
             KernelError: the driver refuses it.
         """
-        self.name = f"one of {len(launches)} in a graph"
+        self._suspect = SimpleNamespace(name=f"(one of {len(launches)} of a CUDA graph)")
         self._gpu, driver = gpu, gpu.driver
+        self._kernels = {launch.loaded for launch in launches}  # which stay loaded
         self._values = [values[x] for x in variables]
         slots = {x: at for at, x in enumerate(variables)}
         self._uses: list[list[tuple[Node, int]]] = [[] for _ in variables]
@@ -113,7 +111,7 @@ class Graph:
                 )
             )
         self._values = list(values)
-        gpu.waiting.append(self)
+        gpu.waiting.append(self._suspect)
         gpu.check(driver.cuGraphLaunch(self._executable, gpu.stream.handle))
 
 

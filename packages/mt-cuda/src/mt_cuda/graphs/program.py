@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mt_cuda.core.backend import CudaOps
@@ -55,12 +56,13 @@ class Given:
         self.memories: list[Memory] = []
         self.key: list[Any] = []
         for argument in arguments:
-            for leaf in leaves_in(argument):
+            for leaf in leaves_in(argument) if isinstance(argument, tuple) else (argument,):
                 data = leaf._tensor if isinstance(leaf, Tensor) else leaf
                 if isinstance(data, TensorData):
-                    layout = data.layout
-                    self.memories.append(data.storage)
-                    self.key.append((layout.dtype, layout.shape, layout.strides, layout.offset))
+                    layout, memory = data.layout, data.storage
+                    self.memories.append(memory)
+                    self.key += (layout.dtype, layout.shape, layout.strides, layout.offset)
+                    self.key.append(memory.borrowed)
                 elif isinstance(leaf, (int, float, Generator)) and leaf is argument:
                     self.key.append(type(leaf))
                 else:
@@ -69,11 +71,34 @@ class Given:
     def aliases(self, gpu: Gpu, constants: Mapping[Any, int]) -> list[Any]:
         """Return which memories share their allocation, with others or with constants."""
         first: dict[Any, int] = {}
-        owners = [gpu.identity(memory) for memory in self.memories]
         return [
-            owner and constants.get(owner, first.setdefault(owner, at))
-            for at, owner in enumerate(owners)
+            constants.get(owner, first.setdefault(owner, at))
+            for at, owner in enumerate(_owner(gpu, memory) for memory in self.memories)
         ]
+
+
+class Renewed:
+    """Copies of tensors in nested tuples, with other memory.
+
+    There is no cycle of references to it, so that the memory is freed with its last tensor.
+    """
+
+    def __init__(self, memory_of: Callable[[Memory], Memory]) -> None:
+        self._memory_of = memory_of
+        self._made: dict[int, TensorData] = {}
+
+    def __call__(self, leaf: Any) -> Any:
+        """Return the copy of a leaf."""
+        if isinstance(leaf, Tensor):
+            return Tensor._make(self(leaf._tensor), leaf.backend)
+        if not isinstance(leaf, TensorData):
+            return leaf
+        old = leaf.storage
+        if id(old) in self._made:
+            return self._made[id(old)].with_layout(leaf.layout)
+        new = TensorData.in_rows(self._memory_of(old), leaf.layout)
+        self._made[id(old)] = new
+        return new
 
 
 class Output:
@@ -124,7 +149,7 @@ class Recorded:
                 self._outputs.setdefault(place, Output(place.size))
         self._sources = recording.sources
         self._constants = list(recording.constants.values())
-        self._owners = {gpu.identity(x): -1 - at for at, x in enumerate(self._constants)}
+        self._owners = {_owner(gpu, x): -1 - at for at, x in enumerate(self._constants)}
         self._aliases = given.aliases(gpu, self._owners)
         self._words = words if id(words) in recording.constants else None
         numbers = [x for source in self._sources for x in source.variables]
@@ -138,18 +163,9 @@ class Recorded:
 
     def _stand_ins(self, given: Given, inputs: list[Variable], recording: Recording) -> list[Any]:
         """Return arguments with variables in place of addresses and numbers."""
-        addresses: Any = iter(inputs)
+        addresses: Any = dict(zip(map(id, given.memories), inputs, strict=True))
         first: dict[Any, tuple[int, UnknownNumber]] = {}
-
-        def stand_in(leaf: Any) -> Any:
-            if isinstance(leaf, Tensor):
-                return Tensor._make(stand_in(leaf._tensor), leaf.backend)
-            if not isinstance(leaf, TensorData):
-                return leaf
-            m = leaf.storage
-            memory = Memory(next(addresses), m.count, m.dtype, m.owner, m.borrowed)
-            return TensorData.in_rows(memory, leaf.layout)
-
+        stand_in = Renewed(lambda m: replace(m, address=addresses[id(m)]))
         result: list[Any] = []
         for at, argument in enumerate(given.arguments):
             if isinstance(argument, Generator):
@@ -157,7 +173,8 @@ class Recorded:
             elif isinstance(argument, (int, float)):
                 key = (type(argument), repr(argument))
                 position, unknown = first.setdefault(key, (at, UnknownNumber(recording, at)))
-                self._equal.append((position, at))
+                if position != at:
+                    self._equal.append((position, at))
                 result.append(unknown)
             else:
                 result.append(map_leaves(argument, stand_in))
@@ -188,21 +205,9 @@ class Recorded:
         self._graph.launch(values)
         if self._notice is not None and self._words is not None:
             self._notice.pending = True
-        made: dict[int, TensorData] = {}
-
-        def result(leaf: Any) -> Any:
-            if isinstance(leaf, Tensor):
-                return Tensor._make(result(leaf._tensor), leaf.backend)
-            if not isinstance(leaf, TensorData):
-                return leaf
-            m = leaf.storage
-            if id(m) in made:
-                return made[id(m)].with_layout(leaf.layout)
-            block = blocks[m.owner]
-            memory = Memory(block.handle, m.count, m.dtype, block)
-            made[id(m)] = TensorData.in_rows(memory, leaf.layout)
-            return made[id(m)]
-
+        result = Renewed(
+            lambda m: Memory(blocks[m.owner].handle, m.count, m.dtype, blocks[m.owner])
+        )
         return [map_leaves(each, result) for each in self._results]
 
 
@@ -272,6 +277,11 @@ class ProgramGraph:
         """Say whether there is a graph, and if not, why."""
         graph = self._recorded
         return graph.description if graph else f"separate launches: {self.reason}"
+
+
+def _owner(gpu: Gpu, memory: Memory) -> Any:
+    """Return what is equal for memories that share an allocation of ours."""
+    return gpu.identity(memory) or id(memory)
 
 
 def _plain(leaf: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Nothing runs on the device meanwhile, so recording may fail anywhere: the program then runs as
 usual. Memory has no address yet, and numbers that differ at each run have no value. Both are passed
-to kernels as a `Variable`; for any other use of it Python raises an error.
+to kernels as a `Variable`. Any other use of them, such as a comparison, is an error: code may depend
+on the value.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import Loaded, Memory, arguments_of
 from mt_cuda.core.machine import Grid
 from mt_cuda.memory.reuse import rounded
@@ -27,6 +29,9 @@ class Variable:
     """
 
     size: int = 0
+
+    def __bool__(self) -> bool:
+        raise _unknown()
 
 
 @dataclass(eq=False, slots=True)
@@ -106,6 +111,10 @@ class Recording:
         return variables
 
 
+def _unknown() -> KernelError:
+    return KernelError("what it launches depends on a number or an address that may change")
+
+
 class UnknownNumber(NumberLike):
     """Stands for a number that differs at each run."""
 
@@ -113,6 +122,15 @@ class UnknownNumber(NumberLike):
         self._recording = recording
         self._position = position
         self._known: dict[Any, Variable] = {}
+
+    def __bool__(self) -> bool:
+        raise _unknown()
+
+    def __eq__(self, other: object) -> bool:
+        raise _unknown()
+
+    def __hash__(self) -> int:
+        raise _unknown()
 
     def later(self, function: Callable[..., Any], *more: Any) -> Variable:
         """Return the variable for the result of a function; see `NumberLike`."""
