@@ -176,7 +176,9 @@ def memory_at(place, dtype, buffers):
     """
     if isinstance(place, Buffer):
         return Memory(place.bytes.view(dtype.numpy), dtype)
-    size = next((b.size for b in buffers if b.handle == place), 64 * dtype.itemsize)
+    ends = (b.handle + b.size for b in buffers if b.handle <= place < b.handle + b.size)
+    size = next(ends, place + 64 * dtype.itemsize) - place
+    size -= size % dtype.itemsize
     there = np.frombuffer((ctypes.c_char * size).from_address(place), dtype.numpy)
     return Memory(there, dtype)
 

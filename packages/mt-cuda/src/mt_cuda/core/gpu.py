@@ -73,12 +73,7 @@ class Memory:
 
 
 class _Thread(threading.local):
-    """Thread-local state.
-
-    Attributes:
-        is_current: whether the device is current.
-        recording: what allocates and launches in place of the machine, as `graphs/` does; or None.
-    """
+    """Whether the device is current, and what records allocations and launches (`graphs/`)."""
 
     is_current = False
     recording: Any = None
@@ -110,7 +105,7 @@ class Gpu(Machine):
         pool: the memory pool.
         capability: the compute capability.
         waiting: the last kernels or graphs launched since the host waited for the device.
-        thread: whether calls of this thread are recorded.
+        thread: the state of this thread.
         parts: the entries of `GPU` at creation.
 
     Raises:
@@ -289,11 +284,7 @@ class Gpu(Machine):
             self.thread.is_current = True
 
     def not_recorded(self, action: str) -> None:
-        """Make the device current for an action other than a launch.
-
-        Raises:
-            KernelError: calls are recorded to be launched later.
-        """
+        """Make the device current for an action other than a launch; raise while recording."""
         if self.thread.recording is not None:
             raise KernelError(f"it {action}")
         self.make_current()

@@ -37,6 +37,7 @@ GPU: dict[str, Callable[..., Any]] = {}
   the machine is initialized (`faults/`);
 - `error(gpu, action, reason)`: the error for an action that failed in the driver (`faults/`);
 - `allocate_again(gpu, size, count, dtype)`: free cached buffers, and allocate again (`memory/`);
+- `release(gpu)`: free memory that is kept for later, before that (`graphs/`);
 - `pool(resource)`: a pool of buffers on top of a memory resource (`memory/`);
 - `shared_memory(gpu)`: the interface for other libraries to access the memory (`memory/`);
 - `load(gpu, kernel)`: a kernel compiled by NVRTC, or loaded from disk (`cubins/`).

@@ -30,55 +30,48 @@ class Node:
         self.values = (ctypes.c_uint64 * count)(*words)
         first = ctypes.addressof(self.values)
         self._pointers = (ctypes.c_void_p * count)(*range(first, first + WORD * count, WORD))
-        self.parameters = gpu.driver.CUDA_KERNEL_NODE_PARAMS()
-        self.parameters.kern = launch.loaded.handle.handle
-        self.parameters.gridDimX, self.parameters.gridDimY = launch.grid
-        self.parameters.blockDimX = launch.threads
-        self.parameters.gridDimZ = self.parameters.blockDimY = self.parameters.blockDimZ = 1
-        self.parameters.kernelParams = ctypes.addressof(self._pointers)
+        self._loaded = launch.loaded  # must stay loaded
+        self.parameters = to = gpu.driver.CUDA_KERNEL_NODE_PARAMS()
+        to.kern, to.kernelParams = launch.loaded.handle.handle, ctypes.addressof(self._pointers)
+        to.gridDimX, to.gridDimY, to.gridDimZ = *launch.grid, 1
+        to.blockDimX, to.blockDimY, to.blockDimZ = launch.threads, 1, 1
         self.handle: Any = None
 
 
 class Graph:
-    """A chain of launches that the driver enqueues at once."""
+    """A chain of launches that the driver enqueues at once.
+
+    Args:
+        gpu: the machine.
+        launches: the launches.
+        variables: the arguments that may change.
+        fixed: the values of the other variables in the launches.
+
+    Raises:
+        KernelError: the driver refuses it.
+    """
 
     def __init__(
-        self,
-        gpu: Gpu,
-        launches: Sequence[Launch],
-        variables: Sequence[Variable],
-        values: Mapping[Variable, int],
+        self, gpu: Gpu, launches: list[Launch], variables: list[Any], fixed: dict[Variable, int]
     ) -> None:
-        """Create a graph.
-
-        Args:
-            gpu: the machine.
-            launches: the launches.
-            variables: the arguments that may change.
-            values: the present values of all variables in the launches.
-
-        Raises:
-            KernelError: the driver refuses it.
-        """
-        self._suspect = SimpleNamespace(name=f"(one of {len(launches)} of a CUDA graph)")
         self._gpu, driver = gpu, gpu.driver
-        self._kernels = {launch.loaded for launch in launches}  # which stay loaded
-        self._values = [values[x] for x in variables]
-        slots = {x: at for at, x in enumerate(variables)}
-        self._uses: list[list[tuple[Node, int]]] = [[] for _ in variables]
+        self._suspect = SimpleNamespace(name=f"(one of {len(launches)} in a CUDA graph)")
+        self._values: Sequence[int] = [0] * len(variables)
+        values = fixed | dict.fromkeys(variables, 0)
+        self._nodes = [Node(gpu, launch, values) for launch in launches]
+        uses: dict[Any, list[tuple[Node, int]]] = {x: [] for x in variables}
         gpu.make_current()
         graph = self._created(driver.cuGraphCreate(0), driver.cuGraphDestroy)
         before: list[Any] = []
-        for launch in launches:
-            node = Node(gpu, launch, values)
-            status, node.handle = driver.cuGraphAddKernelNode(
-                graph, before, len(before), node.parameters
-            )
-            gpu.check((status,))
+        for node, launch in zip(self._nodes, launches, strict=True):
+            added = driver.cuGraphAddKernelNode(graph, before, len(before), node.parameters)
+            gpu.check(added)
+            node.handle = added[1]
             before = [node.handle]
             for at, x in enumerate(launch.arguments):
-                if x in slots:
-                    self._uses[slots[x]].append((node, at))
+                if x in uses:
+                    uses[x].append((node, at))
+        self._uses = list(uses.values())
         executable = driver.cuGraphInstantiate(graph, 0)
         self._executable = self._created(executable, driver.cuGraphExecDestroy)
 
@@ -99,18 +92,15 @@ class Graph:
         gpu, driver = self._gpu, self._gpu.driver
         gpu.make_current()
         changed: dict[Node, None] = {}
-        for slot, (value, old) in enumerate(zip(values, self._values, strict=True)):
+        for value, old, uses in zip(values, self._values, self._uses, strict=True):
             if value != old:
-                for node, at in self._uses[slot]:
+                for node, at in uses:
                     node.values[at] = value
                     changed[node] = None
         for node in changed:
-            gpu.check(
-                driver.cuGraphExecKernelNodeSetParams(
-                    self._executable, node.handle, node.parameters
-                )
-            )
-        self._values = list(values)
+            update = driver.cuGraphExecKernelNodeSetParams
+            gpu.check(update(self._executable, node.handle, node.parameters))
+        self._values = values
         gpu.waiting.append(self._suspect)
         gpu.check(driver.cuGraphLaunch(self._executable, gpu.stream.handle))
 

@@ -1,9 +1,9 @@
 """The calls of a compiled program, launched as one CUDA graph.
 
-The first run is recorded: its launches become the nodes of a graph. Each run then sets what differs -
-the addresses of arguments and of results, numbers such as learning rates, counters of random
-numbers - and launches the graph. Temporary results are in memory of the graph. What a program
-returns is in memory that nobody uses, so a run never overwrites what an earlier one has returned.
+The first run is recorded: its launches become the nodes of a graph. Each run then sets what
+differs: the addresses of arguments and results, numbers such as learning rates, and counters of
+random numbers. Temporary results are in memory of the graph. What a program returns is in memory
+that nobody uses, so a run never overwrites what an earlier one has returned.
 
 Some programs have no graph: those that copy elements between host and device, for example, or call
 cuBLAS. They run as usual, and `print(step.program.calls)` says why.
@@ -15,11 +15,12 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from weakref import WeakSet
 
 from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import Gpu, Memory
-from mt_cuda.core.tables import SPECIAL_CASES
+from mt_cuda.core.tables import GPU, SPECIAL_CASES
 from mt_cuda.graphs.graph import Graph, bits
 from mt_cuda.graphs.recording import (
     Recording,
@@ -31,7 +32,7 @@ from mt_cuda.graphs.recording import (
 from mt_cuda.indexing.checks import Notice
 from mt_cuda.memory.reuse import Block
 from mt_tensor import Generator, Tensor, TensorData, uint8
-from mt_tensor.backends.extending import PLAIN, drawing, leaves_in, map_leaves
+from mt_tensor.backends.extending import PLAIN, leaves_in, map_leaves
 
 Calls = Callable[[list[Any]], list[Any]]
 
@@ -47,45 +48,47 @@ class Given:
 
     Attributes:
         arguments: the arguments.
-        memories: the memory of each tensor in them.
+        tensors: the elements of each tensor in them.
+        memories: the memory of each.
         key: equal for arguments that differ only in memory and numbers.
     """
 
     def __init__(self, arguments: list[Any]) -> None:
         self.arguments = list(arguments)
-        self.memories: list[Memory] = []
+        self.tensors: list[TensorData] = []
         self.key: list[Any] = []
         for argument in arguments:
             for leaf in leaves_in(argument) if isinstance(argument, tuple) else (argument,):
-                data = leaf._tensor if isinstance(leaf, Tensor) else leaf
+                data = _elements(leaf)
                 if isinstance(data, TensorData):
-                    layout, memory = data.layout, data.storage
-                    self.memories.append(memory)
+                    layout = data.layout
+                    self.tensors.append(data)
                     self.key += (layout.dtype, layout.shape, layout.strides, layout.offset)
-                    self.key.append(memory.borrowed)
-                elif isinstance(leaf, (int, float, Generator)) and leaf is argument:
-                    self.key.append(type(leaf))
                 else:
-                    self.key.append(_plain(leaf))
+                    self.key.append(type(leaf) if leaf is argument else leaf)
+        self.memories: list[Memory] = [data.storage for data in self.tensors]
+        self.key += [memory.borrowed for memory in self.memories]
 
-    def aliases(self, gpu: Gpu, constants: Mapping[Any, int]) -> list[Any]:
-        """Return which memories share their allocation, with others or with constants."""
+    def aliases(self, gpu: Gpu, constants: Mapping[Any, int]) -> list[int]:
+        """Return for each memory which other one, or which constant, is of the same allocation."""
+        owners = [_owner(gpu, memory) for memory in self.memories]
         first: dict[Any, int] = {}
-        return [
-            constants.get(owner, first.setdefault(owner, at))
-            for at, owner in enumerate(_owner(gpu, memory) for memory in self.memories)
-        ]
+        return [constants.get(x, first.setdefault(x, at)) for at, x in enumerate(owners)]
 
 
 class Renewed:
     """Copies of tensors in nested tuples, with other memory.
 
     There is no cycle of references to it, so that the memory is freed with its last tensor.
+
+    Args:
+        memory_of: returns the other memory.
+        known: the elements that are already in the other memory, by the identity of theirs.
     """
 
-    def __init__(self, memory_of: Callable[[Memory], Memory]) -> None:
+    def __init__(self, memory_of: Callable[[Any], Memory], known: dict[int, TensorData]) -> None:
         self._memory_of = memory_of
-        self._made: dict[int, TensorData] = {}
+        self._made = known
 
     def __call__(self, leaf: Any) -> Any:
         """Return the copy of a leaf."""
@@ -96,8 +99,7 @@ class Renewed:
         old = leaf.storage
         if id(old) in self._made:
             return self._made[id(old)].with_layout(leaf.layout)
-        new = TensorData.in_rows(self._memory_of(old), leaf.layout)
-        self._made[id(old)] = new
+        new = self._made[id(old)] = TensorData.in_rows(self._memory_of(old), leaf.layout)
         return new
 
 
@@ -110,74 +112,74 @@ class Output:
 
     def block(self, gpu: Gpu) -> Block:
         """Return a block that nobody uses."""
-        if self._kept:
-            handle, buffer = self._kept.pop()
-            self._kept.clear()
-        else:
+        if not self._kept:
             memory = gpu.allocate(self._size, uint8)
-            handle, buffer = memory.address, memory.owner
+            self._kept.append((memory.address, memory.owner))
+        handle, buffer = self._kept.pop()
+        self._kept.clear()
         return Block(handle, self._size, buffer, self._kept)
 
 
 class Recorded:
-    """The graph of a program for arguments with one key.
+    """The graph of a program, for arguments with one key.
 
     Raises:
-        Exception: the program has no graph.
+        KernelError: the program has no graph. Other errors mean so, too.
     """
 
     def __init__(self, ops: CudaOps, gpu: Gpu, calls: Calls, given: Given) -> None:
         self._gpu, self._key, recording = gpu, given.key, Recording()
         self._notice: Notice | None = ops.state.get("notice")
         words = self._notice and self._notice.words.storage
-        self._equal: list[tuple[int, int]] = []
-        inputs = [Variable() for _ in given.memories]
-        stand_ins = self._stand_ins(given, inputs, recording)
-        self._results = _recorded(ops, gpu, recording, calls, stand_ins)
-        launches = recording.launches
-        if len(launches) < 2:
-            raise KernelError(f"it makes {len(launches)} launches")
-        self._outputs: dict[Variable, Output] = {}
-        for leaf in leaves_in(self._results):
-            data = leaf._tensor if isinstance(leaf, Tensor) else leaf
-            if not isinstance(data, TensorData):
-                _plain(leaf)
-            elif not isinstance(data.storage.owner, Variable):
-                raise KernelError("it returns memory that existed before")
-            else:
-                place = data.storage.owner
-                self._outputs.setdefault(place, Output(place.size))
-        self._sources = recording.sources
-        self._constants = list(recording.constants.values())
-        self._owners = {_owner(gpu, x): -1 - at for at, x in enumerate(self._constants)}
-        self._aliases = given.aliases(gpu, self._owners)
+        variable: Any = Variable
+        self._inputs = [replace(memory, address=variable()) for memory in given.memories]
+        arguments = self._stand_ins(given, recording)
+        self._results = _recorded(ops, gpu, recording, calls, arguments)
+        if len(recording.launches) < 2:
+            raise KernelError("it launches one kernel at most")
+        self._outputs: dict[Any, Output] = {}
+        self._existing: dict[int, TensorData] = {}
+        for data in map(_elements, leaves_in(self._results)):
+            if isinstance(data, TensorData) and isinstance(data.storage.owner, Variable):
+                owner = data.storage.owner
+                self._outputs.setdefault(owner, Output(owner.size))
+            elif isinstance(data, TensorData):
+                self._existing[id(data.storage)] = data
+        for memory in self._inputs:
+            memory.owner = None  # that of the first arguments may be freed
+        constants = recording.constants.values()
+        self._constants = {_owner(gpu, x): -1 - at for at, x in enumerate(constants)}
+        self._alive = [*constants]
+        self._aliases = given.aliases(gpu, self._constants)
         self._words = words if id(words) in recording.constants else None
-        numbers = [x for source in self._sources for x in source.variables]
-        variables = [*inputs, *self._outputs, *numbers]
-        offsets, size = offsets_in_arena(launches, self._outputs)
+        self._sources = recording.sources
+        variables: list[Any] = [*(x.address for x in self._inputs), *self._outputs]
+        variables += [x for source in self._sources for x in source.variables]
+        offsets, size = offsets_in_arena(recording.launches, self._outputs)
         self._arena = gpu.allocate(size, uint8)
-        values = dict.fromkeys(variables, 0)
-        values.update({x: self._arena.address + offset for x, offset in offsets.items()})
-        self._graph = Graph(gpu, launches, variables, values)
-        self.description = f"a CUDA graph of {len(launches)} launches, with {size:,} bytes"
+        fixed = {x: self._arena.address + offset for x, offset in offsets.items()}
+        self._graph = Graph(gpu, recording.launches, variables, fixed)
+        self.description = f"a CUDA graph of {len(recording.launches)} launches, {size:,} bytes"
 
-    def _stand_ins(self, given: Given, inputs: list[Variable], recording: Recording) -> list[Any]:
-        """Return arguments with variables in place of addresses and numbers."""
-        addresses: Any = dict(zip(map(id, given.memories), inputs, strict=True))
-        first: dict[Any, tuple[int, UnknownNumber]] = {}
-        stand_in = Renewed(lambda m: replace(m, address=addresses[id(m)]))
+    def _stand_ins(self, given: Given, recording: Recording) -> list[Any]:
+        """Return arguments with variables in place of addresses and numbers.
+
+        Numbers that are equal now are one, so that more calls can be launched together.
+        """
+        memories = dict(zip(map(id, given.memories), self._inputs, strict=True))
+        stand_in = Renewed(lambda memory: memories[id(memory)], {})
+        numbers: dict[Any, UnknownNumber] = {}
+        self._equal: list[tuple[int, int]] = []
         result: list[Any] = []
-        for at, argument in enumerate(given.arguments):
-            if isinstance(argument, Generator):
-                result.append(UnknownNumbers(recording, at))
-            elif isinstance(argument, (int, float)):
-                key = (type(argument), repr(argument))
-                position, unknown = first.setdefault(key, (at, UnknownNumber(recording, at)))
-                if position != at:
-                    self._equal.append((position, at))
-                result.append(unknown)
+        for at, x in enumerate(given.arguments):
+            if isinstance(x, Generator):
+                result.append(UnknownNumbers(recording.sources, at))
+            elif isinstance(x, (int, float)):
+                unknown = UnknownNumber(recording.sources, at)
+                result.append(numbers.setdefault((type(x), repr(x)), unknown))
+                self._equal.append((result[-1].position, at))
             else:
-                result.append(map_leaves(argument, stand_in))
+                result.append(map_leaves(x, stand_in))
         return result
 
     def fits(self, given: Given) -> bool:
@@ -186,7 +188,7 @@ class Recorded:
         return (
             given.key == self._key
             and all(_same(numbers[a], numbers[b]) for a, b in self._equal)
-            and given.aliases(self._gpu, self._owners) == self._aliases
+            and given.aliases(self._gpu, self._constants) == self._aliases
             and (self._notice is None or self._words in (None, self._notice.words.storage))
         )
 
@@ -195,18 +197,16 @@ class Recorded:
         blocks = {x: output.block(self._gpu) for x, output in self._outputs.items()}
         values = [memory.address for memory in given.memories]
         values += [block.handle for block in blocks.values()]
-        for source in self._sources:
-            argument = given.arguments[source.position]
-            if isinstance(argument, Generator):
-                with drawing(argument) as numbers:
-                    values += map(bits, source.function(numbers, *source.more))
-            else:
-                values.append(bits(source.function(argument, *source.more)))
+        for position, function, more, variables in self._sources:
+            found = function(given.arguments[position], *more)
+            values += map(bits, found if len(variables) > 1 else (found,))
         self._graph.launch(values)
         if self._notice is not None and self._words is not None:
             self._notice.pending = True
+        known = dict(zip(map(id, self._inputs), given.tensors, strict=True))
         result = Renewed(
-            lambda m: Memory(blocks[m.owner].handle, m.count, m.dtype, blocks[m.owner])
+            lambda m: Memory(blocks[m.owner].handle, m.count, m.dtype, blocks[m.owner]),
+            {**self._existing, **known},
         )
         return [map_leaves(each, result) for each in self._results]
 
@@ -216,15 +216,13 @@ def _recorded(
 ) -> list[Any]:
     """Record calls, and return their results."""
     ops.settle()
+    queue, ops.thread.queue = ops.thread.queue, None
     gpu.thread.recording = recording
     try:
         with ops.together():
             return calls(arguments)
     finally:
-        try:
-            ops.settle()
-        finally:
-            gpu.thread.recording = None
+        gpu.thread.recording, ops.thread.queue = None, queue
 
 
 class ProgramGraph:
@@ -242,6 +240,7 @@ class ProgramGraph:
         self._lock = threading.RLock()
         self._recorded: Recorded | None = None
         self._recordings = self._failures = 0
+        _GRAPHS.add(self)
 
     def __call__(self, arguments: list[Any]) -> list[Any]:
         """Run the program; see `TensorBackend.program`."""
@@ -250,28 +249,31 @@ class ProgramGraph:
         return self.calls(arguments) if results is None else results
 
     def _launched(self, arguments: list[Any]) -> list[Any] | None:
-        """Launch the graph, and return the results; None if there is none."""
+        """Launch the graph, and return the results; None if there is no graph."""
         if self._failures == FAILURES:
             return None
         try:
-            given = Given(arguments)
-            if self._recorded is None or not self._recorded.fits(given):
-                self._recorded = None  # frees its memory
+            given, recorded = Given(arguments), self._recorded
+            if recorded is None or not recorded.fits(given):
+                self._recorded = recorded = None  # frees its memory
                 if self._recordings == MOST:
                     raise KernelError("its arguments share memory in another way at each call")
                 self._recordings += 1
-                self._recorded = Recorded(self._ops, self._gpu, self.calls, given)
+                recorded = Recorded(self._ops, self._gpu, self.calls, given)
         except Exception as error:  # noqa: BLE001 - an error of the program occurs again
             self._failures += 1
             self.reason = str(error) or type(error).__name__
             return None
         arguments.clear()
         self._ops.settle()
-        try:
-            return self._recorded.launch(given)
-        except BaseException:
-            self._recorded = None  # its state is unknown
-            raise
+        self._recorded = None  # its state is unknown after an error
+        results = recorded.launch(given)
+        self._recorded = recorded
+        return results
+
+    def release(self) -> None:
+        """Free the memory of the graph, which is made anew at the next run."""
+        self._recorded = None
 
     def __repr__(self) -> str:
         """Say whether there is a graph, and if not, why."""
@@ -279,20 +281,21 @@ class ProgramGraph:
         return graph.description if graph else f"separate launches: {self.reason}"
 
 
-def _owner(gpu: Gpu, memory: Memory) -> Any:
-    """Return what is equal for memories that share an allocation of ours."""
-    return gpu.identity(memory) or id(memory)
-
-
-def _plain(leaf: Any) -> Any:
-    """Return a constant.
+def _elements(leaf: Any) -> Any:
+    """Return the elements of a tensor, and any other value as it is.
 
     Raises:
-        KernelError: it may differ at each run.
+        KernelError: the value may change.
     """
-    if not isinstance(leaf, PLAIN):
-        raise KernelError(f"it passes on a value of type {type(leaf).__name__}")
-    return leaf
+    data = leaf._tensor if isinstance(leaf, Tensor) else leaf
+    if not isinstance(data, (TensorData, Generator, *PLAIN)):
+        raise KernelError(f"it passes on a value of type {type(data).__name__}")
+    return data
+
+
+def _owner(gpu: Gpu, memory: Memory) -> Any:
+    """Return what is the same for memories of one allocation of ours."""
+    return id(memory) if memory.borrowed else gpu.identity(memory)
 
 
 def _same(a: float, b: float) -> bool:
@@ -305,4 +308,13 @@ def program(ops: CudaOps, calls: Calls) -> Calls | None:
     return ProgramGraph(ops, ops.machine, calls) if isinstance(ops.machine, Gpu) else None
 
 
+def release_graphs(_: Gpu) -> None:
+    """Free the memory of all graphs."""
+    for graph in list(_GRAPHS):
+        graph.release()
+
+
+_GRAPHS: WeakSet[ProgramGraph] = WeakSet()
+
 SPECIAL_CASES["program"] = program
+GPU["release"] = release_graphs

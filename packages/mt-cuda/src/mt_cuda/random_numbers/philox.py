@@ -146,9 +146,7 @@ def _stores(drawn: Drawn) -> Lines:
     ]
 
 
-def random(
-    ops: CudaOps, generator: Any, shape: Shape, dtype: DType
-) -> TensorData | None:
+def random(ops: CudaOps, generator: Any, shape: Shape, dtype: DType) -> TensorData | None:
     """Draw on the device, while the host only counts the blocks; None for the host to draw."""
     drawn, size = DRAWN.get(dtype), size_of(shape)
     if drawn is None or size == 0:
