@@ -12,8 +12,7 @@ cuBLAS. They run as usual, and `print(step.program.calls)` says why.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakSet
 
@@ -48,32 +47,23 @@ class Given:
 
     Attributes:
         arguments: the arguments.
-        tensors: the elements of each tensor in them.
-        memories: the memory of each.
+        memories: the memory of each tensor in them.
         key: equal for arguments that differ only in memory and numbers.
     """
 
     def __init__(self, arguments: list[Any]) -> None:
         self.arguments = list(arguments)
-        self.tensors: list[TensorData] = []
+        self.memories: list[Memory] = []
         self.key: list[Any] = []
         for argument in arguments:
             for leaf in leaves_in(argument) if isinstance(argument, tuple) else (argument,):
                 data = _elements(leaf)
                 if isinstance(data, TensorData):
                     layout = data.layout
-                    self.tensors.append(data)
+                    self.memories.append(data.storage)
                     self.key += (layout.dtype, layout.shape, layout.strides, layout.offset)
                 else:
                     self.key.append(type(leaf) if leaf is argument else leaf)
-        self.memories: list[Memory] = [data.storage for data in self.tensors]
-        self.key += [memory.borrowed for memory in self.memories]
-
-    def aliases(self, gpu: Gpu, constants: Mapping[Any, int]) -> list[int]:
-        """Return for each memory which other one, or which constant, is of the same allocation."""
-        owners = [_owner(gpu, memory) for memory in self.memories]
-        first: dict[Any, int] = {}
-        return [constants.get(x, first.setdefault(x, at)) for at, x in enumerate(owners)]
 
 
 class Renewed:
@@ -83,12 +73,11 @@ class Renewed:
 
     Args:
         memory_of: returns the other memory.
-        known: the elements that are already in the other memory, by the identity of theirs.
     """
 
-    def __init__(self, memory_of: Callable[[Any], Memory], known: dict[int, TensorData]) -> None:
+    def __init__(self, memory_of: Callable[[Any], Memory]) -> None:
         self._memory_of = memory_of
-        self._made = known
+        self._made: dict[int, TensorData] = {}
 
     def __call__(self, leaf: Any) -> Any:
         """Return the copy of a leaf."""
@@ -131,43 +120,41 @@ class Recorded:
         self._gpu, self._key, recording = gpu, given.key, Recording()
         self._notice: Notice | None = ops.state.get("notice")
         words = self._notice and self._notice.words.storage
-        variable: Any = Variable
-        self._inputs = [replace(memory, address=variable()) for memory in given.memories]
-        arguments = self._stand_ins(given, recording)
+        inputs: list[Any] = [Variable() for _ in given.memories]
+        arguments = self._stand_ins(given, iter(inputs), recording)
         self._results = _recorded(ops, gpu, recording, calls, arguments)
         if len(recording.launches) < 2:
             raise KernelError("it launches one kernel at most")
         self._outputs: dict[Any, Output] = {}
-        self._existing: dict[int, TensorData] = {}
         for data in map(_elements, leaves_in(self._results)):
-            if isinstance(data, TensorData) and isinstance(data.storage.owner, Variable):
+            if isinstance(data, TensorData):
                 owner = data.storage.owner
+                if not isinstance(owner, Variable):
+                    raise KernelError("it returns memory that existed before")
                 self._outputs.setdefault(owner, Output(owner.size))
-            elif isinstance(data, TensorData):
-                self._existing[id(data.storage)] = data
-        for memory in self._inputs:
-            memory.owner = None  # that of the first arguments may be freed
-        constants = recording.constants.values()
-        self._constants = {_owner(gpu, x): -1 - at for at, x in enumerate(constants)}
-        self._alive = [*constants]
-        self._aliases = given.aliases(gpu, self._constants)
-        self._words = words if id(words) in recording.constants else None
-        self._sources = recording.sources
-        variables: list[Any] = [*(x.address for x in self._inputs), *self._outputs]
-        variables += [x for source in self._sources for x in source.variables]
+        self._constants, self._sources = recording.constants, recording.sources
+        self._words = words if id(words) in self._constants else None
+        numbers = [x for source in self._sources for x in source.variables]
+        variables = [*inputs, *self._outputs, *numbers]
         offsets, size = offsets_in_arena(recording.launches, self._outputs)
         self._arena = gpu.allocate(size, uint8)
         fixed = {x: self._arena.address + offset for x, offset in offsets.items()}
         self._graph = Graph(gpu, recording.launches, variables, fixed)
         self.description = f"a CUDA graph of {len(recording.launches)} launches, {size:,} bytes"
 
-    def _stand_ins(self, given: Given, recording: Recording) -> list[Any]:
+    def _stand_ins(self, given: Given, addresses: Iterator[Any], recording: Recording) -> list[Any]:
         """Return arguments with variables in place of addresses and numbers.
 
-        Numbers that are equal now are one, so that more calls can be launched together.
+        Memory looks borrowed, since arguments may share it at another run: calls that use it are
+        not launched together. Numbers that are equal now are one, so that other calls are.
         """
-        memories = dict(zip(map(id, given.memories), self._inputs, strict=True))
-        stand_in = Renewed(lambda memory: memories[id(memory)], {})
+
+        def memory(like: Memory) -> Memory:
+            return Memory(next(addresses), like.count, like.dtype, None, borrowed=True)
+
+        def stand_in(leaf: Any) -> Any:
+            return Renewed(memory)(leaf)  # each with an address of its own
+
         numbers: dict[Any, UnknownNumber] = {}
         self._equal: list[tuple[int, int]] = []
         result: list[Any] = []
@@ -188,7 +175,6 @@ class Recorded:
         return (
             given.key == self._key
             and all(_same(numbers[a], numbers[b]) for a, b in self._equal)
-            and given.aliases(self._gpu, self._constants) == self._aliases
             and (self._notice is None or self._words in (None, self._notice.words.storage))
         )
 
@@ -203,10 +189,8 @@ class Recorded:
         self._graph.launch(values)
         if self._notice is not None and self._words is not None:
             self._notice.pending = True
-        known = dict(zip(map(id, self._inputs), given.tensors, strict=True))
         result = Renewed(
-            lambda m: Memory(blocks[m.owner].handle, m.count, m.dtype, blocks[m.owner]),
-            {**self._existing, **known},
+            lambda m: Memory(blocks[m.owner].handle, m.count, m.dtype, blocks[m.owner])
         )
         return [map_leaves(each, result) for each in self._results]
 
@@ -257,7 +241,7 @@ class ProgramGraph:
             if recorded is None or not recorded.fits(given):
                 self._recorded = recorded = None  # frees its memory
                 if self._recordings == MOST:
-                    raise KernelError("its arguments share memory in another way at each call")
+                    raise KernelError("which of its numbers are equal changes too often")
                 self._recordings += 1
                 recorded = Recorded(self._ops, self._gpu, self.calls, given)
         except Exception as error:  # noqa: BLE001 - an error of the program occurs again
@@ -291,11 +275,6 @@ def _elements(leaf: Any) -> Any:
     if not isinstance(data, (TensorData, Generator, *PLAIN)):
         raise KernelError(f"it passes on a value of type {type(data).__name__}")
     return data
-
-
-def _owner(gpu: Gpu, memory: Memory) -> Any:
-    """Return what is the same for memories of one allocation of ours."""
-    return id(memory) if memory.borrowed else gpu.identity(memory)
 
 
 def _same(a: float, b: float) -> bool:
