@@ -1,6 +1,7 @@
 """Compiled programs as CUDA graphs, on a mock driver that computes."""
 
 import gc
+import itertools
 import threading
 import weakref
 
@@ -11,6 +12,7 @@ import mt_tensor as mt
 from mt_cuda import CudaOps
 from mt_cuda.core.errors import DeviceLostError, KernelError
 from mt_cuda.graphs.program import FAILURES, MOST
+from mt_cuda.graphs.recording import Launch, Variable, offsets_in_arena
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import IndexingError
@@ -222,8 +224,10 @@ def expected(first, second, third):
 
 
 def run(ops, program, *numbers):
-    x, y = row(1, 2, 3)._tensor, row(1, 2, 3)._tensor
-    return [ops.to_host(each).tolist() for each in program([x, y, *numbers])]
+    arguments = [row(1, 2, 3)._tensor, row(1, 2, 3)._tensor, *numbers]
+    found = program(arguments)
+    assert arguments == []
+    return [ops.to_host(each).tolist() for each in found]
 
 
 def test_numbers_may_differ_at_each_run(driver, ops):
@@ -241,6 +245,20 @@ def test_equal_numbers_are_launched_together_while_they_are_equal(driver, ops):
         assert run(ops, program, *numbers) == expected(*numbers)
         assert driver.calls["graph"] == 1 + (count == 2)
         assert f"of {6 if count == 2 else 5} launches" in repr(program)
+
+
+def test_layouts_may_differ(driver, ops):
+    neg, exp = (ops.elementwise(OPERATORS[name].value) for name in ("neg", "exp"))
+
+    def calls(a):
+        (x,) = a
+        a.clear()
+        return [neg(x.layout.contiguous, exp(x.layout.contiguous, x))]
+
+    program, x = ops.program(calls), mt.tensor(np.arange(6, dtype="f4").reshape(2, 3))
+    for each in (x, x.T, x[0], x[1], x[:, ::2], x):
+        (found,) = program([each._tensor])
+        np.testing.assert_allclose(ops.to_host(found), -np.exp(each.numpy()), 1e-6)
 
 
 def test_zeros_of_other_sign_are_not_equal(driver, ops):
@@ -275,6 +293,11 @@ def test_arguments_may_share_memory(driver, ops):
     (found,) = program([y, x])
     assert ops.to_host(found).tolist() == [2, 2]
     assert driver.calls["graph"] == 1
+    assert "of 3 launches" in repr(program)
+    program = ops.program(calls)
+    program([x, x])
+    (found,) = program([x, y])
+    assert ops.to_host(found).tolist() == [7, 7]
 
 
 def test_memory_of_other_libraries(driver, ops):
@@ -339,7 +362,7 @@ def test_a_launch_that_fails(driver, ops):
     with pytest.raises(KernelError, match="CUDA_ERROR_UNKNOWN"):
         program([x, y, 4.0, 5.0, 1.0])
     driver.fault = None
-    assert run(ops, program, 4.0, 3.0, 1.0) == expected(4.0, 3.0, 1.0)
+    assert run(ops, program, 2.0, 3.0, 1.0) == expected(2.0, 3.0, 1.0)
 
 
 def test_the_error_of_a_lost_device_names_the_graph(driver, ops):
@@ -379,6 +402,26 @@ def test_names_that_the_driver_must_have():
         *("cuGraphExecDestroy", "cuGraphExecKernelNodeSetParams", "cuGraphLaunch"),
     ):
         assert callable(getattr(driver, name))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_temporary_results_do_not_overlap_while_they_are_used(seed):
+    rng = np.random.default_rng(seed)
+    variables = [Variable(int(size)) for size in rng.integers(1, 5000, 30)]
+    launches = [Launch(None, (1, 1), 1, list(rng.choice(variables, 3))) for _ in range(40)]
+    outputs = set(variables[:3])
+    offsets, size = offsets_in_arena(launches, outputs)
+    used = [{x for x in launch.arguments if x not in outputs} for launch in launches]
+    assert offsets.keys() == set().union(*used)
+    lives = {x: [at for at, some in enumerate(used) if x in some] for x in offsets}
+    peak = 0
+    for at in range(len(launches)):
+        alive = [x for x, uses in lives.items() if uses[0] <= at <= uses[-1]]
+        peak = max(peak, sum(-(-x.size // 512) * 512 for x in alive))
+        for x, y in itertools.combinations(alive, 2):
+            assert offsets[x] + x.size <= offsets[y] or offsets[y] + y.size <= offsets[x]
+    assert peak <= size <= 1.3 * peak
+    assert all(offset % 512 == 0 and offset + x.size <= size for x, offset in offsets.items())
 
 
 # --- Programs without a graph ---------------------------------------------------------------------

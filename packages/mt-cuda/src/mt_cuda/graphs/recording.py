@@ -8,7 +8,6 @@ launched may depend on it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import Loaded, Memory, arguments_of
 from mt_cuda.core.machine import Grid
-from mt_cuda.memory.reuse import rounded
+from mt_cuda.memory.reuse import SMALLEST
 from mt_tensor import DType, Generator
 from mt_tensor.backends.extending import NumberLike, drawing
 
@@ -132,7 +131,10 @@ def _draw(generator: Generator, function: Callable[..., Any], *more: Any) -> Any
 def offsets_in_arena(
     launches: Sequence[Launch], outputs: Container[Any]
 ) -> tuple[dict[Variable, int], int]:
-    """Plan the memory of temporary results: they share an arena if they are not used together.
+    """Plan the memory of temporary results: they share an arena.
+
+    The largest one is placed first. Each is placed at the lowest offset where nothing else is used
+    between its first and its last launch.
 
     Args:
         launches: the launches, in order.
@@ -141,21 +143,20 @@ def offsets_in_arena(
     Returns:
         The offset of each, and the size of the arena.
     """
-    used = [
-        [x for x in dict.fromkeys(arguments) if type(x) is Variable and x.size and x not in outputs]
-        for *_, arguments in launches
-    ]
-    last = {x: at for at, variables in enumerate(used) for x in variables}
+    lives: dict[Variable, tuple[int, int]] = {}  # the first and the last launch
+    for at, (*_, arguments) in enumerate(launches):
+        for x in arguments:
+            if isinstance(x, Variable) and x.size and x not in outputs:
+                lives[x] = lives.get(x, (at, at))[0], at
     offsets: dict[Variable, int] = {}
-    free: dict[int, list[int]] = defaultdict(list)
-    end = 0
-    for at, variables in enumerate(used):
-        for x in variables:
-            size = rounded(x.size)
-            if x not in offsets:
-                offsets[x] = free[size].pop() if free[size] else end
-                end = max(end, offsets[x] + size)
-        for x in variables:
-            if last[x] == at:
-                free[rounded(x.size)].append(offsets[x])
-    return offsets, end
+    ends: dict[Variable, int] = {}
+    for x in sorted(lives, key=lambda x: -x.size):
+        first, last = lives[x]
+        others = [y for y in offsets if lives[y][0] <= last and first <= lives[y][1]]
+        start = 0
+        for y in sorted(others, key=offsets.__getitem__):
+            if offsets[y] - start >= x.size:
+                break
+            start = max(start, ends[y])
+        offsets[x], ends[x] = start, start + -(-x.size // SMALLEST) * SMALLEST
+    return offsets, max(ends.values(), default=0)
