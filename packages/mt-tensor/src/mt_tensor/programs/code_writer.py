@@ -258,7 +258,7 @@ class CodeWriter:
             return f"{self.constant(type(value))}({inner})"
         return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
 
-    def function(self) -> Callable[..., Any]:
+    def function(self, runs_once: bool = False) -> Callable[..., Any]:
         """Compile the code, and return the function; its docstring is the code."""
         body = ["def calls(a):", *(f"    {line}" for line in self._calls), "def run(a, u):"]
         if self.guards:
@@ -267,7 +267,7 @@ class CodeWriter:
         body += [f"    {line}" for line in self.lines]
         code = "\n".join(body)
         exec(compile(code, "<program>", "exec"), self.names)
-        if len(self._backends) == 1:
+        if len(self._backends) == 1 and not runs_once:
             (backend,) = self._backends
             self.names["calls"] = backend.program(self.names["calls"])
         run: Callable[..., Any] = self.names["run"]

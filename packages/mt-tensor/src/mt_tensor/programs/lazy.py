@@ -146,7 +146,7 @@ class Lazy(Tape):
         before = recording.set(False)
         try:
             with self.paused():
-                results = code.function()(None, None)
+                results = code.function(runs_once=True)(None, None)
         finally:
             recording.reset(before)
         for buffer, data in zip(outputs, results, strict=True):

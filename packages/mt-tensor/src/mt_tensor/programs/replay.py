@@ -48,6 +48,7 @@ class Replay:
         self._objects = code.given.objects  # alive, so that no other object gets their `id`
         self._must_not_alias, self._must_alias = _alias_guards(code)
         self._run = code.function()
+        program.calls = code.names["calls"]
         self._structure = map_leaves(result, lambda _: None)
         self._is_single = isinstance(result, Tensor)
         self._gradients = gradients
