@@ -1,5 +1,6 @@
 """The machines that the tests of mt-cuda run on, and a mock GPU."""
 
+import collections
 import ctypes
 import itertools
 import weakref
@@ -175,7 +176,9 @@ def memory_at(place, dtype, buffers):
     """
     if isinstance(place, Buffer):
         return Memory(place.bytes.view(dtype.numpy), dtype)
-    size = next((b.size for b in buffers if b.handle == place), 64 * dtype.itemsize)
+    ends = (b.handle + b.size for b in buffers if b.handle <= place < b.handle + b.size)
+    size = next(ends, place + 64 * dtype.itemsize) - place
+    size -= size % dtype.itemsize
     there = np.frombuffer((ctypes.c_char * size).from_address(place), dtype.numpy)
     return Memory(there, dtype)
 
@@ -191,6 +194,7 @@ class Pretended:
         out_of_memory: what `cuda.core` says when there is none.
         missing: what the compiler says, if it is not there.
         waiting: the streams of others that have been let wait.
+        calls: how often the driver has been called.
         buffers: the memory that has been given out.
     """
 
@@ -204,6 +208,7 @@ class Pretended:
         self.fault, self.missing = None, missing
         self.out_of_memory = "CUDA_ERROR_OUT_OF_MEMORY: as the driver explains it."
         self.loaded, self.compiled, self.waiting = {}, {}, []
+        self.calls = collections.Counter()
         self.buffers = weakref.WeakSet()
         self.ObjectCode = SimpleNamespace(from_ptx=self.from_ptx, from_cubin=self.from_cubin)
 
@@ -228,6 +233,7 @@ class Pretended:
         return "CUDA_SUCCESS", self.devices
 
     def cuMemcpyHtoDAsync(self, target, source, count, stream):
+        self.calls["copy"] += 1
         if not self.fault:
             ctypes.memmove(target, source, count)
         return self.says()
@@ -265,10 +271,15 @@ class Pretended:
             properties=SimpleNamespace(multiprocessor_count=2),
             memory_resource=SimpleNamespace(allocate=self.allocate, handle="pool"),
             set_current=lambda: None,
-            create_stream=lambda: SimpleNamespace(handle=7, sync=self.check),
+            create_stream=lambda: SimpleNamespace(handle=7, sync=self.synchronize),
         )
 
+    def synchronize(self):
+        self.calls["synchronize"] += 1
+        self.check()
+
     def allocate(self, size, stream):
+        self.calls["allocate"] += 1
         self.check()
         if self.taken + self.kept + size > self.total:  # the cached blocks are too small
             raise RuntimeError(self.out_of_memory)
@@ -293,11 +304,15 @@ class Pretended:
             self.check()
             assert entry == name
             self.loaded[name] = code
-            return kernel
+            return SimpleNamespace(handle=kernel)
 
         return SimpleNamespace(name=name, get_kernel=get_kernel)
 
     def launch(self, stream, config, kernel, *arguments):
+        self.calls["launch"] += 1
+        self.run(config.grid[:2], config.block[0], kernel.handle, arguments)
+
+    def run(self, grid, threads, kernel, arguments):
         self.check()
         rest, given = list(arguments), []
         for parameter in kernel.parameters:
@@ -311,7 +326,59 @@ class Pretended:
             given.append(value)
         assert not rest
         machine = Simulator()
-        machine.launch(machine.load(kernel), config.grid[:2], config.block[0], given, ())
+        machine.launch(machine.load(kernel), grid, threads, given, ())
+
+    # Graphs: a node is its number.
+
+    CUDA_KERNEL_NODE_PARAMS = SimpleNamespace
+
+    def cuGraphCreate(self, flags):
+        self.calls["graph"] += 1
+        return *self.says(), []
+
+    def cuGraphAddKernelNode(self, graph, before, count, parameters):
+        assert before == [len(graph) - 1][: len(graph)]  # a chain
+        assert count == len(before)
+        graph.append(self.described(parameters))
+        return *self.says(), len(graph) - 1
+
+    def cuGraphInstantiate(self, graph, flags):
+        return *self.says(), SimpleNamespace(nodes=list(graph))
+
+    def cuGraphExecKernelNodeSetParams(self, executable, node, parameters):
+        self.calls["parameters"] += 1
+        assert executable.nodes[node][:3] == self.described(parameters)[:3]
+        executable.nodes[node] = self.described(parameters)
+        return self.says()
+
+    def cuGraphLaunch(self, executable, stream):
+        assert stream == 7
+        self.calls["graph launch"] += 1
+        for node in executable.nodes if not self.fault else ():
+            self.run(*node)
+        return self.says()
+
+    def cuGraphExecDestroy(self, executable):
+        self.calls["destroyed"] += 1
+        return self.says()
+
+    cuGraphDestroy = cuGraphExecDestroy
+
+    def described(self, parameters):
+        """Read a launch from host memory, as the driver does."""
+        kernel = parameters.kern
+        assert (parameters.gridDimZ, parameters.blockDimY, parameters.blockDimZ) == (1, 1, 1)
+        words = []
+        for each in kernel.parameters:
+            dtype = np.dtype(each.type if each.passed == "value" else "i8")
+            words += [np.dtype("i8")] * 6 * (each.passed == "array") + [dtype]
+        places = (ctypes.c_void_p * len(words)).from_address(parameters.kernelParams)
+        arguments = [
+            np.frombuffer(ctypes.string_at(place, dtype.itemsize), dtype)[0]
+            for place, dtype in zip(places, words, strict=True)
+        ]
+        arguments = [int(x) if isinstance(x, np.int64) else x for x in arguments]
+        return (parameters.gridDimX, parameters.gridDimY), parameters.blockDimX, kernel, arguments
 
     # The compilers.
 

@@ -617,13 +617,13 @@ def test_prediction_without_the_backend_of_the_training(
 ) -> None:
     assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
     run = runs.Run.read(tmp_path)
-    run.backend = "elsewhere"
+    run.backend = "no_such_backend"
     run.write()
     assert cli.main(["predict", str(tmp_path), "0.1 0.2"]) == 0
     run.finished = False
     run.write()
     assert cli.main(["--resume", str(tmp_path)]) == 1
-    assert "no backend is called 'elsewhere'" in capsys.readouterr().err
+    assert "no backend is called 'no_such_backend'" in capsys.readouterr().err
     assert cli.main(["--resume", str(tmp_path), "--backend", "numpy"]) == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 import mt_tensor as mt
 from mt_tensor import errors
 from mt_tensor.core.extensions import BLOCKS
-from mt_tensor.mixed_precision.precision import asked
+from mt_tensor.mixed_precision.precision import active_precisions
 
 MATRIX = np.random.default_rng(0).uniform(0.1, 0.9, (3, 3)).astype("f4")
 
@@ -97,16 +97,16 @@ def test_a_parameter_is_converted_once_in_a_block(monkeypatch: pytest.MonkeyPatc
                 first = x @ weight
             for _ in range(2):
                 x @ weight
-            precision = asked.get()["cpu"]
+            precision = active_precisions.get()["cpu"]
             assert precision is not None
-            assert (precision.kept is None) is (cached is False)
-            assert len(precision.kept or ()) == (count if cached is not False else 0)
+            assert (precision.cache is None) is (cached is False)
+            assert len(precision.cache or ()) == (count if cached is not False else 0)
             before = (x @ weight).tolist()
             with mt.no_grad():
                 weight.mul_(2)
             assert (x @ weight).tolist() != before
         first.sum().backward()
-    assert not asked.get()
+    assert not active_precisions.get()
     assert BLOCKS.count == 0
 
 

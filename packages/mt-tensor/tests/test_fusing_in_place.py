@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_operators import Formula
-from mt_operators.core.elementary import where
 from mt_tensor.errors import BackendMismatchError, DTypeError, FusionError, InPlaceError, ShapeError
-from mt_tensor.large_arrays.updates import BLOCK, update_source
 
 
 @mt.fuse_in_place("place", "velocity")
@@ -116,13 +113,6 @@ def test_a_function_that_looks_at_elements_is_refused() -> None:
     assert x.tolist() == [1, -1]
 
 
-def test_what_numbers_alone_make_is_computed_once_and_not_for_each_block() -> None:
-    formula = Formula("f", 3, 1, lambda x, rate, decay: x * where(rate > 0, 1 - rate * decay, 2))
-    text = update_source(formula, ("row", "number", "number"), (0,))
-    each_block = text.partition("for lo in range(0, size, BLOCK):")[2].split()
-    assert " ".join(each_block) == "y0 = x0[lo : lo + BLOCK] mul(y0, n9, out=y0)"
-
-
 OPERATIONS = {
     "neg": 1,
     "abs": 1,
@@ -162,7 +152,7 @@ def test_any_program_does_what_its_steps_do(
             values.append(function(first > 0.5 if name == "where" else first, *others))
         return tuple(values[place % len(values)] + 0.0 * x for place in results)
 
-    size = 2 * BLOCK + 5 if long else 7
+    size = 40_005 if long else 7
     rng = np.random.default_rng(0)
     given_ = [mt.tensor(rng.standard_normal(size)) for _ in range(3)]
     wanted = program(*given_, 0.25)

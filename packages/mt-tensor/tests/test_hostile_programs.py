@@ -1850,3 +1850,37 @@ def test_what_varies_between_calls_is_seen_or_refused(name: str, backend: str) -
 def test_what_cannot_be_compared_is_refused(name: str, says: str) -> None:
     with pytest.raises(CompileError, match=says):
         CASES[name](mt.compile)
+
+
+def test_static_objects_are_compared_by_identity() -> None:
+    numbers = iter([2.0, 3.0])
+
+    @mt.compile(static=[numbers])
+    def times(x: mt.Tensor, given: Any) -> mt.Tensor:
+        return x * next(given)
+
+    assert times(row(1.0), numbers).tolist() == [2.0]
+    assert times(row(1.0), numbers).tolist() == [2.0]
+    with pytest.raises(CompileError, match="If it does not change, promise that"):
+        times(row(1.0), iter([4.0]))
+
+
+def test_static_variables_are_not_compared() -> None:
+    held = Holder(2.0)
+
+    @mt.compile(static=[held])
+    def times(x: mt.Tensor) -> mt.Tensor:
+        return held.times(x)
+
+    assert times(row(1.0)).tolist() == [2.0]
+    held.n = 3.0
+    assert times(row(1.0)).tolist() == [2.0]
+    held = Holder(4.0)
+    assert times(row(1.0)).tolist() == [4.0]
+
+
+def test_tensors_that_only_static_objects_lead_to_are_refused() -> None:
+    held = Holder(row(2.0))
+    times = mt.compile(held.times, static=[held])
+    with pytest.raises(CompileError, match="neither its arguments nor its variables lead"):
+        times(row(1.0))

@@ -1,4 +1,4 @@
-"""`mt bench --group steps`: whole training steps, captured or not, and those of torch and JAX.
+"""`mt bench --group steps`: whole training steps, compiled and eager, and those of torch and JAX.
 
 Each step has a process for each side, and these are measured in turn. The result is the minimum
 time, because threads have to wait on shared machines; if the median is far above it, the row
@@ -19,7 +19,7 @@ from mt.bench.measuring import Side, is_stalled
 from mt.bench.workloads import WORKLOADS
 from mt.elsewhere import missing
 
-CAPTURED, EAGER = "mt_tensor+compile", "mt_tensor"
+COMPILED, EAGER = "mt_tensor+compile", "mt_tensor"
 OTHERS = ("torch", "torch+compile", "jax")
 
 
@@ -51,7 +51,7 @@ class Row:
         name: the name of the step.
         threads: the number of threads.
         sides: the measurements, by the name of the side.
-        ratio: the captured minimum relative to the best of the others; None if there is no other.
+        ratio: the compiled minimum relative to the best of the others; None if there is no other.
         target: the maximum ratio to reach.
     """
 
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         write(options.json, "", "a")
     others = OTHERS if options.against == "torch" else ()
-    sides = [CAPTURED, EAGER, *(each for each in others if not missing([each.partition("+")[0]]))]
+    sides = [COMPILED, EAGER, *(each for each in others if not missing([each.partition("+")[0]]))]
     rows = []
     for threads in options.threads:
         print(f"backend {options.backend}, {threads} thread(s); minimum (median) in ms, peak in MB")
@@ -99,7 +99,7 @@ def measured(name: str, sides: list[str], backend: str, threads: int, rounds: in
             for side, each in running.items()
         }
     others = [found[side].minimum for side in having if side in OTHERS]
-    ratio = found[CAPTURED].minimum / min(others) if others else None
+    ratio = found[COMPILED].minimum / min(others) if others else None
     return Row(name, threads, found, ratio, WORKLOADS[name].target)
 
 
@@ -112,7 +112,5 @@ def lines(row: Row) -> list[str]:
         told.append(f"  {side:18} {times:24} {each.memory / 2**20:8.0f}{stalled}")
     if row.ratio is not None:
         above = "" if row.ratio <= row.target else "  above"
-        told.append(
-            f"  captured in the best of the others: {row.ratio:.2f}, target {row.target}{above}"
-        )
+        told.append(f"  compiled / best other: {row.ratio:.2f}, target {row.target:.2f}{above}")
     return told

@@ -12,6 +12,7 @@ import mt_cuda.compatibility  # Numba CUDA with new versions of NumPy
 import mt_cuda.cubins.cache  # machine code by NVRTC, on disk
 import mt_cuda.faults.availability  # errors if there is no GPU
 import mt_cuda.faults.lasting  # errors of failed kernels
+import mt_cuda.graphs.program  # a compiled program as one CUDA graph
 import mt_cuda.indexing.checks  # indices checked on the device
 import mt_cuda.integers  # quotients, shifts and powers of integers
 import mt_cuda.matrices.multiply  # products by cuBLAS, or at the speed of the hardware

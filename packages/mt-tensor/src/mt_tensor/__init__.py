@@ -56,7 +56,6 @@ if _find_spec("mt_tensor.methods") is not None:
     import mt_tensor.emulation.exactness
     import mt_tensor.emulation.narrow
     import mt_tensor.large_arrays.choices
-    import mt_tensor.large_arrays.updates
     import mt_tensor.pointwise.dtype_rules
     import mt_tensor.reductions.slices
     import mt_tensor.special.erf

@@ -36,7 +36,7 @@ from mt_operators.core.tracing import graph_of
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.core.casting import dtype_of
 from mt_tensor.core.contract import computation_type
-from mt_tensor.core.dtypes import Number
+from mt_tensor.core.dtypes import Number, NumberLike
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout as Contiguous
 from mt_tensor.core.layout import row_major
@@ -477,6 +477,10 @@ class CudaOps(TensorBackend):
         special: AbstractContextManager[None] | None = self.special("together")
         return special or super().together()
 
+    def program(self, calls: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+        """Return a function that launches all calls at once."""
+        return self.special("program", calls) or super().program(calls)
+
     def settle(self) -> None:
         """Launch the delayed calls of this thread."""
         queue = self.thread.queue
@@ -543,8 +547,10 @@ def _call(
     return Call(formula, types, dtype, shape, strides, aligned)
 
 
-def _number(value: Number, dtype: DType) -> np.generic:
+def _number(value: Any, dtype: DType) -> np.generic:
     """Convert a number to `dtype`, and then to the type of computations in `dtype`."""
+    if isinstance(value, NumberLike):  # one that is not known yet: see `graphs/`
+        return cast(np.generic, value.later(_number, dtype))
     number, convert = dtype.convert(value), computed(dtype).numpy.type
     if abs(number) <= LARGEST:
         return cast(np.generic, convert(number))

@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -72,6 +72,13 @@ class Memory:
     borrowed: bool = False
 
 
+class _Thread(threading.local):
+    """Whether the device is current, and what records allocations and launches (`graphs/`)."""
+
+    is_current = False
+    recording: Any = None
+
+
 @dataclass(eq=False, slots=True)
 class Loaded:
     """A loaded kernel.
@@ -97,7 +104,8 @@ class Gpu(Machine):
         stream: the stream of all work.
         pool: the memory pool.
         capability: the compute capability.
-        waiting: the last kernels launched since the host waited for the device.
+        waiting: the last kernels or graphs launched since the host waited for the device.
+        thread: the state of this thread.
         parts: the entries of `GPU` at creation.
 
     Raises:
@@ -114,11 +122,11 @@ class Gpu(Machine):
             self.stream = self.device.create_stream()
         except Exception as error:  # noqa: BLE001 - the message includes any error
             unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
-        self.waiting: deque[Kernel] = deque(maxlen=SUSPECTS)
+        self.waiting: deque[Any] = deque(maxlen=SUSPECTS)
         resource = self.device.memory_resource
         self.pool = self.parts["pool"](resource) if "pool" in self.parts else resource
-        self._current = threading.local()
-        self._current.is_set = True
+        self.thread = _Thread()
+        self.thread.is_current = True
         self._configs: dict[tuple[Grid, int], Any] = {}
         major, minor = self.device.compute_capability
         self.capability = (int(major), int(minor))
@@ -139,6 +147,8 @@ class Gpu(Machine):
         Raises:
             OutOfMemoryError: there is not enough memory.
         """
+        if self.thread.recording is not None:
+            return cast(Memory, self.thread.recording.allocate(count, dtype))
         self.make_current()
         size = max(count, 1) * dtype.itemsize
         try:
@@ -152,6 +162,7 @@ class Gpu(Machine):
 
     def upload(self, values: Array) -> Memory:
         """Copy an array to the device; the array may be changed afterwards."""
+        self.not_recorded("copies elements to the device")
         dtype = next(d for d in DTYPES.values() if d.numpy == values.dtype)
         memory = self.allocate(values.size, dtype)
         if values.size:
@@ -168,7 +179,7 @@ class Gpu(Machine):
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:
         """Wait for the device once, and copy the first elements of several allocations."""
-        self.make_current()
+        self.not_recorded("copies elements to the host")
         copies = [np.empty(count, memory.dtype.numpy) for memory, count in parts]
         for (memory, _), values in zip(parts, copies, strict=True):
             if values.size:
@@ -228,6 +239,9 @@ class Gpu(Machine):
         operands: Sequence[Any],
     ) -> None:
         """Enqueue a kernel on the stream."""
+        if self.thread.recording is not None:
+            self.thread.recording.launch(loaded, grid, threads, numbers, operands)
+            return
         self.make_current()
         config = self._configs.get((grid, threads))
         if config is None:
@@ -235,10 +249,7 @@ class Gpu(Machine):
                 self._configs.clear()
             config = self.core.LaunchConfig(grid=(*grid, 1), block=(threads, 1, 1))
             self._configs[grid, threads] = config
-        if loaded.arrays:
-            arguments = _flattened(loaded, operands)
-        else:
-            arguments = [x.address if isinstance(x, Memory) else x for x in operands]
+        arguments = arguments_of(loaded, operands)
         self.waiting.append(loaded.kernel)
         try:
             self.core.launch(self.stream, config, loaded.handle, *numbers, *arguments)
@@ -253,7 +264,7 @@ class Gpu(Machine):
         Raises:
             KernelError: a kernel failed, one of those in `waiting`.
         """
-        self.make_current()
+        self.not_recorded("waits for the device")
         try:
             self.stream.sync()
         except Exception as error:
@@ -268,9 +279,15 @@ class Gpu(Machine):
 
     def make_current(self) -> None:
         """Make the device current in this thread, if it is not yet."""
-        if not getattr(self._current, "is_set", False):
+        if not self.thread.is_current:
             self.device.set_current()
-            self._current.is_set = True
+            self.thread.is_current = True
+
+    def not_recorded(self, action: str) -> None:
+        """Make the device current for an action other than a launch; raise while recording."""
+        if self.thread.recording is not None:
+            raise KernelError(f"it {action}")
+        self.make_current()
 
     def check(self, returned: tuple[Any, ...]) -> None:
         """Raise KernelError if a driver call failed."""
@@ -284,12 +301,14 @@ class Gpu(Machine):
         return found or KernelError(f"{action} ({reason}).")
 
 
-def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
-    """Return the arguments for operands of which some are passed as Numba arrays.
+def arguments_of(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
+    """Return the arguments for operands, some of which may be passed as Numba arrays.
 
     A Numba array is seven parameters: two for the host's bookkeeping, the number and size of the
     elements, the address, the shape and the stride.
     """
+    if not loaded.arrays:
+        return [x.address if isinstance(x, Memory) else x for x in operands]
     parameters = loaded.kernel.parameters[-len(operands) :]
     arguments: list[Any] = []
     for parameter, part in zip(parameters, operands, strict=True):

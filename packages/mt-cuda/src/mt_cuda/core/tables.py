@@ -26,7 +26,8 @@ kernel:
 - `checked_indices(ops, index, size, where, negative)`: indices checked on the device;
   `download(ops, storage, count)` and `synchronize(ops)` raise the errors (`indexing/`);
 - `together(ops)`: a context in which `ops.thread.queue` is an object whose method `takes(call,
-  views, values)` delays a call, and whose method `settle()` launches delayed calls (`batching/`).
+  views, values)` delays a call, and whose method `settle()` launches delayed calls (`batching/`);
+- `program(ops, calls)`: the calls of a program as one launch (`graphs/`).
 """
 
 GPU: dict[str, Callable[..., Any]] = {}
@@ -36,6 +37,7 @@ GPU: dict[str, Callable[..., Any]] = {}
   the machine is initialized (`faults/`);
 - `error(gpu, action, reason)`: the error for an action that failed in the driver (`faults/`);
 - `allocate_again(gpu, size, count, dtype)`: free cached buffers, and allocate again (`memory/`);
+- `release(gpu)`: free memory that is kept for later, before that (`graphs/`);
 - `pool(resource)`: a pool of buffers on top of a memory resource (`memory/`);
 - `shared_memory(gpu)`: the interface for other libraries to access the memory (`memory/`);
 - `load(gpu, kernel)`: a kernel compiled by NVRTC, or loaded from disk (`cubins/`).

@@ -112,7 +112,7 @@ def _convolved(
         rows = outputs if transposed else inputs
         tile = convolution.choose(points, channels, groups, computed(dtype), ops.machine.size)
         form = convolution.Convolution(
-            dtype, tile, apart=through.apart, transposed=transposed, biased=bias is not None
+            dtype, tile, dilated=through.dilated, transposed=transposed, biased=bias is not None
         )
         steps = (inputs * taps, taps) if transposed else (taps, inputs * taps)
         sizes = {

@@ -99,14 +99,14 @@ class Convolution:
     Attributes:
         dtype: the dtype of the elements.
         tile: how a block computes its part.
-        apart: whether the source is dilated with zeros.
+        dilated: whether the source is dilated with zeros.
         transposed: whether taps are counted from the last one.
         biased: whether there is a bias.
     """
 
     dtype: DType
     tile: Tile
-    apart: bool
+    dilated: bool
     transposed: bool
     biased: bool
 
@@ -128,7 +128,7 @@ def convolution(form: Convolution) -> Kernel:
         f"totals = cuda.local.array(({tile.each_points}, {tile.each_channels}), {compute.name})",
         f"each = cuda.local.array({tile.each_points}, {compute.name})",
         *(f"{name} = cuda.local.array({rounds}, index32)" for name in POINT),
-        *windows.begin(form.apart),
+        *windows.begin(form.dilated),
         *windows.narrowed("points", "channels", "source_channels", "groups"),
         *_find_tile(tile),
         "inner = n_source_channels * taps",
@@ -152,7 +152,7 @@ def convolution(form: Convolution) -> Kernel:
         *_store(form),
     ]
     name = f"convolution_{form.dtype.name}_{tile.points}x{tile.channels}"
-    name += "_apart" * form.apart + "_turned" * form.transposed + "_biased" * form.biased
+    name += "_dilated" * form.dilated + "_turned" * form.transposed + "_biased" * form.biased
     parameters = [
         *numbers("points", "channels", "source_channels", "groups", *windows.NUMBERS),
         *numbers("weight_group", "weight_row", "weight_column"),
@@ -202,7 +202,7 @@ def _look(form: Convolution, rounds: int) -> Lines:
         "for j in range(count):",
         f"    for i in range({rounds}):",
         f"        value = {constant(0, compute)}",
-        *indented(indented(windows.look("value", value, "j", form.apart, "i"))),
+        *indented(indented(windows.look("value", value, "j", form.dilated, "i"))),
         f"        seen[{form.tile.points} * j + thread + {form.tile.threads} * i] = value",
     ]
 
@@ -227,11 +227,11 @@ def _load_kernels(form: Convolution) -> Lines:
 def _multiply(form: Convolution) -> Lines:
     """Return the lines that add the products of a strip to a thread's totals."""
     tile, lanes = form.tile, 16 // computed(form.dtype).itemsize
-    apart = tile.points // tile.each_points
+    step = tile.points // tile.each_points
     at = f"{tile.channels} * j + right"
     lines = [
         f"for i in range({tile.each_points}):",
-        f"    each[i] = seen[{tile.points} * j + down + {apart} * i]",
+        f"    each[i] = seen[{tile.points} * j + down + {step} * i]",
     ]
     for k in range(0, tile.each_channels, lanes):
         if tile.each_channels % lanes:

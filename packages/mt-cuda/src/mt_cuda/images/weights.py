@@ -72,7 +72,7 @@ def partial_sums(dtype: DType, tile: Tile) -> Kernel:
         f"grads = cuda.shared.array({tile.rows * pitch}, {compute.name})",
         f"seen = cuda.shared.array({tile.columns * pitch}, {compute.name})",
         f"totals = cuda.local.array({shape}, {compute.name})",
-        *windows.begin(apart=False),
+        *windows.begin(dilated=False),
         *windows.narrowed("points", "kernels", "source_channels", "groups", "span"),
         *_find_tile(tile),
         *_find_taps(tile, compute),
@@ -149,7 +149,7 @@ def _load(dtype: DType, tile: Tile, pitch: int) -> Lines:
         f"for i in range({tile.columns // lines}):",
         f"    e = line + {lines} * i",
         "    value = fill[e]",
-        *indented(windows.look("value", seen, "e", apart=False)),
+        *indented(windows.look("value", seen, "e", dilated=False)),
         f"    seen[{pitch} * e + lane] = value",
     ]
 

@@ -54,7 +54,7 @@ class Windows:
     between: Pair = (1, 1)
 
     @property
-    def apart(self) -> bool:
+    def dilated(self) -> bool:
         """Whether the source is dilated."""
         return self.between != (1, 1)
 
@@ -136,10 +136,10 @@ def narrowed(*names: str) -> Lines:
     return [f"n_{name} = index32({name})" for name in names]
 
 
-def begin(apart: bool) -> Lines:
+def begin(dilated: bool) -> Lines:
     """Return the first lines of a kernel with windows."""
     lines = narrowed(*(name for name in NUMBERS if not name.startswith("between")))
-    lines += narrowed(*(f"between_{way}" for way in WAYS)) if apart else []
+    lines += narrowed(*(f"between_{way}" for way in WAYS)) if dilated else []
     return [
         *lines,
         "point_plane = n_point_rows * n_point_columns",
@@ -147,7 +147,7 @@ def begin(apart: bool) -> Lines:
         "taps = n_tap_rows * n_tap_columns",
         *(
             f"high_{way} = n_low_{way} + "
-            + (f"(n_source_{way} - 1) * n_between_{way} + 1" if apart else f"n_source_{way}")
+            + (f"(n_source_{way} - 1) * n_between_{way} + 1" if dilated else f"n_source_{way}")
             for way in WAYS
         ),
     ]
@@ -193,21 +193,21 @@ def find_point(point: str, exists: str, i: str = "") -> Lines:
     ]
 
 
-def look(into: str, value: str, tap: str, apart: bool, i: str = "") -> Lines:
+def look(into: str, value: str, tap: str, dilated: bool, i: str = "") -> Lines:
     """Return the lines that set a variable to a point's element at a tap, if it is in the source.
 
     Args:
         into: the variable.
         value: the expression of the element at `at` of the source, counted from its first channel.
         tap: the position of the tap in the tables.
-        apart: whether the source is dilated.
+        dilated: whether the source is dilated.
         i: the index of `top` and `left`, if these are arrays.
     """
     index = f"[{i}]" if i else ""
     inside = [f"({x} >= n_low_{way}) & ({x} < high_{way})" for x, way in SEEN]
     back = [f"{x} -= n_low_{way}" for x, way in SEEN]
     read = [f"at = tap_at[{tap}] + row * n_source_columns + column", f"{into} = {value}"]
-    if apart:
+    if dilated:
         divides = " & ".join(f"({x} % n_between_{way} == 0)" for x, way in SEEN)
         whole = [f"{x} = {x} // n_between_{way}" for x, way in SEEN]
         read = [f"if {divides}:", *indented([*whole, *read])]

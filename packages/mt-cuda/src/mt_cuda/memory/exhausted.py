@@ -24,6 +24,8 @@ def allocate_again(gpu: Gpu, size: int, count: int, dtype: DType) -> Any:
         OutOfMemoryError: there still is not enough.
         KernelError: the driver has refused for another reason.
     """
+    if "release" in gpu.parts:
+        gpu.parts["release"](gpu)
     gc.collect()  # tensors in reference cycles
     gpu.synchronize()  # raises if it was another fault
     if isinstance(gpu.pool, Reuse):

@@ -24,6 +24,7 @@ class GpuMemory(SharedMemory):
 
     def address(self, storage: Memory) -> int:
         """Return the address of a storage."""
+        self._gpu.not_recorded("calls a library")
         return storage.address
 
     def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:

@@ -9,6 +9,7 @@ blocks: see `mt_tensor.randomness.blocks`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numb
 from mt_cuda.core.tables import SPECIAL_CASES
 from mt_cuda.tensors import planned_over_grid
 from mt_tensor import DType, TensorData, bfloat16, float16, float32, float64
-from mt_tensor.backends.extending import take_blocks
+from mt_tensor.backends.extending import NumberLike, take_blocks
 from mt_tensor.extending import Shape, size_of
 
 ROUNDS = 10
@@ -145,20 +146,24 @@ def _stores(drawn: Drawn) -> Lines:
     ]
 
 
-def random(
-    ops: CudaOps, generator: np.random.Generator, shape: Shape, dtype: DType
-) -> TensorData | None:
+def random(ops: CudaOps, generator: Any, shape: Shape, dtype: DType) -> TensorData | None:
     """Draw on the device, while the host only counts the blocks; None for the host to draw."""
     drawn, size = DRAWN.get(dtype), size_of(shape)
     if drawn is None or size == 0:
         return None
     count = -(-size // drawn.per_block)
-    (key0, key1), first = take_blocks(generator, count)
+    later = isinstance(generator, NumberLike)  # calls are recorded: see `graphs/`
+    counter = generator.later(counter_of, count) if later else counter_of(generator, count)
     plan = planned_over_grid(ops, (uniform, dtype), count)
-    values = (np.int64(size), np.int64(first), np.uint64(key0), np.uint64(key1))
     out = ops.empty(shape, dtype)
-    ops.launch(plan, (out,), values)
+    ops.launch(plan, (out,), (np.int64(size), *counter))
     return out
+
+
+def counter_of(generator: np.random.Generator, count: int) -> tuple[np.generic, ...]:
+    """Take blocks; return the number of the first one, and the two words of the key."""
+    (key0, key1), first = take_blocks(generator, count)
+    return np.int64(first), np.uint64(key0), np.uint64(key1)
 
 
 SPECIAL_CASES["random"] = random

@@ -28,6 +28,12 @@ from mt_tensor.core.contract import index_error as index_error
 from mt_tensor.core.generator import used_blocks as used_blocks
 from mt_tensor.randomness.blocks import Blocks as Blocks, take_blocks as take_blocks
 
+# What a compiled program passes to a backend; see `TensorBackend.program`.
+from mt_tensor.core.dtypes import NumberLike as NumberLike
+from mt_tensor.core.generator import drawing as drawing
+from mt_tensor.programs.pytree import PLAIN as PLAIN
+from mt_tensor.programs.pytree import leaves_in as leaves_in, map_leaves as map_leaves
+
 # Conversion of arrays and numbers, including bfloat16, which NumPy lacks.
 from mt_tensor.core.casting import (
     assign as assign,

@@ -377,6 +377,17 @@ class TensorBackend(ABC):
         """
         return nullcontext()
 
+    def program(self, calls: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+        """Return a function that does the same as `calls`, which may be faster.
+
+        Args:
+            calls: the calls of this backend that a compiled function makes, always the same ones.
+                It takes a list, which it empties, of what may differ: views, tuples with tensors
+                that a `FusedKernel` has saved, numbers, and generators. It returns a list of new
+                views, and of such tuples.
+        """
+        return calls
+
     def synchronize(self) -> None:  # noqa: B027 - most backends are synchronous
         """Wait for all pending work of this backend."""
 

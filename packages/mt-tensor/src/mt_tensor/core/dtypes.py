@@ -34,6 +34,10 @@ class NumberLike:
         """Return the number as a tensor of the backend and dtype of `tensor`."""
         raise NotImplementedError
 
+    def later(self, function: Any, *arguments: Any) -> Any:
+        """Return what a backend passes on in place of `function(number, *arguments)`."""
+        raise NotImplementedError
+
 
 class Settings(dict[str, Any]):
     """A dictionary with numbers that a compiled program may recompute at each run."""

@@ -56,8 +56,6 @@ SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
 """Functions registered from outside the core, for large arrays and for what NumPy lacks:
 
 - `where(condition, x, y)`: select elements as `np.where` does, faster in large arrays;
-- `update(formula, out, inputs)`: update views in place block by block, if the formula allows it;
-  return whether it did;
 - `16 bits(function)`: return a function of arrays that computes every step in float32;
 - `reduce(operator, source, shape, dims)`: reduce with an operator that has no ufunc.
 """

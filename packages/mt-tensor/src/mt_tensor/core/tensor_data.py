@@ -50,7 +50,7 @@ class TensorData(StorageMethods):
         array: the elements as a NumPy array over the same memory, if the storage is one.
     """
 
-    __slots__ = ("_array", "_storage", "_version", "layout")
+    __slots__ = ("__weakref__", "_array", "_storage", "_version", "layout")
 
     # `array` and `storage` are created from each other on first use. Until then `_array` is unset,
     # or `_storage` is None.

@@ -22,6 +22,8 @@ from mt_tensor.core.tensor import Tensor
 
 def one_number(name: str, value: Any) -> Number:
     """Return a number, given as such or as a tensor of one element."""
+    if value.__class__ is int or value.__class__ is float:
+        return value
     return as_number(name, value.item() if isinstance(value, Tensor) else value)
 
 

@@ -63,9 +63,9 @@ def arange(
     each = one_number("step", step)
     exact = isinstance(first, int) and isinstance(bound, int) and isinstance(each, int)
     finite = exact or all(map(math.isfinite, (first, bound, each)))
-    if dtype is None:
-        dtype = int64 if exact else get_default_dtype()
-    kind = _numeric("arange", dtype)
+    kind = int64 if exact else get_default_dtype()
+    if dtype is not None:
+        kind = _numeric("arange", dtype)
     sequence = _sequence(first, bound, each, kind) if finite else None
     if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")

@@ -345,7 +345,9 @@ def index_add_(
     if self._check_in_place(source):
         return self._replace(ScatterAdd.apply(self._before_change(), *added))
     dim, full_index, slices = added
-    read = apart(slices, self)._tensor, dim, apart(full_index, self)._tensor
+    if full_index.dtype is self.dtype:
+        full_index = apart(full_index, self)
+    read = apart(slices, self)._tensor, dim, full_index._tensor
     self.backend.scatter(*read, self._tensor, ADD)
     self._tensor.bump_version()
     return self

@@ -87,9 +87,13 @@ def _is_mask(entry: Any) -> bool:
 
 def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view of `x` for the basic entries of a key, and the picks from this view."""
+    if _is_mask(key) and key.backend is x.backend and x.is_contiguous():
+        dims = key.ndim
+        if dims and key.shape == x.shape[:dims]:  # one index instead of several
+            if dims > 1:
+                x, key = x.flatten(0, dims - 1), key.flatten()
+            return x, list(enumerate(nonzero_indices(key)))
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
-    if _is_mask(key) and key.ndim > 1 and key.shape == x.shape[: key.ndim] and x.is_contiguous():
-        x, entries = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
     shape = x._tensor.layout.shape
     entries = [_normalize_entry(x, entry) for entry in entries]
     used = sum(map(_dims_used, entries))

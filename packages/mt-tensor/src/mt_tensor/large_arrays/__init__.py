@@ -1,1 +1,1 @@
-"""Optimizations of the `numpy` backend for large arrays: blocks, in-place updates, no branches."""
+"""Optimizations of the `numpy` backend for large arrays: blocks, and no branches."""

@@ -17,7 +17,7 @@ from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.dtypes import DType, as_dtype, bfloat16, float16
 from mt_tensor.core.extensions import BLOCKS
 from mt_tensor.errors import DomainError, DTypeError
-from mt_tensor.mixed_precision.precision import CastCache, Precision, asked
+from mt_tensor.mixed_precision.precision import CastCache, Precision, active_precisions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -127,14 +127,14 @@ class autocast:  # noqa: N801 - torch's name
 
     def __enter__(self) -> autocast:
         """Enter the block."""
-        outer = asked.get()
+        outer = active_precisions.get()
         _, lower, float32, rounded = DEVICES[self.device]
         cache: CastCache | None = {} if self._caches else None
         for other in outer.values():
-            if other is not None and other.kept is not None and self._caches:
-                cache = other.kept
+            if other is not None and other.cache is not None and self._caches:
+                cache = other.cache
         mine = Precision(self.fast_dtype, lower, float32, rounded, cache) if self._enabled else None
-        self._entered.append(asked.set({**outer, self.device: mine}))
+        self._entered.append(active_precisions.set({**outer, self.device: mine}))
         with _lock:
             BLOCKS.count += 1
         return self
@@ -143,7 +143,7 @@ class autocast:  # noqa: N801 - torch's name
         """Exit the block."""
         with _lock:
             BLOCKS.count -= 1
-        asked.reset(self._entered.pop())
+        active_precisions.reset(self._entered.pop())
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R]:
         """Decorate a function to run in such a block."""
@@ -158,10 +158,10 @@ class autocast:  # noqa: N801 - torch's name
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Return whether an `autocast` block for a device type is active."""
-    return asked.get().get(_checked(device_type)) is not None
+    return active_precisions.get().get(_checked(device_type)) is not None
 
 
 def get_autocast_dtype(device_type: str) -> DType:
     """Return the 16-bit dtype of the active `autocast` block for a device type, or the default."""
-    now = asked.get().get(_checked(device_type))
+    now = active_precisions.get().get(_checked(device_type))
     return DEVICES[device_type][0] if now is None else now.dtype

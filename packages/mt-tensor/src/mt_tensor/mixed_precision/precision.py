@@ -33,17 +33,17 @@ class Precision:
         lower: the names of operations in 16 bits.
         float32: the names of operations in float32.
         rounded: the names of operations in float32 whose result has the dtype of the input.
-        kept: the cache of converted parameters; None to convert them each time.
+        cache: the cache of converted parameters; None to convert them each time.
     """
 
     dtype: DType
     lower: frozenset[str]
     float32: frozenset[str]
     rounded: frozenset[str]
-    kept: CastCache | None
+    cache: CastCache | None
 
 
-asked: ContextVar[Mapping[str, Precision | None]] = ContextVar(
+active_precisions: ContextVar[Mapping[str, Precision | None]] = ContextVar(
     "mt_tensor_precision", default=MappingProxyType({})
 )
 """The settings for each device type, in this thread or task."""
@@ -61,7 +61,7 @@ def in_precision(
         **{label: converted_argument(name, value) for label, value in settings.items()},
     )
     if first is not None and isinstance(result, Tensor) and first.dtype.is_narrow:
-        precision = asked.get().get(first.backend.device)
+        precision = active_precisions.get().get(first.backend.device)
         if precision is not None and name in precision.rounded:
             return cast(result, first.dtype)
     return result
@@ -80,7 +80,7 @@ def converted_argument(name: str, value: Any) -> Any:
         return [converted_argument(name, each) for each in value]
     if not isinstance(value, Tensor):
         return value
-    dtype, precision = value.dtype, asked.get().get(value.backend.device)
+    dtype, precision = value.dtype, active_precisions.get().get(value.backend.device)
     if precision is None or not dtype.is_floating_point or dtype is float64:
         return value
     if name in precision.lower:
@@ -91,7 +91,7 @@ def converted_argument(name: str, value: Any) -> Any:
 
 def _converted(x: Tensor, precision: Precision) -> Tensor:
     """Convert a tensor to 16 bits; a parameter is converted once per block."""
-    cache, dtype = precision.kept, precision.dtype
+    cache, dtype = precision.cache, precision.dtype
     if cache is None or x.dtype is dtype or not (x.requires_grad and x.is_leaf):
         return cast(x, dtype)
     key = (id(x), x._tensor.version, dtype, is_grad_enabled())

@@ -142,7 +142,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
             "they must all be equal."
         )
-    dim, parts = normalize_dim(dim, len(shape) + 1), _promoted(tensors, layouts)
+    dim = normalize_dim(dim, len(shape) + 1)
+    parts = tensors if len(layouts) == 1 else _promoted(tensors, layouts)
     views = [part._tensor for part in parts]
     if dim == len(shape):
         views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]

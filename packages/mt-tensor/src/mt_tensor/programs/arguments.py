@@ -12,11 +12,11 @@ from mt_tensor.core.extensions import BLOCKS
 from mt_tensor.core.registry import current_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.mixed_precision.precision import asked
+from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.products.precision import get_float32_matmul_precision
-from mt_tensor.programs.buffers import alias_group, alias_pattern
 from mt_tensor.programs.pytree import exact_key, flattened, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
+from mt_tensor.programs.storages import alias_group, alias_pattern
 
 
 class Arguments:
@@ -100,7 +100,8 @@ class Arguments:
 
 def _autocast_dtypes() -> Any:
     return tuple(
-        (device, None if each is None else each.dtype) for device, each in asked.get().items()
+        (device, None if each is None else each.dtype)
+        for device, each in active_precisions.get().items()
     )
 
 

@@ -4,55 +4,12 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
-
-import numpy as np
 
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.programs.program import Buffer, Opaque, Origin
-
-
-def storage_key(storage: Any) -> Any:
-    """Return a key that tells live storages apart: of arrays, the address and the dtype."""
-    if isinstance(storage, np.ndarray) and storage.size:
-        return storage.__array_interface__["data"][0], storage.dtype.str
-    return id(storage)
-
-
-def alias_group(storage: Any) -> Any:
-    """Return a key that is the same for live storages that share bytes."""
-    return id(_owner_of(storage))
-
-
-def _owner_of(storage: Any) -> Any:
-    """Return the object that owns the bytes of a storage."""
-    while isinstance(storage, (np.ndarray, memoryview)):
-        base = storage.base if isinstance(storage, np.ndarray) else storage.obj
-        if base is None:
-            break
-        storage = base
-    return storage
-
-
-def alias_pattern(storages: Iterable[Any]) -> Any:
-    """Return a key that is equal for storages that share bytes and addresses in the same way."""
-    found = list(storages)
-    groups, keys = list(map(alias_group, found)), list(map(storage_key, found))
-    return tuple(map(groups.index, groups)), tuple(map(keys.index, keys))
-
-
-def state_pattern(state: list[TensorData], given: Iterable[Any], fixed: frozenset[Any]) -> Any:
-    """Return the `alias_pattern` of tensors of the state.
-
-    It is None if one of them shares memory with an argument, or is in one of the alias groups of
-    fixed tensors.
-    """
-    groups = {alias_group(data.storage) for data in state}
-    others = (alias_group(data.storage) for data in given if isinstance(data, TensorData))
-    if groups.isdisjoint(fixed) and groups.isdisjoint(others):
-        return alias_pattern([data.storage for data in state])
-    return None
+from mt_tensor.programs.storages import alias_group, owner_of, storage_key
 
 
 class BufferTable:
@@ -61,14 +18,18 @@ class BufferTable:
     Storages that existed before are kept alive, so that no other gets their address. Those that
     calls allocate may be freed at any time, and are removed from the table then.
 
+    Args:
+        on_input: is called with the `storage_key` of each storage that existed before.
+
     Attributes:
         buffers: the buffers, by `storage_key`.
         changed: the alias groups that have been written to after their allocation.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, on_input: Callable[[Any], None]) -> None:
         self.buffers: dict[Any, Buffer] = {}
         self.changed: set[Any] = set()
+        self._on_input = on_input
         self._opaque: dict[int, Opaque] = {}
         self._groups: dict[int, object] = {}  # of allocated buffers, by the owner of the bytes
         self._alive: list[Any] = []
@@ -80,13 +41,14 @@ class BufferTable:
         key = storage_key(data.storage)
         buffer = self.buffers.get(key)
         if buffer is None:
-            owner = _owner_of(data.storage)
+            owner = owner_of(data.storage)
             if allocated:
                 self._groups.setdefault(id(owner), object())
                 self._remove_with(owner, self.buffers, key)
                 self._remove_with(owner, self._groups, id(owner))
             else:
                 self._alive.append(data.storage)
+                self._on_input(key)
             origin: Origin = "m" if allocated else "x"
             buffer = Buffer(data, self.group(owner), origin, next(self._count))
             self.buffers[key] = buffer
@@ -98,7 +60,7 @@ class BufferTable:
 
     def group(self, storage: Any) -> Any:
         """Return the alias group of a storage."""
-        owner = id(_owner_of(storage))
+        owner = id(owner_of(storage))
         return self._groups.get(owner, owner)
 
     def join(self, buffer: Buffer, other: Buffer) -> None:

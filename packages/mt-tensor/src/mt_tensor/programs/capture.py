@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,8 +14,9 @@ import numpy as np
 from mt_tensor.core.generator import used_blocks
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.mixed_precision.precision import asked
+from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.programs.arguments import Arguments
+from mt_tensor.programs.buffers import BufferTable
 from mt_tensor.programs.gradients import Gradients, boundary_of, record_gradients
 from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.recorder import Recorder
@@ -39,14 +40,22 @@ class Capture:
         CompileError: an argument or a variable of the function cannot be compared.
     """
 
-    def __init__(self, function: Callable[..., Any], rebound: set[Any], given: Arguments) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Arguments,
+        static: Sequence[Any],
+        rebound: set[Any],
+    ) -> None:
         self.function = function
+        self.static = static
         self.rebound = rebound
         self.given = given
         self.name = getattr(function, "__name__", type(function).__name__)
         self.replay: Replay | None = None
         self.reason = ""
-        if any(isinstance(each, np.ndarray) for each in given.objects):
+        changing = [each for each in given.objects if not any(each is other for other in static)]
+        if any(isinstance(each, np.ndarray) for each in changing):
             raise CompileError(
                 f"{self.name} was given a NumPy array, and a program would repeat its elements for "
                 "ever: pass a tensor, as from_numpy() makes it."
@@ -56,14 +65,15 @@ class Capture:
             value = slot.get()
             if value is not MISSING:
                 self._check_comparable(f"reads {name!r},", value)
-        self.snapshot = Snapshot([function, *given.leaves])
+        self.snapshot = Snapshot([function, *given.leaves], static)
 
     def _check_comparable(self, how: str, value: Any) -> None:
-        found = incomparable_in(value)
+        found = incomparable_in(value, self.static)
         if found is not None:
             raise CompileError(
                 f"{self.name} {how} an object of type {type(found).__name__}. A program could not "
-                "tell whether it has changed: pass tensors, plain values or containers of these."
+                "tell whether it has changed: pass tensors, plain values or containers of these. "
+                "If it does not change, promise that: compile(..., static=[...])."
             )
 
     def run(self) -> Any:
@@ -73,21 +83,25 @@ class Capture:
             CompileError: no program can do what the function did.
         """
         given = self.given
-        recorder = Recorder(self.name, SymbolicNumbers(self.snapshot))
+        buffers = BufferTable(self.snapshot.keep_gradients)
+        recorder = Recorder(self.name, SymbolicNumbers(self.snapshot), buffers)
         structure = structure_of((given.args, given.kwargs))
         recorder.drawn.update(dict.fromkeys(self.snapshot.generators, 0))
         states = {each: (each.numpy, used_blocks(each.numpy)) for each in recorder.drawn}
         others = _states_of_other_generators()
         uncached = {
-            device: None if each is None else replace(each, kept=None)
-            for device, each in asked.get().items()
+            device: None if each is None else replace(each, cache=None)
+            for device, each in active_precisions.get().items()
         }
-        cached = asked.set(uncached)  # so that the conversions of autocast are recorded, too
+        self.snapshot.forget_gradients()
+        versions = [(data, data.version) for _, (data, *_) in self.snapshot.tensors.values()]
+        cached = active_precisions.set(uncached)  # to record the conversions of autocast, too
         try:
             with recorder, recorder.numbers.watched(), _boundaries(given) as variables:
                 result = self.function(*given.args, **given.kwargs)
         finally:
-            asked.reset(cached)
+            active_precisions.reset(cached)
+            self.snapshot.find_gradients()
         self._check_randomness(recorder, states, others)
         code = ReplayWriter(recorder, self.snapshot, given, self.rebound)
         try:
@@ -109,7 +123,7 @@ class Capture:
         """Record the gradients, unless hooks or Functions change the state meanwhile."""
         if not any(isinstance(x, Tensor) and x.requires_grad for x in leaves_in(result)):
             return None
-        before = Snapshot([self.function, *self.given.leaves])
+        before = Snapshot([self.function, *self.given.leaves], self.static)
         gradients = record_gradients(code, variables, result)
         if next(before.changed(), None) or before.changed_container() is not None:
             before.restore()

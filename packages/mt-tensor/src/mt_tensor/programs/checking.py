@@ -6,7 +6,7 @@ results and side effects of the two are compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,10 @@ TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-8}
 class State:
     """The state that a function can reach before a call, with copies of all elements."""
 
-    def __init__(self, function: Callable[..., Any], given: Arguments) -> None:
-        self.snapshot = Snapshot([function, *given.leaves])
+    def __init__(
+        self, function: Callable[..., Any], given: Arguments, static: Sequence[Any]
+    ) -> None:
+        self.snapshot = Snapshot([function, *given.leaves], static)
         self.elements = [
             (tensor.backend, data, tensor.backend.copy(data, data.layout.contiguous))
             for tensor, (data, *_) in self.snapshot.tensors.values()
@@ -58,7 +60,9 @@ class State:
         return found
 
 
-def run_checked(function: Callable[..., Any], given: Arguments, replay: Replay) -> Any:
+def run_checked(
+    function: Callable[..., Any], given: Arguments, static: Sequence[Any], replay: Replay
+) -> Any:
     """Run a function and its program from the same state; return the result of the program.
 
     Returns:
@@ -67,7 +71,7 @@ def run_checked(function: Callable[..., Any], given: Arguments, replay: Replay) 
     Raises:
         CompileError: the two differ.
     """
-    state = State(function, given)
+    state = State(function, given, static)
     expected = state.outcome(function(*given.args, **given.kwargs))
     state.restore()
     result = replay.run(given)

@@ -1,4 +1,12 @@
-"""Code generation: a program becomes a Python function of its guards, calls and effects.
+"""Code generation: a program becomes two Python functions: its calls, and its guards and effects.
+
+    def calls(a):
+        [v0, s1] = a
+        a.clear()
+        v2 = f0(v0, k6)
+        v3 = f1(k7, v2, v0, s1)
+        del v0, v2
+        return [v3]
 
     def run(a, u):
         try:
@@ -6,14 +14,13 @@
             n0 = c7['lr']
         except LOOKUP_ERRORS:
             return MISS
-        v0 = a[0]
-        v1 = f0(v0, k6)
-        v2 = f1(k7, v1, v0)
-        del v1
-        p2._grad = make(v2, b0)
-        return make(v2, b0)
+        v = [a[0], (n0 * 2)]
+        [v3] = calls(v)
+        p2._grad = make(v3, b0)
+        return make(v3, b0)
 
-A replay does nothing else: no dispatch, promotion or broadcasting, and no recording of gradients.
+A replay does nothing else: no dispatch, promotion or broadcasting, and no recording of gradients. A
+backend may replace `calls` by a function that does the same (`TensorBackend.program`).
 """
 
 from __future__ import annotations
@@ -22,20 +29,23 @@ import itertools
 from collections.abc import Callable, Container
 from typing import Any
 
-from mt_tensor.core.generator import drawing, numbers_of
+from mt_tensor.core.contract import TensorBackend
+from mt_tensor.core.generator import current_generator, drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.programs.buffers import state_pattern
 from mt_tensor.programs.program import (
     Instruction,
     Opaque,
+    Operand,
     Program,
     RandomSource,
     TensorView,
     View,
     last_uses,
     operands_in,
+    views_of,
 )
 from mt_tensor.programs.snapshot import same, same_items
+from mt_tensor.programs.storages import state_pattern
 from mt_tensor.programs.symbolic_numbers import SymbolicNumber
 
 MISS = object()
@@ -44,7 +54,7 @@ MISS = object()
 LOOKUP_ERRORS = (KeyError, IndexError, AttributeError, ValueError, ArithmeticError)
 """Errors of guards that read state which is no longer there."""
 
-LETTERS = {View: "v", TensorView: "t", Opaque: "o"}
+LETTERS = {View: "v", TensorView: "t", Opaque: "o", RandomSource: "g", SymbolicNumber: "s"}
 """The first letters of local names."""
 
 
@@ -55,12 +65,12 @@ def _draw(function: Callable[..., Any], generator: Any, *arguments: Any) -> Any:
 
 
 class CodeWriter:
-    """Writes the code of a function that runs a program.
+    """Writes the code of the functions that run a program.
 
     Attributes:
         names: the global names of the code, and their values.
         guards: the lines that return `MISS` if the program is not valid.
-        lines: the other lines.
+        lines: the other lines of `run`, or of `calls` while these are written.
     """
 
     def __init__(self) -> None:
@@ -72,6 +82,7 @@ class CodeWriter:
             "make": Tensor._make,
             "state_pattern": state_pattern,
             "numbers_of": numbers_of,
+            "current_generator": current_generator,
             "draw": _draw,
         }
         self.guards: list[str] = []
@@ -79,6 +90,10 @@ class CodeWriter:
         self._constants: dict[int, str] = {}
         self._names: dict[View | TensorView | Opaque, str] = {}
         self._locals: dict[Any, list[Any]] = {}  # the operands that an alias group keeps alive
+        self._bound: dict[View | Opaque, str] = {}
+        self._parameters: dict[str, str] | None = None  # of `calls` while it is written
+        self._calls: list[str] = []
+        self._backends: set[TensorBackend] = set()
         self._count = itertools.count()
 
     # --- Names ----------------------------------------------------------------------------------
@@ -93,24 +108,48 @@ class CodeWriter:
 
     def assign(self, operand: View | TensorView | Opaque, code: str) -> str:
         """Assign an expression to a local name, which stands for an operand from now on."""
-        name = self._names[operand] = f"{LETTERS[type(operand)]}{next(self._count)}"
-        view = operand.view if isinstance(operand, TensorView) else operand
-        root = view.buffer.group if isinstance(view, View) else view
-        self._locals.setdefault(root, []).append(operand)
+        name = self._local(operand, f"{LETTERS[type(operand)]}{next(self._count)}")
         self.lines.append(f"{name} = {code}")
         return name
 
+    def bind(self, operand: View | Opaque, code: str) -> None:
+        """Let an operand be the value of an expression, which is evaluated where it is used."""
+        self._bound[operand] = code
+
+    def _local(self, operand: View | TensorView | Opaque, name: str) -> str:
+        """Let a local name stand for an operand until its last use."""
+        self._names[operand] = name
+        view = operand.view if isinstance(operand, TensorView) else operand
+        root = view.buffer.group if isinstance(view, View) else view
+        self._locals.setdefault(root, []).append(operand)
+        return name
+
+    def _name(self, operand: View | Opaque) -> str | None:
+        """Return the name of an operand, or its expression; None if there is neither."""
+        if operand in self._names or operand not in self._bound:
+            return self._names.get(operand)
+        code = self._passed(operand, self._bound[operand])
+        return code if self._parameters is None else self._local(operand, code)
+
+    def _passed(self, operand: Operand, code: str) -> str:
+        """Return an expression; inside `calls`, the name of the parameter that gets its value."""
+        if self._parameters is None:
+            return code
+        if code not in self._parameters:
+            self._parameters[code] = f"{LETTERS[type(operand)]}{next(self._count)}"
+        return self._parameters[code]
+
     def _view(self, view: View) -> str:
         """Return the name of a view; make it from the view through which its buffer comes."""
-        if view not in self._names:
-            buffer, layout = view.buffer, view.layout
-            base = self._names.get(buffer.view)
+        name, buffer, layout = self._name(view), view.buffer, view.layout
+        if name is None:
+            base = self._name(buffer.view)
             if base is not None:
                 return self.assign(view, f"{base}.with_layout({self.constant(layout)})")
             same = layout is buffer.layout  # a constant
             data = buffer.data if same else buffer.data.with_layout(layout)
-            self._names[view] = self.constant(data)
-        return self._names[view]
+            name = self._names[view] = self.constant(data)
+        return name
 
     def new_tensor(self, operand: TensorView) -> str:
         """Return an expression that makes a tensor."""
@@ -131,7 +170,11 @@ class CodeWriter:
     # --- Instructions ---------------------------------------------------------------------------
 
     def instructions(self, program: Program) -> None:
-        """Write the calls of a program, each followed by a `del` of what is no longer needed."""
+        """Write the calls of a program as the function `calls`, and a call of it.
+
+        Each is followed by a `del` of what is no longer needed.
+        """
+        run, self.lines, self._parameters = self.lines, [], {}
         last = last_uses(program.instructions, program.live_out)
         ending: dict[int, list[Any]] = {}
         for root, position in last.items():
@@ -146,6 +189,15 @@ class CodeWriter:
             ]
             if dead:
                 self.lines.append(f"del {', '.join(dead)}")
+        made: list[Any] = [each for each in program.outputs if isinstance(each, Opaque)]
+        made += [view.buffer.view for view in views_of(program.outputs) if view.buffer.allocated]
+        outputs = {each: self._names[each] for each in made if each not in self._bound}
+        returned = ", ".join(outputs.values())
+        parameters = ", ".join(self._parameters.values())
+        self._calls = [f"[{parameters}] = a", "a.clear()", *self.lines, f"return [{returned}]"]
+        self._backends = {each.backend for each in program.instructions}
+        self.lines = [*run, f"v = [{', '.join(self._parameters)}]", f"[{returned}] = calls(v)"]
+        self._names, self._parameters = outputs, None
 
     def _instruction(self, instruction: Instruction, consumed: Container[Any]) -> None:
         function = self.constant(instruction.function, "f")
@@ -155,7 +207,7 @@ class CodeWriter:
         ]
         code = f"{function}({', '.join(arguments)})"
         if instruction.name == "random":
-            generator = self.constant(instruction.arguments[0].generator)
+            generator = self._generator(instruction.arguments[0])
             code = f"draw({function}, {', '.join((generator, *arguments[1:]))})"
         if isinstance(instruction.results, View):
             self.assign(instruction.results, code)
@@ -165,6 +217,12 @@ class CodeWriter:
             self.lines.append("r = None")
         else:
             self.lines.append(code)
+
+    def _generator(self, source: RandomSource) -> str:
+        given = source.generator
+        return self._passed(
+            source, "current_generator()" if given is None else self.constant(given)
+        )
 
     def _unpack(self, results: Any, code: str, consumed: Container[Any]) -> None:
         """Assign the parts of a result to local names."""
@@ -183,11 +241,11 @@ class CodeWriter:
         if isinstance(value, TensorView):
             return self._names.get(value) or self.assign(value, self.new_tensor(value))
         if isinstance(value, Opaque):
-            return self._names[value]
+            return str(self._name(value))
         if isinstance(value, RandomSource):
-            return f"numbers_of({self.constant(value.generator)})"
+            return f"numbers_of({self._generator(value)})"
         if isinstance(value, SymbolicNumber):
-            return value.code
+            return self._passed(value, value.code)
         if value is None or value is True or value is False:
             return repr(value)
         if not isinstance(value, (tuple, list, dict)) or not operands_in(value):
@@ -200,15 +258,18 @@ class CodeWriter:
             return f"{self.constant(type(value))}({inner})"
         return f"[{inner}]" if isinstance(value, list) else f"({inner},)"
 
-    def function(self) -> Callable[..., Any]:
+    def function(self, runs_once: bool = False) -> Callable[..., Any]:
         """Compile the code, and return the function; its docstring is the code."""
-        body = ["def run(a, u):"]
+        body = ["def calls(a):", *(f"    {line}" for line in self._calls), "def run(a, u):"]
         if self.guards:
             body += ["    try:", *(f"        {line}" for line in self.guards)]
             body += ["    except LOOKUP_ERRORS:", "        return MISS"]
         body += [f"    {line}" for line in self.lines]
         code = "\n".join(body)
         exec(compile(code, "<program>", "exec"), self.names)
+        if len(self._backends) == 1 and not runs_once:
+            (backend,) = self._backends
+            self.names["calls"] = backend.program(self.names["calls"])
         run: Callable[..., Any] = self.names["run"]
         run.__doc__ = code
         return run

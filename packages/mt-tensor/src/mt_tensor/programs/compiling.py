@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import MethodType
 from typing import Any
 
@@ -48,14 +48,18 @@ class Compiled:
     Attributes:
         function: the original function.
         check: every how many replays the function runs as well, and is compared; 0 for never.
+        static: objects that do not change, so that programs do not compare what they lead to.
         program: the program of the last call, to print; None if there is none.
     """
 
-    def __init__(self, function: Callable[..., Any], check: int = 0) -> None:
+    def __init__(
+        self, function: Callable[..., Any], check: int = 0, static: Iterable[Any] = ()
+    ) -> None:
         if not callable(function):
             raise TypeError(f"compile() takes a function; {function!r} was given.")
         self.function = function
         self.check = as_integer("check", check, least=0)
+        self.static = tuple(static)
         self.program: Program | None = None
         self._replays: list[Replay] = []  # the latest first
         self._runs = 0
@@ -88,7 +92,7 @@ class Compiled:
                     continue
                 self._runs += 1
                 if self.check and self._runs % self.check == 0:
-                    result = run_checked(self.function, given, replay)
+                    result = run_checked(self.function, given, self.static, replay)
                 else:
                     result = replay.run(given)
                 if result is not MISS:
@@ -99,7 +103,7 @@ class Compiled:
     def _record(self, given: Arguments) -> Any:
         """Run the function, and keep its program if it has one."""
         difference = self._difference(given)
-        capture = Capture(self.function, self._rebound, given)
+        capture = Capture(self.function, given, self.static, self._rebound)
         result = capture.run()
         capture.snapshot.release()
         given.release()

@@ -6,7 +6,7 @@ of `import mt_tensor`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 from mt_tensor.core.tensor import Tensor
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 
 
 @overload
-def compile(function: Callable[..., Any], *, check: int = 0) -> Compiled: ...
+def compile(
+    function: Callable[..., Any], *, check: int = 0, static: Iterable[Any] = ()
+) -> Compiled: ...
 
 
 @overload
-def compile(*, check: int = 0) -> Callable[[Callable[..., Any]], Compiled]: ...
+def compile(
+    *, check: int = 0, static: Iterable[Any] = ()
+) -> Callable[[Callable[..., Any]], Compiled]: ...
 
 
-def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> Any:
+def compile(
+    function: Callable[..., Any] | None = None, *, check: int = 0, static: Iterable[Any] = ()
+) -> Any:
     """Compile a function: record its first call as a program, and replay that.
 
     >>> import mt_tensor as mt
@@ -53,6 +59,8 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
             Without one, `compile(check=...)` is a decorator.
         check: every how many replays the function also runs, from the same state, and results and
             side effects of the two are compared; 0 for never.
+        static: objects among the arguments or variables that the caller promises not to change. A
+            program compares only their identity, so that they may be of any type.
 
     Raises:
         CompileError: on a call, if the function reads elements on the host, or uses something that
@@ -63,8 +71,8 @@ def compile(function: Callable[..., Any] | None = None, *, check: int = 0) -> An
     from mt_tensor.programs.compiling import Compiled
 
     if function is None:
-        return lambda function: Compiled(function, check)
-    return Compiled(function, check)
+        return lambda function: Compiled(function, check, static)
+    return Compiled(function, check, static)
 
 
 def lazy() -> Lazy:

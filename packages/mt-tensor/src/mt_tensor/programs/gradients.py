@@ -167,8 +167,7 @@ def _backward(recorder: Recorder, result: Tensor, inputs: Sequence[Any]) -> tupl
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Recorder(f"gradient of {recorder.name}", recorder.numbers)
-    own.buffers = recorder.buffers
+    own = Recorder(f"gradient of {recorder.name}", recorder.numbers, recorder.buffers)
     seed = own.view(ones)
     places = dict.fromkeys(inputs)
     before = recording.set(False)
@@ -194,7 +193,7 @@ def _compiled(program: Program, inputs: Sequence[View | Opaque]) -> Any:
     optimize(program)
     code = CodeWriter()
     for at, each in enumerate(inputs):
-        code.assign(each, f"a[{at}]")
+        code.bind(each, f"a[{at}]")
     code.instructions(program)
     gradients = ["None" if each is None else code.new_tensor(each) for each in program.results]
     code.lines.append(f"return [{', '.join(gradients)}]")

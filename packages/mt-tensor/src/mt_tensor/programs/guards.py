@@ -17,8 +17,23 @@ def add_guards(code: ReplayWriter) -> None:
     for slot, value in snapshot.slots:
         if slot.id not in numbers.inputs:
             _guard_slot(code, slot, value)
+    _load_numbers(code)
+    for condition, result in dict.fromkeys(numbers.guards):
+        code.guard(f"{condition} is {result}")
+    for key, (tensor, slots) in snapshot.tensors.items():
+        grad, place = slots[1], f"{code.tensor(tensor)}._grad"
+        if isinstance(grad, Tensor) and code.tensor(grad) != place:  # also an argument, or shared
+            code.guard(f"{place} is {code.tensor(grad)}")
+        if key in code.positions:  # the rest is in the key of the arguments
+            code.guard_same(f"{code.tensor(tensor)}._watch", slots[-2], False)
+        elif key in code.slots or key not in code.owners:
+            _guard_tensor(code, tensor, slots)
+
+
+def _load_numbers(code: ReplayWriter) -> None:
+    """Assign the numbers of optimizers to local names, and require their types."""
     count = itertools.count(1)
-    for slot, value in numbers.inputs.values():
+    for slot, value in code.recorder.numbers.inputs.values():
         place, parts = code.slot(slot), [("", value)]
         if isinstance(value, tuple):
             code.guard(f"type({place}) is tuple and len({place}) == {len(value)}")
@@ -27,16 +42,6 @@ def add_guards(code: ReplayWriter) -> None:
             name = f"n{next(count)}"
             code.guards.append(f"{name} = {place}{index}")
             code.guard(f"type({name}) is {type(each).__name__}")
-    for condition, result in dict.fromkeys(numbers.guards):
-        code.guard(f"{condition} is {result}")
-    for key, (tensor, slots) in snapshot.tensors.items():
-        grad, place = slots[1], f"{code.tensor(tensor)}._grad"
-        if grad is not None and code.tensor(grad) != place:  # an argument, or in several places
-            code.guard(f"{place} is {code.tensor(grad)}")
-        if key in code.positions:  # the rest is in the key of the arguments
-            code.guard_same(f"{code.tensor(tensor)}._watch", slots[-2], False)
-        elif key in code.slots or key not in code.owners:
-            _guard_tensor(code, tensor, slots)
 
 
 def _guard_containers(code: ReplayWriter) -> None:

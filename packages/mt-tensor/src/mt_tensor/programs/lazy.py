@@ -19,11 +19,11 @@ from mt_autodiff.core.mode import recording
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import folded_shape
 from mt_tensor.core.tensor_data import TensorData
-from mt_tensor.programs.buffers import alias_group, storage_key
 from mt_tensor.programs.code_writer import CodeWriter
 from mt_tensor.programs.optimization import eliminate_dead_code, optimize
 from mt_tensor.programs.program import Buffer, Instruction, Program, View
 from mt_tensor.programs.pytree import map_leaves
+from mt_tensor.programs.storages import alias_group, storage_key
 from mt_tensor.tape import Call, Tape, active_tapes, capturing
 
 MOST = 16
@@ -146,7 +146,7 @@ class Lazy(Tape):
         before = recording.set(False)
         try:
             with self.paused():
-                results = code.function()(None, None)
+                results = code.function(runs_once=True)(None, None)
         finally:
             recording.reset(before)
         for buffer, data in zip(outputs, results, strict=True):

@@ -17,7 +17,6 @@ from mt_tensor.programs.program import (
     Buffer,
     Instruction,
     Program,
-    View,
     last_uses,
     shared_groups,
     substitute,
@@ -29,7 +28,6 @@ def optimize(program: Program) -> Program:
     live_out, calls = program.live_out, program.instructions
     calls = fold_constants(calls, live_out)
     calls = eliminate_dead_code(calls, live_out)
-    calls = eliminate_common_subexpressions(calls, live_out)
     calls = elide_copies(calls, live_out)
     calls = fuse_elementwise(calls, live_out)
     calls = hoist_checks(calls)
@@ -69,44 +67,6 @@ def eliminate_dead_code(calls: Sequence[Instruction], live_out: Iterable[Any]) -
             rest.append(call)
             live |= call.uses
     return rest[::-1]
-
-
-def eliminate_common_subexpressions(
-    calls: Sequence[Instruction], live_out: set[Any]
-) -> list[Instruction]:
-    """Remove instructions that compute what an earlier one has computed from the same buffers."""
-    fixed = _changed_groups(calls) | live_out
-    first_by_key: dict[Any, Instruction] = {}
-    replacements: dict[Buffer, Buffer] = {}
-    rest = []
-    for original in calls:
-        call = substitute(original, replacements)
-        is_candidate = (call.pure or call.name == "checked_indices") and len(call.makes) == 1
-        is_candidate = is_candidate and all(isinstance(each, View) for each in call.operands)
-        if is_candidate and fixed.isdisjoint(call.uses | call.defines):
-            first = first_by_key.setdefault(_key(call), call)
-            if first is not call:
-                replacements[call.makes[0].buffer] = first.makes[0].buffer
-                continue
-        rest.append(call)
-    return rest
-
-
-def _key(call: Instruction) -> Any:
-    """Return a key that is the same for instructions that compute the same."""
-
-    def of(value: Any) -> Any:
-        if isinstance(value, (tuple, list)):
-            return tuple(map(of, value))
-        if isinstance(value, float):
-            return value.hex()
-        if isinstance(value, (bool, int, str, type(None))):
-            return type(value), value
-        return value if isinstance(value, View) else id(value)
-
-    options = tuple(sorted((name, of(value)) for name, value in call.options.items()))
-    function = (call.name, id(call.backend)) if call.formula is None else id(call.formula)
-    return function, of(call.arguments), options
 
 
 def elide_copies(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:

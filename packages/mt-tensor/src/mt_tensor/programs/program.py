@@ -232,6 +232,7 @@ class Program:
         instructions: the instructions.
         results: the operands that the function returns.
         outputs: the views and opaque values that outlive a replay: results, and what is stored.
+        calls: the function that runs them; a backend may have replaced it.
         recorded: the number of instructions before any optimization.
         eager_peak: `peak` before any optimization.
     """
@@ -240,6 +241,7 @@ class Program:
     instructions: list[Instruction]
     results: Sequence[Any]
     outputs: Sequence[View | Opaque]
+    calls: Callable[..., Any] | None = field(init=False, default=None)
     recorded: int = field(init=False)
     eager_peak: int = field(init=False)
 

@@ -20,10 +20,11 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.kernels.fused import FusedKernel
-from mt_tensor.programs.buffers import BufferTable, storage_key
+from mt_tensor.programs.buffers import BufferTable
 from mt_tensor.programs.program import Instruction, Opaque, RandomSource, TensorView, View
 from mt_tensor.programs.pytree import leaves_in, map_leaves
 from mt_tensor.programs.recorded_kernels import RecordedKernel, Saved
+from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.symbolic_numbers import SymbolicNumber, SymbolicNumbers
 from mt_tensor.programs.user_code import is_user_module, user_location
 from mt_tensor.randomness.state import generator_of
@@ -46,14 +47,14 @@ class Recorder(Tape):
 
     captures = True
 
-    def __init__(self, name: str, numbers: SymbolicNumbers) -> None:
+    def __init__(self, name: str, numbers: SymbolicNumbers, buffers: BufferTable) -> None:
         super().__init__()
         self.name = name
         self.numbers = numbers
         self.instructions: list[Instruction] = []
         self.drawn = {current_generator(): 0}
         self.has_failed = False
-        self.buffers = BufferTable()
+        self.buffers = buffers
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a function without recording its backend calls."""

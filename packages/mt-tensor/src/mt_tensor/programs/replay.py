@@ -11,7 +11,6 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.arguments import Arguments
-from mt_tensor.programs.buffers import alias_group, state_pattern, storage_key
 from mt_tensor.programs.code_writer import MISS
 from mt_tensor.programs.effects import Effects
 from mt_tensor.programs.gradients import Gradients
@@ -21,6 +20,7 @@ from mt_tensor.programs.program import Buffer, Program, View
 from mt_tensor.programs.pytree import PLAIN, Copies, leaves_in, map_leaves
 from mt_tensor.programs.recorder import WITHOUT_ALIASES
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
+from mt_tensor.programs.storages import alias_group, state_pattern, storage_key
 from mt_tensor.recording.functions import with_base
 
 
@@ -48,6 +48,7 @@ class Replay:
         self._objects = code.given.objects  # alive, so that no other object gets their `id`
         self._must_not_alias, self._must_alias = _alias_guards(code)
         self._run = code.function()
+        program.calls = code.names["calls"]
         self._structure = map_leaves(result, lambda _: None)
         self._is_single = isinstance(result, Tensor)
         self._gradients = gradients
@@ -109,8 +110,8 @@ def build_replay(code: ReplayWriter, result: Any, gradients: Gradients | None) -
     program = optimize(Program(recorder.name, recorder.instructions, returned, outputs))
     add_guards(code)
     _load_inputs(code, program)
-    start = len(code.lines)
     code.instructions(program)
+    start = len(code.lines) - 1
     for buffer in changed:
         if not buffer.allocated:
             code.lines.append(f"{code.expression(buffer.view)}.bump_version()")
@@ -166,7 +167,7 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
             continue
         if key in paths:
             path, buffer.data = paths[key]
-            code.assign(buffer.view, path)
+            code.bind(buffer.view, path)
         elif key not in fixed and buffer.data._version is not UNCHANGED:
             _refuse_input(code, buffer)
     loaded = {storage_key(each.data.storage) for each in used if each.origin == "x"}
@@ -203,8 +204,8 @@ def _guard_aliases(code: ReplayWriter, variable: dict[str, TensorData]) -> None:
     pattern = state_pattern(list(variable.values()), code.given.data, fixed)
     if pattern is None:
         raise NotReplayable("a gradient or a tensor that it replaces shares memory with another")
-    now = f"state_pattern([{', '.join(variable)}], a, {code.constant(fixed)})"
-    code.guard(f"{now} == {code.constant(pattern)}")
+    found = f"state_pattern([{', '.join(variable)}], a, {code.constant(fixed)})"
+    code.guard(f"{found} == {code.constant(pattern)}")
 
 
 def _refuse_input(code: ReplayWriter, buffer: Buffer) -> None:

@@ -13,6 +13,7 @@ import dis
 import enum
 import functools
 import io
+import itertools
 import logging
 import operator
 import random
@@ -24,7 +25,7 @@ import weakref
 from argparse import Namespace
 from array import array
 from collections import ChainMap, UserDict, UserList, UserString, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, time, timedelta
@@ -43,6 +44,7 @@ from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.pytree import PLAIN, exact_key, flattened
+from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
@@ -53,6 +55,9 @@ MOST = 100_000
 
 MISSING = object()
 """The value of a slot that does not exist."""
+
+FREED = object()
+"""A gradient that the function has freed."""
 
 CONSTANT = (
     *PLAIN, enum.Enum, range, slice, types.EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
@@ -135,7 +140,8 @@ class Snapshot:
         generators: the generators of random numbers.
     """
 
-    def __init__(self, roots: list[Any]) -> None:
+    def __init__(self, roots: Iterable[Any], static: Iterable[Any] = ()) -> None:
+        """Visit all slots that the roots lead to, except through the objects in `static`."""
         self.slots: list[tuple[Slot, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
@@ -144,7 +150,10 @@ class Snapshot:
         self.namespaces: set[int] = set()
         self.generators: set[Generator] = set()
         self.outer: dict[int, Slot] = {}
-        self._seen: dict[int, Any] = {}  # by identity, which is unique while a value is alive
+        self._forgotten: dict[Any, list[Any]] = {}  # gradients and their states, by `storage_key`
+        self._kept: list[Any] = []
+        # By identity, which is unique while a value is alive.
+        self._seen: dict[int, Any] = {id(each): each for each in static}
         self._waiting: deque[Any] = deque(roots)
         while self._waiting:
             self._visit(self._waiting.popleft())
@@ -209,7 +218,8 @@ class Snapshot:
             self._add(slot, value)
 
     def _add(self, slot: Slot, value: Any) -> None:
-        if isinstance(value, VARYING) and not isinstance(value, (Tensor, *WRITE_ONLY)):
+        is_known = id(value) in self._seen or isinstance(value, (Tensor, *WRITE_ONLY))
+        if isinstance(value, VARYING) and not is_known:
             raise CompileError(
                 f"a compiled function can reach an object of type {type(value).__name__}, which "
                 f"{slot} holds. A program could not tell whether it has changed: keep it elsewhere."
@@ -244,9 +254,8 @@ class Snapshot:
             if isinstance(value, types.ModuleType):
                 if id(value) not in modules and _is_user_source(value.__name__):
                     modules[id(value)] = inside = vars(value)
-                    variables += [
-                        Slot(inside, name, True) for name in sorted(names & inside.keys())
-                    ]
+                    used = sorted(names & inside.keys())
+                    variables += [Slot(inside, name, True) for name in used]
             elif value is not MISSING:
                 self._add_variable(slot, value)
         for name in ("__code__", "__defaults__", "__kwdefaults__") if is_users else ():
@@ -273,6 +282,40 @@ class Snapshot:
             is_compared = name[:2] != "__" or isinstance(item, types.FunctionType)
             if is_compared and (value := slot.get()) is not MISSING:
                 self._add_variable(slot, value)
+
+    # --- During the call ------------------------------------------------------------------------
+
+    def forget_gradients(self) -> None:
+        """Refer to gradients weakly, so that the function can free those that it does not read."""
+        for key, (tensor, (data, gradient, *rest)) in list(self.tensors.items()):
+            if gradient is None:
+                continue
+            self.tensors[key] = tensor, (data, weakref.ref(gradient), *rest)
+            if self._seen.pop(id(gradient), None) is not None:
+                elements, *state = slots_of(gradient)
+                forgotten = self._forgotten.setdefault(storage_key(elements.storage), [])
+                forgotten.append((weakref.ref(gradient), weakref.ref(elements), state))
+        for gradient, *_ in itertools.chain(*self._forgotten.values()):
+            self.tensors.pop(id(gradient()), None)
+
+    def keep_gradients(self, key: Any) -> None:
+        """Keep the gradients in a storage, which the function reads."""
+        found = [(gradient(), elements()) for gradient, elements, _ in self._forgotten.get(key, ())]
+        self._kept.append(found)
+
+    def find_gradients(self) -> None:
+        """Refer to the gradients that the function has not freed, as before the call."""
+        for reference, elements, state in itertools.chain(*self._forgotten.values()):
+            gradient = reference()
+            if gradient is not None:
+                self._seen[id(gradient)] = gradient
+                self.tensors[id(gradient)] = gradient, (elements(), *state)
+        for key, (tensor, (data, gradient, *rest)) in self.tensors.items():
+            if isinstance(gradient, weakref.ref):
+                found = gradient()
+                self.tensors[key] = tensor, (data, FREED if found is None else found, *rest)
+        self._forgotten.clear()
+        self._kept.clear()
 
     # --- After the call -------------------------------------------------------------------------
 
@@ -377,9 +420,11 @@ def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[s
             yield name, Slot(function.__globals__, name, True)
 
 
-def incomparable_in(value: Any) -> Any:
+def incomparable_in(value: Any, static: Sequence[Any]) -> Any:
     """Return an object in nested containers that a snapshot cannot compare, or None."""
     for leaf in flattened(value):
+        if any(leaf is each for each in static):
+            continue
         kind = type(leaf)
         subclass = isinstance(leaf, PLAIN) and kind not in PLAIN
         if subclass and not isinstance(leaf, (enum.Enum, np.generic)):

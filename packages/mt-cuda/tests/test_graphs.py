@@ -1,0 +1,518 @@
+"""Compiled programs as CUDA graphs, on a mock driver that computes."""
+
+import gc
+import itertools
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda import CudaOps
+from mt_cuda.core.errors import DeviceLostError, KernelError
+from mt_cuda.graphs.program import FAILURES, MOST
+from mt_cuda.graphs.recording import Launch, Variable, offsets_in_arena
+from mt_operators import OPERATORS
+from mt_tensor.backends import use_backend
+from mt_tensor.errors import IndexingError
+from mt_tensor.extending import use_generator
+
+ADD, MUL = OPERATORS["add"].value, OPERATORS["mul"].value
+
+
+@pytest.fixture(params=["cubin", "ptx"])
+def driver(request, pretend):
+    """The mock driver of the GPU that is in use."""
+    machine, driver = pretend(request.param)
+    driver.ops = CudaOps(machine)
+    driver.allocates = () if "pool" in machine.parts else ("allocate",)  # for each result
+    with use_backend(driver.ops):
+        yield driver
+
+
+@pytest.fixture
+def ops(driver):
+    return driver.ops
+
+
+def row(*values):
+    return mt.tensor(np.array(values, np.float32))
+
+
+def launched(driver, function, *arguments):
+    """Call a function, which must be one launch of a graph; return the result."""
+    driver.calls.clear()
+    result = function(*arguments)
+    assert driver.calls["graph launch"] == 1
+    assert driver.calls.keys() <= {"graph launch", "graph", "parameters", "allocate"}
+    return result
+
+
+def compiled(driver, function, *arguments):
+    """Return a compiled function that has a graph."""
+    function = mt.compile(function)
+    for _ in range(2):
+        function(*arguments)
+    assert "CUDA graph" in repr(function.program.calls)
+    return function
+
+
+def chain(x, y):
+    return ((x @ x.T).relu() * y).sum(0)
+
+
+def test_a_program_is_one_launch(driver):
+    rng = np.random.default_rng(0)
+    step = mt.compile(chain)
+    for number in range(5):
+        x, y = (mt.tensor(rng.random(shape, np.float32)) for shape in ((4, 3), (4, 4)))
+        driver.calls.clear()
+        found = step(x, y)
+        calls = dict(driver.calls)
+        assert np.array_equal(found.numpy(), chain(x, y).numpy())
+        assert ("launch" in calls) == (number == 0)
+        if number > 1:
+            assert calls.pop("graph launch") == 1
+            assert calls.keys() <= {"parameters", *driver.allocates}
+
+
+def test_results_are_never_overwritten(driver):
+    step = compiled(driver, lambda x: (x * 2, (x * 2 + 1).reshape(3, 1)), row(1, 2, 3))
+    kept = []
+    for number in range(4):
+        double, column = launched(driver, step, row(number, 0, 1))
+        kept.append((double, column[0], column.reshape(3).detach()))
+    for number, (double, part, whole) in enumerate(kept):
+        assert double.tolist() == [2 * number, 0, 2]
+        assert part.tolist() == [2 * number + 1]
+        assert whole.tolist() == [2 * number + 1, 1, 3]
+
+
+def test_memory_of_dropped_results_is_used_again(driver):
+    step = compiled(driver, lambda x: (x * 2).exp() @ x, row(1, 2, 3))
+    x = row(1, 2, 3)
+    assert len({step(x)._tensor.storage.address for _ in range(6)}) == 1
+    driver.calls.clear()
+    step(x)
+    assert dict(driver.calls) == {"graph launch": 1}
+    results = [step(x) for _ in range(6)]
+    assert len({each._tensor.storage.address for each in results}) == 6
+
+
+def test_arguments_are_not_kept(driver):
+    x = row(1, 2, 3)
+    step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
+    owner = weakref.ref(x._tensor.storage.owner)
+    del x
+    assert owner() is None
+    step(row(1, 2, 3))
+    taken = driver.taken
+    for _ in range(5):
+        step(row(1, 2, 3))
+    assert driver.taken == taken
+
+
+def test_a_graph_is_destroyed_with_its_program(driver):
+    x = row(1, 2, 3)
+    step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
+    driver.calls.clear()
+    del step
+    gc.collect()
+    assert driver.calls["destroyed"] == 2  # with what it was made of
+
+
+def test_programs_alternate(driver):
+    x = row(1, 2, 3)
+    first = compiled(driver, lambda x: (x + 1).exp() @ x, x)
+    second = compiled(driver, lambda x: (x + 1).exp() * x.sum(), x)
+    expected = first(x).item(), second(x).tolist()
+    for _ in range(3):
+        a, b = launched(driver, first, x), launched(driver, second, x)
+        assert (a.item(), b.tolist()) == expected
+
+
+def test_in_place_changes_reach_the_argument(driver):
+    def step(x, y):
+        y.mul_(2)
+        y.add_(x @ x)
+        return y.sum()
+
+    x, y = row(1, 2), row(3, 4)
+    step = compiled(driver, step, x, y)
+    for _ in range(3):
+        x, y = row(1, 2), row(3, 4)
+        assert launched(driver, step, x, y).item() == 24
+        assert y.tolist() == [11, 13]
+
+
+def test_gradients_through_a_compiled_function(driver):
+    w = mt.tensor(np.arange(6, dtype="f4").reshape(3, 2), requires_grad=True)
+
+    def function(x):
+        return mt.log_softmax(x @ w, 1)
+
+    step = mt.compile(function)
+    for number in range(4):
+        x = mt.tensor(np.full((2, 3), number + 0.5, np.float32))
+        step(x)[:, 0].sum().backward()
+        found, w.grad = w.grad, None
+        function(x)[:, 0].sum().backward()
+        assert np.array_equal(found.numpy(), w.grad.numpy())
+        w.grad = None
+    (replay,) = step._replays
+    backward = replay._gradients.runs[0].__globals__["calls"]
+    assert "CUDA graph" in repr(replay.program.calls)
+    assert "CUDA graph" in repr(backward)
+
+
+def test_random_numbers_continue(driver):
+    def step(x):
+        return mt.rand(3) + x * mt.rand(3)
+
+    mt.manual_seed(3)
+    expected = [step(row(1, 1, 1)).tolist() for _ in range(5)]
+    mt.manual_seed(3)
+    run = mt.compile(step)
+    found = [run(row(1, 1, 1)).tolist() for _ in range(3)]
+    found += [launched(driver, run, row(1, 1, 1)).tolist() for _ in range(2)]
+    assert found == expected
+    mt.manual_seed(3)
+    assert launched(driver, run, row(1, 1, 1)).tolist() == expected[0]
+    with use_generator(mt.Generator().manual_seed(3)):
+        assert launched(driver, run, row(1, 1, 1)).tolist() == expected[0]
+    assert launched(driver, run, row(1, 1, 1)).tolist() == expected[1]
+
+
+def test_wrong_indices_are_reported_at_the_next_download(driver):
+    def step(table, index):
+        return (table[index] * 2).exp()
+
+    table, good = mt.ones(3, 2), mt.tensor([0, 2, 1])
+    step = compiled(driver, step, table, good)
+    expected = step(table, good).tolist()
+    for _ in range(3):
+        step(table, mt.tensor([0, 5, 1]))
+        kept = launched(driver, step, table, good)
+        with pytest.raises(IndexingError, match="index 5 is out of range .* 3 element"):
+            kept.tolist()
+        assert kept.tolist() == expected
+        assert step(table, good).tolist() == expected  # a new graph, with another notice
+
+
+# --- Numbers, of calls that are written by hand ---------------------------------------------------
+
+
+def scaled(ops):
+    """Return a program that changes two views in place, and returns two others."""
+    mul, add = ops.elementwise(MUL), ops.elementwise(ADD)
+
+    def calls(a):
+        [x, y, first, second, third] = a
+        a.clear()
+        mul([x], x, 2.0)
+        mul([y], y, 2.0)
+        left, right = add(x.layout, x, third), add(y.layout, y, third)
+        return [mul(x.layout, left, first), mul(y.layout, right, second)]
+
+    return ops.program(calls)
+
+
+def expected(first, second, third):
+    x = np.float32([1, 2, 3]) * 2 + np.float32(third)
+    return [(x * first).tolist(), (x * second).tolist()]
+
+
+def run(ops, program, *numbers):
+    arguments = [row(1, 2, 3)._tensor, row(1, 2, 3)._tensor, *numbers]
+    found = program(arguments)
+    assert arguments == []
+    return [ops.to_host(each).tolist() for each in found]
+
+
+def test_numbers_may_differ_at_each_run(driver, ops):
+    program = scaled(ops)
+    for numbers in [(2.0, 3.0, 0.5), (4.0, 5.0, -0.5), (2.0, 2.0, 1e30), (1.0, 2.0, 0.0)]:
+        driver.calls.clear()
+        assert run(ops, program, *numbers) == expected(*numbers)
+        assert driver.calls["graph launch"] == 1
+        assert "launch" not in driver.calls
+
+
+def test_equal_numbers_are_launched_together_while_they_are_equal(driver, ops):
+    program = scaled(ops)
+    for count, numbers in enumerate([(2.0, 2.0, 1.0), (3.0, 3.0, 1.0), (3.0, 4.0, 1.0)]):
+        assert run(ops, program, *numbers) == expected(*numbers)
+        assert driver.calls["graph"] == 1 + (count == 2)
+        assert f"of {6 if count == 2 else 5} launches" in repr(program)
+
+
+def test_layouts_may_differ(driver, ops):
+    neg, exp = (ops.elementwise(OPERATORS[name].value) for name in ("neg", "exp"))
+
+    def calls(a):
+        (x,) = a
+        a.clear()
+        return [neg(x.layout.contiguous, exp(x.layout.contiguous, x))]
+
+    program, x = ops.program(calls), mt.tensor(np.arange(6, dtype="f4").reshape(2, 3))
+    for each in (x, x.T, x[0], x[1], x[:, ::2], x):
+        (found,) = program([each._tensor])
+        np.testing.assert_allclose(ops.to_host(found), -np.exp(each.numpy()), 1e-6)
+
+
+def test_zeros_of_other_sign_are_not_equal(driver, ops):
+    program = scaled(ops)
+    run(ops, program, 2.0, 2.0, 1.0)
+    found = run(ops, program, 0.0, -0.0, 1.0)
+    assert [np.signbit(each).tolist() for each in found] == [[False] * 3, [True] * 3]
+
+
+def test_a_graph_for_each_change_of_what_is_equal_would_be_too_many(driver, ops):
+    program = scaled(ops)
+    for number in range(MOST + 2):
+        for numbers in ((2.0, 2.0, 1.0 + number), (2.0, 1.0 + number, 1.0 + number)):
+            assert run(ops, program, *numbers) == expected(*numbers)
+    assert "which of its numbers are equal" in repr(program)
+    assert driver.calls["graph"] == MOST
+
+
+def test_arguments_may_share_memory(driver, ops):
+    add = ops.elementwise(ADD)
+
+    def calls(a):
+        [x, y] = a
+        add([x], x, 1.0)
+        add([y], y, 1.0)
+        return [ops.copy(x, x.layout)]
+
+    program, x, y = ops.program(calls), row(0, 0)._tensor, row(0, 0)._tensor
+    program([x, y])
+    (found,) = program([x, x.with_layout(x.layout)])
+    assert ops.to_host(found).tolist() == [3, 3]
+    (found,) = program([y, x])
+    assert ops.to_host(found).tolist() == [2, 2]
+    assert driver.calls["graph"] == 1
+    assert "of 3 launches" in repr(program)
+    program = ops.program(calls)
+    program([x, x])
+    (found,) = program([x, y])
+    assert ops.to_host(found).tolist() == [7, 7]
+
+
+def test_memory_of_other_libraries(driver, ops):
+    program, arrays = scaled(ops), [np.arange(4, dtype="f4") for _ in range(8)]
+    adopted = [
+        ops.shared_memory().adopted(each.ctypes.data, 4, mt.float32, each) for each in arrays
+    ]
+    for x, y in zip(adopted[::2], adopted[1::2], strict=True):
+        driver.calls.clear()
+        first, second = program([x, y, 2.0, 3.0, 1.0])
+        assert driver.calls["graph launch"] == 1
+        assert ops.to_host(first).tolist() == [2, 6, 10, 14]
+        assert ops.to_host(second).tolist() == [3, 9, 15, 21]
+    assert [each.tolist() for each in arrays[::2]] == [[0, 2, 4, 6]] * 4
+
+
+def test_threads_share_a_program(driver, ops):
+    program, found = scaled(ops), {}
+
+    def work(number):
+        with use_backend(ops):
+            for _ in range(5):
+                found[number] = run(ops, program, number, 2.0 * number, 1.0 + number)
+
+    threads = [threading.Thread(target=work, args=(float(n),)) for n in range(1, 5)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == {n: expected(n, 2 * n, 1 + n) for n in (1.0, 2.0, 3.0, 4.0)}
+    assert driver.calls["graph launch"] == 20
+
+
+def test_results_may_be_views_of_one_memory(driver, ops):
+    add = ops.elementwise(ADD)
+
+    def calls(a):
+        (x,) = a
+        y = add(x.layout, add(x.layout, x, 1.0), 1.0)
+        tensor = mt.Tensor._make(y.permute(1, 0), ops)
+        return [y, (tensor, y.slice((0, 1), (1, 1), (2, 2)), 3, None)]
+
+    program = ops.program(calls)
+    for number in range(3):
+        y, (turned, part, *rest) = program([mt.full((2, 3), float(number))._tensor])
+        assert rest == [3, None]
+        y.bump_version()
+        assert turned._tensor.version == part.version == 1
+        assert turned._tensor.storage is part.storage is y.storage
+        assert turned.tolist() == [[number + 2.0] * 2] * 3
+        assert ops.to_host(part).tolist() == [[number + 2.0] * 2] * 2
+
+
+# --- Faults, and memory that runs out -------------------------------------------------------------
+
+
+def test_a_launch_that_fails(driver, ops):
+    program = scaled(ops)
+    run(ops, program, 2.0, 3.0, 1.0)
+    x, y = row(1, 2, 3)._tensor, row(1, 2, 3)._tensor
+    driver.fault = "CUDA_ERROR_UNKNOWN"
+    with pytest.raises(KernelError, match="CUDA_ERROR_UNKNOWN"):
+        program([x, y, 4.0, 5.0, 1.0])
+    driver.fault = None
+    assert run(ops, program, 2.0, 3.0, 1.0) == expected(2.0, 3.0, 1.0)
+
+
+def test_the_error_of_a_lost_device_names_the_graph(driver, ops):
+    program = scaled(ops)
+    ops.synchronize()
+    first, _ = program([row(1)._tensor, row(2)._tensor, 2.0, 3.0, 1.0])
+    driver.fault = "CUDA_ERROR_ILLEGAL_ADDRESS"
+    with pytest.raises(DeviceLostError, match="one of 6 in a CUDA graph"):
+        ops.to_host(first)
+
+
+def test_graphs_are_dropped_before_memory_runs_out(driver, ops):
+    x = row(*range(600))
+    step = compiled(driver, lambda x: ((x * 2).exp().cumsum(0) @ x, x.exp()), x)
+    expected = [each.tolist() for each in step(x)]
+    driver.calls.clear()
+    full = []
+    while not driver.calls["destroyed"]:  # at the end there is an error
+        full.append(ops.empty((1 << 12,), mt.float32))
+    full.clear()
+    assert [each.tolist() for each in step(x)] == expected
+    assert "CUDA graph" in repr(step.program.calls)
+
+
+def test_names_that_the_driver_must_have():
+    from cuda.bindings import driver
+
+    parameters = driver.CUDA_KERNEL_NODE_PARAMS()
+    names = {name for name in dir(parameters) if not name.startswith("_")}
+    assert {
+        "kern",
+        "kernelParams",
+        *(f"{each}Dim{x}" for each in ("grid", "block") for x in "XYZ"),
+    } <= names
+    for name in (
+        *("cuGraphCreate", "cuGraphDestroy", "cuGraphAddKernelNode", "cuGraphInstantiate"),
+        *("cuGraphExecDestroy", "cuGraphExecKernelNodeSetParams", "cuGraphLaunch"),
+    ):
+        assert callable(getattr(driver, name))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_temporary_results_do_not_overlap_while_they_are_used(seed):
+    rng = np.random.default_rng(seed)
+    variables = [Variable(int(size)) for size in rng.integers(1, 5000, 30)]
+    launches = [Launch(None, (1, 1), 1, list(rng.choice(variables, 3))) for _ in range(40)]
+    outputs = set(variables[:3])
+    offsets, size = offsets_in_arena(launches, outputs)
+    used = [{x for x in launch.arguments if x not in outputs} for launch in launches]
+    assert offsets.keys() == set().union(*used)
+    lives = {x: [at for at, some in enumerate(used) if x in some] for x in offsets}
+    peak = 0
+    for at in range(len(launches)):
+        alive = [x for x, uses in lives.items() if uses[0] <= at <= uses[-1]]
+        peak = max(peak, sum(-(-x.size // 512) * 512 for x in alive))
+        for x, y in itertools.combinations(alive, 2):
+            assert offsets[x] + x.size <= offsets[y] or offsets[y] + y.size <= offsets[x]
+    assert peak <= size <= 1.3 * peak
+    assert all(offset % 512 == 0 and offset + x.size <= size for x, offset in offsets.items())
+
+
+# --- Programs without a graph ---------------------------------------------------------------------
+
+X = np.arange(3, dtype="f4")
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda ops, x, n: ops.from_host(X), "copies elements to the device"),
+        (lambda ops, x, n: ops.to_host(x), "copies elements to the host"),
+        (lambda ops, x, n: ops.synchronize(), "waits for the device"),
+        (lambda ops, x, n: ops.shared_memory().address(x.storage), "calls a library"),
+        (lambda ops, x, n: ops.copy(x, x.layout) if n == 0 else None, "depends on a number"),
+        (lambda ops, x, n: None if n else ops.copy(x, x.layout), "depends on a number"),
+        (lambda ops, x, n: {n: 1}, "depends on a number"),
+        (lambda ops, x, n: np.float32(n), "UnknownNumber"),
+        (lambda ops, x, n: n > 1, "UnknownNumber"),
+    ],
+    ids=["upload", "download", "wait", "library", "comparison", "bool", "hash", "float", "order"],
+)
+def test_why_there_is_no_graph(driver, ops, call, reason):
+    mul = ops.elementwise(MUL)
+
+    def calls(a):
+        [x, n] = a
+        mul([x], x, n)
+        call(ops, x, n)
+        mul([x], x, n)
+        return [ops.copy(x, x.layout)]
+
+    program, x = ops.program(calls), row(1, 2, 3)._tensor
+    for number in range(1, FAILURES + 3):
+        (found,) = program([x, 2.0])
+        assert ops.to_host(found).tolist() == [4**number * i for i in (1, 2, 3)]
+    assert reason in repr(program)
+    assert driver.calls["graph launch"] == 0
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (lambda ops, x: [x], "returns memory that existed before"),
+        (lambda ops, x: [(object(),)], "passes on a value of type object"),
+    ],
+    ids=["argument", "object"],
+)
+def test_results_without_a_graph(driver, ops, result, reason):
+    add = ops.elementwise(ADD)
+
+    def calls(a):
+        add([a[0]], a[0], 1.0)
+        add([a[0]], a[0], 2.0)
+        return result(ops, a[0])
+
+    program, x = ops.program(calls), row(1, 2)._tensor
+    program([x])
+    assert ops.to_host(x).tolist() == [4, 5]
+    assert reason in repr(program)
+
+
+def test_one_launch_is_no_graph(driver):
+    step = mt.compile(lambda x: x * 2 + 1)
+    for _ in range(3):
+        assert step(row(1, 2)).tolist() == [3, 5]
+    assert repr(step.program.calls) == "separate launches: it launches one kernel at most"
+
+
+def test_calls_outside_of_the_thread_are_not_recorded(driver, ops):
+    add, other = ops.elementwise(ADD), row(1, 2)
+
+    def calls(a):
+        (x,) = a
+        thread = threading.Thread(target=other.add_, args=(1,))
+        thread.start()
+        thread.join()
+        return [add(x.layout, add(x.layout, x, 1.0), 1.0)]
+
+    program = ops.program(calls)
+    for _ in range(3):
+        (found,) = program([row(1, 2)._tensor])
+        assert ops.to_host(found).tolist() == [3, 4]
+    assert other.tolist() == [2, 3]
+
+
+def test_delayed_calls_come_first(driver, ops):
+    program, x, y = scaled(ops), row(1, 2), row(1, 2)
+    with ops.together():
+        for _ in range(3):
+            x.add_(1)
+            program([x._tensor, y._tensor, 3.0, 4.0, 1.0])
+    assert x.tolist() == [22, 30]
+    assert y.tolist() == [8, 16]
