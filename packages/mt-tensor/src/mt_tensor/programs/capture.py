@@ -94,7 +94,6 @@ class Capture:
             for device, each in active_precisions.get().items()
         }
         self.snapshot.forget_gradients()
-        versions = [(data, data.version) for _, (data, *_) in self.snapshot.tensors.values()]
         cached = active_precisions.set(uncached)  # to record the conversions of autocast, too
         try:
             with recorder, recorder.numbers.watched(), _boundaries(given) as variables:
