@@ -199,7 +199,6 @@ def _recorded(
     ops: CudaOps, gpu: Gpu, recording: Recording, calls: Calls, arguments: list[Any]
 ) -> list[Any]:
     """Record calls, and return their results."""
-    ops.settle()
     queue, ops.thread.queue = ops.thread.queue, None
     gpu.thread.recording = recording
     try:
