@@ -181,6 +181,22 @@ def test_in_place_changes_reach_the_argument(driver):
         assert y.tolist() == [11, 13]
 
 
+def test_a_result_may_be_the_next_argument(driver):
+    def function(state, x):
+        return ((state + x).exp() @ x) * state
+
+    step, x = mt.compile(function), row(0.1, 0.2)
+    states, expected = [row(0.3, 0.4)], [row(0.3, 0.4)]
+    for number in range(8):
+        states.append(step(states[-1], x))
+        expected.append(function(expected[-1], x))
+        if number % 2:
+            states[-2] = states[-2].tolist()
+    assert "CUDA graph" in repr(step.program.calls)
+    found = [each if isinstance(each, list) else each.tolist() for each in states]
+    assert found == [each.tolist() for each in expected]
+
+
 def test_gradients_through_a_compiled_function(driver):
     w = mt.tensor(np.arange(6, dtype="f4").reshape(3, 2), requires_grad=True)
 
@@ -565,3 +581,20 @@ def test_the_example_of_the_documentation(driver, capsys):
     )
     exec(source, {"mt": mt})
     assert capsys.readouterr().out == output
+
+
+@pytest.mark.gpu
+def test_graphs_on_a_gpu(cubin_ops):
+    rng, kept = np.random.default_rng(0), []
+    with use_backend(cubin_ops):
+
+        def function(x, y):
+            return chain(x, y) * mt.rand(y.shape[1])
+
+        step = mt.compile(function)
+        for seed in range(6):
+            x, y = (mt.tensor(rng.random(shape, np.float32)) for shape in ((300, 64), (300, 300)))
+            kept.append([mt.manual_seed(seed) and run(x, y) for run in (step, function)])
+        assert "CUDA graph" in repr(step.program.calls)
+        for found, wanted in kept:
+            assert np.array_equal(found.numpy(), wanted.numpy())
