@@ -2,8 +2,10 @@
 
 import gc
 import itertools
+import re
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,6 +102,39 @@ def test_memory_of_dropped_results_is_used_again(driver):
     assert len({each._tensor.storage.address for each in results}) == 6
 
 
+def test_memory_of_many_dropped_results_is_free(driver, ops):
+    x = row(1, 2, 3)
+    step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
+    results = [step(x) for _ in range(20)]
+    taken = driver.taken
+    del results
+    step(x)
+    others = [ops.empty((1,), mt.float32) for _ in range(15)]
+    assert driver.taken <= taken
+    assert len(others) == 15
+
+
+def test_constants_are_kept(driver, ops):
+    add, constant = ops.elementwise(ADD), [row(1, 2)._tensor]
+
+    def calls(a):
+        return [add(a[0].layout, add(a[0].layout, a[0], constant[0]), constant[0])]
+
+    program = ops.program(calls)
+    program([row(1, 2)._tensor])
+    owner = weakref.ref(constant.pop().storage.owner)
+    (found,) = program([row(1, 2)._tensor])
+    assert owner() is not None
+    assert ops.to_host(found).tolist() == [3, 6]
+
+
+def test_lazy_programs_run_once_and_are_no_graphs(driver):
+    with mt.lazy():
+        x = ((row(1, 2) + 1) @ row(1, 1)).exp() + 1
+    assert x.item() == pytest.approx(np.exp(5) + 1)
+    assert driver.calls["graph"] == 0
+
+
 def test_arguments_are_not_kept(driver):
     x = row(1, 2, 3)
     step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
@@ -144,6 +179,22 @@ def test_in_place_changes_reach_the_argument(driver):
         x, y = row(1, 2), row(3, 4)
         assert launched(driver, step, x, y).item() == 24
         assert y.tolist() == [11, 13]
+
+
+def test_a_result_may_be_the_next_argument(driver):
+    def function(state, x):
+        return ((state + x).exp() @ x) * state
+
+    step, x = mt.compile(function), row(0.1, 0.2)
+    states, expected = [row(0.3, 0.4)], [row(0.3, 0.4)]
+    for number in range(8):
+        states.append(step(states[-1], x))
+        expected.append(function(expected[-1], x))
+        if number % 2:
+            states[-2] = states[-2].tolist()
+    assert "CUDA graph" in repr(step.program.calls)
+    found = [each if isinstance(each, list) else each.tolist() for each in states]
+    assert found == [each.tolist() for each in expected]
 
 
 def test_gradients_through_a_compiled_function(driver):
@@ -509,10 +560,41 @@ def test_calls_outside_of_the_thread_are_not_recorded(driver, ops):
 
 
 def test_delayed_calls_come_first(driver, ops):
-    program, x, y = scaled(ops), row(1, 2), row(1, 2)
+    program, add = scaled(ops), ops.elementwise(ADD)
+    x, y = row(1, 2)._tensor, row(1, 2)._tensor
     with ops.together():
         for _ in range(3):
-            x.add_(1)
-            program([x._tensor, y._tensor, 3.0, 4.0, 1.0])
-    assert x.tolist() == [22, 30]
-    assert y.tolist() == [8, 16]
+            add([x], x, 1.0)
+            program([x, y, 3.0, 4.0, 1.0])
+        driver.calls.clear()
+        add([x], x, 1.0)
+        add([y], y, 1.0)
+    assert driver.calls["launch"] == 1
+    assert ops.to_host(x).tolist() == [23, 31]
+    assert ops.to_host(y).tolist() == [9, 17]
+
+
+def test_the_example_of_the_documentation(driver, capsys):
+    text = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    _, source, _, output, *_ = re.split(
+        "^```.*\n", text.split("## A compiled step is one")[1], flags=re.MULTILINE
+    )
+    exec(source, {"mt": mt})
+    assert capsys.readouterr().out == output
+
+
+@pytest.mark.gpu
+def test_graphs_on_a_gpu(cubin_ops):
+    rng, kept = np.random.default_rng(0), []
+    with use_backend(cubin_ops):
+
+        def function(x, y):
+            return chain(x, y) * mt.rand(y.shape[1])
+
+        step = mt.compile(function)
+        for seed in range(6):
+            x, y = (mt.tensor(rng.random(shape, np.float32)) for shape in ((300, 64), (300, 300)))
+            kept.append([mt.manual_seed(seed) and run(x, y) for run in (step, function)])
+        assert "CUDA graph" in repr(step.program.calls)
+        for found, wanted in kept:
+            assert np.array_equal(found.numpy(), wanted.numpy())

@@ -24,6 +24,8 @@ from mt_autodiff import GradientError, GraphFreedError
 from mt_tensor.conformance.compiling import check_program, small_as_large
 from mt_tensor.conformance.instructions import Draw
 from mt_tensor.core import kernels
+from mt_tensor.core.numpy_backend import NumpyOps
+from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import CompileError, CompileWarning, IndexingError, InPlaceError, LinAlgError
 from mt_tensor.programs import compiling, fusion
 from mt_tensor.programs.symbolic_numbers import Guards, SymbolicNumber
@@ -161,6 +163,56 @@ def test_methods_modules_and_functions_within_functions() -> None:
 def test_only_functions_are_compiled() -> None:
     with pytest.raises(TypeError, match="takes a function; 3"):
         mt.compile(3)  # type: ignore[arg-type]
+
+
+# --- What a backend gets ------------------------------------------------------------------------
+
+
+class Watched(NumpyOps):
+    """A backend that notes the arguments with which a program's calls are run."""
+
+    name = "watched"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[list[Any]] = []
+
+    def program(self, calls: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+        def run(arguments: list[Any]) -> Any:
+            self.runs.append(list(arguments))
+            results = calls(arguments)
+            assert arguments == []
+            return results
+
+        return run
+
+
+def test_a_backend_may_replace_the_calls_of_a_program() -> None:
+    backend, generator = Watched(), mt.Generator().manual_seed(1)
+
+    def f(x: mt.Tensor, y: mt.Tensor, numbers: mt.Generator) -> mt.Tensor:
+        return (x * y + mt.rand(2) + mt.rand(2, generator=numbers)).exp() @ w
+
+    with mt.use_backend(backend):
+        x, y, w = row(1, 2), row(3, 4), row(5, 6, requires_grad=True)
+        step = mt.compile(f)
+        step(x, y, generator)
+        assert backend.runs == []
+        step(x, y, generator).backward()
+    forward, backward = backend.runs
+    views = [each for each in forward if not isinstance(each, mt.Generator)]
+    assert {id(each) for each in views} == {id(x._tensor), id(y._tensor)}
+    assert [each for each in forward if each not in views] == [mt.default_generator, generator]
+    assert all(isinstance(each, TensorData) for each in backward)
+
+
+def test_calls_of_several_backends_are_not_replaced() -> None:
+    backend = Watched()
+    x, y = row(1, 2, backend=backend), row(1, 2, backend="simple")
+    step = mt.compile(lambda x, y: (x * 2 + 1, y * 2 + 1))
+    for _ in range(3):
+        step(x, y)
+    assert backend.runs == []
 
 
 # --- Numbers --------------------------------------------------------------------------------------

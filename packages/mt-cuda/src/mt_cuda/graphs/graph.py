@@ -106,12 +106,10 @@ class Graph:
 
 
 def bits(value: Any) -> int:
-    """Return a kernel argument as an unsigned integer with the same low bytes.
+    """Return a kernel argument as an integer with the same low bytes.
 
     >>> import numpy as np
-    >>> bits(-1) == 2**64 - 1, hex(bits(np.float32(1)))
-    (True, '0x3f800000')
+    >>> bits(-1), hex(bits(np.float32(1)))
+    (-1, '0x3f800000')
     """
-    if isinstance(value, int):
-        return value % (1 << 8 * WORD)
-    return int.from_bytes(value.tobytes(), "little")
+    return value if isinstance(value, int) else int.from_bytes(value.tobytes(), "little")

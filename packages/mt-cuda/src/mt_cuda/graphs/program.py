@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.errors import KernelError
@@ -199,7 +199,6 @@ def _recorded(
     ops: CudaOps, gpu: Gpu, recording: Recording, calls: Calls, arguments: list[Any]
 ) -> list[Any]:
     """Record calls, and return their results."""
-    ops.settle()
     queue, ops.thread.queue = ops.thread.queue, None
     gpu.thread.recording = recording
     try:
@@ -224,7 +223,7 @@ class ProgramGraph:
         self._lock = threading.RLock()
         self._recorded: Recorded | None = None
         self._recordings = self._failures = 0
-        _GRAPHS.add(self)
+        _GRAPHS[id(self)] = self
 
     def __call__(self, arguments: list[Any]) -> list[Any]:
         """Run the program; see `TensorBackend.program`."""
@@ -289,11 +288,13 @@ def program(ops: CudaOps, calls: Calls) -> Calls | None:
 
 def release_graphs(_: Gpu) -> None:
     """Free the memory of all graphs."""
-    for graph in list(_GRAPHS):
-        graph.release()
+    for reference in _GRAPHS.valuerefs():  # a list, while other threads may add graphs
+        graph = reference()
+        if graph is not None:
+            graph.release()
 
 
-_GRAPHS: WeakSet[ProgramGraph] = WeakSet()
+_GRAPHS: WeakValueDictionary[int, ProgramGraph] = WeakValueDictionary()
 
 SPECIAL_CASES["program"] = program
 GPU["release"] = release_graphs
