@@ -14,7 +14,6 @@ import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.core.casting import assign, to_float32
-from mt_tensor.core.contract import computation_type
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_
 from mt_tensor.core.host import HostBackend, copied, no_warnings, run_without_warnings
 from mt_tensor.core.kernels import registered_kernel
@@ -68,18 +67,39 @@ def on_arrays(formula: Formula, dtype: DType) -> Function:
     return SPECIAL_CASES["16 bits"](function) if dtype.is_narrow else function
 
 
-def store(function: Function, targets: Sequence[Array], arrays: Sequence[Array]) -> None:
+def as_arrays(inputs: Sequence[TensorData | Number], default: DType) -> tuple[DType, list[Any]]:
+    """Return the `computation_type` of a formula, and its inputs as arrays; numbers are 0-D."""
+    arrays, numbers = list[Any](inputs), list[int]()
+    found: DType | None = None
+    for at, x in enumerate(inputs):
+        if isinstance(x, TensorData):
+            array = getattr(x, "_array", None)  # faster than a call of `array`
+            arrays[at] = x.array if array is None else array
+            found = x.layout.dtype if found is None or found is bool_ else found
+        else:
+            numbers.append(at)
+    dtype = default if found is None else found
+    wide = dtype.computed.numpy  # numbers are not rounded to 16 bits
+    if len(numbers) > 1 and wide.kind == "f":
+        values = no_warnings().run(np.array, list(map(inputs.__getitem__, numbers)), wide)
+        for number, at in enumerate(numbers):
+            arrays[at] = values[number, ...]
+    else:
+        for at in numbers:
+            arrays[at] = typed(arrays[at], wide)
+    return dtype, arrays
+
+
+def change_in_blocks(function: Function, targets: Sequence[Array], arrays: Sequence[Array]) -> None:
     """Store the result of a function of arrays in a target, or its results in several.
 
-    Large arrays are processed block by block, so that intermediate results stay in the cache.
+    They are processed block by block, so that intermediate results stay in the cache.
     """
-    size = targets[0].size
+    rows = [array for array in (*targets, *arrays) if array.size != 1]
     parts: list[Any] = [...]
-    if size > BLOCK:
-        rows = [array for array in (*targets, *arrays) if array.size != 1]
-        if all(row.shape == targets[0].shape and row.flags.c_contiguous for row in rows):
-            targets, arrays = ([x.reshape(-1) for x in each] for each in (targets, arrays))
-            parts = [slice(first, first + BLOCK) for first in range(0, size, BLOCK)]
+    if all(row.shape == targets[0].shape and row.flags.c_contiguous for row in rows):
+        parts = [slice(first, first + BLOCK) for first in range(0, targets[0].size, BLOCK)]
+        targets, arrays = ([x.reshape(-1) for x in each] for each in (targets, arrays))
     for part in parts:
         results = function(*[x if x.size == 1 else x[part] for x in arrays])
         results = results if len(targets) > 1 else (results,)
@@ -101,19 +121,26 @@ class FormulaRunner:
         """Compute the formula for views and numbers."""
         formula, function = self.formula, self.function
         new = out.__class__ is Layout
-        dtype = computation_type(inputs, (out if new else out[0]).dtype)
-        wide = dtype.computed.numpy  # numbers are not rounded to 16 bits
-        arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
+        dtype, arrays = as_arrays(inputs, out.dtype if new else out[0].layout.dtype)
         if dtype is bfloat16:
             arrays = [to_float32(array) for array in arrays]
         if not new and function is not None and dtype is not bfloat16:
             return no_warnings().run(write, function, out, *arrays)
         function = function or on_arrays(formula, dtype)
-        if not new:
-            no_warnings().run(store, function, [target.array for target in out], arrays)
-            return None
+        if not new and out[0].layout.size > BLOCK:
+            targets = [view.array for view in out]
+            return no_warnings().run(change_in_blocks, function, targets, arrays)
         results = no_warnings().run(function, *arrays)
         results = (results,) if formula.outputs == 1 else results
+        if not new:
+            for view, result in zip(out, results, strict=True):
+                target = getattr(view, "_array", None)
+                target = view.array if target is None else target
+                if target.dtype is result.dtype:
+                    np.copyto(target, result)
+                else:
+                    no_warnings().run(assign, target, result)
+            return None
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views
 
