@@ -17,6 +17,7 @@ from mt_autodiff.core.mode import recording
 from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import check, extension
 from mt_tensor import Tensor
+from mt_tensor.core.dtypes import Settings
 from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.in_place import overwrite
 
@@ -94,7 +95,7 @@ class Optimizer(Methods):
         members = [params] if isinstance(params, Tensor) else list(params)
         names = [member[0] for member in members if _is_named(member)]
         parameters = [member[1] if _is_named(member) else member for member in members]
-        group = {**self.defaults, **param_group, "params": parameters}
+        group = Settings({**self.defaults, **param_group, "params": parameters})
         if names:
             group["param_names"] = names
         check("parameters of an optimizer", self, group)
@@ -150,7 +151,7 @@ class Optimizer(Methods):
             if not state:
                 first = self.initial_state(parameter, settings)
                 if first or state is None:
-                    state = self.state[parameter] = first
+                    state = self.state[parameter] = Settings(first)
             if "step" in state:
                 state["step"] += 1
             self.update(parameter, -grad if maximize else grad, state, settings)

@@ -14,6 +14,7 @@ from mt_nn.core.extensions import check, extends
 from mt_nn.core.optimizer import Optimizer, with_plain_rate
 from mt_operators import StateDictError
 from mt_tensor import Tensor, tensor
+from mt_tensor.core.dtypes import Settings
 
 # --- Settings -------------------------------------------------------------------------------------
 
@@ -193,7 +194,8 @@ def load_state_dict(optimizer: Optimizer, state_dict: Mapping[str, Any]) -> None
         for parameter, key in zip(group["params"], saved["params"], strict=True):
             state = states.pop(_index(key), None)
             if state:
-                loaded[parameter] = loaded_state(optimizer, parameter, settings, state, key)
+                state = loaded_state(optimizer, parameter, settings, state, key)
+                loaded[parameter] = Settings(state)
     if states:
         raise misfit(optimizer, f"it has states for parameters that are in no group: {[*states]}")
     optimizer.param_groups, optimizer.state = groups, defaultdict(dict, loaded)
@@ -209,7 +211,7 @@ def _loaded_group(
     if missing:
         raise misfit(optimizer, f"a group lacks {', '.join(missing)}")
     own = {name: group[name] for name in ("params", *IMPLEMENTATION) if name in group}
-    loaded = {**saved, **own}
+    loaded = Settings({**saved, **own})
     if "param_names" in group:
         loaded.setdefault("param_names", group["param_names"])
     check("settings of an optimizer", optimizer, loaded)

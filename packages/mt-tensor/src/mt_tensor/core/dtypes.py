@@ -39,6 +39,12 @@ class NumberLike:
         raise NotImplementedError
 
 
+class Settings(dict[str, Any]):
+    """A dictionary with numbers that a compiled program may recompute at each run."""
+
+    __slots__ = ()
+
+
 _NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
 _ALL_NUMBERS = (*_NUMBERS, NumberLike)
 

@@ -33,6 +33,9 @@ from mt_tensor.core.tensor_data import TensorData
 Function = Callable[..., Any]
 
 
+BLOCK = 32768
+"""The number of elements that a formula processes at a time when it changes arrays in place."""
+
 _get_array, _get_cached_array = attrgetter("array"), attrgetter("_array")
 _of = TensorData.of
 _new = object.__new__
@@ -65,6 +68,25 @@ def on_arrays(formula: Formula, dtype: DType) -> Function:
     return SPECIAL_CASES["16 bits"](function) if dtype.is_narrow else function
 
 
+def store(function: Function, targets: Sequence[Array], arrays: Sequence[Array]) -> None:
+    """Store the result of a function of arrays in a target, or its results in several.
+
+    Large arrays are processed block by block, so that intermediate results stay in the cache.
+    """
+    size = targets[0].size
+    parts: list[Any] = [...]
+    if size > BLOCK:
+        rows = [array for array in (*targets, *arrays) if array.size != 1]
+        if all(row.shape == targets[0].shape and row.flags.c_contiguous for row in rows):
+            targets, arrays = ([x.reshape(-1) for x in each] for each in (targets, arrays))
+            parts = [slice(first, first + BLOCK) for first in range(0, size, BLOCK)]
+    for part in parts:
+        results = function(*[x if x.size == 1 else x[part] for x in arrays])
+        results = results if len(targets) > 1 else (results,)
+        for target, result in zip(targets, results, strict=True):
+            assign(target[part], result)
+
+
 class FormulaRunner:
     """Run a formula with NumPy functions; see `TensorBackend.elementwise`.
 
@@ -86,12 +108,12 @@ class FormulaRunner:
             arrays = [to_float32(array) for array in arrays]
         if not new and function is not None and dtype is not bfloat16:
             return no_warnings().run(write, function, out, *arrays)
-        results = no_warnings().run(function or on_arrays(formula, dtype), *arrays)
-        results = (results,) if formula.outputs == 1 else results
+        function = function or on_arrays(formula, dtype)
         if not new:
-            for target, result in zip(out, results, strict=True):
-                no_warnings().run(assign, target.array, result)
+            no_warnings().run(store, function, [target.array for target in out], arrays)
             return None
+        results = no_warnings().run(function, *arrays)
+        results = (results,) if formula.outputs == 1 else results
         views = [new_view(result, out) for result in results]
         return views[0] if formula.outputs == 1 else views
 

@@ -14,9 +14,9 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.products.precision import get_float32_matmul_precision
-from mt_tensor.programs.pytree import exact_key, leaves_in, structure_of
+from mt_tensor.programs.pytree import exact_key, flattened, structure_of
 from mt_tensor.programs.snapshot import CONSTANT
-from mt_tensor.programs.storages import alias_group
+from mt_tensor.programs.storages import alias_group, alias_pattern
 
 
 class Arguments:
@@ -35,7 +35,7 @@ class Arguments:
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.args = args
         self.kwargs = kwargs
-        self.leaves = list(leaves_in((args, kwargs) if kwargs else args))
+        self.leaves = flattened((args, kwargs) if kwargs else args)
         self.data: list[Any] = []
         self.groups: list[Any] = []
         key: list[Any] = []
@@ -53,7 +53,7 @@ class Arguments:
                 if layout.contiguous is not layout:  # only contiguous layouts are always shared
                     layout = (layout.dtype, layout.shape, layout.strides, layout.offset)
                 history = leaf._node is None, leaf._grad is None
-                key.append((layout, leaf.backend, leaf.name, wanted, *history))
+                key.append((type(leaf), layout, leaf.backend, leaf.name, wanted, *history))
                 ids.append(id(leaf))
             elif isinstance(leaf, CONSTANT):
                 key.append(exact_key(leaf))
@@ -62,7 +62,8 @@ class Arguments:
             self.data.append(data)
         aliases = None
         if len(ids) > 1:
-            aliases = tuple(map(self.groups.index, self.groups)), tuple(map(ids.index, ids))
+            storages = [data.storage for data in self.data if isinstance(data, TensorData)]
+            aliases = alias_pattern(storages), tuple(map(ids.index, ids))
         seen: dict[int, int] = {}
         self.key = (
             tuple(key),
@@ -87,14 +88,9 @@ class Arguments:
             return ""
         for position, (a, b) in enumerate(zip(self.key[0], other.key[0], strict=False)):
             if a != b:
-                what = "another shape" if isinstance(a, tuple) and len(a) > 2 else "another value"
+                what = "another shape" if isinstance(a, tuple) and len(a) > 3 else "another value"
                 return f"argument {position} has {what}: pass a tensor of one shape"
         return "arguments have another structure, or a mode differs"
-
-    @property
-    def roots(self) -> list[Any]:
-        """The leaves that lead to state: tensors, and objects that are compared by identity."""
-        return [x for x in self.leaves if not isinstance(x, CONSTANT)]
 
     @property
     def objects(self) -> list[Any]:

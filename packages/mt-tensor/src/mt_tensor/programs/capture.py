@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mt_tensor.core.generator import current_generator
+from mt_tensor.core.generator import used_blocks
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.buffers import BufferTable
-from mt_tensor.programs.gradients import placeholder_of, record_gradients
-from mt_tensor.programs.pytree import Copies, leaves_in, map_leaves, structure_of
+from mt_tensor.programs.gradients import Gradients, boundary_of, record_gradients
+from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.replay import Replay, build_replay
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
@@ -63,7 +65,7 @@ class Capture:
             value = slot.get()
             if value is not MISSING:
                 self._check_comparable(f"reads {name!r},", value)
-        self.snapshot = Snapshot((function, *given.roots), static)
+        self.snapshot = Snapshot([function, *given.leaves], static)
 
     def _check_comparable(self, how: str, value: Any) -> None:
         found = incomparable_in(value, self.static)
@@ -80,81 +82,98 @@ class Capture:
         Raises:
             CompileError: no program can do what the function did.
         """
-        placeholders = list(map(self._placeholder, self.given.leaves, self.given.data))
+        given = self.given
         buffers = BufferTable(self.snapshot.keep_gradients)
         recorder = Recorder(self.name, SymbolicNumbers(self.snapshot), buffers)
-        leaves = iter(placeholders)
-        copies: Copies = {}
-        inputs = map_leaves((self.given.args, self.given.kwargs), lambda _: next(leaves), copies)
-        structure, before = structure_of(inputs), list(leaves_in(inputs))
-        states = current_generator().get_state(), _states_of_other_generators()
+        structure = structure_of((given.args, given.kwargs))
+        recorder.drawn.update(dict.fromkeys(self.snapshot.generators, 0))
+        states = {each: (each.numpy, used_blocks(each.numpy)) for each in recorder.drawn}
+        others = _states_of_other_generators()
         uncached = {
             device: None if each is None else replace(each, cache=None)
             for device, each in active_precisions.get().items()
         }
         self.snapshot.forget_gradients()
-        cached = active_precisions.set(
-            uncached
-        )  # so that the conversions of autocast are recorded, too
+        cached = active_precisions.set(uncached)  # to record the conversions of autocast, too
         try:
-            with recorder:
-                result = self.function(*inputs[0], **inputs[1])
+            with recorder, recorder.numbers.watched(), _boundaries(given) as variables:
+                result = self.function(*given.args, **given.kwargs)
         finally:
             active_precisions.reset(cached)
             self.snapshot.find_gradients()
-            after = list(leaves_in(inputs))
-            changed = structure_of(inputs) != structure or any(
-                a is not b for a, b in zip(before, after, strict=True)
-            )
-            given = dict(zip(map(id, placeholders), self.given.leaves, strict=True))
-            originals = {id(copy): (copy, original) for original, copy in copies.values()}
-
-            def restore(value: Any) -> Any:
-                return map_leaves(value, lambda x: given.get(id(x), x), originals)
-
-            if changed:
-                for original, copy in copies.values():
-                    if isinstance(original, dict):
-                        items = {restore(key): restore(item) for key, item in copy.items()}
-                        original.clear()
-                        original.update(items)
-                    else:
-                        original[:] = map(restore, copy)
-        self._check_randomness(recorder, *states)
-        code = ReplayWriter(recorder, self.snapshot, self.given, placeholders, self.rebound)
+        self._check_randomness(recorder, states, others)
+        code = ReplayWriter(recorder, self.snapshot, given, self.rebound)
         try:
-            if changed:
+            now = list(leaves_in((given.args, given.kwargs)))
+            is_same = structure_of((given.args, given.kwargs)) == structure
+            if not is_same or not all(map(operator.is_, now, given.leaves)):
                 raise NotReplayable("it changes a list or dictionary that it is given")
-            gradients = record_gradients(code, placeholders, result)
+            if recorder.has_failed:
+                raise NotReplayable("it handles an error that depends on elements")
+            gradients = self._gradients(code, variables, result)
             self.replay = build_replay(code, result, gradients)
         except NotReplayable as reason:
             self.reason = str(reason)
         finally:
             recorder.buffers.close()
-        return restore(result)
+        return result
 
-    def _placeholder(self, leaf: Any, data: Any) -> Any:
-        """Return what the function is given in place of an argument."""
-        if not isinstance(leaf, Tensor):
-            return leaf
-        if leaf.requires_grad and leaf._node is not None:
-            return placeholder_of(leaf)
-        return leaf if data is leaf._tensor else Tensor._make(data, leaf.backend)
+    def _gradients(self, code: ReplayWriter, variables: Any, result: Any) -> Gradients | None:
+        """Record the gradients, unless hooks or Functions change the state meanwhile."""
+        if not any(isinstance(x, Tensor) and x.requires_grad for x in leaves_in(result)):
+            return None
+        before = Snapshot([self.function, *self.given.leaves], self.static)
+        gradients = record_gradients(code, variables, result)
+        if next(before.changed(), None) or before.changed_container() is not None:
+            before.restore()
+            raise NotReplayable("its gradient changes more than tensors")
+        return gradients
 
     def _check_randomness(self, recorder: Recorder, before: Any, others: Any) -> None:
-        state = current_generator().get_state()
         what = ""
-        if state["seed"] != before["seed"]:
-            what = "begins a sequence of random numbers anew"
-        elif state["blocks"] - before["blocks"] != recorder.drawn:
-            what = "draws integers, orders or choices, which are drawn on the host"
-        elif _states_of_other_generators() != others:
+        for generator, (numbers, blocks) in before.items():
+            if generator.numpy is not numbers:
+                what = "begins a sequence of random numbers anew"
+            elif used_blocks(numbers) - blocks != recorder.drawn[generator]:
+                what = "draws integers, orders or choices, which are drawn on the host"
+        if not what and _states_of_other_generators() != others:
             what = "draws random numbers from Python or NumPy"
         if what:
             raise CompileError(
                 f"{self.name} {what}: a program would repeat them for ever. Do that before the "
                 "call, and pass a tensor."
             )
+
+
+@contextmanager
+def _boundaries(given: Arguments) -> Iterator[dict[Any, int]]:
+    """Cut the arguments off their graphs and offsets inside a `with` block.
+
+    An argument that is changed in place meanwhile keeps its new node, which leads to the old one.
+
+    Yields:
+        The positions of the tensors that require a gradient, by their vertices of the graph.
+    """
+    variables: dict[Any, int] = {}
+    before: dict[int, tuple[Tensor, Any, Any, Any, Any]] = {}
+    for at, (leaf, data) in enumerate(zip(given.leaves, given.data, strict=True)):
+        if not isinstance(leaf, Tensor) or id(leaf) in before:
+            continue
+        node: Any = leaf.history
+        boundary: Any = boundary_of(leaf) if leaf.requires_grad and node is not None else node
+        before[id(leaf)] = leaf, data, leaf._tensor, boundary, node
+        leaf._tensor, leaf._node = data, boundary
+        if leaf.requires_grad:
+            variables[leaf.variable] = at
+    try:
+        yield variables
+    finally:
+        for leaf, data, old, boundary, node in before.values():
+            if leaf._tensor is data:
+                leaf._tensor = old
+            has_hooks = boundary is not node and boundary._watch is not None
+            if leaf._node is boundary and not has_hooks:
+                leaf._node = node
 
 
 def _states_of_other_generators() -> Any:

@@ -30,7 +30,7 @@ class State:
     def __init__(
         self, function: Callable[..., Any], given: Arguments, static: Sequence[Any]
     ) -> None:
-        self.snapshot = Snapshot((function, *given.roots), static)
+        self.snapshot = Snapshot([function, *given.leaves], static)
         self.elements = [
             (tensor.backend, data, tensor.backend.copy(data, data.layout.contiguous))
             for tensor, (data, *_) in self.snapshot.tensors.values()
@@ -39,12 +39,7 @@ class State:
 
     def restore(self) -> None:
         """Restore the state."""
-        for holder, copy in self.snapshot.holders:
-            holder.clear()
-            (holder.update if isinstance(holder, (dict, set)) else holder.extend)(copy)
-        for slot, value in self.snapshot.slots:  # attributes, and variables of functions
-            if slot.get() is not value:
-                slot.set(value)
+        self.snapshot.restore()
         for tensor, slots in self.snapshot.tensors.values():
             for name, value in zip(TENSOR_SLOTS, slots, strict=True):
                 setattr(tensor, name, value)

@@ -45,6 +45,7 @@ from mt_tensor.programs.program import (
     views_of,
 )
 from mt_tensor.programs.snapshot import same, same_items
+from mt_tensor.programs.storages import state_pattern
 from mt_tensor.programs.symbolic_numbers import SymbolicNumber
 
 MISS = object()
@@ -79,6 +80,7 @@ class CodeWriter:
             "same": same,
             "same_items": same_items,
             "make": Tensor._make,
+            "state_pattern": state_pattern,
             "numbers_of": numbers_of,
             "current_generator": current_generator,
             "draw": _draw,

@@ -45,7 +45,8 @@ def compile(
     A program depends on the arguments, on the variables of the function, and on what these lead
     to: tensors of the same layouts, equal plain values, the same functions, modules and other
     objects, which it keeps alive. Everything else that Python does happens only while the program
-    is recorded, as in JAX: prints, files, clocks and environment variables. Classes are constants.
+    is recorded, as in JAX: prints, files, clocks and environment variables. Classes of libraries
+    are constants.
 
     The function may do what training steps do: change tensors in place, call `backward()`, assign
     gradients to parameters, call an optimizer, draw random numbers. It can be differentiated, once.

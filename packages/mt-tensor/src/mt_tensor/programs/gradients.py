@@ -55,7 +55,7 @@ class ProgramRule:
 
 
 class BoundaryRule:
-    """The gradient of a placeholder, which passes it on to the argument; see `Rule`."""
+    """The gradient of an argument, which passes it on to its graph; see `Rule`."""
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
         """Return the gradient itself.
@@ -72,11 +72,11 @@ class BoundaryRule:
         return [grad]
 
 
-def placeholder_of(x: Tensor) -> Tensor:
-    """Return a tensor for a function that is recorded, in place of an argument that has a graph."""
-    placeholder = Tensor._make(x._tensor, x.backend)
-    record(placeholder, BoundaryRule(), "argument", (x.variable,))
-    return placeholder
+def boundary_of(x: Tensor) -> Any:
+    """Return a node for an argument that has a graph, while a function of it is recorded."""
+    argument = Tensor._make(x._tensor, x.backend)
+    record(argument, BoundaryRule(), "argument", (x.variable,))
+    return argument._node
 
 
 class Gradients:
@@ -116,12 +116,14 @@ def _elements(saved: list[Any]) -> list[TensorData]:
     return found
 
 
-def record_gradients(code: ReplayWriter, placeholders: list[Any], result: Any) -> Gradients | None:
+def record_gradients(
+    code: ReplayWriter, variables: dict[Any, int], result: Any
+) -> Gradients | None:
     """Record the gradients of the results of a function; return None if none is required.
 
     Args:
         code: the code of the replay.
-        placeholders: the arguments of the function.
+        variables: the positions of the arguments that require a gradient, by their vertices.
         result: what it returned.
 
     Raises:
@@ -137,10 +139,7 @@ def record_gradients(code: ReplayWriter, placeholders: list[Any], result: Any) -
     ]
     if not results:
         return None
-    inputs: dict[Any, int | None] = {}
-    for placeholder in placeholders:
-        if isinstance(placeholder, Tensor) and placeholder.requires_grad:
-            inputs[placeholder.variable] = code.positions[id(placeholder)]
+    inputs: dict[Any, int | None] = {**variables}
     for tensor, (_, _, wanted, node, *_) in code.snapshot.tensors.values():
         if wanted and node is None:
             inputs.setdefault(tensor)

@@ -13,16 +13,7 @@ from mt_tensor.programs.snapshot import Slot
 def add_guards(code: ReplayWriter) -> None:
     """Write all guards, and load the numbers of optimizers."""
     snapshot, numbers = code.snapshot, code.recorder.numbers
-    for holder, copy in snapshot.holders:
-        name = code.constant(holder, "c")
-        code.guard(f"len({name}) == {len(copy)}")
-        if copy and snapshot.is_keyed(holder):
-            code.guard(f"same_items({name}, {code.constant(list(copy))})")
-    for holder, items in snapshot.rows:
-        values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
-        code.guard(f"same_items({values}, {code.constant(items)})")
-    for array, elements in snapshot.arrays:
-        code.guard(f"{code.constant(array)}.tobytes() == {code.constant(elements)}")
+    _guard_containers(code)
     for slot, value in snapshot.slots:
         if slot.id not in numbers.inputs:
             _guard_slot(code, slot, value)
@@ -30,6 +21,9 @@ def add_guards(code: ReplayWriter) -> None:
     for condition, result in dict.fromkeys(numbers.guards):
         code.guard(f"{condition} is {result}")
     for key, (tensor, slots) in snapshot.tensors.items():
+        grad, place = slots[1], f"{code.tensor(tensor)}._grad"
+        if isinstance(grad, Tensor) and code.tensor(grad) != place:  # also an argument, or shared
+            code.guard(f"{place} is {code.tensor(grad)}")
         if key in code.positions:  # the rest is in the key of the arguments
             code.guard_same(f"{code.tensor(tensor)}._watch", slots[-2], False)
         elif key in code.slots or key not in code.owners:
@@ -50,6 +44,21 @@ def _load_numbers(code: ReplayWriter) -> None:
             code.guard(f"type({name}) is {type(each).__name__}")
 
 
+def _guard_containers(code: ReplayWriter) -> None:
+    """Require the same keys, in the same order, and lengths and elements of arrays."""
+    snapshot = code.snapshot
+    for holder, copy in snapshot.holders:
+        name = code.constant(holder, "c")
+        code.guard(f"len({name}) == {len(copy)}")
+        if copy and snapshot.is_keyed(holder):
+            code.guard(f"same_items({name}, {code.constant(list(copy))})")
+    for holder, items in snapshot.rows:
+        values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
+        code.guard(f"same_items({values}, {code.constant(items)})")
+    for array, elements in snapshot.arrays:
+        code.guard(f"{code.constant(array)}.tobytes() == {code.constant(elements)}")
+
+
 def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
     """Require that a slot has the same value, or tensors of the same layout if it is rebound."""
     is_rebound = code.is_rebound(slot)
@@ -57,9 +66,7 @@ def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
         return  # the tuple itself is compared
     place = code.slot(slot)
     if isinstance(value, Tensor):
-        if id(value) not in code.slots:
-            code.guard_same(place, value, False)
-        elif slot is not code.slots[id(value)]:
+        if code.tensor(value) != place:  # a constant, an argument, or in several slots
             code.guard(f"{place} is {code.tensor(value)}")
     elif isinstance(value, tuple) and is_rebound:
         kind = code.constant(type(value))

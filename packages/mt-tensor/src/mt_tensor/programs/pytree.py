@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mt_tensor.core.dtypes import DType
+from mt_tensor.errors import CompileError
 from mt_tensor.size import Size
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, Size)
@@ -20,6 +21,21 @@ def exact_key(constant: Any) -> Any:
     if isinstance(constant, (float, slice)):
         return kind, repr(constant)  # nan is equal to itself
     return kind, constant, repr(constant)
+
+
+def flattened(value: Any) -> list[Any]:
+    """Return the leaves of nested containers.
+
+    Raises:
+        CompileError: a container contains itself.
+    """
+    try:
+        return list(leaves_in(value))
+    except RecursionError:
+        raise CompileError(
+            "a list or dictionary that a compiled function is given or reads contains itself: make "
+            "it an object."
+        ) from None
 
 
 def _is_sequence(value: Any) -> bool:

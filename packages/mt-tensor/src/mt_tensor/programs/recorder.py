@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -39,8 +40,9 @@ class Recorder(Tape):
     Attributes:
         instructions: the instructions so far.
         buffers: the table of the buffers that they use.
-        drawn: how many blocks of random bits they have taken from the current generator.
+        drawn: how many blocks of random bits they have taken, by the generator.
         numbers: the numbers of optimizers that are inputs of the program.
+        has_failed: whether a call has raised an error that may depend on elements.
     """
 
     captures = True
@@ -50,19 +52,19 @@ class Recorder(Tape):
         self.name = name
         self.numbers = numbers
         self.instructions: list[Instruction] = []
-        self.drawn = 0
+        self.drawn = {current_generator(): 0}
+        self.has_failed = False
         self.buffers = buffers
 
     def run(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a function without recording its backend calls."""
-        generator = current_generator()
-        before = used_blocks(generator.numpy)
+        before = [(each, used_blocks(each.numpy)) for each in self.drawn]
         try:
             with self.paused():
                 return function(*arguments, **options)
         finally:
-            if generator is current_generator():
-                self.drawn += used_blocks(generator.numpy) - before
+            for generator, blocks in before:
+                self.drawn[generator] += used_blocks(generator.numpy) - blocks
 
     def handle(self, call: Call) -> Any:
         """Run a call, and record it.
@@ -78,8 +80,9 @@ class Recorder(Tape):
         if name == "kernel":
             return self._kernel(call)
         changes = [self.view(each) for each in _written(call)]
-        result = self.run(_with_concrete_numbers(call).run)
         checks = name == "checked_indices"
+        with self._noting_errors(checks):
+            result = self.run(_with_concrete_numbers(call).run)
         if checks:  # it may be the argument itself now, and not at the next replay
             result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
         run = call.function
@@ -146,7 +149,8 @@ class Recorder(Tape):
         """Run a function of tensors, and record it as one instruction."""
         enabled = recording.set(False)
         try:
-            result = self.run(function, *arguments, **options)
+            with self._noting_errors():
+                result = self.run(function, *arguments, **options)
         finally:
             recording.reset(enabled)
         backend = next((x.backend for x in arguments if isinstance(x, Tensor)), current_backend())
@@ -158,6 +162,18 @@ class Recorder(Tape):
         )
         self.note(instruction)
         return result
+
+    @contextmanager
+    def _noting_errors(self, checks: bool = True) -> Iterator[None]:
+        """Note an error inside a `with` block, which a replay with other elements would not have.
+
+        The function may handle it.
+        """
+        try:
+            yield
+        except Exception:
+            self.has_failed |= checks
+            raise
 
     # --- Instructions ---------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from mt_autodiff.core.mode import recording
@@ -16,10 +17,11 @@ from mt_tensor.programs.gradients import Gradients
 from mt_tensor.programs.guards import add_guards
 from mt_tensor.programs.optimization import optimize
 from mt_tensor.programs.program import Buffer, Program, View
-from mt_tensor.programs.pytree import PLAIN, leaves_in, map_leaves
+from mt_tensor.programs.pytree import PLAIN, Copies, leaves_in, map_leaves
 from mt_tensor.programs.recorder import WITHOUT_ALIASES
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
-from mt_tensor.programs.storages import alias_group, storage_key
+from mt_tensor.programs.storages import alias_group, state_pattern, storage_key
+from mt_tensor.recording.functions import with_base
 
 
 class Replay:
@@ -50,6 +52,12 @@ class Replay:
         self._structure = map_leaves(result, lambda _: None)
         self._is_single = isinstance(result, Tensor)
         self._gradients = gradients
+        leaves = enumerate(leaves_in(result))
+        new = [(at, x) for at, x in leaves if isinstance(x, Tensor) and not code.existed(x)]
+        self._views = [at for at, x in new if x._base is not None]
+        bases = [x._base for _, x in new if x._base is not None]
+        self._bases = [x for x in bases if code.existed(x) and code.is_fixed(x)]
+        self._whole = [at for at, x in new if x._base is None]
 
     def run(self, given: Arguments) -> Any:
         """Run the program; return `MISS` if it is not valid for the present state."""
@@ -69,6 +77,9 @@ class Replay:
         results, saved = found
         if self._gradients is not None:
             self._gradients.connect(results, saved, given)
+        for at in self._views:
+            earlier = results[:at], [results[other] for other in self._whole]
+            with_base(results[at], [*given.leaves, *self._bases, *itertools.chain(*earlier)])
         if self._is_single:
             return results[0]
         rest = iter(results)
@@ -89,6 +100,7 @@ def build_replay(code: ReplayWriter, result: Any, gradients: Gradients | None) -
     recorder, results = code.recorder, list(leaves_in(result))
     _check_graphs(code)
     effects = Effects(code)
+    _check_containers(code, result)
     for leaf in results:
         _check_result(code, leaf)
     returned = code.new_tensors(results)
@@ -137,10 +149,13 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
     for at, data in enumerate(code.given.data):
         if isinstance(data, TensorData):
             paths.setdefault(storage_key(data.storage), (f"a[{at}]", data))
-    for tensor, (data, *_) in states:
-        if not code.is_fixed(tensor) and id(tensor) not in code.positions:
-            path = f"{code.tensor(tensor)}._tensor"
-            paths.setdefault(storage_key(data.storage), (path, data))
+    variable = [
+        (code.tensor(tensor), data, wanted)
+        for tensor, (data, _, wanted, *_) in states
+        if not code.is_fixed(tensor) and id(tensor) not in code.positions
+    ]
+    for name, data, _ in variable:
+        paths.setdefault(storage_key(data.storage), (f"{name}._tensor", data))
     fixed = {storage_key(data.storage) for _, (data, *_) in states}
     calls = recorder.instructions
     changed = {group for call in calls for group in call.changed_groups}
@@ -152,11 +167,45 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
             continue
         if key in paths:
             path, buffer.data = paths[key]
-            if not path.startswith("a["):
-                code.guard(f"{path}.layout is {code.constant(buffer.layout)}")
             code.bind(buffer.view, path)
         elif key not in fixed and buffer.data._version is not UNCHANGED:
             _refuse_input(code, buffer)
+    loaded = {storage_key(each.data.storage) for each in used if each.origin == "x"}
+    using = [each for each in variable if storage_key(each[1].storage) in loaded]
+    for name, data, wanted in using:
+        code.guard(f"{name}._tensor.layout is {code.constant(data.layout)}")
+        code.guard(f"{name}._requires_grad == {wanted!r}")
+    _guard_aliases(code, {f"{name}._tensor": data for name, data, _ in using})
+
+
+def _guard_aliases(code: ReplayWriter, variable: dict[str, TensorData]) -> None:
+    """Require that tensors that may be others at the next call share memory in the same way.
+
+    Args:
+        code: takes the guard.
+        variable: the gradients that the program uses, by the code that loads them.
+
+    Raises:
+        NotReplayable: they share memory with arguments, or with tensors that stay the same.
+    """
+    tensors = code.snapshot.tensors
+    for key in code.slots:
+        tensor, (data, *_) = tensors[key]
+        if key not in code.positions:
+            variable[f"{code.tensor(tensor)}._tensor"] = data
+    if not variable:
+        return
+    groups = {
+        alias_group(data.storage)
+        for tensor, (data, *_) in tensors.values()
+        if code.is_fixed(tensor)
+    }
+    fixed = frozenset(groups)
+    pattern = state_pattern(list(variable.values()), code.given.data, fixed)
+    if pattern is None:
+        raise NotReplayable("a gradient or a tensor that it replaces shares memory with another")
+    found = f"state_pattern([{', '.join(variable)}], a, {code.constant(fixed)})"
+    code.guard(f"{found} == {code.constant(pattern)}")
 
 
 def _refuse_input(code: ReplayWriter, buffer: Buffer) -> None:
@@ -205,11 +254,28 @@ def _check_graphs(code: ReplayWriter) -> None:
             raise NotReplayable("it reads a tensor with a graph that is no argument: detach() it")
 
 
+def _check_containers(code: ReplayWriter, result: Any) -> None:
+    """Raise NotReplayable if a result is or contains a list or dictionary that existed before."""
+    given: Copies = {}
+    returned: Copies = {}
+    map_leaves((code.given.args, code.given.kwargs), lambda x: x, given)
+    map_leaves(result, lambda x: x, returned)
+    if any(key in given or code.snapshot.has_seen(x) for key, (x, _) in returned.items()):
+        raise NotReplayable("it returns a list or dictionary that existed before")
+
+
 def _check_result(code: ReplayWriter, leaf: Any) -> None:
     """Raise NotReplayable if a replay could not return a result."""
     if isinstance(leaf, Tensor):
-        if not code.existed(leaf) and leaf.requires_grad and leaf._node is None:
+        if code.existed(leaf):
+            return
+        if leaf.requires_grad and leaf._node is None:
             raise NotReplayable("it returns a new leaf that requires a gradient")
+        watch = None if leaf._node is None else leaf._node._watch
+        if leaf.name is not None or watch is not None or leaf._grad is not None:
+            raise NotReplayable("it returns a new tensor with a name, a gradient or hooks")
+        if type(leaf) is not Tensor:
+            raise NotReplayable(f"it returns a new {type(leaf).__name__}")
         return
     is_given = any(leaf is each for each in code.given.leaves)
     if not isinstance(leaf, PLAIN) and not is_given and not code.snapshot.has_seen(leaf):

@@ -24,7 +24,7 @@ class ReplayWriter(CodeWriter):
         snapshot: the state before the call.
         given: the arguments.
         rebound: the `Slot.id` of slots that held other tensors at another call.
-        positions: the positions of tensors and their placeholders among the arguments, by identity.
+        positions: the positions of tensors among the arguments, by identity.
         slots: the slots of tensors that may be other tensors at the next call, by identity.
         owners: the tensors whose gradient a tensor is, by the identity of the gradient.
     """
@@ -34,7 +34,6 @@ class ReplayWriter(CodeWriter):
         recorder: Recorder,
         snapshot: Snapshot,
         given: Arguments,
-        placeholders: list[Any],
         rebound: set[Any],
     ) -> None:
         super().__init__()
@@ -42,8 +41,7 @@ class ReplayWriter(CodeWriter):
         self.snapshot = snapshot
         self.given = given
         self.rebound = rebound
-        pairs = enumerate(zip(placeholders, given.leaves, strict=True))
-        self.positions = {id(x): at for at, pair in pairs for x in pair if isinstance(x, Tensor)}
+        self.positions = {id(x): at for at, x in enumerate(given.leaves) if isinstance(x, Tensor)}
         self.slots = {
             id(value): slot
             for slot, value in reversed(snapshot.slots)

@@ -16,13 +16,17 @@ import io
 import itertools
 import logging
 import operator
+import random
 import re
 import sys
+import threading
 import types
 import weakref
 from argparse import Namespace
-from collections import deque
+from array import array
+from collections import ChainMap, UserDict, UserList, UserString, deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -39,7 +43,7 @@ from mt_tensor.core.generator import Generator
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.pytree import PLAIN, exact_key, leaves_in
+from mt_tensor.programs.pytree import PLAIN, exact_key, flattened
 from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
@@ -66,6 +70,13 @@ WRITE_ONLY = (logging.Logger, io.IOBase)
 
 BY_IDENTITY = (types.BuiltinFunctionType, Cache, Generator, TensorBackend)
 """Types that are compared by identity only; caches of plans never change a result."""
+
+VARYING = (
+    Iterator, bytearray, memoryview, array, random.Random, np.random.Generator,
+    np.random.RandomState, ContextVar, threading.local, weakref.ReferenceType,
+    types.MappingProxyType, ChainMap, UserDict, UserList, UserString,
+)  # fmt: skip
+"""Types of library objects whose state no guard compares."""
 
 VISITED = (
     Tensor, dict, list, deque, set, frozenset, type, types.FunctionType, types.MethodType,
@@ -126,6 +137,7 @@ class Snapshot:
         arrays: NumPy arrays, with their bytes.
         outer: the slot of each tuple, by the identity of the tuple.
         namespaces: the identities of dictionaries of attributes; their order means nothing.
+        generators: the generators of random numbers.
     """
 
     def __init__(self, roots: Iterable[Any], static: Iterable[Any] = ()) -> None:
@@ -136,6 +148,7 @@ class Snapshot:
         self.rows: list[tuple[Any, Any]] = []
         self.arrays: list[tuple[Any, bytes]] = []
         self.namespaces: set[int] = set()
+        self.generators: set[Generator] = set()
         self.outer: dict[int, Slot] = {}
         self._forgotten: dict[Any, list[Any]] = {}  # gradients and their states, by `storage_key`
         self._kept: list[Any] = []
@@ -146,6 +159,8 @@ class Snapshot:
             self._visit(self._waiting.popleft())
 
     def _visit(self, value: Any) -> None:  # noqa: PLR0912 - one for each type
+        if isinstance(value, Generator):
+            self.generators.add(value)
         if id(value) in self._seen or isinstance(value, BY_IDENTITY):
             return
         if isinstance(value, CONSTANT) and not is_user_module(type(value).__module__):
@@ -154,6 +169,7 @@ class Snapshot:
         if isinstance(value, Tensor):
             self.tensors[id(value)] = value, slots_of(value)
             self._waiting.extend((value._grad, value._watch))  # hooks are functions like others
+            self._waiting.append(getattr(value, "__dict__", None) or None)  # of a subclass
         elif isinstance(value, dict):
             self.holders.append((value, dict(value)))
             if self._has_slots(value, value.values()):
@@ -202,6 +218,15 @@ class Snapshot:
             self._add(slot, value)
 
     def _add(self, slot: Slot, value: Any) -> None:
+        is_known = id(value) in self._seen or isinstance(value, (Tensor, *WRITE_ONLY))
+        if isinstance(value, VARYING) and not is_known:
+            raise CompileError(
+                f"a compiled function can reach an object of type {type(value).__name__}, which "
+                f"{slot} holds. A program could not tell whether it has changed: keep it elsewhere."
+            )
+        self._add_variable(slot, value)
+
+    def _add_variable(self, slot: Slot, value: Any) -> None:
         self.slots.append((slot, value))
         if isinstance(value, tuple):
             self.outer.setdefault(id(value), slot)
@@ -232,7 +257,7 @@ class Snapshot:
                     used = sorted(names & inside.keys())
                     variables += [Slot(inside, name, True) for name in used]
             elif value is not MISSING:
-                self._add(slot, value)
+                self._add_variable(slot, value)
         for name in ("__code__", "__defaults__", "__kwdefaults__") if is_users else ():
             self._add_attribute(function, name)
         self._waiting.extend([function.__dict__] if is_users or function.__dict__ else ())
@@ -253,8 +278,10 @@ class Snapshot:
         """Visit the attributes, the methods and the bases of a user's class."""
         self._waiting.extend(kind.__bases__)
         for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
-            if name[:2] != "__" or isinstance(item, types.FunctionType):
-                self._add_attribute(kind, name)
+            slot = Slot(kind, name, False)
+            is_compared = name[:2] != "__" or isinstance(item, types.FunctionType)
+            if is_compared and (value := slot.get()) is not MISSING:
+                self._add_variable(slot, value)
 
     # --- During the call ------------------------------------------------------------------------
 
@@ -308,6 +335,15 @@ class Snapshot:
             if not same(now, value):
                 yield slot, value, now
 
+    def restore(self) -> None:
+        """Restore the slots and containers."""
+        for holder, copy in self.holders:
+            holder.clear()
+            (holder.update if isinstance(holder, (dict, set)) else holder.extend)(copy)
+        for slot, value in self.slots:  # attributes, and variables of functions
+            if slot.get() is not value:
+                slot.set(value)
+
     def changed_container(self) -> Any:
         """Return a container that has other items, apart from its slots; None if there is none."""
         for holder, items in self.rows:
@@ -318,7 +354,7 @@ class Snapshot:
                 return holder
             if id(holder) in self.namespaces and holder.keys() != copy.keys():
                 return holder
-        return next((array for array, old in self.arrays if array.tobytes() != old), None)
+        return next((each for each, old in self.arrays if each.tobytes() != old), None)
 
     def is_keyed(self, holder: Any) -> bool:
         """Whether the order of a container is that of its keys: of a dictionary or set."""
@@ -386,7 +422,7 @@ def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[s
 
 def incomparable_in(value: Any, static: Sequence[Any]) -> Any:
     """Return an object in nested containers that a snapshot cannot compare, or None."""
-    for leaf in leaves_in(value):
+    for leaf in flattened(value):
         if any(leaf is each for each in static):
             continue
         kind = type(leaf)

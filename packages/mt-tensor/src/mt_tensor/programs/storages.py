@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from mt_tensor.core.tensor_data import TensorData
 
 
 def storage_key(storage: Any) -> Any:
@@ -21,6 +24,29 @@ def alias_group(storage: Any) -> Any:
 
 def owner_of(storage: Any) -> Any:
     """Return the object that owns the bytes of a storage."""
-    while isinstance(storage, np.ndarray) and isinstance(storage.base, np.ndarray):
-        storage = storage.base
+    while isinstance(storage, (np.ndarray, memoryview)):
+        base = storage.base if isinstance(storage, np.ndarray) else storage.obj
+        if base is None:
+            break
+        storage = base
     return storage
+
+
+def alias_pattern(storages: Iterable[Any]) -> Any:
+    """Return a key that is equal for storages that share bytes and addresses in the same way."""
+    found = list(storages)
+    groups, keys = list(map(alias_group, found)), list(map(storage_key, found))
+    return tuple(map(groups.index, groups)), tuple(map(keys.index, keys))
+
+
+def state_pattern(state: list[TensorData], given: Iterable[Any], fixed: frozenset[Any]) -> Any:
+    """Return the `alias_pattern` of tensors of the state.
+
+    It is None if one of them shares memory with an argument, or is in one of the alias groups of
+    fixed tensors.
+    """
+    groups = {alias_group(data.storage) for data in state}
+    others = (alias_group(data.storage) for data in given if isinstance(data, TensorData))
+    if groups.isdisjoint(fixed) and groups.isdisjoint(others):
+        return alias_pattern([data.storage for data in state])
+    return None

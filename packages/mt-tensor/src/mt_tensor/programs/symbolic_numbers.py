@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partialmethod
 from typing import Any
 
-from mt_tensor.core.dtypes import NumberLike
+from mt_tensor.core.dtypes import NumberLike, Settings
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.pytree import leaves_in, map_leaves
 from mt_tensor.programs.snapshot import Slot, Snapshot, same
@@ -136,17 +136,69 @@ class SymbolicNumbers:
         self.guards: Guards = []
         self.inputs: dict[Any, tuple[Slot, Any]] = {}
         self.now: dict[Any, Any] = {}
+        self._settings = [x for x, _ in snapshot.holders if type(x) is Settings]
+        self._symbols: dict[Any, Any] = {}  # by `Slot.id`, of the numbers before the call
+        self._read: set[Any] = set()  # the `Slot.id` of what is read outside of updates
+        self._is_updating = False
         self._before = {slot.id: value for slot, value in snapshot.slots if _is_numeric(value)}
         self._count = itertools.count(1)
 
     @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note inside a `with` block which numbers are read outside of updates.
+
+        The program is valid for the values of these only.
+        """
+        numbers = self
+
+        class Watched(Settings):
+            __slots__ = ()
+
+            def __iter__(self) -> Iterator[str]:  # without it, {**self} reads no single items
+                return dict.__iter__(self)
+
+        def noting(method: Any, *keys: Any) -> Any:
+            def called(holder: Any, *arguments: Any) -> Any:
+                if not numbers._is_updating:
+                    read = arguments[:1] if keys else dict.keys(holder)
+                    numbers._read.update((id(holder), key) for key in read)
+                return method(holder, *arguments)
+
+            return called
+
+        for name in ("__getitem__", "get", "pop", "setdefault"):
+            setattr(Watched, name, noting(getattr(dict, name), "key"))
+        for name in (
+            "items",
+            "values",
+            "copy",
+            "popitem",
+            "__eq__",
+            "__or__",
+            "__ror__",
+            "__repr__",
+        ):
+            setattr(Watched, name, noting(getattr(dict, name)))
+        for each in self._settings:
+            each.__class__ = Watched
+        try:
+            yield
+        finally:
+            for each in self._settings:
+                each.__class__ = Settings
+        for key in self._read & self._symbols.keys():
+            map_leaves(self._symbols[key], SymbolicNumber.specialize)
+
+    @contextmanager
     def substituted(self, optimizer: Any) -> Iterator[None]:
         """Make the numbers of an optimizer symbolic inside a `with` block."""
+        before, self._is_updating = self._is_updating, True
         for slot in _slots_of(optimizer):
             key, value = slot.id, slot.get()
-            if key not in self.inputs and key in self._before and same(value, self._before[key]):
+            is_new = isinstance(slot.holder, Settings) and key not in self.inputs
+            if is_new and key in self._before and same(value, self._before[key]):
                 self.inputs[key] = slot, value
-                self.now[key] = map_leaves(value, self._symbol)
+                self.now[key] = self._symbols[key] = map_leaves(value, self._symbol)
             if key in self.inputs and same(value, _concrete(self.now[key])):
                 slot.set(self.now[key])
         try:
@@ -158,6 +210,7 @@ class SymbolicNumbers:
                     self.now[slot.id] = value
                 if any(isinstance(leaf, SymbolicNumber) for leaf in leaves_in(value)):
                     slot.set(_concrete(value))
+            self._is_updating = before
 
     def _symbol(self, value: Any) -> SymbolicNumber:
         return SymbolicNumber(value, f"n{next(self._count)}", self.guards)
