@@ -312,11 +312,14 @@ def test_layouts_may_differ(driver, ops):
         np.testing.assert_allclose(ops.to_host(found), -np.exp(each.numpy()), 1e-6)
 
 
-def test_zeros_of_other_sign_are_not_equal(driver, ops):
+def test_zeros_of_other_sign_are_not_equal_and_nan_is(driver, ops):
     program = scaled(ops)
     run(ops, program, 2.0, 2.0, 1.0)
     found = run(ops, program, 0.0, -0.0, 1.0)
     assert [np.signbit(each).tolist() for each in found] == [[False] * 3, [True] * 3]
+    for _ in range(2):
+        assert np.isnan(run(ops, program, np.nan, np.nan, 1.0)).all()
+        assert driver.calls["graph"] == 2
 
 
 def test_a_graph_for_each_change_of_what_is_equal_would_be_too_many(driver, ops):
@@ -433,6 +436,7 @@ def test_graphs_are_dropped_before_memory_runs_out(driver, ops):
     full = []
     while not driver.calls["destroyed"]:  # at the end there is an error
         full.append(ops.empty((1 << 12,), mt.float32))
+    assert "its memory was needed" in repr(step.program.calls)
     full.clear()
     assert [each.tolist() for each in step(x)] == expected
     assert "CUDA graph" in repr(step.program.calls)

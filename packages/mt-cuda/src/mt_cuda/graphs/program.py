@@ -256,7 +256,7 @@ class ProgramGraph:
 
     def release(self) -> None:
         """Free the memory of the graph, which is made anew at the next run."""
-        self._recorded = None
+        self._recorded, self.reason = None, "its memory was needed"
 
     def __repr__(self) -> str:
         """Say whether there is a graph, and if not, why."""
@@ -277,8 +277,8 @@ def _elements(leaf: Any) -> Any:
 
 
 def _same(a: float, b: float) -> bool:
-    """Whether two numbers are equal; 0.0 and -0.0 are not."""
-    return a == b and (a != 0 or repr(a) == repr(b))
+    """Whether two numbers are the same: nan is, 0.0 and -0.0 are not."""
+    return a == b != 0 or repr(a) == repr(b)
 
 
 def program(ops: CudaOps, calls: Calls) -> Calls | None:
