@@ -104,6 +104,14 @@ def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
     assert (of_kernels * other).sum() == pytest.approx(along, rel=1e-9, abs=1e-9)
 
 
+def test_gradient_with_a_stride_longer_than_the_images_is_that_of_one_window() -> None:
+    images, kernels = np.ones((1, 1, 6)), np.arange(1.0, 5.0).reshape(1, 1, 4)
+    how = Sliding((2**50,), (0,), (1,), 1)
+    assert convolve(images, kernels, None, how).tolist() == [[[10.0]]]
+    found = image_gradient(np.ones((1, 1, 1)), kernels, (6,), how)
+    assert found.tolist() == [[[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]]
+
+
 def test_columns_are_computed_in_blocks() -> None:
     """What a large convolution needs beside its result does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)

@@ -109,10 +109,12 @@ def _phases(
         - the dilation, the distance of elements of the upstream gradient.
     """
     common = math.gcd(stride, dilation)
-    for phase in range(0, stride, common):
-        taps = [tap for tap in range(size) if tap * dilation % stride == phase]
+    phases: dict[int, list[int]] = {}
+    for tap in range(size):
+        phases.setdefault(tap * dilation % stride, []).append(tap)
+    for phase, taps in sorted(phases.items()):
         start, stop = (-((phase - end) // stride) for end in (margin, margin + length))
-        if taps and start < stop:
+        if start < stop:
             first, last = ((tap * dilation - phase) // stride for tap in (taps[0], taps[-1]))
             before = taps[0] - 1 if taps[0] else None
             reverse = slice(taps[-1], before, -(stride // common))
