@@ -14,8 +14,8 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.products.precision import get_float32_matmul_precision
+from mt_tensor.programs.comparison import CONSTANT
 from mt_tensor.programs.pytree import exact_key, flattened, structure_of
-from mt_tensor.programs.snapshot import CONSTANT
 from mt_tensor.programs.storages import alias_group, alias_pattern
 
 

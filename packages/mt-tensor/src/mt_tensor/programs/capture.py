@@ -17,12 +17,14 @@ from mt_tensor.errors import CompileError
 from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.buffers import BufferTable
+from mt_tensor.programs.comparison import incomparable_in
 from mt_tensor.programs.gradients import Gradients, boundary_of, record_gradients
 from mt_tensor.programs.pytree import leaves_in, structure_of
 from mt_tensor.programs.recorder import Recorder
 from mt_tensor.programs.replay import Replay, build_replay
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
-from mt_tensor.programs.snapshot import MISSING, Snapshot, free_variables, incomparable_in
+from mt_tensor.programs.slots import MISSING, free_variables
+from mt_tensor.programs.snapshot import Snapshot
 from mt_tensor.programs.symbolic_numbers import SymbolicNumbers
 
 
@@ -72,8 +74,8 @@ class Capture:
         if found is not None:
             raise CompileError(
                 f"{self.name} {how} an object of type {type(found).__name__}. A program could not "
-                "tell whether it has changed: pass tensors, plain values or containers of these. "
-                "If it does not change, promise that: compile(..., static=[...])."
+                "tell whether it has changed: pass tensors, plain values or containers of these, "
+                "or declare it static: compile(..., static=[...])."
             )
 
     def run(self) -> Any:

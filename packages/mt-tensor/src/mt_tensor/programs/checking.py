@@ -16,9 +16,10 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.code_writer import MISS
+from mt_tensor.programs.comparison import same
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.replay import Replay
-from mt_tensor.programs.snapshot import TENSOR_SLOTS, Snapshot, same
+from mt_tensor.programs.snapshot import TENSOR_SLOTS, Snapshot
 
 TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-8}
 """The largest difference relative to the largest element, by the bytes of an element."""

@@ -32,6 +32,7 @@ from typing import Any
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.generator import current_generator, drawing, numbers_of
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.comparison import same, same_items
 from mt_tensor.programs.program import (
     Instruction,
     Opaque,
@@ -44,7 +45,6 @@ from mt_tensor.programs.program import (
     operands_in,
     views_of,
 )
-from mt_tensor.programs.snapshot import same, same_items
 from mt_tensor.programs.storages import state_pattern
 from mt_tensor.programs.symbolic_numbers import SymbolicNumber
 

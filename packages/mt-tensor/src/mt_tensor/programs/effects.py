@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.comparison import same
 from mt_tensor.programs.program import View
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.replay_writer import NotReplayable, ReplayWriter
-from mt_tensor.programs.snapshot import Slot, same, slots_of
+from mt_tensor.programs.slots import Slot
+from mt_tensor.programs.snapshot import slots_of
 
 
 class Effects:

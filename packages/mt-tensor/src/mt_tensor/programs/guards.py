@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.programs.replay_writer import ReplayWriter
-from mt_tensor.programs.snapshot import Slot
+from mt_tensor.programs.slots import Slot
 
 
 def add_guards(code: ReplayWriter) -> None:

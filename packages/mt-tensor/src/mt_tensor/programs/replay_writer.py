@@ -9,7 +9,8 @@ from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.code_writer import CodeWriter
 from mt_tensor.programs.pytree import leaves_in
 from mt_tensor.programs.recorder import Recorder
-from mt_tensor.programs.snapshot import Slot, Snapshot
+from mt_tensor.programs.slots import Slot
+from mt_tensor.programs.snapshot import Snapshot
 
 
 class NotReplayable(Exception):  # noqa: N818 - users never see it

@@ -9,41 +9,32 @@ guards of a program, and the side effects that a replay repeats.
 
 from __future__ import annotations
 
-import dis
-import enum
 import functools
-import io
 import itertools
-import logging
 import operator
-import random
-import re
-import sys
-import threading
 import types
 import weakref
-from argparse import Namespace
-from array import array
-from collections import ChainMap, UserDict, UserList, UserString, deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass
-from datetime import date, time, timedelta
-from decimal import Decimal
-from fractions import Fraction
+from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import _lru_cache_wrapper
-from pathlib import PurePath
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
-from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.generator import Generator
-from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.programs.pytree import PLAIN, exact_key, flattened
+from mt_tensor.programs.comparison import (
+    BY_IDENTITY,
+    CONSTANT,
+    VARYING,
+    WRITE_ONLY,
+    has_visible_attributes,
+    is_user_source,
+    same,
+    same_items,
+)
+from mt_tensor.programs.slots import MISSING, Slot, codes_in, free_variables
 from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
@@ -53,77 +44,8 @@ MANY = 1000
 MOST = 100_000
 """Longer containers and larger arrays are refused: to compare them would take too long."""
 
-MISSING = object()
-"""The value of a slot that does not exist."""
-
 FREED = object()
 """A gradient that the function has freed."""
-
-CONSTANT = (
-    *PLAIN, enum.Enum, range, slice, types.EllipsisType, np.generic, np.dtype, np.ufunc, Decimal,
-    Fraction, date, time, timedelta, UUID, PurePath, re.Pattern,
-)  # fmt: skip
-"""Immutable types that are compared by value."""
-
-WRITE_ONLY = (logging.Logger, io.IOBase)
-"""Types of objects that a function only writes to, which happens while it is recorded."""
-
-BY_IDENTITY = (types.BuiltinFunctionType, Cache, Generator, TensorBackend)
-"""Types that are compared by identity only; caches of plans never change a result."""
-
-VARYING = (
-    Iterator, bytearray, memoryview, array, random.Random, np.random.Generator,
-    np.random.RandomState, ContextVar, threading.local, weakref.ReferenceType,
-    types.MappingProxyType, ChainMap, UserDict, UserList, UserString,
-)  # fmt: skip
-"""Types of library objects whose state no guard compares."""
-
-VISITED = (
-    Tensor, dict, list, deque, set, frozenset, type, types.FunctionType, types.MethodType,
-    np.ndarray, types.ModuleType,
-)  # fmt: skip
-"""Types that a snapshot visits in a way of their own."""
-
-
-@dataclass(eq=False, slots=True)
-class Slot:
-    """An item of a dictionary or list, or an attribute.
-
-    Attributes:
-        holder: the container or object.
-        key: the key or index, or the name of the attribute.
-        is_item: whether it is an item.
-    """
-
-    holder: Any
-    key: Any
-    is_item: bool
-
-    @property
-    def id(self) -> Any:
-        """The identity of the slot, as long as its holder is alive."""
-        key = self.key
-        return id(self.holder), key if isinstance(key, (str, int, tuple)) else id(key)
-
-    def get(self) -> Any:
-        """Return the value."""
-        if isinstance(self.holder, dict):
-            return dict.get(self.holder, self.key, MISSING)  # without making one, as defaultdict
-        try:
-            return self.holder[self.key] if self.is_item else getattr(self.holder, self.key)
-        except (KeyError, IndexError, AttributeError, ValueError):
-            return MISSING
-
-    def set(self, value: Any) -> None:
-        """Set the value."""
-        if self.is_item:
-            self.holder[self.key] = value
-        else:
-            setattr(self.holder, self.key, value)
-
-    def __str__(self) -> str:
-        """Return the key."""
-        return repr(self.key) if isinstance(self.key, (str, int)) else type(self.key).__name__
 
 
 class Snapshot:
@@ -208,7 +130,7 @@ class Snapshot:
         elif isinstance(value, type):
             self._class(value)
         is_object = not isinstance(value, (Tensor, type)) and not hasattr(type(value), "program_of")
-        if is_object and _has_visible_attributes(value):
+        if is_object and has_visible_attributes(value):
             self._object(value)
 
     def _add_attribute(self, holder: Any, name: str) -> None:
@@ -222,7 +144,8 @@ class Snapshot:
         if isinstance(value, VARYING) and not is_known:
             raise CompileError(
                 f"a compiled function can reach an object of type {type(value).__name__}, which "
-                f"{slot} holds. A program could not tell whether it has changed: keep it elsewhere."
+                f"{slot} holds. A program could not tell whether it has changed: keep it elsewhere "
+                "or declare it static: compile(..., static=[...])."
             )
         self._add_variable(slot, value)
 
@@ -245,14 +168,14 @@ class Snapshot:
 
     def _function(self, function: types.FunctionType) -> None:
         """Visit the free variables of a function, its defaults and its attributes."""
-        is_users = _is_user_source(function.__module__)
-        names = {name for code in _codes_in(function.__code__) for name in code.co_names}
+        is_users = is_user_source(function.__module__)
+        names = {name for code in codes_in(function.__code__) for name in code.co_names}
         variables = [slot for _, slot in free_variables(function, is_users)]
         modules: dict[int, Any] = {}
         for slot in variables:
             value = slot.get()
             if isinstance(value, types.ModuleType):
-                if id(value) not in modules and _is_user_source(value.__name__):
+                if id(value) not in modules and is_user_source(value.__name__):
                     modules[id(value)] = inside = vars(value)
                     used = sorted(names & inside.keys())
                     variables += [Slot(inside, name, True) for name in used]
@@ -277,7 +200,7 @@ class Snapshot:
     def _class(self, kind: type) -> None:
         """Visit the attributes, the methods and the bases of a user's class."""
         self._waiting.extend(kind.__bases__)
-        for name, item in list(vars(kind).items()) if _is_user_source(kind.__module__) else ():
+        for name, item in list(vars(kind).items()) if is_user_source(kind.__module__) else ():
             slot = Slot(kind, name, False)
             is_compared = name[:2] != "__" or isinstance(item, types.FunctionType)
             if is_compared and (value := slot.get()) is not MISSING:
@@ -374,78 +297,3 @@ def _check_length(what: str, length: int) -> None:
             f"a compiled function can reach {what} of {length} items, more than a program compares "
             f"({MOST}): keep it elsewhere, or make it a tensor."
         )
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two values are the same object, or equal constants."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, types.MethodType):
-        return a.__self__ is b.__self__ and a.__func__ is b.__func__
-    return isinstance(a, CONSTANT) and bool(exact_key(a) == exact_key(b))
-
-
-def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
-    """Whether the items of two containers of equal length are the same, or equal constants."""
-    return all(map(operator.is_, a, b)) or all(map(same, a, b))
-
-
-def _codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield the code of a function, and of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes_in(constant)
-
-
-def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[str, Slot]]:
-    """Yield the names and slots of the free variables of a function, and of the global ones."""
-    function = getattr(function, "__func__", function)
-    if not isinstance(function, types.FunctionType):
-        return
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        yield name, Slot(cell, "cell_contents", False)
-    if with_globals:
-        loaded = {
-            instruction.argval
-            for code in _codes_in(function.__code__)
-            for instruction in dis.get_instructions(code)
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-        }
-        for name in sorted(loaded & function.__globals__.keys()):
-            yield name, Slot(function.__globals__, name, True)
-
-
-def incomparable_in(value: Any, static: Sequence[Any]) -> Any:
-    """Return an object in nested containers that a snapshot cannot compare, or None."""
-    for leaf in flattened(value):
-        if any(leaf is each for each in static):
-            continue
-        kind = type(leaf)
-        subclass = isinstance(leaf, PLAIN) and kind not in PLAIN
-        if subclass and not isinstance(leaf, (enum.Enum, np.generic)):
-            return leaf
-        if not isinstance(leaf, (*CONSTANT, *WRITE_ONLY, *BY_IDENTITY, *VISITED)):
-            known = hasattr(kind, "program_of") or kind.__module__.startswith("functools")
-            if not known and not _has_visible_attributes(leaf):
-                return leaf
-    return None
-
-
-def _has_visible_attributes(value: Any) -> bool:
-    """Whether the attributes of an object are compared: of users' classes and this project's."""
-    module = str(type(value).__module__)
-    is_ours = module.partition(".")[0].startswith("mt_")
-    return (
-        is_ours or is_user_module(module) or isinstance(value, (types.SimpleNamespace, Namespace))
-    )
-
-
-def _is_user_source(module: Any) -> bool:
-    """Whether a module belongs to the user's program, and not to an installed library."""
-    file = getattr(sys.modules.get(str(module)), "__file__", None)
-    return is_user_module(module) and "site-packages" not in str(file)

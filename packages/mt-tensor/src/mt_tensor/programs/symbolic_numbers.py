@@ -18,8 +18,10 @@ from typing import Any
 
 from mt_tensor.core.dtypes import NumberLike, Settings
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.programs.comparison import same
 from mt_tensor.programs.pytree import leaves_in, map_leaves
-from mt_tensor.programs.snapshot import Slot, Snapshot, same
+from mt_tensor.programs.slots import Slot
+from mt_tensor.programs.snapshot import Snapshot
 
 Guards = list[tuple[str, bool]]
 """Expressions of symbolic numbers, and what they were while the program was recorded."""
