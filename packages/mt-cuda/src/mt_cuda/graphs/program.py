@@ -3,7 +3,7 @@
 The first run is recorded: its launches become the nodes of a graph. Each run then sets what
 differs: the addresses of arguments and results, numbers such as learning rates, and counters of
 random numbers. Temporary results are in memory of the graph. What a program returns is in memory
-that nobody uses, so a run never overwrites what an earlier one has returned.
+that is not in use, so a run never overwrites what an earlier one has returned.
 
 Some programs have no graph: those that copy elements between host and device, for example, or call
 cuBLAS. They run as usual, and `print(step.program.calls)` says why.
@@ -100,7 +100,7 @@ class Output:
         self._kept: list[tuple[int, Any]] = []
 
     def block(self, gpu: Gpu) -> Block:
-        """Return a block that nobody uses."""
+        """Return a block that is not in use."""
         if not self._kept:
             memory = gpu.allocate(self._size, uint8)
             self._kept.append((memory.address, memory.owner))
