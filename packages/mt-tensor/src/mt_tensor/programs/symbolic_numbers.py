@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partialmethod
@@ -22,6 +22,7 @@ from mt_tensor.programs.comparison import same
 from mt_tensor.programs.pytree import leaves_in, map_leaves
 from mt_tensor.programs.slots import Slot
 from mt_tensor.programs.snapshot import Snapshot
+from mt_tensor.programs.watched_settings import watching
 
 Guards = list[tuple[str, bool]]
 """Expressions of symbolic numbers, and what they were while the program was recorded."""
@@ -151,45 +152,14 @@ class SymbolicNumbers:
 
         The program is valid for the values of these only.
         """
-        numbers = self
-
-        class Watched(Settings):
-            __slots__ = ()
-
-            def __iter__(self) -> Iterator[str]:  # without it, {**self} reads no single items
-                return dict.__iter__(self)
-
-        def noting(method: Any, *keys: Any) -> Any:
-            def called(holder: Any, *arguments: Any) -> Any:
-                if not numbers._is_updating:
-                    read = arguments[:1] if keys else dict.keys(holder)
-                    numbers._read.update((id(holder), key) for key in read)
-                return method(holder, *arguments)
-
-            return called
-
-        for name in ("__getitem__", "get", "pop", "setdefault"):
-            setattr(Watched, name, noting(getattr(dict, name), "key"))
-        for name in (
-            "items",
-            "values",
-            "copy",
-            "popitem",
-            "__eq__",
-            "__or__",
-            "__ror__",
-            "__repr__",
-        ):
-            setattr(Watched, name, noting(getattr(dict, name)))
-        for each in self._settings:
-            each.__class__ = Watched
-        try:
+        with watching(self._settings, self._note):
             yield
-        finally:
-            for each in self._settings:
-                each.__class__ = Settings
         for key in self._read & self._symbols.keys():
             map_leaves(self._symbols[key], SymbolicNumber.specialize)
+
+    def _note(self, holder: Settings, keys: Iterable[Any]) -> None:
+        if not self._is_updating:
+            self._read.update((id(holder), key) for key in keys)
 
     @contextmanager
     def substituted(self, optimizer: Any) -> Iterator[None]:

@@ -1,0 +1,55 @@
+"""Settings of optimizers that report what is read of them while a program is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mt_tensor.core.dtypes import Settings
+
+Report = Callable[[Settings, Iterable[Any]], None]
+
+_REPORTS: dict[int, Report] = {}
+"""What is called for watched settings, by their identity."""
+
+
+class Watched(Settings):
+    """Settings that are watched."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the keys; without this method, {**self} would not call `__getitem__`."""
+        return dict.__iter__(self)
+
+
+def _reporting(name: str, takes_key: bool) -> Callable[..., Any]:
+    """Return a method of dictionaries that reports the key that it takes, or else all keys."""
+    method = getattr(dict, name)
+
+    def called(self: Watched, *arguments: Any) -> Any:
+        _REPORTS[id(self)](self, arguments[:1] if takes_key else dict.keys(self))
+        return method(self, *arguments)
+
+    return called
+
+
+for _name in ("__getitem__", "get", "pop", "setdefault"):
+    setattr(Watched, _name, _reporting(_name, True))
+for _name in ("__eq__", "__or__", "__repr__", "__ror__", "copy", "items", "popitem", "values"):
+    setattr(Watched, _name, _reporting(_name, False))
+
+
+@contextmanager
+def watching(settings: Iterable[Settings], report: Report) -> Iterator[None]:
+    """Call a function with each of some settings, and the keys that are read, in a `with` block."""
+    for each in settings:
+        _REPORTS[id(each)] = report
+        each.__class__ = Watched
+    try:
+        yield
+    finally:
+        for each in settings:
+            each.__class__ = Settings
+            del _REPORTS[id(each)]
