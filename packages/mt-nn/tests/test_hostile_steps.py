@@ -76,6 +76,7 @@ def training(
     """
 
     def calls(compiled: Decorator) -> list[Any]:
+        mt.manual_seed(0)
         model = build()
         optimizer, results = make(list(model.parameters())), []
 
@@ -329,6 +330,7 @@ def called(
     """Return the case of a network that changes between calls, which are differentiated."""
 
     def calls(compiled: Decorator) -> list[Any]:
+        mt.manual_seed(0)
         model = build()
         run, results = compiled(model), []
         for n in range(STEPS):
