@@ -33,7 +33,8 @@ Function = Callable[..., Any]
 
 
 BLOCK = 32768
-"""The number of elements that a formula processes at a time when it changes arrays in place."""
+"""The number of elements per block of a large array. The block and its intermediate results fit
+into the L2 cache; with smaller blocks, the overhead of calls would dominate."""
 
 _get_array, _get_cached_array = attrgetter("array"), attrgetter("_array")
 _of = TensorData.of

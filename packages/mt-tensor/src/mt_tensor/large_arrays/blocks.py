@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-BLOCK = 32768
-"""The number of elements per block. The block and its intermediate results fit into the L2 cache;
-with smaller blocks, the overhead of calls would dominate."""
+from mt_tensor.core.numpy_backend import BLOCK
 
 
 def parts(count: int, size: int) -> Iterator[slice]:

@@ -16,7 +16,7 @@ from mt_tensor.mixed_precision.precision import active_precisions
 from mt_tensor.products.precision import get_float32_matmul_precision
 from mt_tensor.programs.comparison import CONSTANT
 from mt_tensor.programs.pytree import exact_key, flattened, structure_of
-from mt_tensor.programs.storages import alias_group, alias_pattern
+from mt_tensor.programs.storages import alias_group, pattern_of, storage_key
 
 
 class Arguments:
@@ -62,8 +62,8 @@ class Arguments:
             self.data.append(data)
         aliases = None
         if len(ids) > 1:
-            storages = [data.storage for data in self.data if isinstance(data, TensorData)]
-            aliases = alias_pattern(storages), tuple(map(ids.index, ids))
+            keys = [storage_key(each.storage) for each in self.data if isinstance(each, TensorData)]
+            aliases = pattern_of(self.groups), pattern_of(keys), pattern_of(ids)
         seen: dict[int, int] = {}
         self.key = (
             tuple(key),

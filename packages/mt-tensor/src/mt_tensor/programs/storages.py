@@ -32,21 +32,19 @@ def owner_of(storage: Any) -> Any:
     return storage
 
 
-def alias_pattern(storages: Iterable[Any]) -> Any:
-    """Return a key that is equal for storages that share bytes and addresses in the same way."""
-    found = list(storages)
-    groups, keys = list(map(alias_group, found)), list(map(storage_key, found))
-    return tuple(map(groups.index, groups)), tuple(map(keys.index, keys))
+def pattern_of(keys: list[Any]) -> tuple[int, ...]:
+    """Return for each key the position of the first one that is equal."""
+    return tuple(map(keys.index, keys))
 
 
 def state_pattern(state: list[TensorData], given: Iterable[Any], fixed: frozenset[Any]) -> Any:
-    """Return the `alias_pattern` of tensors of the state.
+    """Return a key that is equal for tensors of the state that share bytes in the same way.
 
     It is None if one of them shares memory with an argument, or is in one of the alias groups of
     fixed tensors.
     """
-    groups = {alias_group(data.storage) for data in state}
-    others = (alias_group(data.storage) for data in given if isinstance(data, TensorData))
-    if groups.isdisjoint(fixed) and groups.isdisjoint(others):
-        return alias_pattern([data.storage for data in state])
+    groups = [alias_group(data.storage) for data in state]
+    others = {alias_group(data.storage) for data in given if isinstance(data, TensorData)}
+    if fixed.isdisjoint(groups) and others.isdisjoint(groups):
+        return pattern_of(groups), pattern_of([storage_key(data.storage) for data in state])
     return None
