@@ -71,9 +71,13 @@ def _embedding(weight: Tensor, input: Tensor) -> Tensor:
 
 
 def _scale_gradient(rows: Tensor, factors: Tensor) -> None:
-    """Multiply the gradient of rows by factors, if they require one."""
+    """Multiply the gradient of rows by factors, if they require one.
+
+    If the rows are a view, the hook belongs to its base: in-place changes give a view a new node.
+    """
     if rows.requires_grad:
-        rows.register_hook(lambda grad: grad * factors)
+        base = rows if rows._base is None else rows._base
+        base.register_hook(lambda grad: grad * factors.view(*base.shape[:-1], 1))
 
 
 @as_one_call
