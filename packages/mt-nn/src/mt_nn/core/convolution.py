@@ -92,7 +92,7 @@ def convolved(
 # --- The computation ------------------------------------------------------------------------------
 
 
-@fused("conv2d")
+@fused("conv2d", wide=True)
 def _conv2d(
     input: Tensor,
     weight: Tensor,

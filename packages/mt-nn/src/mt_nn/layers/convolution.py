@@ -71,7 +71,7 @@ def _conv1d(
     return _conv2d(input.unsqueeze(2), weight.unsqueeze(2), bias, *settings, groups).squeeze(2)
 
 
-@fused("conv3d")
+@fused("conv3d", wide=True)
 def _conv3d(
     input: Tensor,
     weight: Tensor,
@@ -330,12 +330,12 @@ def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:
     return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), input._tensor.shape)
 
 
-_conv_transpose2d = fused("conv_transpose2d")(_transposed_convolution)
+_conv_transpose2d = fused("conv_transpose2d", wide=True)(_transposed_convolution)
 
 _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
     1: _conv_transpose1d,
     2: _conv_transpose2d,
-    3: fused("conv_transpose3d")(_transposed_convolution),
+    3: fused("conv_transpose3d", wide=True)(_transposed_convolution),
 }
 
 
