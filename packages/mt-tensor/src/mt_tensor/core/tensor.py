@@ -69,6 +69,7 @@ class Tensor(Methods):
     """
 
     __slots__ = (
+        "__dict__",  # for attributes that programs set
         "__weakref__",
         "_base",
         "_fresh",

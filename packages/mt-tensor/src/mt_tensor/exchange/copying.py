@@ -72,6 +72,8 @@ def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
     gradient = copy.deepcopy(self.grad, memo)
     copied: Some = _leaf(type(self), self._with(data), self.requires_grad, gradient)
     memo[id(self)] = copied
+    if type(self) is Tensor:
+        vars(copied).update(copy.deepcopy(vars(self), memo))
     return copied
 
 
@@ -84,12 +86,13 @@ def _copied_storage(x: Tensor, memo: dict[int, Any]) -> TensorData:
     return memo[id(storage)]  # type: ignore[no-any-return]
 
 
-def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Pickle the elements, the gradient and the name of the backend.
+def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any] | None]:
+    """Pickle the elements, the gradient, the name of the backend and further attributes.
 
     Raises:
         NoGradientError: the tensor is not a leaf.
     """
     _check_leaf(self)
     elements = np.array(self.backend.to_host(self._tensor))
-    return restored, (type(self), elements, self.backend, self.requires_grad, self._grad)
+    values = (type(self), elements, self.backend, self.requires_grad, self._grad)
+    return restored, values, vars(self) or None
