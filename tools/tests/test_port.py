@@ -104,7 +104,7 @@ def test_unsupported_names_of_a_program_are_reported() -> None:
         import torch.utils.tensorboard
 
         model = torch.export(networks.Linear(2, 2))
-        y = F.grid_sample(model(x), x).storage()
+        y = F.grid_sample(model(x), x).untyped_storage()
         with torch.jit.fork(re.compile("x")), torch.no_grad():
             networks.functional.relux(torch.Tensor.to_sparse(x))
         """
@@ -115,10 +115,10 @@ def test_unsupported_names_of_a_program_are_reported() -> None:
     assert said[1].startswith("torch.utils.tensorboard is left out. mt_nn.train")
     assert said[2].startswith("torch.export is left out. Networks run")
     assert said[3].startswith(
-        ".storage, if it is of torch.Tensor, is not supported. Use operations"
+        ".untyped_storage, if it is of torch.Tensor, is not supported. Use operations"
     )
     assert said[4].startswith("torch.nn.functional.grid_sample is left out. Images")
-    assert said[5].startswith("torch.jit is left out. Networks run")
+    assert said[5].startswith("torch.jit.fork is left out. Networks run")
     assert said[6].startswith("torch.Tensor.to_sparse is left out. Tensors are dense")
     assert said[7] == "torch.nn.functional.relux is not here. Did you mean relu?"
 

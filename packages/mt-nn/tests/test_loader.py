@@ -364,7 +364,7 @@ def test_prefetch_factor_bounds_the_batches_in_advance() -> None:
     next(batches)
     time.sleep(0.1)
     assert len(made) <= 1 + 6
-    del batches
+    batches.close()
 
 
 @pytest.mark.parametrize("workers", WORKERS)

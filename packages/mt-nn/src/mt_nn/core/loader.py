@@ -215,6 +215,12 @@ class _Epoch:
         finally:
             del item  # a future, whose error refers to this frame
 
+    def close(self) -> None:
+        """End the epoch, and its workers if there are any."""
+        items, self._items = self._items, iter(())
+        if hasattr(items, "close"):  # that of worker threads
+            items.close()
+
     def _next_item(self) -> Any:
         loader, item = self._loader, next(self._items, END)
         is_last = loader._seed == self._seed  # no later epoch has started

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from mt_nn import __version__
 from mt_nn.saving import load, save
 from mt_nn.torch_names import _mirror
+from mt_nn.torch_names._functions import embedding, fill, frombuffer, relu_
 from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
