@@ -46,7 +46,7 @@ NOT_OPERATIONS = {
         is_quantized is_shared is_sparse is_vulkan is_xpu pin_memory resolve_conj share_memory_
         to_dense
     """,
-    "it is memory, which test_tensor.py tests": "storage",
+    "it is memory, which test_tensor.py tests": "layout storage",
     "it converts, which the kit tests for each two element types": """
         bfloat16 bool byte char double float half int long short to type type_as
     """,

@@ -15,6 +15,7 @@ from mt_autodiff import GradientError, GraphFreedError, NoGradientError
 from mt_operators import OPERATORS, OperatorExistsError
 from mt_tensor import errors
 from mt_tensor.core.dtypes import DTYPES
+from mt_tensor.exchange.formats import layout, memory_format
 
 # --- Creation and element types -----------------------------------------------------------------
 
@@ -550,3 +551,13 @@ def test_legacy_types(name: str) -> None:
     assert not isinstance(x.double(), kind)
     for target in (kind, name, f"torch.{name}"):
         assert x.double().type(target).dtype is x.dtype
+
+
+def test_memory_formats() -> None:
+    images = mt.ones(2, 3, 4, 5)
+    assert images.layout is layout.strided
+    last = images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    for x, rows, channels in ((images, True, False), (last, False, True)):
+        assert x.is_contiguous(memory_format=memory_format.contiguous_format) is rows
+        assert x.is_contiguous(memory_format=memory_format.channels_last) is channels
+        assert not x.is_contiguous(memory_format=memory_format.channels_last_3d)

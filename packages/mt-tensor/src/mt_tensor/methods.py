@@ -24,6 +24,7 @@ from mt_tensor.exchange import (  # noqa: F401
     array_operands,
     copying,
     dlpack,
+    formats,
     interop,
     numbers,
     printing,
@@ -194,6 +195,7 @@ class Methods(CoreMethods):
     data_ptr = interop.data_ptr
     element_size = interop.element_size
     itemsize = attribute(interop.element_size)
+    layout = attribute(formats.layout_of)
     nbytes = attribute(interop.nbytes)
 
     __dlpack__ = dlpack.__dlpack__

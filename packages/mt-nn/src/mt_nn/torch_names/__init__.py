@@ -33,8 +33,12 @@ from mt_tensor import (
     abs as abs, all as all, any as any, bool as bool, compile as compile, float as float,
     int as int, max as max, min as min, pow as pow, round as round, sum as sum,
 )
+from mt_tensor.exchange.formats import layout, memory_format
 from mt_tensor.extending import seed
 
 newaxis = None
+strided = layout.strided
+contiguous_format, preserve_format = memory_format.contiguous_format, memory_format.preserve_format
+channels_last, channels_last_3d = memory_format.channels_last, memory_format.channels_last_3d
 
 _mirror.finish(__name__)
