@@ -332,7 +332,7 @@ def test_layers_take_device_and_dtype(name: str) -> None:
         tensors = [*layer.parameters(), *(each for each in layer.buffers() if each.ndim)]
         assert {(each.backend.name, each.dtype.name) for each in tensors} == {("simple", "float64")}
     assert {each.dtype for each in kind(*arguments, None, None).parameters()} == {mt.float32}
-    with pytest.raises(TypeError, match="too many|multiple"):
+    with pytest.raises(TypeError, match="too many|positional arguments"):
         kind(*arguments, "cpu", mt.float64, 1)
     with pytest.raises(TypeError, match="multiple"):
         kind(*arguments, "cpu", device="cpu")

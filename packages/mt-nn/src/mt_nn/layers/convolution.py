@@ -22,7 +22,7 @@ from mt_nn.layers.padding import pad
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor import pad as pad_with_zeros
-from mt_tensor.extending import Embed, Shape
+from mt_tensor.extending import Device, Embed, Shape
 
 
 def conv(
@@ -357,14 +357,15 @@ class TransposedConvolution(Kernels):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
         if padding_mode != "zeros":
             raise SettingError(
                 f"{type(self).__name__} supports only padding_mode='zeros'; got {padding_mode!r}."
             )
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode
-        )
+        settings = (kernel_size, stride, dilation, groups, bias, padding_mode, device, dtype)
+        super().__init__(in_channels, out_channels, *settings)
         self.padding = integers("padding", padding, self.dims, 0)
         self.output_padding = integers("output_padding", output_padding, self.dims, 0)
 

@@ -6,26 +6,16 @@ import functools
 import inspect
 from typing import Any
 
-from mt_nn.core.convolution import Conv2d
-from mt_nn.core.linear import Linear
 from mt_nn.core.module import Module
 from mt_nn.layers import lazy, normalization, recurrent, transformer
 from mt_nn.layers.activation import PReLU
 from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from mt_nn.layers.attention import MultiheadAttention
-from mt_nn.layers.convolution import (
-    Conv1d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
 from mt_nn.layers.embedding import Embedding, EmbeddingBag
 from mt_nn.layers.linear import Bilinear
 
 LAYERS: tuple[type[Module], ...] = (
-    *(Linear, Bilinear, PReLU, Embedding, EmbeddingBag, AdaptiveLogSoftmaxWithLoss),
-    *(Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d),
+    *(Bilinear, PReLU, Embedding, EmbeddingBag, AdaptiveLogSoftmaxWithLoss),
     *(normalization.BatchNorm1d, normalization.BatchNorm2d, normalization.BatchNorm3d),
     *(normalization.InstanceNorm1d, normalization.InstanceNorm2d, normalization.InstanceNorm3d),
     *(normalization.GroupNorm, normalization.LayerNorm, normalization.RMSNorm),
@@ -35,7 +25,7 @@ LAYERS: tuple[type[Module], ...] = (
     *(transformer.TransformerEncoderLayer, transformer.TransformerDecoderLayer),
     *lazy._Lazy.__subclasses__(),
 )
-"""The layers with parameters."""
+"""The layers whose constructors are wrapped; `Linear` and convolutions take these themselves."""
 
 
 def takes_device_and_dtype(layer: type[Module]) -> None:

@@ -15,7 +15,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
-from mt_tensor.core.conversion import cast
 from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.plans import Cache
@@ -73,8 +72,8 @@ def fused(
             dtype = args[0].dtype  # type: ignore[attr-defined]  # a tensor
             if not dtype.is_narrow:
                 return composed(*args, **kwargs)
-            values: Any = [cast(x, dtype.computed) if isinstance(x, Tensor) else x for x in args]
-            return cast(operation(*values, **kwargs), dtype)
+            values: Any = [x._cast(dtype.computed) if isinstance(x, Tensor) else x for x in args]
+            return operation(*values, **kwargs)._cast(dtype)  # type: ignore[no-any-return]
 
         FUSED[name] = in_float32 if wide else composed
         if gradient is not None:
