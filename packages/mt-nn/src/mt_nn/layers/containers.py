@@ -142,7 +142,7 @@ class ParameterDict(_Dict[Any]):
         super().__init__()
         self.update(parameters or {})
 
-    def update(self, parameters: Any = (), /, **named: Any) -> None:
+    def update(self, parameters: Any, **named: Any) -> None:  # type: ignore[override]  # as torch
         """Add members; as in torch, those of a mapping without a defined order sorted by name."""
         ordered = isinstance(parameters, OrderedDict | ParameterDict)
         if isinstance(parameters, Mapping) and not ordered:
