@@ -7,7 +7,7 @@ uses often compute directly in the memory of the tensor.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -297,6 +297,28 @@ def in_place_of(
         return self
 
     return _named(method, f"{name}_", f"Store the result of `{name}` in place, and return self.")
+
+
+class InPlace(Protocol[Arguments]):
+    """The type of a method that changes its tensor and returns it."""
+
+    @overload
+    def __get__(
+        self, tensor: None, owner: type
+    ) -> Callable[Concatenate[Any, Arguments], Tensor]: ...
+
+    @overload
+    def __get__(
+        self, tensor: TensorT, owner: type | None = None
+    ) -> Callable[Arguments, TensorT]: ...
+
+
+def with_in_place(
+    operation: Callable[Concatenate[Any, Arguments], Tensor],
+) -> tuple[Callable[Concatenate[Any, Arguments], Tensor], InPlace[Arguments]]:
+    """Return an operation and its in-place form."""
+    changed: Any = in_place_of(operation)
+    return operation, changed
 
 
 def in_place_view_of(
