@@ -150,7 +150,7 @@ def test_importing_it_imports_only_what_networks_do() -> None:
         ("from {} import no_grad, stft", "torch.stft is left out."),
         ("from {}.nn import DataParallel", "torch.nn.DataParallel is left out. Processes that"),
         ("from {}.nn.functional import relu, grid_sample", "torch.nn.functional.grid_sample is"),
-        ("import {}.utils.tensorboard", "torch.utils.tensorboard is left out. mt_nn.train"),
+        ("import {}.utils.benchmark", "torch.utils.benchmark is left out. torch.profiler"),
         ("from {}.nn.modules.utils import _pair", "torch.nn.modules.utils is left out. The layers"),
         ("from {}.nn import Linaer", "torch.nn.Linaer is not here. Did you mean Linear?"),
         ("import {}.nn.fuctional", "torch.nn.fuctional is not here. Did you mean functional?"),

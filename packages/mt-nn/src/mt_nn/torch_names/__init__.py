@@ -22,8 +22,8 @@ from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
-        amp, autograd, backends, cuda, distributions, func, linalg, nn, optim, random, special,
-        testing, utils, version,
+        amp, autograd, backends, cuda, distributions, func, linalg, nn, optim, profiler, random,
+        special, testing, utils, version,
     )
 
 from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` is replaced by a module
