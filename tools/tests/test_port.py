@@ -66,6 +66,8 @@ def advice(text: str) -> list[tuple[int, str]]:
         ),
         ("if x:\n\tfrom torch import nn\n", "if x:\n\tfrom M import nn\n"),
         ("import torch\r\nx = 1\r\n", "import M as torch\r\nx = 1\r\n"),
+        ("from einops.layers.torch import Reduce", "from mt_nn.layers.einops import Reduce"),
+        ("import einops.layers.torch as L, torch", "import mt_nn.layers.einops as L, M as torch"),
     ],
 )
 def test_an_import_line_keeps_its_form(before: str, after: str) -> None:
@@ -76,6 +78,7 @@ def test_an_import_line_keeps_its_form(before: str, after: str) -> None:
     "text",
     [
         "import torchvision, torch_scatter",
+        "import einops\nfrom einops.layers import torch\nfrom einops.layers.keras import Reduce",
         "from torchvision import transforms",
         "from .torch import nn",
         "from . import torch",

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from einops import pack, rearrange, reduce, repeat, unpack
+from einops.layers.torch import Rearrange
 from torch import einsum, nn
 
 
@@ -67,10 +68,13 @@ class Transformer(nn.Module):
 class ViT(nn.Module):
     def __init__(self, *, image_size, patch_size, num_classes, dim, depth, mlp_dim, pool="cls"):
         super().__init__()
-        (height, width), (self.p1, self.p2) = pair(image_size), pair(patch_size)
-        assert height % self.p1 == 0 and width % self.p2 == 0
-        num_patches = (height // self.p1) * (width // self.p2)
-        self.patch_embedding = nn.Linear(self.p1 * self.p2, dim)
+        (height, width), (patch_height, patch_width) = pair(image_size), pair(patch_size)
+        assert height % patch_height == 0 and width % patch_width == 0
+        num_patches = (height // patch_height) * (width // patch_width)
+        self.to_patch_embedding = nn.Sequential(
+            Rearrange("b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=patch_height, p2=patch_width),
+            nn.Linear(patch_height * patch_width, dim),
+        )
         self.pos_embedding = nn.Parameter(torch.zeros(1, num_patches + 1, dim))
         self.cls_token = nn.Parameter(torch.zeros(dim))
         self.transformer = Transformer(dim, depth, mlp_dim)
@@ -78,8 +82,7 @@ class ViT(nn.Module):
         self.mlp_head = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, num_classes))
 
     def forward(self, img):
-        x = rearrange(img, "b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=self.p1, p2=self.p2)
-        x = self.patch_embedding(x)
+        x = self.to_patch_embedding(img)
         cls_tokens = repeat(self.cls_token, "d -> b d", b=len(img))
         x, packed_shapes = pack([cls_tokens, x], "b * d")
         x = self.transformer(x + self.pos_embedding)
