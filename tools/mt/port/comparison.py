@@ -121,21 +121,21 @@ def compared(
     """
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        sides = [
-            (folder / f"{library}.npz", stack.enter_context(_running(library, backend, dtype)))
-            for library in SIDES
-        ]
+        sides = {
+            library: stack.enter_context(_running(library, backend, dtype)) for library in SIDES
+        }
         for program in chosen:
             allowed = program.allowed(dtype)
             arguments = program.short if short else ()
-            for file, side in sides:
+            files = [folder / f"{program.name}-{library}.npz" for library in sides]
+            for file, side in zip(files, sides.values(), strict=True):
                 side.request(json.dumps([str(program.file), *arguments, "--out", str(file)]))
-            replies = [side.reply() or '"its process has ended"' for _, side in sides]
+            replies = [side.reply() or '"its process has ended"' for side in sides.values()]
             failure = next(filter(None, map(json.loads, replies)), "")
             if failure:
                 yield Outcome(program, allowed, failure=failure)
                 continue
-            theirs, ours = (load(file) for file, _ in sides)
+            theirs, ours = map(load, files)
             far = differences(ours, theirs)
             others = [value for name, value in far.items() if name != "loss"]
             steps, result = len(theirs["loss"]), max(others, default=0.0)
