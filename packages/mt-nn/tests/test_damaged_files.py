@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import data
 from mt_nn.data import Vocabulary
-from mt_nn.saving import layout
+from mt_nn.saving import layout, torch_files
 
 FILES = 5_000
 MEMORY = 2**28
@@ -72,6 +73,30 @@ def archive() -> bytes:
     return packed.getvalue()
 
 
+STORAGE = b"(Vstorage\nctorch\nFloatStorage\nV0\nVcpu\nI2\ntQ"
+"""The reference to a storage in a pickle."""
+
+
+def tensors_of_torch(in_archive: bool) -> bytes:
+    """Return a file of `torch.save`, in the current format or the old one."""
+    tensor = b"ctorch._utils\n_rebuild_tensor_v2\n(" + STORAGE + b"I0\n(I2\nt(I1\ntI00\nNtR"
+    pickled, elements = b"(Vw\n" + tensor + b"Vepoch\nI3\nd.", bytes(8)
+    if not in_archive:
+        length = (2).to_bytes(8, "little")
+        machine = b"(Vlittle_endian\nI01\nd."
+        return torch_files.MAGIC + b"I1001\n." + machine + pickled + b"(V0\nl." + length + elements
+    return zipped({"a/data.pkl": pickled, "a/data/0": elements})
+
+
+def zipped(entries: dict[str, bytes]) -> bytes:
+    """Return a ZIP archive."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, content in entries.items():
+            packed.writestr(name, content)
+    return file.getvalue()
+
+
 READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_idx, IMAGES, {}),
     (data.read_idx, NUMBERS, {}),
@@ -85,6 +110,8 @@ READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (Vocabulary.load, WORDS, {}),
     (nn.load, model(), {}),
     (nn.load, foreign(), {}),
+    (nn.load, tensors_of_torch(True), {}),
+    (nn.load, tensors_of_torch(False), {}),
     (nn.load_checkpoint, checkpoint(), {}),
     (nn.saving.read_metadata, checkpoint(), {}),
 ]
@@ -93,7 +120,7 @@ NEVER_PACKED = (nn.load, nn.load_checkpoint, nn.saving.read_metadata)
 PIECES = [
     *(b"", b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\1", b"\n", b"\r"),
     *(b"\t", b" ", b",", b'"', b"[", b"{", b"nan", b"1e999", b"-1", b"_", b"9" * 30, b"a" * 99),
-    *(b"\xc3", b"\x1f\x8b", b"U16", b"F64"),
+    *(b"\xc3", b"\x1f\x8b", b"U16", b"F64", b"(", b"t", b"R", b"Q", b"g0\n", b"p0\n"),
 ]
 
 
@@ -218,6 +245,28 @@ HUGE = model_header(
 """The header of a model of so many bytes."""
 
 
+PICKLES = {
+    "code": b"cos\nsystem\n(Vtrue\ntR.",
+    "a far memory": b"]r\xff\xff\xff\x7fcos\nsystem\n.",
+    "a long text": b"\x8d" + TERABYTE.to_bytes(8, "little") + b"x.",
+    "a long frame": b"\x95" + TERABYTE.to_bytes(8, "little") + b"x.",
+    "long bytes": b"\x96" + TERABYTE.to_bytes(8, "little") + b"x.",
+    "a long number": b"\x8b\xff\xff\xff\x7f1.",
+    "digits": b"I" + b"9" * 2**16 + b"\n.",
+    "deep lists": b"]" * 2**16 + b"a" * (2**16 - 1) + b".",
+    "lists of lists": b"]" + b"(2l" * 2**16 + b".",
+    "many copies": b"(" + b"N" * 2**12 + b"lp0\n]" + b"ctorch\nSize\n(g0\ntRa" * 2**10 + b".",
+    "many sizes": b"ctorch._utils\n_rebuild_tensor_v2\n("
+    + STORAGE
+    + b"I0\n("
+    + b"I1\n" * 2**16
+    + b"t("
+    + b"I0\n" * 2**16
+    + b"tI00\nNtR.",
+}
+"""Hostile pickles, by what they contain."""
+
+
 def attacks() -> dict[str, bytes]:
     """Return hostile files by name: for texts, for archives, for images, for JSON, for models."""
     end, zeros = bytes(1024), bytes(2**24)
@@ -261,6 +310,8 @@ def attacks() -> dict[str, bytes]:
             b'{"a":{"dtype":"U8","shape":[%s1],"data_offsets":[0,1]}}x' % (b"9999999999," * 5000)
         ),
         "short of a model": HUGE + bytes(2**10),
+        **{f"pickle of {name}": zipped({"a/data.pkl": text}) for name, text in PICKLES.items()},
+        "sequence of pickles": torch_files.MAGIC + PICKLES["many copies"] * 3,
     }
 
 

@@ -183,8 +183,6 @@ def test_map_location_and_backend() -> None:
     content = content_of([mt.ones(2), {"a": mt.zeros(1)}])
     one, rest = nn.load(io.BytesIO(content), backend="simple")
     assert (one.backend.name, rest["a"].backend.name) == ("simple", "simple")
-    with pytest.raises(nn.SettingError, match="weights_only=True only; False was given"):
-        nn.load(io.BytesIO(content), weights_only=False)
 
 
 # --- Opened files -------------------------------------------------------------------------------
@@ -511,7 +509,7 @@ def test_headers(tmp_path: Path, content: bytes, fine: bool) -> None:
                 name: part["shape"] for name, part in parts.items()
             }
         else:
-            with pytest.raises(nn.FileError, match="truncated|cannot be read|pickled|refused"):
+            with pytest.raises(nn.FileError, match="truncated|cannot be read|damaged|refused"):
                 nn.load(file)
 
 

@@ -19,7 +19,6 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
     test_updates,
 )
 from mt_tensor.conformance.instructions import Draw
-from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
 from mt_tensor.core import registry
 from mt_tensor.core.layout import Layout
@@ -382,4 +381,4 @@ def test_random_programs_find_it(place, name, fault, message, monkeypatch):
 def run_programs(count):
     chance = random.Random(0)
     for _ in range(count):
-        run_a_program(Draw(chance.randrange), NumpyReference())
+        run_a_program(Draw(chance.randrange))

@@ -49,7 +49,12 @@ from mt_tensor.pointwise import (
     integers,
     operators,
 )
-from mt_tensor.pointwise.in_place import in_place_of, in_place_operator, in_place_view_of
+from mt_tensor.pointwise.in_place import (
+    in_place_of,
+    in_place_operator,
+    in_place_view_of,
+    with_in_place,
+)
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
@@ -112,27 +117,36 @@ class Methods(CoreMethods):
 
     # --- Rows of the operator table in `mt_operators/core` ----------------------------------------
 
-    abs = absolute = unary("abs")
-    cos = unary("cos")
-    eq = binary("eq")
-    ge = greater_equal = binary("ge")
-    gt = greater = binary("gt")
+    abs, abs_ = with_in_place(unary("abs"))
+    absolute, absolute_ = abs, abs_
+    cos, cos_ = with_in_place(unary("cos"))
+    eq, eq_ = with_in_place(binary("eq"))
+    ge, ge_ = with_in_place(binary("ge"))
+    greater_equal, greater_equal_ = ge, ge_
+    gt, gt_ = with_in_place(binary("gt"))
+    greater, greater_ = gt, gt_
     id = unary("id")
-    inv = reciprocal = unary("inv")
+    inv, inv_ = with_in_place(unary("inv"))
+    reciprocal, reciprocal_ = inv, inv_
     is_close = binary("is_close")
     isfinite = unary("isfinite")
     isinf = unary("isinf")
-    le = less_equal = binary("le")
-    lt = less = binary("lt")
-    logical_not = unary("logical_not")
-    logical_xor = binary("logical_xor")
+    le, le_ = with_in_place(binary("le"))
+    less_equal, less_equal_ = le, le_
+    lt, lt_ = with_in_place(binary("lt"))
+    less, less_ = lt, lt_
+    logical_not, logical_not_ = with_in_place(unary("logical_not"))
+    logical_xor, logical_xor_ = with_in_place(binary("logical_xor"))
     minimum = binary("minimum")
     mul = multiply = binary("mul")
-    ne = not_equal = binary("ne")
-    neg = negative = unary("neg")
-    rsqrt = unary("rsqrt")
-    sign = sgn = unary("sign")
-    sin = unary("sin")
+    ne, ne_ = with_in_place(binary("ne"))
+    not_equal, not_equal_ = ne, ne_
+    neg, neg_ = with_in_place(unary("neg"))
+    negative, negative_ = neg, neg_
+    rsqrt, rsqrt_ = with_in_place(unary("rsqrt"))
+    sign, sign_ = with_in_place(unary("sign"))
+    sgn, sgn_ = sign, sign_
+    sin, sin_ = with_in_place(unary("sin"))
 
     # --- Properties -------------------------------------------------------------------------------
 
@@ -219,19 +233,19 @@ class Methods(CoreMethods):
     take_along_dim = finding.take_along_dim
 
     diagonal_scatter = filling.diagonal_scatter
-    index_copy = filling.index_copy
-    index_fill = filling.index_fill
-    index_put = filling.index_put
-    masked_scatter = filling.masked_scatter
-    put = filling.put
+    index_copy, index_copy_ = with_in_place(filling.index_copy)
+    index_fill, index_fill_ = with_in_place(filling.index_fill)
+    index_put, index_put_ = with_in_place(filling.index_put)
+    masked_scatter, masked_scatter_ = with_in_place(filling.masked_scatter)
+    put, put_ = with_in_place(filling.put)
     select_scatter = filling.select_scatter
     slice_scatter = filling.slice_scatter
 
     index_add = scattering.index_add
-    index_reduce = scattering.index_reduce
-    scatter = scattering.scatter
-    scatter_add = scattering.scatter_add
-    scatter_reduce = scattering.scatter_reduce
+    index_reduce, index_reduce_ = with_in_place(scattering.index_reduce)
+    scatter, scatter_ = with_in_place(scattering.scatter)
+    scatter_add, scatter_add_ = with_in_place(scattering.scatter_add)
+    scatter_reduce, scatter_reduce_ = with_in_place(scattering.scatter_reduce)
 
     # --- Shapes -----------------------------------------------------------------------------------
 
@@ -266,8 +280,8 @@ class Methods(CoreMethods):
 
     diag = diagonals.diag
     diagonal = diagonals.diagonal
-    tril = diagonals.tril
-    triu = diagonals.triu
+    tril, tril_ = with_in_place(diagonals.tril)
+    triu, triu_ = with_in_place(diagonals.triu)
 
     chunk = splitting.chunk
     dsplit = splitting.dsplit
@@ -299,87 +313,96 @@ class Methods(CoreMethods):
 
     # --- Rows of the operator table in `mt_operators/functions` -----------------------------------
 
-    acos = arccos = unary("acos")
-    acosh = arccosh = unary("acosh")
-    asin = arcsin = unary("asin")
-    asinh = arcsinh = unary("asinh")
-    atan = arctan = unary("atan")
-    atan2 = arctan2 = binary("atan2")
-    atanh = arctanh = unary("atanh")
-    bitwise_and = binary("bitwise_and")
-    bitwise_left_shift = binary("bitwise_left_shift")
-    bitwise_not = unary("bitwise_not")
-    bitwise_or = binary("bitwise_or")
-    bitwise_right_shift = binary("bitwise_right_shift")
-    bitwise_xor = binary("bitwise_xor")
-    ceil = unary("ceil")
-    copysign = binary("copysign")
-    cosh = unary("cosh")
-    digamma = unary("digamma")
-    erf = unary("erf")
-    erfc = unary("erfc")
-    erfinv = unary("erfinv")
-    exp2 = unary("exp2")
-    expm1 = unary("expm1")
-    trunc = fix = unary("trunc")
-    floor = unary("floor")
-    floor_divide = binary("floor_divide")
-    fmod = binary("fmod")
+    acos, acos_ = with_in_place(unary("acos"))
+    arccos, arccos_ = acos, acos_
+    acosh, acosh_ = with_in_place(unary("acosh"))
+    arccosh, arccosh_ = acosh, acosh_
+    asin, asin_ = with_in_place(unary("asin"))
+    arcsin, arcsin_ = asin, asin_
+    asinh, asinh_ = with_in_place(unary("asinh"))
+    arcsinh, arcsinh_ = asinh, asinh_
+    atan, atan_ = with_in_place(unary("atan"))
+    arctan, arctan_ = atan, atan_
+    atan2, atan2_ = with_in_place(binary("atan2"))
+    arctan2, arctan2_ = atan2, atan2_
+    atanh, atanh_ = with_in_place(unary("atanh"))
+    arctanh, arctanh_ = atanh, atanh_
+    bitwise_and, bitwise_and_ = with_in_place(binary("bitwise_and"))
+    bitwise_left_shift, bitwise_left_shift_ = with_in_place(binary("bitwise_left_shift"))
+    bitwise_not, bitwise_not_ = with_in_place(unary("bitwise_not"))
+    bitwise_or, bitwise_or_ = with_in_place(binary("bitwise_or"))
+    bitwise_right_shift, bitwise_right_shift_ = with_in_place(binary("bitwise_right_shift"))
+    bitwise_xor, bitwise_xor_ = with_in_place(binary("bitwise_xor"))
+    ceil, ceil_ = with_in_place(unary("ceil"))
+    copysign, copysign_ = with_in_place(binary("copysign"))
+    cosh, cosh_ = with_in_place(unary("cosh"))
+    digamma, digamma_ = with_in_place(unary("digamma"))
+    erf, erf_ = with_in_place(unary("erf"))
+    erfc, erfc_ = with_in_place(unary("erfc"))
+    erfinv, erfinv_ = with_in_place(unary("erfinv"))
+    exp2, exp2_ = with_in_place(unary("exp2"))
+    expm1, expm1_ = with_in_place(unary("expm1"))
+    trunc, trunc_ = with_in_place(unary("trunc"))
+    fix, fix_ = trunc, trunc_
+    floor, floor_ = with_in_place(unary("floor"))
+    floor_divide, floor_divide_ = with_in_place(binary("floor_divide"))
+    fmod, fmod_ = with_in_place(binary("fmod"))
     gelu_tanh = unary("gelu_tanh")
     hardsigmoid = unary("hardsigmoid")
     hardswish = unary("hardswish")
-    hypot = binary("hypot")
-    lgamma = unary("lgamma")
-    log10 = unary("log10")
-    log1p = unary("log1p")
-    log2 = unary("log2")
+    hypot, hypot_ = with_in_place(binary("hypot"))
+    lgamma, lgamma_ = with_in_place(unary("lgamma"))
+    log10, log10_ = with_in_place(unary("log10"))
+    log1p, log1p_ = with_in_place(unary("log1p"))
+    log2, log2_ = with_in_place(unary("log2"))
     log_sigmoid = logsigmoid = unary("log_sigmoid")
     logaddexp = binary("logaddexp")
     mish = unary("mish")
     ndtr = unary("ndtr")
     quick_gelu = unary("quick_gelu")
     relu6 = unary("relu6")
-    remainder = binary("remainder")
+    remainder, remainder_ = with_in_place(binary("remainder"))
     selu = unary("selu")
     signbit = unary("signbit")
     silu = unary("silu")
-    sinc = unary("sinc")
-    sinh = unary("sinh")
+    sinc, sinc_ = with_in_place(unary("sinc"))
+    sinh, sinh_ = with_in_place(unary("sinh"))
     softsign = unary("softsign")
-    tan = unary("tan")
-    xlogy = binary("xlogy")
+    tan, tan_ = with_in_place(unary("tan"))
+    xlogy, xlogy_ = with_in_place(binary("xlogy"))
 
     # --- Other elementwise operations -------------------------------------------------------------
 
     add = functions.add
-    addcdiv = functions.addcdiv
-    addcmul = functions.addcmul
-    clamp = clip = functions.clamp
-    clamp_max = functions.clamp_max
-    clamp_min = functions.clamp_min
-    deg2rad = functions.deg2rad
+    addcdiv, addcdiv_ = with_in_place(functions.addcdiv)
+    addcmul, addcmul_ = with_in_place(functions.addcmul)
+    clamp, clamp_ = with_in_place(functions.clamp)
+    clip, clip_ = clamp, clamp_
+    clamp_max, clamp_max_ = with_in_place(functions.clamp_max)
+    clamp_min, clamp_min_ = with_in_place(functions.clamp_min)
+    deg2rad, deg2rad_ = with_in_place(functions.deg2rad)
     float_power = functions.float_power
     fmax = functions.fmax
     fmin = functions.fmin
-    frac = functions.frac
-    heaviside = functions.heaviside
-    ldexp = functions.ldexp
-    lerp = functions.lerp
+    frac, frac_ = with_in_place(functions.frac)
+    heaviside, heaviside_ = with_in_place(functions.heaviside)
+    ldexp, ldexp_ = with_in_place(functions.ldexp)
+    lerp, lerp_ = with_in_place(functions.lerp)
     logaddexp2 = functions.logaddexp2
-    logit = functions.logit
-    nan_to_num = functions.nan_to_num
+    logit, logit_ = with_in_place(functions.logit)
+    nan_to_num, nan_to_num_ = with_in_place(functions.nan_to_num)
     positive = functions.positive
-    pow = functions.pow
-    rad2deg = functions.rad2deg
-    round = functions.round
-    square = functions.square
+    pow, pow_ = with_in_place(functions.pow)
+    rad2deg, rad2deg_ = with_in_place(functions.rad2deg)
+    round, round_ = with_in_place(functions.round)
+    square, square_ = with_in_place(functions.square)
     sub = subtract = functions.sub
 
     __divmod__ = integers.__divmod__
     __rdivmod__ = integers.__rdivmod__
     div = divide = integers.div
-    gcd = integers.gcd
-    lcm = integers.lcm
+    gcd, gcd_ = with_in_place(integers.gcd)
+    lcm, lcm_ = with_in_place(integers.lcm)
     true_divide = integers.true_divide
 
     celu = activations.celu
@@ -401,7 +424,7 @@ class Methods(CoreMethods):
     isneginf = comparing.isneginf
     isposinf = comparing.isposinf
 
-    masked_fill = choosing.masked_fill
+    masked_fill, masked_fill_ = with_in_place(choosing.masked_fill)
     where = choosing.where
 
     apply_ = calling.apply_
@@ -453,8 +476,8 @@ class Methods(CoreMethods):
 
     cummax = scans.cummax
     cummin = scans.cummin
-    cumprod = scans.cumprod
-    cumsum = scans.cumsum
+    cumprod, cumprod_ = with_in_place(scans.cumprod)
+    cumsum, cumsum_ = with_in_place(scans.cumsum)
     logcumsumexp = scans.logcumsumexp
 
     bincount = counting.bincount
@@ -475,11 +498,11 @@ class Methods(CoreMethods):
     trace = vectors.trace
     vdot = vectors.vdot
 
-    addbmm = added.addbmm
-    addmm = added.addmm
-    addmv = added.addmv
-    addr = added.addr
-    baddbmm = added.baddbmm
+    addbmm, addbmm_ = with_in_place(added.addbmm)
+    addmm, addmm_ = with_in_place(added.addmm)
+    addmv, addmv_ = with_in_place(added.addmv)
+    addr, addr_ = with_in_place(added.addr)
+    baddbmm, baddbmm_ = with_in_place(added.baddbmm)
 
     dist = distances.dist
 
@@ -518,132 +541,26 @@ class Methods(CoreMethods):
     _check_in_place = in_place._check_in_place
     _computed = in_place._computed
     _replace = in_place._replace
-    abs_ = in_place_of(unary("abs"))
-    absolute_ = abs_
-    acos_ = in_place_of(unary("acos"))
-    arccos_ = acos_
-    acosh_ = in_place_of(unary("acosh"))
-    arccosh_ = acosh_
-    addbmm_ = in_place_of(added.addbmm)
-    addcdiv_ = in_place_of(functions.addcdiv)
-    addcmul_ = in_place_of(functions.addcmul)
-    addmm_ = in_place_of(added.addmm)
-    addmv_ = in_place_of(added.addmv)
-    addr_ = in_place_of(added.addr)
-    asin_ = in_place_of(unary("asin"))
-    arcsin_ = asin_
-    asinh_ = in_place_of(unary("asinh"))
-    arcsinh_ = asinh_
-    atan2_ = in_place_of(binary("atan2"))
-    arctan2_ = atan2_
-    atan_ = in_place_of(unary("atan"))
-    arctan_ = atan_
-    atanh_ = in_place_of(unary("atanh"))
-    arctanh_ = atanh_
-    baddbmm_ = in_place_of(added.baddbmm)
-    bitwise_and_ = in_place_of(binary("bitwise_and"))
-    bitwise_left_shift_ = in_place_of(binary("bitwise_left_shift"))
-    bitwise_not_ = in_place_of(unary("bitwise_not"))
-    bitwise_or_ = in_place_of(binary("bitwise_or"))
-    bitwise_right_shift_ = in_place_of(binary("bitwise_right_shift"))
-    bitwise_xor_ = in_place_of(binary("bitwise_xor"))
-    ceil_ = in_place_of(unary("ceil"))
-    clamp_ = in_place_of(functions.clamp)
-    clip_ = clamp_
-    clamp_max_ = in_place_of(functions.clamp_max)
-    clamp_min_ = in_place_of(functions.clamp_min)
     copy_ = in_place.copy_
-    copysign_ = in_place_of(binary("copysign"))
-    cos_ = in_place_of(unary("cos"))
-    cosh_ = in_place_of(unary("cosh"))
-    cumprod_ = in_place_of(scans.cumprod)
-    cumsum_ = in_place_of(scans.cumsum)
-    deg2rad_ = in_place_of(functions.deg2rad)
-    digamma_ = in_place_of(unary("digamma"))
-    eq_ = in_place_of(binary("eq"))
-    erf_ = in_place_of(unary("erf"))
-    erfc_ = in_place_of(unary("erfc"))
-    erfinv_ = in_place_of(unary("erfinv"))
-    exp2_ = in_place_of(unary("exp2"))
     exp_ = in_place_of(rows.exp)
     sigmoid_ = in_place_of(rows.sigmoid)
     expit_ = sigmoid_
-    expm1_ = in_place_of(unary("expm1"))
     fill_ = in_place.fill_
     fill_diagonal_ = in_place.fill_diagonal_
-    trunc_ = in_place_of(unary("trunc"))
-    fix_ = trunc_
     float_power_ = in_place.float_power_
-    floor_ = in_place_of(unary("floor"))
-    floor_divide_ = in_place_of(binary("floor_divide"))
-    fmod_ = in_place_of(binary("fmod"))
-    frac_ = in_place_of(functions.frac)
-    gcd_ = in_place_of(integers.gcd)
-    ge_ = in_place_of(binary("ge"))
-    greater_equal_ = ge_
-    gt_ = in_place_of(binary("gt"))
-    greater_ = gt_
-    heaviside_ = in_place_of(functions.heaviside)
-    hypot_ = in_place_of(binary("hypot"))
     index_add_ = scattering.index_add_
-    index_copy_ = in_place_of(filling.index_copy)
-    index_fill_ = in_place_of(filling.index_fill)
-    index_put_ = in_place_of(filling.index_put)
-    index_reduce_ = in_place_of(scattering.index_reduce)
-    inv_ = in_place_of(unary("inv"))
-    reciprocal_ = inv_
-    lcm_ = in_place_of(integers.lcm)
-    ldexp_ = in_place_of(functions.ldexp)
-    le_ = in_place_of(binary("le"))
-    less_equal_ = le_
-    lerp_ = in_place_of(functions.lerp)
-    lt_ = in_place_of(binary("lt"))
-    less_ = lt_
-    lgamma_ = in_place_of(unary("lgamma"))
-    log10_ = in_place_of(unary("log10"))
-    log1p_ = in_place_of(unary("log1p"))
-    log2_ = in_place_of(unary("log2"))
     log_ = in_place_of(rows.log)
     logical_and_ = in_place_of(rows.logical_and)
-    logical_not_ = in_place_of(unary("logical_not"))
     logical_or_ = in_place_of(rows.logical_or)
-    logical_xor_ = in_place_of(binary("logical_xor"))
-    logit_ = in_place_of(functions.logit)
-    masked_fill_ = in_place_of(choosing.masked_fill)
-    masked_scatter_ = in_place_of(filling.masked_scatter)
-    nan_to_num_ = in_place_of(functions.nan_to_num)
-    ne_ = in_place_of(binary("ne"))
-    not_equal_ = ne_
-    neg_ = in_place_of(unary("neg"))
-    negative_ = neg_
-    pow_ = in_place_of(functions.pow)
-    put_ = in_place_of(filling.put)
-    rad2deg_ = in_place_of(functions.rad2deg)
     relu_ = in_place_of(rows.relu)
-    remainder_ = in_place_of(binary("remainder"))
-    round_ = in_place_of(functions.round)
-    rsqrt_ = in_place_of(unary("rsqrt"))
-    scatter_ = in_place_of(scattering.scatter)
-    scatter_add_ = in_place_of(scattering.scatter_add)
-    scatter_reduce_ = in_place_of(scattering.scatter_reduce)
-    sign_ = in_place_of(unary("sign"))
-    sgn_ = sign_
-    sin_ = in_place_of(unary("sin"))
-    sinc_ = in_place_of(unary("sinc"))
-    sinh_ = in_place_of(unary("sinh"))
     sqrt_ = in_place_of(rows.sqrt)
-    square_ = in_place_of(functions.square)
     squeeze_ = in_place_view_of(views.squeeze)
     swapaxes_ = in_place_view_of(rearranging.swapaxes)
     swapdims_ = in_place_view_of(rearranging.swapdims)
     t_ = in_place_view_of(turning.t)
-    tan_ = in_place_of(unary("tan"))
     tanh_ = in_place_of(rows.tanh)
     transpose_ = in_place_view_of(views.transpose)
-    tril_ = in_place_of(diagonals.tril)
-    triu_ = in_place_of(diagonals.triu)
     unsqueeze_ = in_place_view_of(views.unsqueeze)
-    xlogy_ = in_place_of(binary("xlogy"))
     zero_ = in_place.zero_
 
 

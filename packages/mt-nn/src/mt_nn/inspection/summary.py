@@ -11,6 +11,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_operators import Module
 from mt_tensor import Generator, Tensor, get_rng_state, no_grad, zeros
+from mt_tensor.backends.extending import leaves_in
 from mt_tensor.extending import Call, Shape, Tape, use_generator
 
 
@@ -198,15 +199,12 @@ def _is_size(value: Any) -> bool:
 
 def _tensors(value: Any) -> Iterator[Tensor]:
     """Yield the tensors in nested lists, tuples and dictionaries, and those of modules."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Module):
-        yield from _tensors([*(p.value for p in value.parameters()), *value.buffers()])
-    elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _tensors(part)
+    for leaf in leaves_in(value):
+        if isinstance(leaf, Tensor):
+            yield leaf
+        elif isinstance(leaf, Module):
+            yield from (p.value for p in leaf.parameters())
+            yield from leaf.buffers()
 
 
 def _bytes(tensor: Tensor) -> int:

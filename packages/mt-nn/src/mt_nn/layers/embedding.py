@@ -13,6 +13,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.declared import Declared
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_nn.utils.settings import check
 from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
@@ -308,6 +309,7 @@ def _rows_and_width(embeddings: Tensor) -> tuple[int, int]:
     return rows, width
 
 
+@takes_device_and_dtype
 class Embedding(_Table):
     """Look up a row of a table for each index; see `mt_nn.functional.embedding`.
 
@@ -371,6 +373,7 @@ class Embedding(_Table):
         return embedding(input, self.weight, self.padding_idx, *limit, self.scale_grad_by_freq)
 
 
+@takes_device_and_dtype
 class EmbeddingBag(_Table):
     """Look up rows of a table, and reduce bags of them; see `mt_nn.functional.embedding_bag`.
 

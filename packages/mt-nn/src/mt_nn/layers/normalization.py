@@ -16,6 +16,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.declared import Declared
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
 from mt_tensor.extending import normalize_dims, require_tensors, wide
 
@@ -560,12 +561,14 @@ class BatchNorm(_OfChannels):
         return 0.0 if self.momentum is None else self.momentum
 
 
+@takes_device_and_dtype
 class BatchNorm1d(BatchNorm):
     """Batch normalization of features, or of channels of signals; see `BatchNorm2d`."""
 
     dims, described = (2, 3), "(batch, channels[, length])"
 
 
+@takes_device_and_dtype
 class BatchNorm2d(BatchNorm):
     """Batch normalization of channels of images.
 
@@ -590,6 +593,7 @@ class BatchNorm2d(BatchNorm):
     dims, described = (4,), "(batch, channels, height, width)"
 
 
+@takes_device_and_dtype
 class BatchNorm3d(BatchNorm):
     """Batch normalization of channels of volumes; see `BatchNorm2d`."""
 
@@ -620,24 +624,28 @@ class _InstanceNorm(_OfChannels):
         return out.squeeze(0) if is_single else out
 
 
+@takes_device_and_dtype
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalization of signals."""
 
     dims, described = (2, 3), "([batch,] channels, length)"
 
 
+@takes_device_and_dtype
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of images."""
 
     dims, described = (3, 4), "([batch,] channels, height, width)"
 
 
+@takes_device_and_dtype
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalization of volumes."""
 
     dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
 
+@takes_device_and_dtype
 class GroupNorm(_Normalization):
     """Normalize groups of channels of each sample; see `mt_nn.functional.group_norm`.
 
@@ -696,6 +704,7 @@ class _LastDimensions(_Normalization):
         self.normalized_shape = tuple(integer(name, size, 1) for size in sizes)
 
 
+@takes_device_and_dtype
 class LayerNorm(_LastDimensions):
     """Normalize the last dimensions of each sample; see `mt_nn.functional.layer_norm`.
 
@@ -723,6 +732,7 @@ class LayerNorm(_LastDimensions):
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
+@takes_device_and_dtype
 class RMSNorm(_LastDimensions):
     """Scale the last dimensions to a mean square of 1; see `mt_nn.functional.rms_norm`.
 

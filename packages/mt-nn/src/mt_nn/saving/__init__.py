@@ -1,4 +1,4 @@
-"""Saving and loading of models and trainings, in a format that cannot execute code."""
+"""Saving and loading of models and trainings; no code in a file is ever executed."""
 
 from mt_nn.saving.objects import load, read_metadata, save
 

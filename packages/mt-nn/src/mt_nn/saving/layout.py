@@ -47,11 +47,11 @@ BFLOAT16 = "BF16"
 _STORED = {**DTYPES, "BOOL": "|u1", BFLOAT16: bfloat16.numpy.str}
 """NumPy's names of the dtypes to read; bools are read as bytes, which may have any value."""
 
+START = 8
+"""The number of bytes before the header, which are its length."""
+
 LONGEST_HEADER = 100_000_000
 """The largest length of a header that the format allows, in bytes."""
-
-PICKLED = (b"PK\x03\x04", b"\x80\x02")
-"""The first bytes of files written by `torch.save`, in current and old versions."""
 
 METADATA = "__metadata__"
 """The key of the metadata, which cannot be the name of an array."""
@@ -126,23 +126,17 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
     return content
 
 
-def read_header(file: BinaryIO, source: str, allowance: Allowance) -> Header:
-    """Read a header, and check only its syntax.
+def read_header(start: bytes, file: BinaryIO, source: str, allowance: Allowance) -> Header:
+    """Read a header whose first `START` bytes have been read, and check only its syntax.
 
     Raises:
         FileError: the header is truncated or invalid, or exceeds the limits.
     """
-    start = _read(file, 8, allowance)
     length = int.from_bytes(start, "little")
-    if length > LONGEST_HEADER and start.startswith(PICKLED):
-        raise FileError(
-            f"{source} is pickled, as by torch.save(), and unpickling can execute arbitrary code. "
-            "Save tensors with safetensors.torch.save_file() instead."
-        )
-    if len(start) < 8 or length > LONGEST_HEADER:
+    if len(start) < START or length > LONGEST_HEADER:
         raise damaged(source, "no header")
     allowance.check("json", length)
-    text = _read(file, length, allowance)
+    text = read(file, length, allowance)
     try:
         if len(text) < length:
             raise ValueError("the header ends early")
@@ -180,7 +174,7 @@ def read_elements(
     """
     package = library()
     allowance.check("model", header.size)
-    content = _read(file, header.size - len(header.text), allowance, header.text)
+    content = read(file, header.size - len(header.text), allowance, header.text)
     try:
         parts = dict(package.deserialize(content))
     except Exception as error:  # the library raises its own type, or others for unusual headers
@@ -188,7 +182,7 @@ def read_elements(
     return {name: parts[name]["data"] for name in header.parts}
 
 
-def _read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"") -> bytes:
+def read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"") -> bytes:
     """Return `before` and the next `count` bytes, or fewer at the end of the file.
 
     Memory is allocated only for bytes that were read.

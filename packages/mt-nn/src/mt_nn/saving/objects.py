@@ -10,15 +10,17 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.limits import Allowance
-from mt_nn.files.reading import open_plain, unreadable
+from mt_nn.files.reading import open_plain, read_bytes, unreadable
 from mt_nn.files.writing import replacing
-from mt_nn.saving import checksums, layout
+from mt_nn.saving import checksums, layout, torch_files
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
 from mt_tensor import Tensor
@@ -28,6 +30,9 @@ from mt_tensor.extending import DTYPES, Array, Backend, Device, place
 
 File = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object, such as an `io.BytesIO`."""
+
+INDEX = ".index.json"
+"""The end of the name of an index, which says in which file each tensor of a model is."""
 
 
 def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
@@ -78,7 +83,7 @@ def load(
     map_location: Device = None,
     *,
     backend: Backend = None,
-    weights_only: bool = True,
+    weights_only: bool = True,  # noqa: ARG001
 ) -> Any:
     """Load a saved value: `model.load_state_dict(load("model.safetensors"))`.
 
@@ -86,34 +91,64 @@ def load(
     `save_model` stores one name, and the others in the metadata. It is loaded under all names with
     the same last part, such as `embedding.weight` and `head.weight`.
 
+    So can files of `torch.save` that contain tensors, numbers, strings and plain containers, and
+    the index of a model in several files, such as `model.safetensors.index.json`. No code in a file
+    is ever executed.
+
     Args:
         f: the path; or a binary file object, which is read from its current position.
         map_location: the device of the tensors, or its name.
         backend: the backend of the tensors, or its name; the current one if both are None.
-        weights_only: must be True: files are never allowed to execute code.
+        weights_only: accepted for compatibility with torch, without effect.
 
     Returns:
-        The value, with the same types. Tensors are contiguous, and arrays have native byte order.
+        The value, with the same types. Tensors are contiguous, and arrays have native byte order;
+        tensors of `torch.save` have the strides that they had, and share memory if they did.
 
     Raises:
-        SettingError: `weights_only` is not True, or `f` is not a file.
-        FileError: the file is missing, truncated, damaged or not a safetensors file, has a dtype
-            that tensors do not support, or exceeds `mt_nn.limits`.
+        SettingError: `f` is not a file.
+        FileError: the file is missing, truncated, damaged or of another format, contains something
+            else or a dtype that tensors do not support, or exceeds `mt_nn.limits`.
         UnknownBackendError: the backend is unknown.
         MissingPackageError: safetensors is not installed.
     """
-    if weights_only is not True:
-        raise SettingError(
-            f"load() supports weights_only=True only; {weights_only!r} was given. Files that can "
-            "execute code are not loaded."
-        )
-    return fetch(f, place(backend, map_location))
+    target = place(backend, map_location)
+    if isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(INDEX):
+        return _load_parts(Path(f), target)
+    return fetch(f, target)
+
+
+def _load_parts(index: Path, backend: TensorBackend) -> dict[str, Any]:
+    """Load the state dictionary of a model in several files, given its index.
+
+    Raises:
+        FileError: the index or a file is missing or damaged, or they do not fit each other.
+    """
+    content = read_bytes(index, "json")
+    try:
+        files = {str(name): str(file) for name, file in json.loads(content)["weight_map"].items()}
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise FileError(f"{index} is not the index of a model ({error!r}).") from error
+    state: dict[str, Any] = {}
+    for file in dict.fromkeys(files.values()):
+        if Path(file).name != file:
+            raise FileError(f"{index} refers to {file!r}, which is not in the same folder.")
+        part = fetch(index.with_name(file), backend)
+        expected = {name for name in files if files[name] == file}
+        if not isinstance(part, dict) or not expected <= part.keys():
+            raise FileError(f"{index} expects {sorted(expected)} in {file}; some are missing.")
+        state.update(part)
+    return {name: state[name] for name in files}
 
 
 def fetch(file: File, backend: TensorBackend) -> Any:
     """Load a value on a backend; see `load`."""
     with _open_to_read(file) as (opened, source, allowance):
-        header = _header(opened, source, allowance)
+        start = layout.read(opened, layout.START, allowance)
+        if start.startswith(torch_files.FIRST):
+            content = layout.read(opened, sys.maxsize, allowance, start)
+            return torch_files.read(content, source, allowance, backend)
+        header = _header(start, opened, source, allowance)
         contents = layout.read_elements(opened, source, header, allowance)
     expected = header.metadata.get(checksums.ELEMENTS)
     if expected is not None and checksums.elements_sum(contents) != expected:
@@ -160,12 +195,13 @@ def read_metadata(f: File) -> dict[str, str]:
         FileError: the file is missing, damaged, or not a safetensors file.
     """
     with _open_to_read(f) as (opened, source, allowance):
-        return checksums.user_metadata(_header(opened, source, allowance).metadata)
+        start = layout.read(opened, layout.START, allowance)
+        return checksums.user_metadata(_header(start, opened, source, allowance).metadata)
 
 
-def _header(file: BinaryIO, source: str, allowance: Allowance) -> layout.Header:
+def _header(start: bytes, file: BinaryIO, source: str, allowance: Allowance) -> layout.Header:
     """Read a header; check its checksum, and the length of a file on disk."""
-    header = layout.read_header(file, source, allowance)
+    header = layout.read_header(start, file, source, allowance)
     if isinstance(file, _Plain) and file.size != header.size:
         raise layout.damaged(source, f"{file.size} bytes instead of {header.size}")
     checksums.check_header(header, source)

@@ -23,8 +23,8 @@ from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
-        amp, autograd, backends, cuda, distributions, linalg, nn, optim, random, special, testing,
-        utils, version,
+        amp, autograd, backends, cuda, distributions, func, linalg, nn, optim, profiler, random,
+        special, testing, utils, version,
     )
 
 from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` is replaced by a module
@@ -33,6 +33,7 @@ from mt_tensor import (
     abs as abs, all as all, any as any, bool as bool, compile as compile, float as float,
     int as int, max as max, min as min, pow as pow, round as round, sum as sum,
 )
+from mt_tensor.autograd.func import vmap
 from mt_tensor.exchange.formats import layout, memory_format
 from mt_tensor.extending import seed
 

@@ -33,6 +33,7 @@ from mt_nn.utils.settings import check, check_either, check_flags
 from mt_operators import Module, StateDictError
 from mt_tensor import Tensor, cat
 from mt_tensor import compile as compiled
+from mt_tensor.backends.extending import map_leaves
 
 
 class Callback:
@@ -508,7 +509,8 @@ def _make_learn(
         output = model(*inputs)
         mean = loss(output, target)
         (mean if count == 1 else mean / count).backward()
-        return _detached(output), mean.detach()
+        detached = map_leaves(output, lambda x: x.detach() if isinstance(x, Tensor) else x)
+        return detached, mean.detach()
 
     return learn
 
@@ -528,16 +530,6 @@ def _make_update(
         optimizer.zero_grad()
 
     return update
-
-
-def _detached(value: Any) -> Any:
-    """Detach the tensors in the output of a model."""
-    if isinstance(value, Tensor):
-        return value.detach()
-    if isinstance(value, (tuple, list)):
-        members = [_detached(each) for each in value]
-        return type(value)(*members) if hasattr(value, "_fields") else type(value)(members)
-    return value
 
 
 def _checked_metrics(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any
+from typing import Any, TypeVar
 
 from mt_nn.core.module import Module
-from mt_nn.layers import lazy, normalization, recurrent, transformer
-from mt_nn.layers.activation import PReLU
-from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
-from mt_nn.layers.attention import MultiheadAttention
-from mt_nn.layers.embedding import Embedding, EmbeddingBag
-from mt_nn.layers.linear import Bilinear
 
-LAYERS: tuple[type[Module], ...] = (
-    *(Bilinear, PReLU, Embedding, EmbeddingBag, AdaptiveLogSoftmaxWithLoss),
-    *(normalization.BatchNorm1d, normalization.BatchNorm2d, normalization.BatchNorm3d),
-    *(normalization.InstanceNorm1d, normalization.InstanceNorm2d, normalization.InstanceNorm3d),
-    *(normalization.GroupNorm, normalization.LayerNorm, normalization.RMSNorm),
-    *(recurrent.RNN, recurrent.LSTM, recurrent.GRU),
-    *(recurrent.RNNCell, recurrent.LSTMCell, recurrent.GRUCell),
-    *(MultiheadAttention, transformer.Transformer),
-    *(transformer.TransformerEncoderLayer, transformer.TransformerDecoderLayer),
-    *lazy._Lazy.__subclasses__(),
-)
-"""The layers whose constructors are wrapped; `Linear` and convolutions take these themselves."""
+M = TypeVar("M", bound=type[Module])
 
 
-def takes_device_and_dtype(layer: type[Module]) -> None:
-    """Let the constructor of a layer take `device` and `dtype`, by keyword or position.
+def takes_device_and_dtype(layer: M) -> M:
+    """Decorate a layer so that its constructor takes `device` and `dtype`, by keyword or position.
 
     The layer is created on the current backend, and moved to the device.
     """
@@ -59,3 +42,4 @@ def takes_device_and_dtype(layer: type[Module]) -> None:
     changed: Any = layer
     changed.__init__ = __init__
     changed.__signature__ = signature
+    return layer

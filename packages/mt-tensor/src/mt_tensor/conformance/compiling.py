@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.conformance.instructions import INSTRUCTIONS, Draw, Instruction, some_arrays
-from mt_tensor.conformance.programs import CHANGES, LARGEST, outcome
+from mt_tensor.conformance.instructions import LARGEST, Draw, Instruction, drawn_call, some_arrays
+from mt_tensor.conformance.programs import outcome
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import overlaps
 from mt_tensor.errors import CompileError, InPlaceError
@@ -122,10 +122,8 @@ def drawn(draw: Draw, arguments: Sequence[mt.Tensor]) -> Function:
     left = draw.between(4, 16)
     while left:
         left -= 1
-        instruction = draw.one_of(CHANGES if draw.below(4) == 3 else INSTRUCTIONS)
-        chosen = [draw.below(len(alive)) for _ in range(instruction.operands)]
+        instruction, chosen, settings = drawn_call(draw, alive)
         operands = [alive[at] for at in chosen]
-        settings = instruction.settings(draw, *operands)
         repeats = any(overlaps(x.shape, x._tensor.strides) for x in operands)
         if settings is None or (instruction.changes and repeats):
             continue

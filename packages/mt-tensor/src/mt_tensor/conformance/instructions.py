@@ -205,7 +205,7 @@ class Instruction:
         name: the name.
         operands: the number of tensors that it takes.
         settings: draws the other arguments, given the tensors; None if it does not apply to them.
-        call: from mt_tensor or torch, the tensors and the settings to the result.
+        call: from mt_tensor or its reference, the tensors and the settings to the result.
         changes: whether it changes its first tensor instead of returning a new one.
     """
 
@@ -334,3 +334,20 @@ instruction("set mask", a_number, lambda lib, x, n: x.__setitem__(x > 1, n))
 instruction(
     "set picked", some_positions, lambda lib, x, dim, where: x.__setitem__(_at(dim, where), 2)
 )
+
+# --- Drawing a call -----------------------------------------------------------------------------
+
+CHANGES = [one for one in INSTRUCTIONS if one.changes]
+
+LARGEST = 128
+"""The largest size of a tensor that later instructions use."""
+
+
+def drawn_call(draw: Draw, tensors: Sequence[mt.Tensor]) -> tuple[Instruction, list[int], Settings]:
+    """Return an instruction, the indices of its tensors, and its other arguments.
+
+    These are None if the instruction does not apply to the tensors.
+    """
+    chosen = draw.one_of(CHANGES if draw.below(4) == 3 else INSTRUCTIONS)
+    indices = [draw.below(len(tensors)) for _ in range(chosen.operands)]
+    return chosen, indices, chosen.settings(draw, *[tensors[i] for i in indices])

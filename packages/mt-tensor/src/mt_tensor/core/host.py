@@ -55,10 +55,10 @@ class HostBackend(TensorBackend):
 
     def from_host(self, array: Array) -> TensorData:
         """Return a view of the array, or of a copy if it is not contiguous and writeable."""
-        dtype = dtype_of(array)
-        shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # in native byte order
-        own = rows.reshape(shape) if rows.flags.behaved else rows.reshape(shape).copy()
-        return TensorData.of(own, row_major(shape, dtype))
+        dtype, shape = dtype_of(array), array.shape
+        if array.dtype is not dtype.numpy or not array.flags.carray:  # a copy in native byte order
+            array = np.array(array, dtype.numpy, order="C")
+        return TensorData.of(array, row_major(shape, dtype))
 
     def to_host(self, data: TensorData) -> Array:
         """Return a new view of the array, whose shape the caller may change."""

@@ -56,6 +56,13 @@ def new_view(result: Any, layout: Layout) -> TensorData:
     return _of(result, layout)
 
 
+def in_new_scalar(function: Function, dtype: Any, *arrays: Array) -> Array:
+    """Return the result for 0-D arrays as an array; without `out` it would be a scalar."""
+    out = np.empty((), dtype)
+    function(*arrays, out=out)
+    return out
+
+
 def write(function: Function, out: Any, *arrays: Array) -> None:
     """Write a function's result to the only view in `out`."""
     function(*arrays, out=out[0].array, casting="unsafe")
@@ -152,8 +159,10 @@ class FormulaRunner:
             return None
         (dtype,) = dtypes or {bool_}
         function = self.function or on_arrays(self.formula, dtype)
-        simple = self.function and out.shape and not dtype.is_narrow and dtype is not bool_
+        simple = self.function and not dtype.is_narrow and dtype is not bool_
         if simple and out in inputs and all(x is out or not x.shape for x in inputs):
+            if not out.shape:
+                function = functools.partial(in_new_scalar, function, dtype.numpy)
             if len(inputs) == 1:
                 return _unary_plan(function, out)
             if len(inputs) == 2:

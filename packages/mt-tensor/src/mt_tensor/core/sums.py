@@ -83,7 +83,7 @@ class Mean(LinearFunction):
     @staticmethod
     def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
         total = x._with(x.backend.reduce(_ADD, x._tensor, dims, keepdim))
-        return (total / _count(x.shape, dims))._tensor
+        return (total / _count(x._tensor.layout.shape, dims))._tensor
 
     @staticmethod
     def backward(grad: Tensor, source: Any, dims: tuple[int, ...], keepdim: bool) -> Tensor:

@@ -25,7 +25,8 @@ from mt_tensor.errors import DTypeError, ShapeError
 @fused("nonzero")
 def _nonzero(x: Tensor) -> Tensor:
     """Return the indices of nonzero elements, one row per dimension; one row for a 0-D tensor."""
-    return x._uploaded(np.array(np.atleast_1d(x._numbers()).nonzero()))
+    elements = x._numbers()
+    return x._uploaded(np.array(elements.reshape(elements.shape or 1).nonzero()))
 
 
 def nonzero_indices(x: Tensor) -> list[Tensor]:

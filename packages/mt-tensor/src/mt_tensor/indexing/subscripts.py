@@ -88,8 +88,8 @@ def _is_mask(entry: Any) -> bool:
 def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view of `x` for the basic entries of a key, and the picks from this view."""
     if _is_mask(key) and key.backend is x.backend and x.is_contiguous():
-        dims = key.ndim
-        if dims and key.shape == x.shape[:dims]:  # one index instead of several
+        dims, sizes = key.ndim, key._tensor.layout.shape
+        if dims and sizes == x._tensor.layout.shape[:dims]:  # one index instead of several
             if dims > 1:
                 x, key = x.flatten(0, dims - 1), key.flatten()
             return x, list(enumerate(nonzero_indices(key)))

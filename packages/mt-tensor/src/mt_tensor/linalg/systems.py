@@ -23,19 +23,10 @@ _NO_SINGULAR_VALUES = "no singular values were found"
 # --- Inverses -----------------------------------------------------------------------------------
 
 
-class Inverse(Function):
-    """Invert matrices."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.save_for_backward(x)
-        return lapack(SINGULAR, np.linalg.inv, x)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
-        transposed = Inverse.apply(x).mT
-        return -(transposed @ grad @ transposed)
+def _inverse(x: Tensor) -> Tensor:
+    """Solve `x X = I`, as LAPACK also does."""
+    identity = x._uploaded(np.eye(x.shape[-1]), x.dtype)
+    return Solve.apply(x, identity.expand(x.shape))
 
 
 @validate_call
@@ -51,14 +42,14 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
         DTypeError: `A` has another dtype.
     """
     check_matrices("inv", A)
-    return Inverse.apply(A)
+    return _inverse(A)
 
 
 @validate_call
 def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
     check_matrices("inverse", input)
-    return Inverse.apply(input)
+    return _inverse(input)
 
 
 class PseudoInverse(Function):
@@ -220,7 +211,7 @@ class Determinant(Function):
         (x,) = ctx.saved_tensors
         value = Determinant.apply(x)
         if not (value == 0).any():
-            return (grad * value)[..., None, None] * Inverse.apply(x).mT
+            return (grad * value)[..., None, None] * _inverse(x).mT
         if is_grad_enabled():
             raise GradientError(
                 "the second derivative of det() is not supported where a matrix is singular: call "
@@ -250,7 +241,7 @@ class LogAbsDet(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        return grad[..., None, None] * Inverse.apply(x).mT
+        return grad[..., None, None] * _inverse(x).mT
 
 
 @validate_call

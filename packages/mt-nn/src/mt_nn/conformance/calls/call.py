@@ -18,6 +18,7 @@ import mt_nn
 import mt_tensor as mt
 from mt_nn import Module
 from mt_operators.testing.ids import text
+from mt_tensor.backends.extending import leaves_in, map_leaves
 from mt_tensor.extending import Array
 
 SOME = 0.5
@@ -81,24 +82,12 @@ def call(
 
 def arrays_of(value: Any) -> Iterator[Any]:
     """Yield the arrays or tensors in a value, also in tuples, lists and dictionaries of them."""
-    if isinstance(value, tuple | list):
-        for part in value:
-            yield from arrays_of(part)
-    elif isinstance(value, Mapping):
-        yield from arrays_of(list(value.values()))
-    elif hasattr(value, "shape"):
-        yield value
+    return (leaf for leaf in leaves_in(value) if hasattr(leaf, "shape"))
 
 
 def mapped(function: Callable[[Array], Any], value: Any) -> Any:
     """Apply a function to each array in a value, also in tuples, lists and dictionaries."""
-    if isinstance(value, np.ndarray):
-        return function(value)
-    if isinstance(value, tuple | list):
-        return type(value)(mapped(function, part) for part in value)
-    if isinstance(value, Mapping):
-        return {key: mapped(function, part) for key, part in value.items()}
-    return value
+    return map_leaves(value, lambda leaf: function(leaf) if isinstance(leaf, np.ndarray) else leaf)
 
 
 def parameter_values(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:

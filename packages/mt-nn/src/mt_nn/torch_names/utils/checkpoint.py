@@ -1,3 +1,3 @@
-"""`torch.utils.checkpoint`: computing activations again in the backward pass."""
+"""`torch.utils.checkpoint`: recompute activations in backward instead of keeping them."""
 
-from mt_nn.utils.checkpointing import checkpoint as checkpoint
+from mt_tensor.autograd.checkpointing import *
