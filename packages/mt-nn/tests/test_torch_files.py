@@ -64,10 +64,10 @@ MATRIX = f"(Vw\n{tensor((2, 3), (3, 1), 6)}Vt\n{tensor((2, 2), (1, 3), 6, 1)}Vn\
 STORED = {"0": NUMBERS.tobytes()}
 
 
-@pytest.mark.parametrize("content", [archive(MATRIX, STORED), sequence(MATRIX, STORED)])
+@pytest.mark.parametrize("write", [archive, sequence])
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_tensors_of_one_storage_share_memory(content: bytes, backend: str, tmp_path: Path) -> None:
-    (tmp_path / "model.pth").write_bytes(content)
+def test_tensors_of_one_storage_share_memory(write: Any, backend: str, tmp_path: Path) -> None:
+    (tmp_path / "model.pth").write_bytes(write(MATRIX, STORED))
     loaded = nn.load(tmp_path / "model.pth", backend=backend)
     matrix = NUMBERS.reshape(2, 3)
     np.testing.assert_array_equal(loaded["w"].tolist(), matrix)

@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, Any] = {
 }
 OTHERS: dict[str, dict[str, Any]] = {
     **{name: {"index": SQUARE} for name in ("gather", "scatter_add", "scatter_reduce")},
+    "repeat_interleave": {"repeats": 2},
     "scatter": {"index": SQUARE, "src": ARRAY},
     "select": {"index": 1},
     "select_scatter": {"index": 1, "src": ARRAY[0]},

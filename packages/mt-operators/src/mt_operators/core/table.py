@@ -173,7 +173,8 @@ def _lower_power(x: float, y: float) -> float:
     overflow, also in float32, is replaced by 1. Libraries disagree about (-inf) ** 0.5.
     """
     base = where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x)
-    return where(y == 1.5, sqrt(x), pow(base, y - 1.0))
+    root = sqrt(where(y == 1.5, x, 1.0))  # no nan where it is not selected
+    return where(y == 1.5, root, pow(base, y - 1.0))
 
 
 define(

@@ -63,14 +63,19 @@ class MatMul:
         grad_a = grad_b = None
         if b is not None:
             columns = b.unsqueeze(1) if b.ndim == 1 else b
-            grad_a = (grad @ columns.mT).sum_to_size(shape_a)
+            grad_a = _summed(grad @ columns.mT, shape_a)
         if a is not None:
             rows = a.unsqueeze(0) if a.ndim == 1 else a
             products = rows.mT @ grad
             if len(shape_b) == 1:
                 products = products.squeeze(-1)
-            grad_b = products.sum_to_size(shape_b)
+            grad_b = _summed(products, shape_b)
         return grad_a, grad_b
+
+
+def _summed(product: Tensor, shape: Shape) -> Tensor:
+    """Sum a product over the batch dimensions in which a factor was repeated."""
+    return product if product._tensor.layout.shape == shape else product.sum_to_size(shape)
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:

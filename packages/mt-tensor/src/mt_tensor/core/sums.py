@@ -167,11 +167,14 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
         ShapeError: a tensor of `shape` does not broadcast to this one.
     """
     shape = as_integers(shape, size)
-    if shape == self.shape:
+    own = self._tensor.layout.shape
+    if shape == own:
         return self
-    new = self.ndim - len(shape)
-    aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
-    if new < 0 or any(size not in (1, own) for size, own in aligned):
-        raise ShapeError(f"cannot sum {self.shape} to {shape}, which does not broadcast to it.")
-    dims = [d for d in range(self.ndim) if d < new or shape[d - new] != self.shape[d]]
-    return (sum(self, dims, True) if dims else self).view(*shape)
+    new = len(own) - len(shape)
+    aligned = zip(shape, own[max(new, 0) :], strict=False)
+    if new < 0 or any(size not in (1, repeated) for size, repeated in aligned):
+        raise ShapeError(f"cannot sum {own} to {shape}, which does not broadcast to it.")
+    dims = tuple([d for d in range(len(own)) if d < new or shape[d - new] != own[d]])
+    keepdim = dims[-1] >= new  # only new dimensions are dropped
+    total = Sum.apply(in_summed_dtype(self, None), dims, keepdim)
+    return total.view(*shape) if keepdim and new else total

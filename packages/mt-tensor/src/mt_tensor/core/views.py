@@ -145,7 +145,10 @@ def T(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 
 def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     """The view with the last two dimensions swapped."""
-    return self.transpose(-2, -1)
+    ndim = len(self._tensor.layout.shape)
+    if ndim < 2:
+        return self.transpose(-2, -1)  # which raises an error
+    return Permute.apply(self, (*range(ndim - 2), ndim - 1, ndim - 2))
 
 
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:

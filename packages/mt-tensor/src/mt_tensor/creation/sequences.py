@@ -37,9 +37,13 @@ def of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         DTypeError: an element is not a number, or is out of the range of the dtype.
     """
     leaves = _leaves(data)
-    examples = {getattr(leaf, "dtype", leaf.__class__): leaf for leaf in leaves}  # of each type
-    if any(isinstance(leaf, Tensor) for leaf in examples.values()):
-        data = _with_arrays(data)
+    kinds = set(map(type, leaves))
+    if kinds <= _NUMBERS:
+        examples: dict[Any, Any] = {each: each() for each in kinds}
+    else:
+        examples = {getattr(leaf, "dtype", leaf.__class__): leaf for leaf in leaves}
+        if any(isinstance(leaf, Tensor) for leaf in examples.values()):
+            data = _with_arrays(data)
     try:
         values = np.array(data)
     except ValueError as error:
@@ -57,13 +61,14 @@ def of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         values = np.array(data, object)  # NumPy would convert [1, 2**63] to floats
     own = _common_type(examples, values)
     kind = own if dtype is None else as_dtype(dtype)
-    if values.size and kind.kind == "integer":
+    if values.size and kind.kind == "integer" and values.dtype != kind.numpy:
         for extreme in (values.min(), values.max()):
             kind.checked(extreme)
     return values, own
 
 
 _SEQUENCES = (list, tuple, range)
+_NUMBERS = {bool, int, float}
 
 
 def _leaves(data: Any) -> list[Any]:

@@ -171,6 +171,11 @@ def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
         data.bump_version()
         return self
     recorded = self._check_in_place(other)
+    if recorded and isinstance(other, Tensor) and other.dtype is self.dtype:
+        old = self if self._base is None else self._before_change()
+        result = elementwise(name, old, other)
+        if result.shape == self.shape:
+            return _store_result(self, result)
     other = plain(other)
     if not isinstance(other, OPERANDS):
         raise TypeError(

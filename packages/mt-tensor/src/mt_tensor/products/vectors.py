@@ -28,15 +28,12 @@ from mt_tensor.products.contraction import contract, promoted
 from mt_tensor.reductions.norms import norm
 
 
-def _check_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:
-    """Check the numbers of dimensions of tensors, and convert them to their promoted dtype."""
-    require_tensors(name, *tensors)
-    for tensor, rank in zip(tensors, ranks, strict=True):
-        if tensor.ndim != rank:
-            expected = " and ".join(f"{rank}-D" for rank in ranks)
-            given = " and ".join(str(tensor.shape) for tensor in tensors)
-            raise ShapeError(f"{name}() takes {expected} tensors; {given} were given.")
-    return promoted(name, *tensors)
+def _check_ranks(name: str, tensors: Sequence[Tensor], *ranks: int) -> None:
+    """Raise ShapeError unless tensors have these numbers of dimensions."""
+    if [len(tensor._tensor.layout.shape) for tensor in tensors] != [*ranks]:
+        expected = " and ".join(f"{rank}-D" for rank in ranks)
+        given = " and ".join(str(tensor.shape) for tensor in tensors)
+        raise ShapeError(f"{name}() takes {expected} tensors; {given} were given.")
 
 
 # --- Products of two tensors --------------------------------------------------------------------
@@ -50,7 +47,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
         ShapeError: the tensors are not 1-D, or have different lengths.
         DTypeError: they are bool.
     """
-    return matmul(*_check_ranks("dot", (input, tensor), (1, 1)))
+    _check_ranks("dot", (input, tensor), 1, 1)
+    return matmul(input, tensor)
 
 
 @validate_call
@@ -67,7 +65,8 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
         DTypeError: the tensors are bool.
     """
-    return matmul(*_check_ranks("mv", (input, vec), (2, 1)))
+    _check_ranks("mv", (input, vec), 2, 1)
+    return matmul(input, vec)
 
 
 @validate_call
@@ -78,7 +77,8 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
         DTypeError: the tensors are bool.
     """
-    return matmul(*_check_ranks("mm", (input, mat2), (2, 2)))
+    _check_ranks("mm", (input, mat2), 2, 2)
+    return matmul(input, mat2)
 
 
 @validate_call
@@ -89,10 +89,12 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         ShapeError: the tensors are not 3-D, or their sizes do not match; nothing is broadcast.
         DTypeError: the tensors are bool.
     """
-    a, b = _check_ranks("bmm", (input, mat2), (3, 3))
-    if a.shape[0] != b.shape[0]:
-        raise ShapeError(f"bmm() needs equal batch sizes; {a.shape} and {b.shape} were given.")
-    return matmul(a, b)
+    _check_ranks("bmm", (input, mat2), 3, 3)
+    if input.shape[0] != mat2.shape[0]:
+        raise ShapeError(
+            f"bmm() needs equal batch sizes; {input.shape} and {mat2.shape} were given."
+        )
+    return matmul(input, mat2)
 
 
 @validate_call
@@ -102,8 +104,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     Raises:
         ShapeError: the tensors are not 1-D.
     """
-    a, b = _check_ranks("outer", (input, vec2), (1, 1))
-    return a.unsqueeze(1) * b
+    _check_ranks("outer", (input, vec2), 1, 1)
+    return input.unsqueeze(1) * vec2
 
 
 ger = outer
@@ -204,9 +206,9 @@ def trace(input: Tensor) -> Tensor:
         ShapeError: `input` is not a matrix.
         DTypeError: it is bool.
     """
-    (matrix,) = _check_ranks("trace", (input,), (2,))
-    check_not_bool("trace", matrix)
-    return sum(diagonal(matrix))
+    _check_ranks("trace", (input,), 2)
+    check_not_bool("trace", input)
+    return sum(diagonal(input))
 
 
 @validate_call
@@ -283,8 +285,9 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     Raises:
         ShapeError: no tensor was given, one is not a matrix, or the shapes do not match.
     """
-    checked = _check_ranks("chain_matmul", matrices, (2,) * len(matrices))
-    return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
+    require_tensors("chain_matmul", *matrices)
+    _check_ranks("chain_matmul", matrices, *(2,) * len(matrices))
+    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
 
 
 @validate_call

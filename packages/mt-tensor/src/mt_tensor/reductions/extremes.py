@@ -67,8 +67,9 @@ def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> T
     check_not_empty(name, x, dims)
     if not x.requires_grad:
         return fold(operator, x, dims, keepdim)
-    out = SharedByEqual.apply(x, lambda x: fold(operator, x, dims), dims)
-    return out if keepdim else squeeze_dims(out, dims)
+    keeps = keepdim or len(dims) < x.ndim  # so that the result broadcasts to `x`
+    out = SharedByEqual.apply(x, lambda x: fold(operator, x, dims, keeps), dims)
+    return out if keeps is keepdim else squeeze_dims(out, dims)
 
 
 def _first_index(name: str, x: Tensor, dim: int) -> Tensor:
