@@ -523,3 +523,40 @@ def test_what_derivatives_of_functions_refuse():
         mt.autograd.functional.jacobian(lambda x: 1.0, mt.ones(2))
     with pytest.raises(mt.errors.DTypeError):
         mt.autograd.functional.jacobian(lambda x: x, mt.arange(2))
+
+
+# --- Anomalies ----------------------------------------------------------------------------------
+
+
+def _nan(x: mt.Tensor) -> mt.Tensor:
+    return (x.exp().sub(1.0).sqrt() * mt.tensor([0.0, 1.0])).sum()
+
+
+def test_the_first_operation_with_a_nan_gradient_is_named() -> None:
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+    with mt.autograd.detect_anomaly(), pytest.raises(GradientError, match="backward of 'sqrt'"):
+        _nan(x).backward()
+    with mt.autograd.detect_anomaly():
+        (mt.tensor([1.0, np.nan]).isnan() * x).sum().backward()
+        assert mt.tensor(np.nan).exp().isnan()  # nan in forward is no anomaly
+    assert x.grad is not None
+    _nan(x).backward()
+    assert x.grad.isnan().any()
+
+
+def test_anomalies_are_detected_in_the_whole_program_until_it_ends() -> None:
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+    with mt.autograd.set_detect_anomaly(True), pytest.raises(GradientError):
+        _nan(x).backward()
+    _nan(x).backward()
+    mt.autograd.set_detect_anomaly(True)
+    try:
+        with pytest.raises(GradientError):
+            mt.autograd.grad(_nan(x), x)
+        with mt.autograd.set_detect_anomaly(False):
+            _nan(x).backward()
+        with pytest.raises(GradientError):
+            _nan(x).backward()
+    finally:
+        mt.autograd.set_detect_anomaly(False)
+    _nan(x).backward()

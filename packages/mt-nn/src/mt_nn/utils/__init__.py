@@ -19,12 +19,13 @@ from mt_nn.utils.fusing import (
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
+from mt_nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 # fmt: off
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
     "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "get_total_norm",
-    "parameters_to_vector", "parametrizations", "parametrize", "rnn", "stateless",
-    "vector_to_parameters",
+    "parameters_to_vector", "parametrizations", "parametrize", "remove_weight_norm", "rnn",
+    "stateless", "vector_to_parameters", "weight_norm",
 ]
 # fmt: on

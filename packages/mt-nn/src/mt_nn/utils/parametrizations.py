@@ -31,10 +31,12 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     Raises:
         SettingError: the module has no such parameter.
     """
-    return register_parametrization(module, name, _WeightNorm(dim))
+    return register_parametrization(module, name, WeightNorm(dim))
 
 
-class _WeightNorm(Module):
+class WeightNorm(Module):
+    """Compute a weight from its norms and directions; see `weight_norm`."""
+
     def __init__(self, dim: int | None) -> None:
         super().__init__()
         self.dim = dim

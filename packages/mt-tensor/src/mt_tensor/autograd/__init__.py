@@ -2,6 +2,7 @@
 
 from mt_autodiff import enable_grad, inference_mode, no_grad, set_grad_enabled
 from mt_tensor.autograd import func, functional
+from mt_tensor.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from mt_tensor.autograd.checkpointing import checkpoint, checkpoint_sequential
 from mt_tensor.autograd.gradcheck import gradcheck, gradgradcheck
 from mt_tensor.autograd.gradients import backward, grad
@@ -12,6 +13,7 @@ __all__ = [
     "backward",
     "checkpoint",
     "checkpoint_sequential",
+    "detect_anomaly",
     "enable_grad",
     "func",
     "functional",
@@ -20,5 +22,6 @@ __all__ = [
     "gradgradcheck",
     "inference_mode",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
