@@ -1,0 +1,282 @@
+"""Distributions of zeros and ones, classes and counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import mt_tensor as mt
+from mt_nn.distributions.constraints import (
+    Constraint,
+    boolean,
+    integers_below,
+    nonnegative,
+    nonnegative_integer,
+    one_hot,
+    real,
+    unit_interval,
+    vectors,
+    weights,
+)
+from mt_nn.distributions.distribution import (
+    Distribution,
+    Formulas,
+    clamped,
+    constant,
+    drawn_on_host,
+)
+from mt_nn.errors import SettingError
+from mt_nn.functional import binary_cross_entropy_with_logits
+from mt_nn.functional import one_hot as one_hot_of
+from mt_tensor import Tensor
+from mt_tensor.extending import Shape, shape_broadcast, size_of
+
+
+def given(name: str, probs: Any, logits: Any) -> dict[str, Any]:
+    """Return whichever of `probs` and `logits` is given, by its name; it is an error to give both."""
+    if (probs is None) == (logits is None):
+        raise SettingError(f"{name} takes either probs or logits.")
+    return {"logits": logits} if probs is None else {"probs": probs}
+
+
+# --- Zeros and ones -------------------------------------------------------------------------------
+
+
+class Chances(Distribution):
+    """Base class of distributions with probabilities of 1.
+
+    Args:
+        probs: the probabilities of 1, a tensor or a number.
+        logits: the log-odds instead, log(p / (1 - p)).
+        validate_args: whether to check parameters and values, which waits for the device.
+        **others: other parameters.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a probability is not between 0 and 1.
+    """
+
+    probs: Tensor
+    logits: Tensor
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": unit_interval, "logits": real}
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(validate_args, **given(type(self).__name__, probs, logits), **others)
+        if probs is None:
+            self.probs = self.logits.sigmoid()
+        else:
+            self.logits = clamped(self.probs).logit()
+
+
+def _log_probability(d: Any, x: Tensor) -> Tensor:
+    logits, values = mt.broadcast_tensors(d.logits, x.to(d.logits.dtype))
+    losses: Tensor = binary_cross_entropy_with_logits(logits, values, reduction="none")
+    return -losses
+
+
+class Bernoulli(Chances):
+    """The distribution of 1 with a probability, and otherwise 0.
+
+    >>> from mt_tensor import tensor
+    >>> Bernoulli(probs=tensor([0.25])).log_prob(tensor([1.0])).exp()
+    tensor([0.2500])
+
+    Args:
+        probs: the probabilities of 1, a tensor or a number.
+        logits: the log-odds instead, log(p / (1 - p)).
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a probability is not between 0 and 1.
+    """
+
+    support = boolean
+    _formulas = Formulas(
+        sample=lambda d, shape: mt.bernoulli(d.probs.expand(shape)),
+        mean=lambda d: d.probs,
+        mode=lambda d: mt.where(d.probs == 0.5, math.nan, (d.probs > 0.5).to(d.probs.dtype)),
+        variance=lambda d: d.probs * (1.0 - d.probs),
+        log_prob=_log_probability,
+        entropy=lambda d: binary_cross_entropy_with_logits(d.logits, d.probs, reduction="none"),
+    )
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(probs, logits, validate_args)
+
+
+# --- Classes --------------------------------------------------------------------------------------
+
+
+class Classes(Distribution):
+    """Base class of distributions with probabilities of classes.
+
+    Args:
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values, which waits for the device.
+        **others: other parameters.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: there are no classes, or probabilities are negative or all zero.
+    """
+
+    probs: Tensor
+    logits: Tensor
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": weights, "logits": vectors(real)}
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(validate_args, **given(type(self).__name__, probs, logits), **others)
+        if probs is None:
+            self.probs = self.logits.softmax(-1)
+            self.logits = self.logits - self.logits.logsumexp(-1, keepdim=True)
+        else:
+            self.probs = self.probs / self.probs.sum(-1, keepdim=True)
+            self.logits = clamped(self.probs).log()
+
+
+def _draw_classes(d: Any, shape: Shape) -> Tensor:
+    rows = d.probs.reshape(-1, d.probs.shape[-1])
+    count = size_of(shape[: len(shape) - len(d.batch_shape)])
+    if not count or not rows.shape[0]:
+        return d.probs.new_empty(shape, dtype="int64")  # type: ignore[no-any-return]
+    return mt.multinomial(rows, count, replacement=True).T.reshape(shape)  # type: ignore[no-any-return]
+
+
+def _log_probability_of_class(d: Any, x: Tensor) -> Tensor:
+    shape = shape_broadcast(x.shape, d.batch_shape)
+    rows = d.logits.expand(*shape, d.logits.shape[-1])
+    return mt.gather(rows, -1, x.long().expand(shape).unsqueeze(-1)).squeeze(-1)
+
+
+def _entropy(d: Any) -> Tensor:
+    finite = d.logits.clamp(min=mt.finfo(d.logits.dtype).min)  # 0 log 0 is 0
+    negative: Tensor = (finite * d.probs).sum(-1)
+    return -negative
+
+
+class Categorical(Classes):
+    """A distribution over classes, which are numbered from 0.
+
+    >>> from mt_tensor import tensor
+    >>> Categorical(tensor([1.0, 3.0])).probs
+    tensor([0.2500, 0.7500])
+
+    Args:
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: there are no classes, or probabilities are negative or all zero.
+    """
+
+    _formulas = Formulas(
+        sample=_draw_classes,
+        mean=lambda d: d.probs.new_full(d.batch_shape, math.nan),
+        mode=lambda d: d.probs.argmax(-1),
+        variance=lambda d: d.probs.new_full(d.batch_shape, math.nan),
+        log_prob=_log_probability_of_class,
+        entropy=_entropy,
+    )
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(probs, logits, validate_args)
+
+    @property
+    def support(self) -> Constraint:
+        """The indices of the classes."""
+        return integers_below(self._sizes[0])
+
+
+class OneHotCategorical(Classes):
+    """A distribution over classes, each of which is a vector with a single 1.
+
+    >>> from mt_tensor import tensor
+    >>> OneHotCategorical(tensor([1.0, 3.0])).mode
+    tensor([0., 1.])
+
+    Args:
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: there are no classes, or probabilities are negative or all zero.
+    """
+
+    support = one_hot
+    _formulas = Formulas(
+        sample=lambda d, shape: _vectors(d, _draw_classes(d, shape[:-1])),
+        mean=lambda d: d.probs,
+        mode=lambda d: _vectors(d, d.probs.argmax(-1)),
+        variance=lambda d: d.probs * (1.0 - d.probs),
+        log_prob=lambda d, x: _log_probability_of_class(d, x.argmax(-1)),
+        entropy=_entropy,
+    )
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(probs, logits, validate_args)
+
+
+def _vectors(d: Any, classes: Tensor) -> Tensor:
+    return one_hot_of(classes, d.event_shape[0]).to(d.probs.dtype)
+
+
+# --- Counts ---------------------------------------------------------------------------------------
+
+
+class Poisson(Distribution):
+    """The distribution of the number of events that occur with a constant rate.
+
+    The probability of k is `rate**k exp(-rate) / k!`.
+
+    >>> Poisson(3.5).mode
+    tensor(3.)
+
+    Args:
+        rate: the mean numbers of events, a tensor or a number.
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        InputError: a rate is negative.
+    """
+
+    rate: Tensor
+    arg_constraints: ClassVar = {"rate": nonnegative}
+    support = nonnegative_integer
+    _formulas = Formulas(
+        sample=lambda d, shape: drawn_on_host(
+            lambda numbers, rate: numbers.poisson(rate), d.rate, shape
+        ),
+        mean=lambda d: d.rate,
+        mode=lambda d: d.rate.floor(),
+        variance=lambda d: d.rate,
+        log_prob=lambda d, x: (
+            x.to(d.rate.dtype).xlogy(d.rate) - d.rate - (x.to(d.rate.dtype) + 1.0).lgamma()
+        ),
+    )
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        super().__init__(validate_args, rate=rate)

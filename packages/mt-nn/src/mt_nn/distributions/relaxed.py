@@ -1,0 +1,110 @@
+"""Continuous relaxations of Bernoulli and OneHotCategorical, whose samples have derivatives.
+
+For a temperature near 0 the samples are almost zeros and ones. Adding standard Gumbel noise to
+logits makes the largest a sample of the classes; the relaxation takes a softmax instead of the maximum (Maddison, Mnih
+and Teh, The Concrete Distribution, 2017; Jang, Gu and Poole, Categorical Reparameterization with
+Gumbel-Softmax, 2017).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from mt_nn.distributions.constraints import positive, simplex, unit_interval
+from mt_nn.distributions.discrete import Chances, Classes
+from mt_nn.distributions.distribution import Formulas, uniform
+from mt_tensor import Tensor
+from mt_tensor.extending import Shape
+
+
+def _draw_share(d: Any, shape: Shape) -> Tensor:
+    noise = uniform(d.probs, shape).logit()
+    return ((d.logits + noise) / d.temperature).sigmoid()  # type: ignore[no-any-return]
+
+
+def _log_density_of_share(d: Any, x: Tensor) -> Tensor:
+    y = x.logit()
+    difference = d.logits - d.temperature * y
+    stretched = y.softplus() + (-y).softplus()  # -log of the derivative of the sigmoid
+    return d.temperature.log() + difference - 2.0 * difference.softplus() + stretched  # type: ignore[no-any-return]
+
+
+class RelaxedBernoulli(Chances):
+    """The distribution of `sigmoid((logits + noise) / temperature)` with logistic noise.
+
+    >>> RelaxedBernoulli(0.5, probs=0.25).probs
+    tensor(0.2500)
+
+    Args:
+        temperature: the temperatures, a tensor or a number.
+        probs: the probabilities of 1 at temperature 0, a tensor or a number.
+        logits: the log-odds instead, log(p / (1 - p)).
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a temperature is not positive, or a probability is not between 0 and 1.
+    """
+
+    temperature: Tensor
+    arg_constraints: ClassVar = {**Chances.arg_constraints, "temperature": positive}
+    support = unit_interval
+    has_rsample = True
+    _formulas = Formulas(sample=_draw_share, log_prob=_log_density_of_share)
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(probs, logits, validate_args, temperature=temperature)
+
+
+def _draw_shares(d: Any, shape: Shape) -> Tensor:
+    noise = -(-uniform(d.probs, shape).log()).log()
+    return ((d.logits + noise) / d.temperature.unsqueeze(-1)).softmax(-1)  # type: ignore[no-any-return]
+
+
+def _log_density_of_shares(d: Any, x: Tensor) -> Tensor:
+    logs, others = x.log(), d.event_shape[0] - 1
+    scores = (d.logits - d.temperature.unsqueeze(-1) * logs).log_softmax(-1)
+    scale = math.lgamma(others + 1) + others * d.temperature.log()
+    return (scores - logs).sum(-1) + scale  # type: ignore[no-any-return]
+
+
+class RelaxedOneHotCategorical(Classes):
+    """The distribution of `softmax((logits + noise) / temperature)` with Gumbel noise.
+
+    >>> from mt_tensor import tensor
+    >>> RelaxedOneHotCategorical(0.5, tensor([1.0, 3.0])).probs
+    tensor([0.2500, 0.7500])
+
+    Args:
+        temperature: the temperatures, a tensor or a number.
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a temperature is not positive, there are no classes, or probabilities are
+            negative or all zero.
+    """
+
+    temperature: Tensor
+    arg_constraints: ClassVar = {**Classes.arg_constraints, "temperature": positive}
+    support = simplex
+    has_rsample = True
+    _formulas = Formulas(sample=_draw_shares, log_prob=_log_density_of_shares)
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(probs, logits, validate_args, temperature=temperature)
