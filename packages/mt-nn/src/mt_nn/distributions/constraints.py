@@ -42,12 +42,17 @@ def integers_below(count: int) -> Constraint:
 
 def _definite(x: Tensor) -> Tensor:
     symmetric = x.isclose(x.mT, atol=1e-6).all(-1).all(-1)
-    matrices: Tensor = mt.where(symmetric[..., None, None], x, 0.0)  # eigenvalues of nan are errors
+    matrices = x.masked_fill(~symmetric[..., None, None], 0.0)  # eigenvalues of nan are errors
     return symmetric & (linalg.eigvalsh(matrices)[..., 0] > 0)
 
 
 def _triangular(x: Tensor) -> Tensor:
     return (x == x.tril()).all(-1).all(-1) & (x.diagonal(0, -2, -1) > 0).all(-1)
+
+
+def _shares(x: Tensor) -> Tensor:
+    rounding = max(1e-6, x.shape[-1] * mt.finfo(x.dtype).eps)
+    return (x >= 0).all(-1) & ((x.sum(-1) - 1.0).abs() < rounding)
 
 
 real = Constraint("numbers other than nan", lambda x: x == x)
@@ -61,17 +66,11 @@ weights = Constraint(
     lambda x: (x >= 0).all(-1) & (x.sum(-1) > 0),
     1,
 )
-simplex = Constraint(
-    "non-negative numbers with the sum 1",
-    lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1.0).abs() < 1e-6),
-    1,
-)
+simplex = Constraint("non-negative numbers with the sum 1", _shares, 1)
 one_hot = Constraint(
     "vectors with a single 1 and otherwise 0",
     lambda x: boolean.check(x).all(-1) & (x.sum(-1) == 1),
     1,
 )
 positive_definite = Constraint("symmetric positive definite matrices", _definite, 2)
-lower_cholesky = Constraint(
-    "lower triangular matrices with a positive diagonal", _triangular, 2
-)
+lower_cholesky = Constraint("lower triangular matrices with a positive diagonal", _triangular, 2)

@@ -22,7 +22,6 @@ from mt_nn.distributions.distribution import (
     Distribution,
     Formulas,
     clamped,
-    constant,
     drawn_on_host,
 )
 from mt_nn.errors import SettingError
@@ -33,7 +32,11 @@ from mt_tensor.extending import Shape, shape_broadcast, size_of
 
 
 def given(name: str, probs: Any, logits: Any) -> dict[str, Any]:
-    """Return whichever of `probs` and `logits` is given, by its name; it is an error to give both."""
+    """Return the only one of `probs` and `logits` that is given, by its name.
+
+    Raises:
+        SettingError: neither or both are given.
+    """
     if (probs is None) == (logits is None):
         raise SettingError(f"{name} takes either probs or logits.")
     return {"logits": logits} if probs is None else {"probs": probs}
@@ -74,7 +77,7 @@ class Chances(Distribution):
             self.logits = clamped(self.probs).logit()
 
 
-def _log_probability(d: Any, x: Tensor) -> Tensor:
+def _log_probability(d: Any, x: Tensor) -> Any:
     logits, values = mt.broadcast_tensors(d.logits, x.to(d.logits.dtype))
     losses: Tensor = binary_cross_entropy_with_logits(logits, values, reduction="none")
     return -losses
@@ -101,7 +104,7 @@ class Bernoulli(Chances):
     _formulas = Formulas(
         sample=lambda d, shape: mt.bernoulli(d.probs.expand(shape)),
         mean=lambda d: d.probs,
-        mode=lambda d: mt.where(d.probs == 0.5, math.nan, (d.probs > 0.5).to(d.probs.dtype)),
+        mode=lambda d: (d.probs > 0.5).to(d.probs.dtype).masked_fill(d.probs == 0.5, math.nan),
         variance=lambda d: d.probs * (1.0 - d.probs),
         log_prob=_log_probability,
         entropy=lambda d: binary_cross_entropy_with_logits(d.logits, d.probs, reduction="none"),
@@ -150,21 +153,21 @@ class Classes(Distribution):
             self.logits = clamped(self.probs).log()
 
 
-def _draw_classes(d: Any, shape: Shape) -> Tensor:
+def _draw_classes(d: Any, shape: Shape) -> Any:
     rows = d.probs.reshape(-1, d.probs.shape[-1])
     count = size_of(shape[: len(shape) - len(d.batch_shape)])
     if not count or not rows.shape[0]:
-        return d.probs.new_empty(shape, dtype="int64")  # type: ignore[no-any-return]
-    return mt.multinomial(rows, count, replacement=True).T.reshape(shape)  # type: ignore[no-any-return]
+        return d.probs.new_empty(shape, dtype="int64")
+    return mt.multinomial(rows, count, replacement=True).T.reshape(shape)
 
 
-def _log_probability_of_class(d: Any, x: Tensor) -> Tensor:
+def _log_probability_of_class(d: Any, x: Tensor) -> Any:
     shape = shape_broadcast(x.shape, d.batch_shape)
     rows = d.logits.expand(*shape, d.logits.shape[-1])
     return mt.gather(rows, -1, x.long().expand(shape).unsqueeze(-1)).squeeze(-1)
 
 
-def _entropy(d: Any) -> Tensor:
+def _entropy(d: Any) -> Any:
     finite = d.logits.clamp(min=mt.finfo(d.logits.dtype).min)  # 0 log 0 is 0
     negative: Tensor = (finite * d.probs).sum(-1)
     return -negative
@@ -240,7 +243,7 @@ class OneHotCategorical(Classes):
         super().__init__(probs, logits, validate_args)
 
 
-def _vectors(d: Any, classes: Tensor) -> Tensor:
+def _vectors(d: Any, classes: Tensor) -> Any:
     return one_hot_of(classes, d.event_shape[0]).to(d.probs.dtype)
 
 

@@ -73,7 +73,8 @@ class Distribution:
             check_flags(validate_args=validate_args)
             self._validates = validate_args
         tensors = [each for each in parameters.values() if isinstance(each, Tensor)]
-        batches, sizes = [], set()
+        batches: list[Shape] = []
+        sizes: set[int] = set()
         for name, value in parameters.items():
             constraint = self.arg_constraints[name]
             given = parameters[name] = _floating(name, value, tensors)
@@ -90,8 +91,8 @@ class Distribution:
             shapes = ", ".join(f"{name} {each.shape}" for name, each in parameters.items())
             raise InputError(f"the parameters of {type(self).__name__} do not match: {shapes}.")
         self._sizes, self.batch_shape = tuple(sizes), reduce(shape_broadcast, batches)
-        for (name, given), batch in zip(parameters.items(), batches, strict=True):
-            shape = self.batch_shape + given.shape[len(batch) :]
+        for (name, given), own in zip(parameters.items(), batches, strict=True):
+            shape = self.batch_shape + given.shape[len(own) :]
             vars(self)[name] = given if given.shape == shape else given.expand(shape)
         self.event_shape = self._sizes * self.support.event_dim
 
@@ -236,7 +237,7 @@ class Distribution:
 
     def _check(self, where: str, name: str, constraint: Constraint, given: Tensor) -> None:
         """Raise InputError unless a tensor satisfies a constraint, if that is checked."""
-        if self._validates and not constraint.check(given.detach()).all():
+        if self._validates and not constraint.check(given).all():
             raise InputError(f"{where} takes {constraint.description} as {name}; got {given}.")
 
 
@@ -267,6 +268,12 @@ def clamped(probs: Tensor) -> Tensor:
     """Clamp probabilities between 0 and 1, exclusively, so that their logarithms are finite."""
     eps = mt.finfo(probs.dtype).eps
     return probs.clamp(eps, 1.0 - eps)
+
+
+def inside(x: Tensor) -> Tensor:
+    """Clamp shares between 0 and 1, exclusively, so that their densities are finite."""
+    limits = mt.finfo(x.dtype)
+    return x.clamp(limits.tiny, 1.0 - limits.eps)
 
 
 def uniform(like: Tensor, shape: Shape) -> Tensor:

@@ -6,19 +6,19 @@ Samples of the gamma distribution are the logarithms of
 
 which is distributed as Gamma(a), and does not underflow for small `a` (Marsaglia and Tsang, A
 Simple Method for Generating Gamma Variables, 2000). If z is the quantile of a fixed probability
-F(z; a), its derivative with respect to `a` is `-(dF/da) / (dF/dz)`: that is the implicit gradient of
-samples (Figurnov, Mohamed and Mnih, Implicit Reparameterization Gradients, 2018). Samples of Beta
-and Dirichlet are quotients of samples of Gamma, and so are their gradients.
+F(z; a), its derivative with respect to `a` is `-(dF/da) / (dF/dz)`, the implicit gradient of a
+sample (Figurnov, Mohamed and Mnih, Implicit Reparameterization Gradients, 2018). Samples of Beta
+and Dirichlet are quotients of samples of Gamma, through which their gradients are propagated.
 
 The integrals in F and dF/da, with t = z exp(-v), are
 
     F(z; a) / (z f(z; a)) = integral of exp(-a v + z (1 - exp(-v))) from v = 0 to infinity
 
-and the same with a factor `log t - digamma(a)`; f is the density. Above the mean, where the other
-tail is shorter, they go from v = 0 to -infinity and are subtracted. The integrand is log-concave and
-decreases from 1 at v = 0; the integrals end where it is below exp(-40), and are sums over the nodes of
-Gauss and Legendre. For all `a` they are computed at a + 1, where the integrand is smooth, since
-F(z; a) = F(z; a + 1) + z^a exp(-z) / gamma(a + 1). The error is about 1e-12.
+and the same with a factor `log t - digamma(a)`; f is the density. For z > a, where the other tail
+is shorter, they go from v = 0 to -infinity and are subtracted. The integrand is log-concave and
+decreases from 1 at v = 0. The integrals end where it is below exp(-40), and are computed by
+Gauss-Legendre quadrature, for a + 1 instead of `a`, since the integrand is then smooth for small
+`a`: F(z; a) = F(z; a + 1) + z^a exp(-z) / gamma(a + 1). The relative error is about 1e-12.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from mt_nn.distributions.constraints import (
     unit_interval,
     vectors,
 )
-from mt_nn.distributions.distribution import Distribution, Formulas, drawn_on_host
+from mt_nn.distributions.distribution import Distribution, Formulas, drawn_on_host, inside
 from mt_tensor import Function, Tensor, no_grad
 from mt_tensor.extending import Array, Shape
 
@@ -54,19 +54,19 @@ def _tails(a: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
         below = (wanted + (wanted.square() + 80.0 * a).sqrt()) / a
         above = 80.0 / ((z - a) + ((z - a).square() + 80.0 * z).sqrt())
         above = above.minimum(1.3 + (80.0 / z).log1p())
-        end: Tensor = mt.where(z < a, below, -above)  # type: ignore[assignment]
+        end: Any = mt.where(z < a, below, -above)
     v = end.unsqueeze(-1) * a._uploaded(0.5 * (_NODES + 1.0))
     values = (-a.unsqueeze(-1) * v - z.unsqueeze(-1) * (-v).expm1()).exp()
     values = values * (end.unsqueeze(-1) * a._uploaded(0.5 * _WEIGHTS))
     return values.sum(-1), (values * v).sum(-1)
 
 
-def gamma_cdf(a: Tensor, z: Tensor) -> Tensor:
+def gamma_cdf(a: Tensor, z: Tensor) -> Any:
     """Return the regularized lower incomplete gamma function."""
     a, z = a.double(), z.double().clamp_min(_SMALLEST)
     jump = (a * z.log() - z - (a + 1.0).lgamma()).exp()  # z f(z; a + 1) is z times it
     total = jump * (1.0 + z * _tails(a + 1.0, z)[0])
-    return mt.where(z < a + 1.0, total, 1.0 + total)  # type: ignore[return-value]
+    return mt.where(z < a + 1.0, total, 1.0 + total)
 
 
 def log_gamma_slope(a: Tensor, log_z: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class LogGamma(Function):
 
         def draw(numbers: np.random.Generator, a: Array) -> Array:
             more = numbers.standard_gamma(a + 1.0)
-            return np.log(more) - numbers.standard_exponential(a.shape) / a  # type: ignore[no-any-return]
+            return np.log(more) - numbers.standard_exponential(a.shape) / a
 
         drawn = drawn_on_host(draw, a, a.shape)
         ctx.save_for_backward(a, drawn)
@@ -108,9 +108,10 @@ def _log_beta(concentration: Tensor) -> Tensor:
 
 
 class Gamma(Distribution):
-    """The gamma distribution: waiting times for the sum of events, if `concentration` is a count.
+    """The distribution of waiting times for the c-th of events that occur with a constant rate.
 
-    The density is `rate**c x**(c - 1) exp(-rate x) / gamma(c)` for x >= 0, with the concentration c.
+    The density is `rate**c x**(c - 1) exp(-rate x) / gamma(c)` for x >= 0; the concentration c need
+    not be an integer.
 
     >>> Gamma(3.0, 2.0).mean
     tensor(1.5000)
@@ -160,14 +161,14 @@ class Gamma(Distribution):
 # --- Shares ---------------------------------------------------------------------------------------
 
 
-def pair(d: Any) -> Tensor:
-    """Return the parameters of Beta as those of Dirichlet, whose first share has its distribution."""
+def pair(d: Any) -> Any:
+    """Return the parameters of Beta as those of Dirichlet for the share and the rest."""
     return mt.stack([d.concentration1, d.concentration0], -1)
 
 
-def _draw_share(d: Any, shape: Shape) -> Tensor:
+def _draw_share(d: Any, shape: Shape) -> Any:
     one, other = d.concentration1.expand(shape), d.concentration0.expand(shape)
-    return (LogGamma.apply(one) - LogGamma.apply(other)).sigmoid()
+    return inside((LogGamma.apply(one) - LogGamma.apply(other)).sigmoid())
 
 
 class Beta(Distribution):
@@ -255,13 +256,11 @@ class Dirichlet(Distribution):
     support: Constraint = simplex
     has_rsample = True
     _formulas = Formulas(
-        sample=lambda d, shape: LogGamma.apply(d.concentration.expand(shape)).softmax(-1),
+        sample=lambda d, shape: inside(LogGamma.apply(d.concentration.expand(shape)).softmax(-1)),
         mean=lambda d: d.concentration / d.concentration.sum(-1, keepdim=True),
         mode=lambda d: dirichlet_mode(d.concentration),
         variance=lambda d: dirichlet_variance(d.concentration),
-        log_prob=lambda d, x: (
-            (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d.concentration)
-        ),
+        log_prob=lambda d, x: (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d.concentration),
         entropy=lambda d: dirichlet_entropy(d.concentration),
     )
 

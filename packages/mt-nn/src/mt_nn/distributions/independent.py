@@ -8,20 +8,19 @@ from typing import Any, Self
 from mt_nn.distributions.constraints import Constraint
 from mt_nn.distributions.distribution import Distribution, Formulas
 from mt_nn.errors import SettingError
-from mt_nn.utils.settings import check
 from mt_tensor import Tensor
 from mt_tensor.extending import Shape, as_integer
 
 
-def total(d: Any, x: Tensor) -> Tensor:
+def total(d: Any, x: Tensor) -> Any:
     """Sum over the dimensions of the batch that are part of the event."""
     count = d.reinterpreted_batch_ndims
     return x.sum(tuple(range(-count, 0))) if count else x
 
 
-def _draw(d: Any, shape: Shape) -> Tensor:
+def _draw(d: Any, shape: Shape) -> Any:
     samples = shape[: len(shape) - len(d.batch_shape) - len(d.event_shape)]
-    return d.base_dist._drawn(samples)  # type: ignore[no-any-return]
+    return d.base_dist._drawn(samples)
 
 
 class Independent(Distribution):

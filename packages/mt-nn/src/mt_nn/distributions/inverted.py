@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-import mt_tensor as mt
 from mt_nn.distributions.constraints import Constraint, interval, nonnegative, positive, real
 from mt_nn.distributions.distribution import Distribution, Formulas, constant
 from mt_tensor import Tensor
@@ -40,8 +39,8 @@ class Uniform(Distribution):
         mean=lambda d: 0.5 * (d.low + d.high),
         mode=constant(math.nan),
         variance=lambda d: (d.high - d.low).square() / 12.0,
-        log_prob=lambda d, x: (
-            mt.where((x >= d.low) & (x < d.high), 0.0, -math.inf) - (d.high - d.low).log()
+        log_prob=lambda d, x: (-(d.high - d.low).log()).where(
+            (x >= d.low) & (x < d.high), -math.inf
         ),
         entropy=lambda d: (d.high - d.low).log(),
         cdf=lambda d, x: ((x - d.low) / (d.high - d.low)).clamp(0.0, 1.0),
@@ -121,12 +120,8 @@ class Laplace(Distribution):
         variance=lambda d: 2.0 * d.scale.square(),
         log_prob=lambda d, x: -(x - d.loc).abs() / d.scale - (2.0 * d.scale).log(),
         entropy=lambda d: 1.0 + (2.0 * d.scale).log(),
-        cdf=lambda d, x: (
-            0.5 - 0.5 * (x - d.loc).sign() * (-(x - d.loc).abs() / d.scale).expm1()
-        ),
-        icdf=lambda d, p: (
-            d.loc - d.scale * (p - 0.5).sign() * (-2.0 * (p - 0.5).abs()).log1p()
-        ),
+        cdf=lambda d, x: 0.5 - 0.5 * (x - d.loc).sign() * (-(x - d.loc).abs() / d.scale).expm1(),
+        icdf=lambda d, p: d.loc - d.scale * (p - 0.5).sign() * (-2.0 * (p - 0.5).abs()).log1p(),
     )
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
@@ -160,9 +155,7 @@ class Cauchy(Distribution):
         mean=constant(math.nan),
         mode=lambda d: d.loc,
         variance=constant(math.inf),
-        log_prob=lambda d, x: (
-            -((x - d.loc) / d.scale).square().log1p() - (math.pi * d.scale).log()
-        ),
+        log_prob=lambda d, x: -((x - d.loc) / d.scale).square().log1p() - (math.pi * d.scale).log(),
         entropy=lambda d: (4.0 * math.pi * d.scale).log(),
         cdf=lambda d, x: ((x - d.loc) / d.scale).atan() / math.pi + 0.5,
         icdf=lambda d, p: d.loc + d.scale * (math.pi * (p - 0.5)).tan(),

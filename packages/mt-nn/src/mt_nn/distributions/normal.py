@@ -20,16 +20,16 @@ from mt_tensor import Tensor, linalg
 from mt_tensor.extending import Shape
 
 
-def _draw(d: Any, shape: Shape) -> Tensor:
+def _draw(d: Any, shape: Shape) -> Any:
     scale = d.scale.expand(shape)
-    return d.loc + scale * mt.randn_like(scale)  # type: ignore[no-any-return]
+    return d.loc + scale * mt.randn_like(scale)
 
 
-def _log_density(d: Any, x: Tensor) -> Tensor:
+def _log_density(d: Any, x: Tensor) -> Any:
     return -0.5 * ((x - d.loc) / d.scale).square() - d.scale.log() - HALF_LOG_2_PI
 
 
-def _quantile(d: Any, p: Tensor) -> Tensor:
+def _quantile(d: Any, p: Tensor) -> Any:
     return d.loc + d.scale * (math.sqrt(2.0) * (2.0 * p - 1.0).erfinv())
 
 
@@ -112,14 +112,14 @@ class LogNormal(Distribution):
 # --- Vectors --------------------------------------------------------------------------------------
 
 
-def inverse_factor(d: Any) -> Tensor:
+def inverse_factor(d: Any) -> Any:
     """Return the inverse of `scale_tril`, which maps deviations to standard normal numbers."""
     return linalg.solve_triangular(d.scale_tril, _identity(d.scale_tril), upper=False)
 
 
-def half_log_det(d: Any) -> Tensor:
+def half_log_det(d: Any) -> Any:
     """Return half the logarithm of the determinant of the covariance matrix."""
-    return d.scale_tril.diagonal(0, -2, -1).log().sum(-1)  # type: ignore[no-any-return]
+    return d.scale_tril.diagonal(0, -2, -1).log().sum(-1)
 
 
 def _identity(x: Tensor) -> Tensor:
@@ -130,12 +130,12 @@ def _apply(matrices: Tensor, x: Tensor) -> Tensor:
     return (matrices @ x.unsqueeze(-1)).squeeze(-1)
 
 
-def _draw_vectors(d: Any, shape: Shape) -> Tensor:
+def _draw_vectors(d: Any, shape: Shape) -> Any:
     loc = d.loc.expand(shape)
-    return loc + _apply(d.scale_tril, mt.randn_like(loc))  # type: ignore[no-any-return]
+    return loc + _apply(d.scale_tril, mt.randn_like(loc))
 
 
-def _log_density_of_vectors(d: Any, x: Tensor) -> Tensor:
+def _log_density_of_vectors(d: Any, x: Tensor) -> Any:
     distance = _apply(inverse_factor(d), x - d.loc).square().sum(-1)
     return -0.5 * distance - half_log_det(d) - d.event_shape[0] * HALF_LOG_2_PI
 
@@ -213,5 +213,5 @@ class MultivariateNormal(Distribution):
     @property
     def precision_matrix(self) -> Tensor:
         """The inverse of each covariance matrix."""
-        inverse = inverse_factor(self)
+        inverse: Tensor = inverse_factor(self)
         return inverse.mT @ inverse

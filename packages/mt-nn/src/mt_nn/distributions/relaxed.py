@@ -1,9 +1,9 @@
 """Continuous relaxations of Bernoulli and OneHotCategorical, whose samples have derivatives.
 
-For a temperature near 0 the samples are almost zeros and ones. Adding standard Gumbel noise to
-logits makes the largest a sample of the classes; the relaxation takes a softmax instead of the maximum (Maddison, Mnih
-and Teh, The Concrete Distribution, 2017; Jang, Gu and Poole, Categorical Reparameterization with
-Gumbel-Softmax, 2017).
+The index of the largest of logits with added Gumbel noise is a sample of the classes. A relaxed
+sample is the softmax of the sums divided by a temperature; for one near 0, it is almost one-hot
+(Maddison, Mnih and Teh, The Concrete Distribution, 2017; Jang, Gu and Poole, Categorical
+Reparameterization with Gumbel-Softmax, 2017).
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any, ClassVar
 
 from mt_nn.distributions.constraints import positive, simplex, unit_interval
 from mt_nn.distributions.discrete import Chances, Classes
-from mt_nn.distributions.distribution import Formulas, uniform
+from mt_nn.distributions.distribution import Formulas, inside, uniform
 from mt_tensor import Tensor
 from mt_tensor.extending import Shape
 
 
-def _draw_share(d: Any, shape: Shape) -> Tensor:
+def _draw_share(d: Any, shape: Shape) -> Any:
     noise = uniform(d.probs, shape).logit()
-    return ((d.logits + noise) / d.temperature).sigmoid()  # type: ignore[no-any-return]
+    return inside(((d.logits + noise) / d.temperature).sigmoid())
 
 
-def _log_density_of_share(d: Any, x: Tensor) -> Tensor:
-    y = x.logit()
+def _log_density_of_share(d: Any, x: Tensor) -> Any:
+    y = inside(x).logit()
     difference = d.logits - d.temperature * y
     stretched = y.softplus() + (-y).softplus()  # -log of the derivative of the sigmoid
-    return d.temperature.log() + difference - 2.0 * difference.softplus() + stretched  # type: ignore[no-any-return]
+    return d.temperature.log() + difference - 2.0 * difference.softplus() + stretched
 
 
 class RelaxedBernoulli(Chances):
@@ -63,16 +63,16 @@ class RelaxedBernoulli(Chances):
         super().__init__(probs, logits, validate_args, temperature=temperature)
 
 
-def _draw_shares(d: Any, shape: Shape) -> Tensor:
+def _draw_shares(d: Any, shape: Shape) -> Any:
     noise = -(-uniform(d.probs, shape).log()).log()
-    return ((d.logits + noise) / d.temperature.unsqueeze(-1)).softmax(-1)  # type: ignore[no-any-return]
+    return inside(((d.logits + noise) / d.temperature.unsqueeze(-1)).softmax(-1))
 
 
-def _log_density_of_shares(d: Any, x: Tensor) -> Tensor:
-    logs, others = x.log(), d.event_shape[0] - 1
+def _log_density_of_shares(d: Any, x: Tensor) -> Any:
+    logs, others = inside(x).log(), d.event_shape[0] - 1
     scores = (d.logits - d.temperature.unsqueeze(-1) * logs).log_softmax(-1)
     scale = math.lgamma(others + 1) + others * d.temperature.log()
-    return (scores - logs).sum(-1) + scale  # type: ignore[no-any-return]
+    return (scores - logs).sum(-1) + scale
 
 
 class RelaxedOneHotCategorical(Classes):
