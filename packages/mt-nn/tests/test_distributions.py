@@ -530,12 +530,14 @@ def test_invalid_arguments_of_distributions() -> None:
     with pytest.raises(SettingError, match="no derivative"):
         ours.Categorical(mt.ones(2)).rsample()
     with pytest.raises(
-        InputError, match=r"Gamma takes positive numbers as rate; got tensor\(\[ 1., -1.\]\)"
+        InputError, match=r"Gamma takes positive numbers as rate; tensor\(\[ 1., -1.\]\) was given"
     ):
         ours.Gamma(1.0, mt.tensor([1.0, -1.0]))
-    with pytest.raises(InputError, match="Uniform takes numbers greater than 1.0 as high; got 1.0"):
+    with pytest.raises(InputError, match="Uniform takes numbers greater than low as high; 1.0 was"):
         ours.Uniform(1.0, 1.0)
-    with pytest.raises(InputError, match="takes numbers between 0.0 and 1.0 as value; got 2.0"):
+    with pytest.raises(
+        InputError, match="takes numbers from low to high as value of log_prob.*; 2.0 was"
+    ):
         ours.Uniform(0.0, 1.0).log_prob(mt.tensor(2.0))
     for wrong in (-mt.eye(2), mt.ones(2, 2).triu(), mt.full((2, 2), math.nan)):
         with pytest.raises(InputError, match="symmetric positive definite .* as covariance_matrix"):
@@ -549,13 +551,11 @@ def test_invalid_arguments_of_distributions() -> None:
             ours.MultivariateNormal(mt.zeros(2), **matrices)
     with pytest.raises(InputError, match="in the last dimension of concentration"):
         ours.Dirichlet(1.0)
-    with pytest.raises(
-        InputError, match="log_prob.. of Dirichlet takes .* with the sum 1 as value"
-    ):
+    with pytest.raises(InputError, match="Dirichlet takes .* with the sum 1 as value of log_prob"):
         ours.Dirichlet(mt.ones(2)).log_prob(mt.ones(2))
     with pytest.raises(InputError, match="a single 1"):
         ours.OneHotCategorical(mt.ones(2)).log_prob(mt.ones(2))
-    with pytest.raises(InputError, match="non-negative integers as value; got 0.5"):
+    with pytest.raises(InputError, match="non-negative integers as value of .*; 0.5 was"):
         ours.Poisson(1.0).log_prob(mt.tensor(0.5))
     with pytest.raises(SettingError, match="at most the 1 dimensions of the batch"):
         ours.Independent(ours.Normal(mt.zeros(2), 1.0), 2)
@@ -577,9 +577,11 @@ def test_validation_can_be_disabled() -> None:
     try:
         ours.Distribution.set_default_validate_args(False)
         assert ours.Normal(0.0, -1.0).stddev.item() == -1.0
-        with pytest.raises(InputError, match="Normal takes positive numbers as scale; got -1.0"):
+        with pytest.raises(
+            InputError, match="Normal takes positive numbers as scale; -1.0 was given"
+        ):
             ours.Normal(0.0, -1.0, validate_args=True)
     finally:
         ours.Distribution.set_default_validate_args(True)
-    with pytest.raises(InputError, match="Normal takes positive numbers as scale; got -1.0"):
+    with pytest.raises(InputError, match="Normal takes positive numbers as scale; -1.0 was given"):
         ours.Normal(0.0, -1.0)

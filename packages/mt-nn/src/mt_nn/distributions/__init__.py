@@ -2,11 +2,11 @@
 
 from mt_nn.distributions.discrete import Bernoulli, Categorical, OneHotCategorical, Poisson
 from mt_nn.distributions.distribution import Distribution
-from mt_nn.distributions.gamma import Beta, Dirichlet, Gamma
+from mt_nn.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from mt_nn.distributions.independent import Independent
-from mt_nn.distributions.inverted import Cauchy, Exponential, Laplace, Uniform
 from mt_nn.distributions.kl import kl_divergence
-from mt_nn.distributions.normal import LogNormal, MultivariateNormal, Normal
+from mt_nn.distributions.location_scale import Cauchy, Laplace, LogNormal, Normal, Uniform
+from mt_nn.distributions.vectors import MultivariateNormal
 from mt_nn.distributions.relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 
 # fmt: off

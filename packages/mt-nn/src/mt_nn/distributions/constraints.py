@@ -28,16 +28,19 @@ def vectors(constraint: Constraint) -> Constraint:
     return Constraint(constraint.description, lambda x: constraint.check(x).all(-1), 1)
 
 
-def interval(low: Tensor | float, high: Tensor | float) -> Constraint:
-    """Return the constraint on numbers from `low` to `high`."""
-    return Constraint(f"numbers between {low} and {high}", lambda x: (x >= low) & (x <= high))
-
-
 def integers_below(count: int) -> Constraint:
     """Return the constraint on the integers from 0 to `count - 1`."""
     return Constraint(
         f"integers from 0 to {count - 1}", lambda x: (x >= 0) & (x < count) & (x == x.floor())
     )
+
+
+def _weights(x: Tensor) -> Tensor:
+    return (x >= 0).all(-1) & (x.sum(-1) > 0)
+
+
+def _one_hot(x: Tensor) -> Tensor:
+    return boolean.check(x).all(-1) & (x.sum(-1) == 1)
 
 
 def _definite(x: Tensor) -> Tensor:
@@ -59,18 +62,10 @@ real = Constraint("numbers other than nan", lambda x: x == x)
 positive = Constraint("positive numbers", lambda x: x > 0)
 nonnegative = Constraint("non-negative numbers", lambda x: x >= 0)
 nonnegative_integer = Constraint("non-negative integers", lambda x: (x >= 0) & (x == x.floor()))
-unit_interval = interval(0, 1)
+unit_interval = Constraint("numbers between 0 and 1", lambda x: (x >= 0) & (x <= 1))
 boolean = Constraint("zeros and ones", lambda x: (x == 0) | (x == 1))
-weights = Constraint(
-    "non-negative numbers that are not all zero",
-    lambda x: (x >= 0).all(-1) & (x.sum(-1) > 0),
-    1,
-)
+weights = Constraint("non-negative numbers that are not all zero", _weights, 1)
 simplex = Constraint("non-negative numbers with the sum 1", _shares, 1)
-one_hot = Constraint(
-    "vectors with a single 1 and otherwise 0",
-    lambda x: boolean.check(x).all(-1) & (x.sum(-1) == 1),
-    1,
-)
+one_hot = Constraint("vectors with a single 1 and otherwise 0", _one_hot, 1)
 positive_definite = Constraint("symmetric positive definite matrices", _definite, 2)
 lower_cholesky = Constraint("lower triangular matrices with a positive diagonal", _triangular, 2)

@@ -5,73 +5,48 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 import mt_tensor as mt
-from mt_nn.distributions.constraints import (
-    Constraint,
-    boolean,
-    integers_below,
-    nonnegative,
-    nonnegative_integer,
-    one_hot,
-    real,
-    unit_interval,
-    vectors,
-    weights,
-)
-from mt_nn.distributions.distribution import (
-    Distribution,
-    Formulas,
-    clamped,
-    drawn_on_host,
-)
+from mt_nn.distributions import constraints
+from mt_nn.distributions.constraints import Constraint
+from mt_nn.distributions.distribution import Distribution, clamped, drawn_on_host
 from mt_nn.errors import SettingError
-from mt_nn.functional import binary_cross_entropy_with_logits
-from mt_nn.functional import one_hot as one_hot_of
+from mt_nn.functional import binary_cross_entropy_with_logits, one_hot
 from mt_tensor import Tensor
 from mt_tensor.extending import Shape, shape_broadcast, size_of
 
 
-def given(name: str, probs: Any, logits: Any) -> dict[str, Any]:
-    """Return the only one of `probs` and `logits` that is given, by its name.
+class Choices(Distribution):
+    """Base class of distributions with probabilities or logits."""
 
-    Raises:
-        SettingError: neither or both are given.
-    """
-    if (probs is None) == (logits is None):
-        raise SettingError(f"{name} takes either probs or logits.")
-    return {"logits": logits} if probs is None else {"probs": probs}
+    probs: Tensor
+    logits: Tensor
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if (probs is None) == (logits is None):
+            raise SettingError(f"{type(self).__name__} takes either probs or logits.")
+        given = {"logits": logits} if probs is None else {"probs": probs}
+        super().__init__(validate_args, **given)
+        self._complete(probs is None)
+
+    def _complete(self, has_logits: bool) -> None:
+        """Compute `probs` from `logits`, or otherwise `logits` from `probs`."""
+        raise NotImplementedError
 
 
 # --- Zeros and ones -------------------------------------------------------------------------------
 
 
-class Chances(Distribution):
-    """Base class of distributions with probabilities of 1.
+class Chances(Choices):
+    """Base class of distributions with a probability of 1."""
 
-    Args:
-        probs: the probabilities of 1, a tensor or a number.
-        logits: the log-odds instead, log(p / (1 - p)).
-        validate_args: whether to check parameters and values, which waits for the device.
-        **others: other parameters.
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
 
-    Raises:
-        SettingError: neither or both of `probs` and `logits` are given.
-        InputError: a probability is not between 0 and 1.
-    """
-
-    probs: Tensor
-    logits: Tensor
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": unit_interval, "logits": real}
-
-    def __init__(
-        self,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-        **others: Any,
-    ) -> None:
-        super().__init__(validate_args, **given(type(self).__name__, probs, logits), **others)
-        if probs is None:
+    def _complete(self, has_logits: bool) -> None:
+        if has_logits:
             self.probs = self.logits.sigmoid()
         else:
             self.logits = clamped(self.probs).logit()
@@ -79,8 +54,7 @@ class Chances(Distribution):
 
 def _log_probability(d: Any, x: Tensor) -> Any:
     logits, values = mt.broadcast_tensors(d.logits, x.to(d.logits.dtype))
-    losses: Tensor = binary_cross_entropy_with_logits(logits, values, reduction="none")
-    return -losses
+    return -binary_cross_entropy_with_logits(logits, values, reduction="none")
 
 
 class Bernoulli(Chances):
@@ -100,52 +74,30 @@ class Bernoulli(Chances):
         InputError: a probability is not between 0 and 1.
     """
 
-    support = boolean
-    _formulas = Formulas(
-        sample=lambda d, shape: mt.bernoulli(d.probs.expand(shape)),
-        mean=lambda d: d.probs,
-        mode=lambda d: (d.probs > 0.5).to(d.probs.dtype).masked_fill(d.probs == 0.5, math.nan),
-        variance=lambda d: d.probs * (1.0 - d.probs),
-        log_prob=_log_probability,
-        entropy=lambda d: binary_cross_entropy_with_logits(d.logits, d.probs, reduction="none"),
-    )
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        super().__init__(probs, logits, validate_args)
+    support = constraints.boolean
+    formulas: ClassVar = {
+        "sample": lambda d, shape: mt.bernoulli(d.probs.expand(shape)),
+        "mean": lambda d: d.probs,
+        "mode": lambda d: (d.probs > 0.5).to(d.probs.dtype).masked_fill(d.probs == 0.5, math.nan),
+        "variance": lambda d: d.probs * (1.0 - d.probs),
+        "log_prob": _log_probability,
+        "entropy": lambda d: binary_cross_entropy_with_logits(d.logits, d.probs, reduction="none"),
+    }
 
 
 # --- Classes --------------------------------------------------------------------------------------
 
 
-class Classes(Distribution):
-    """Base class of distributions with probabilities of classes.
+class Classes(Choices):
+    """Base class of distributions with probabilities of classes."""
 
-    Args:
-        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
-        logits: unnormalized log-probabilities instead.
-        validate_args: whether to check parameters and values, which waits for the device.
-        **others: other parameters.
+    arg_constraints: ClassVar = {
+        "probs": constraints.weights,
+        "logits": constraints.vectors(constraints.real),
+    }
 
-    Raises:
-        SettingError: neither or both of `probs` and `logits` are given.
-        InputError: there are no classes, or probabilities are negative or all zero.
-    """
-
-    probs: Tensor
-    logits: Tensor
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": weights, "logits": vectors(real)}
-
-    def __init__(
-        self,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-        **others: Any,
-    ) -> None:
-        super().__init__(validate_args, **given(type(self).__name__, probs, logits), **others)
-        if probs is None:
+    def _complete(self, has_logits: bool) -> None:
+        if has_logits:
             self.probs = self.logits.softmax(-1)
             self.logits = self.logits - self.logits.logsumexp(-1, keepdim=True)
         else:
@@ -169,8 +121,7 @@ def _log_probability_of_class(d: Any, x: Tensor) -> Any:
 
 def _entropy(d: Any) -> Any:
     finite = d.logits.clamp(min=mt.finfo(d.logits.dtype).min)  # 0 log 0 is 0
-    negative: Tensor = (finite * d.probs).sum(-1)
-    return -negative
+    return -(finite * d.probs).sum(-1)
 
 
 class Categorical(Classes):
@@ -190,24 +141,23 @@ class Categorical(Classes):
         InputError: there are no classes, or probabilities are negative or all zero.
     """
 
-    _formulas = Formulas(
-        sample=_draw_classes,
-        mean=lambda d: d.probs.new_full(d.batch_shape, math.nan),
-        mode=lambda d: d.probs.argmax(-1),
-        variance=lambda d: d.probs.new_full(d.batch_shape, math.nan),
-        log_prob=_log_probability_of_class,
-        entropy=_entropy,
-    )
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        super().__init__(probs, logits, validate_args)
+    formulas: ClassVar = {
+        "sample": _draw_classes,
+        "mean": lambda d: d.probs.new_full(d.batch_shape, math.nan),
+        "mode": lambda d: d.probs.argmax(-1),
+        "variance": lambda d: d.probs.new_full(d.batch_shape, math.nan),
+        "log_prob": _log_probability_of_class,
+        "entropy": _entropy,
+    }
 
     @property
     def support(self) -> Constraint:
         """The indices of the classes."""
-        return integers_below(self._sizes[0])
+        return constraints.integers_below(self._sizes[0])
+
+
+def _vectors(d: Any, classes: Tensor) -> Any:
+    return one_hot(classes, d.event_shape[0]).to(d.probs.dtype)
 
 
 class OneHotCategorical(Classes):
@@ -227,27 +177,23 @@ class OneHotCategorical(Classes):
         InputError: there are no classes, or probabilities are negative or all zero.
     """
 
-    support = one_hot
-    _formulas = Formulas(
-        sample=lambda d, shape: _vectors(d, _draw_classes(d, shape[:-1])),
-        mean=lambda d: d.probs,
-        mode=lambda d: _vectors(d, d.probs.argmax(-1)),
-        variance=lambda d: d.probs * (1.0 - d.probs),
-        log_prob=lambda d, x: _log_probability_of_class(d, x.argmax(-1)),
-        entropy=_entropy,
-    )
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        super().__init__(probs, logits, validate_args)
-
-
-def _vectors(d: Any, classes: Tensor) -> Any:
-    return one_hot_of(classes, d.event_shape[0]).to(d.probs.dtype)
+    support = constraints.one_hot
+    formulas: ClassVar = {
+        "sample": lambda d, shape: _vectors(d, _draw_classes(d, shape[:-1])),
+        "mean": lambda d: d.probs,
+        "mode": lambda d: _vectors(d, d.probs.argmax(-1)),
+        "variance": lambda d: d.probs * (1.0 - d.probs),
+        "log_prob": lambda d, x: _log_probability_of_class(d, x.argmax(-1)),
+        "entropy": _entropy,
+    }
 
 
 # --- Counts ---------------------------------------------------------------------------------------
+
+
+def _log_probability_of_count(d: Any, x: Tensor) -> Any:
+    counts = x.to(d.rate.dtype)
+    return counts.xlogy(d.rate) - d.rate - (counts + 1.0).lgamma()
 
 
 class Poisson(Distribution):
@@ -267,19 +213,15 @@ class Poisson(Distribution):
     """
 
     rate: Tensor
-    arg_constraints: ClassVar = {"rate": nonnegative}
-    support = nonnegative_integer
-    _formulas = Formulas(
-        sample=lambda d, shape: drawn_on_host(
-            lambda numbers, rate: numbers.poisson(rate), d.rate, shape
-        ),
-        mean=lambda d: d.rate,
-        mode=lambda d: d.rate.floor(),
-        variance=lambda d: d.rate,
-        log_prob=lambda d, x: (
-            x.to(d.rate.dtype).xlogy(d.rate) - d.rate - (x.to(d.rate.dtype) + 1.0).lgamma()
-        ),
-    )
+    arg_constraints: ClassVar = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+    formulas: ClassVar = {
+        "sample": lambda d, shape: drawn_on_host(np.random.Generator.poisson, d.rate, shape),
+        "mean": lambda d: d.rate,
+        "mode": lambda d: d.rate.floor(),
+        "variance": lambda d: d.rate,
+        "log_prob": _log_probability_of_count,
+    }
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         super().__init__(validate_args, rate=rate)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,26 +21,6 @@ from mt_nn.utils.settings import check_flags
 from mt_tensor import Tensor, no_grad
 from mt_tensor.extending import Array, Shape, as_shape, drawing, require_tensors, shape_broadcast
 
-_Formula = Callable[..., Tensor] | None
-
-
-class Formulas(NamedTuple):
-    """The formulas of a distribution; None for those that it does not have.
-
-    The distribution is the first argument of each. `sample` also takes the shape of the result, and
-    `log_prob`, `cdf` and `icdf` take values.
-    """
-
-    log_prob: Callable[..., Tensor]
-    sample: _Formula = None
-    mean: _Formula = None
-    mode: _Formula = None
-    variance: _Formula = None
-    stddev: _Formula = None
-    entropy: _Formula = None
-    cdf: _Formula = None
-    icdf: _Formula = None
-
 
 class Distribution:
     """A batch of independent distributions; make one of its subclasses.
@@ -50,13 +30,15 @@ class Distribution:
         event_shape: the shape of one sample of one distribution, () for a number.
         has_rsample: whether samples can be differentiated with respect to the parameters.
         arg_constraints: the constraints on the parameters.
+        formulas: what can be computed, by name. The distribution is the first argument of each;
+            `sample` also takes the shape of the result, and `log_prob`, `cdf` and `icdf` values.
     """
 
     batch_shape: Shape
     event_shape: Shape
     has_rsample = False
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
-    _formulas: Formulas
+    formulas: ClassVar[dict[str, Callable[..., Tensor]]] = {}
     _validates = True
 
     def __init__(self, validate_args: bool | None = None, **parameters: Any) -> None:
@@ -80,11 +62,8 @@ class Distribution:
             given = parameters[name] = _floating(name, value, tensors)
             batch = given.ndim - constraint.event_dim
             if batch < 0 or 0 in given.shape[batch:]:
-                raise InputError(
-                    f"{type(self).__name__} takes {constraint.description} in the last dimension "
-                    f"of {name}; shape {given.shape} was given."
-                )
-            self._check(type(self).__name__, name, constraint, given)
+                self._refuse(constraint, f"in the last dimension of {name}", given.shape)
+            self._check(constraint, name, given)
             batches.append(given.shape[:batch])
             sizes |= set(given.shape[batch:])
         if len(sizes) > 1:
@@ -156,10 +135,9 @@ class Distribution:
     def _drawn(self, sample_shape: Sequence[int]) -> Tensor:
         """Draw samples, by inverting the distribution function if there is no other formula."""
         shape = as_shape((tuple(sample_shape),)) + self.batch_shape + self.event_shape
-        if self._formulas.sample is not None:
-            return self._formulas.sample(self, shape)
-        like: Tensor = getattr(self, next(iter(self.arg_constraints)))
-        return self.icdf(uniform(like, shape))
+        if "sample" in self.formulas:
+            return self.formulas["sample"](self, shape)
+        return self.icdf(uniform(getattr(self, next(iter(self.arg_constraints))), shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the probability, or of its density, of values.
@@ -219,29 +197,31 @@ class Distribution:
     @property
     def stddev(self) -> Tensor:
         """The standard deviation of each distribution."""
-        formula = self._formulas.stddev
-        return self.variance.sqrt() if formula is None else formula(self)
+        return self.formulas["stddev"](self) if "stddev" in self.formulas else self.variance.sqrt()
 
     def _formula(self, name: str) -> Callable[..., Tensor]:
-        formula: _Formula = getattr(self._formulas, name)
-        if formula is None:
+        if name not in self.formulas:
             raise SettingError(f"{type(self).__name__} has no formula for {name}.")
-        return formula
+        return self.formulas[name]
 
     def _at(self, name: str, value: Tensor) -> Tensor:
         """Check values, and apply a formula to them."""
         require_tensors(name, value)
         formula = self._formula(name)
-        self._check(f"{name}() of {type(self).__name__}", "value", self.support, value)
+        self._check(self.support, f"value of {name}()", value)
         return formula(self, value)
 
-    def _check(self, where: str, name: str, constraint: Constraint, given: Tensor) -> None:
+    def _check(self, constraint: Constraint, name: str, given: Tensor) -> None:
         """Raise InputError unless a tensor satisfies a constraint, if that is checked."""
         if self._validates and not constraint.check(given).all():
-            raise InputError(f"{where} takes {constraint.description} as {name}; got {given}.")
+            self._refuse(constraint, f"as {name}", given)
+
+    def _refuse(self, constraint: Constraint, where: str, given: object) -> None:
+        kind, expected = type(self).__name__, constraint.description
+        raise InputError(f"{kind} takes {expected} {where}; {given} was given.")
 
 
-def _floating(name: str, value: Any, like: Sequence[Tensor]) -> Tensor:
+def _floating(name: str, value: Any, like: Sequence[Tensor]) -> Any:
     """Return a parameter as a floating-point tensor, numbers with the dtype of a tensor in `like`.
 
     Raises:
@@ -252,8 +232,7 @@ def _floating(name: str, value: Any, like: Sequence[Tensor]) -> Tensor:
         value = like[0].new_full((), number) if like else mt.full((), number)
     if not value.dtype.is_floating_point:
         raise InputError(f"{name} must be floating-point; {value.dtype.name} was given.")
-    result: Tensor = value
-    return result
+    return value
 
 
 # --- Formulas -------------------------------------------------------------------------------------
@@ -261,7 +240,7 @@ def _floating(name: str, value: Any, like: Sequence[Tensor]) -> Tensor:
 
 def constant(value: float) -> Callable[[Any], Tensor]:
     """Return the formula of a mean, mode or variance that is the same for all parameters."""
-    return lambda d: getattr(d, next(iter(d.arg_constraints))).new_full(d.batch_shape, value)
+    return lambda d: mt.full_like(getattr(d, next(iter(d.arg_constraints))), value)
 
 
 def clamped(probs: Tensor) -> Tensor:

@@ -28,17 +28,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import mt_tensor as mt
-from mt_nn.distributions.constraints import (
-    Constraint,
-    nonnegative,
-    positive,
-    simplex,
-    unit_interval,
-    vectors,
-)
-from mt_nn.distributions.distribution import Distribution, Formulas, drawn_on_host, inside
+from mt_nn.distributions.constraints import nonnegative, positive, simplex, unit_interval, vectors
+from mt_nn.distributions.distribution import Distribution, constant, drawn_on_host, inside
 from mt_tensor import Function, Tensor, no_grad
-from mt_tensor.extending import Array, Shape
+from mt_tensor.extending import Array
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -99,12 +92,41 @@ class LogGamma(Function):
         return grad * log_gamma_slope(*ctx.saved_tensors)
 
 
-def _log_beta(concentration: Tensor) -> Tensor:
-    """Return the logarithm of the multivariate beta function, along the last dimension."""
-    return concentration.lgamma().sum(-1) - concentration.sum(-1).lgamma()
+# --- Waiting times --------------------------------------------------------------------------------
 
 
-# --- Gamma ----------------------------------------------------------------------------------------
+class Exponential(Distribution):
+    """The distribution of waiting times for events that occur with a constant rate.
+
+    The density is `rate exp(-rate x)` for x >= 0.
+
+    >>> Exponential(4.0).mean
+    tensor(0.2500)
+
+    Args:
+        rate: the rates, a tensor or a number.
+        validate_args: whether to check parameters and values.
+
+    Raises:
+        InputError: a rate is not positive.
+    """
+
+    rate: Tensor
+    arg_constraints: ClassVar = {"rate": positive}
+    support = nonnegative
+    has_rsample = True
+    formulas: ClassVar = {
+        "mean": lambda d: 1.0 / d.rate,
+        "mode": constant(0.0),
+        "variance": lambda d: d.rate**-2.0,
+        "log_prob": lambda d, x: d.rate.log() - d.rate * x,
+        "entropy": lambda d: 1.0 - d.rate.log(),
+        "cdf": lambda d, x: -(-d.rate * x).expm1(),
+        "icdf": lambda d, p: -(-p).log1p() / d.rate,
+    }
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        super().__init__(validate_args, rate=rate)
 
 
 class Gamma(Distribution):
@@ -130,29 +152,29 @@ class Gamma(Distribution):
     arg_constraints: ClassVar = {"concentration": positive, "rate": positive}
     support = nonnegative
     has_rsample = True
-    _formulas = Formulas(
-        sample=lambda d, shape: (
+    formulas: ClassVar = {
+        "sample": lambda d, shape: (
             (LogGamma.apply(d.concentration.expand(shape)) - d.rate.log())
             .exp()
             .clamp_min(mt.finfo(d.rate.dtype).tiny)
         ),
-        mean=lambda d: d.concentration / d.rate,
-        mode=lambda d: ((d.concentration - 1.0) / d.rate).clamp_min(0.0),
-        variance=lambda d: d.concentration / d.rate.square(),
-        log_prob=lambda d, x: (
+        "mean": lambda d: d.concentration / d.rate,
+        "mode": lambda d: ((d.concentration - 1.0) / d.rate).clamp_min(0.0),
+        "variance": lambda d: d.concentration / d.rate.square(),
+        "log_prob": lambda d, x: (
             d.concentration.xlogy(d.rate)
             + (d.concentration - 1.0).xlogy(x)
             - d.rate * x
             - d.concentration.lgamma()
         ),
-        entropy=lambda d: (
+        "entropy": lambda d: (
             d.concentration
             - d.rate.log()
             + d.concentration.lgamma()
             + (1.0 - d.concentration) * d.concentration.digamma()
         ),
-        cdf=lambda d, x: gamma_cdf(d.concentration, d.rate * x).to(d.rate.dtype),
-    )
+        "cdf": lambda d, x: gamma_cdf(d.concentration, d.rate * x).to(d.rate.dtype),
+    }
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         super().__init__(validate_args, concentration=concentration, rate=rate)
@@ -161,76 +183,24 @@ class Gamma(Distribution):
 # --- Shares ---------------------------------------------------------------------------------------
 
 
-def pair(d: Any) -> Any:
-    """Return the parameters of Beta as those of Dirichlet for the share and the rest."""
-    return mt.stack([d.concentration1, d.concentration0], -1)
+def _shares(x: Tensor) -> Tensor:
+    return x / x.sum(-1, keepdim=True)
 
 
-def _draw_share(d: Any, shape: Shape) -> Any:
-    one, other = d.concentration1.expand(shape), d.concentration0.expand(shape)
-    return inside((LogGamma.apply(one) - LogGamma.apply(other)).sigmoid())
+def _log_beta(d: Any) -> Any:
+    """Return the logarithm of the multivariate beta function."""
+    return d.concentration.lgamma().sum(-1) - d.concentration.sum(-1).lgamma()
 
 
-class Beta(Distribution):
-    """The beta distribution of a share between 0 and 1.
-
-    The density is `x**(a - 1) (1 - x)**(b - 1) gamma(a + b) / (gamma(a) gamma(b))`.
-
-    >>> Beta(1.0, 3.0).mean
-    tensor(0.2500)
-
-    Args:
-        concentration1: a, a tensor or a number; large for shares near 1.
-        concentration0: b, large for shares near 0; both are broadcast.
-        validate_args: whether to check parameters and values.
-
-    Raises:
-        InputError: a parameter is not positive.
-    """
-
-    concentration1: Tensor
-    concentration0: Tensor
-    arg_constraints: ClassVar = {"concentration1": positive, "concentration0": positive}
-    support = unit_interval
-    has_rsample = True
-    _formulas = Formulas(
-        sample=_draw_share,
-        mean=lambda d: d.concentration1 / (d.concentration1 + d.concentration0),
-        mode=lambda d: dirichlet_mode(pair(d))[..., 0],
-        variance=lambda d: dirichlet_variance(pair(d))[..., 0],
-        log_prob=lambda d, x: (
-            (d.concentration1 - 1.0).xlogy(x)
-            + (d.concentration0 - 1.0).xlogy(1.0 - x)
-            - _log_beta(pair(d))
-        ),
-        entropy=lambda d: dirichlet_entropy(pair(d)),
-    )
-
-    def __init__(
-        self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
-    ) -> None:
-        super().__init__(
-            validate_args, concentration1=concentration1, concentration0=concentration0
-        )
+def _variance(d: Any) -> Any:
+    mean = _shares(d.concentration)
+    return mean * (1.0 - mean) / (d.concentration.sum(-1, keepdim=True) + 1.0)
 
 
-def dirichlet_mode(c: Tensor) -> Tensor:
-    """Return the mode, nan if all concentrations are at most 1."""
-    above = (c - 1.0).clamp_min(0.0)
-    return above / above.sum(-1, keepdim=True)
-
-
-def dirichlet_variance(c: Tensor) -> Tensor:
-    """Return the variance of each share."""
-    total = c.sum(-1, keepdim=True)
-    return c * (total - c) / (total.square() * (total + 1.0))
-
-
-def dirichlet_entropy(c: Tensor) -> Tensor:
-    """Return the entropy."""
-    total = c.sum(-1)
-    more: Tensor = ((c - 1.0) * c.digamma()).sum(-1)
-    return _log_beta(c) + (total - c.shape[-1]) * total.digamma() - more
+def _entropy(d: Any) -> Any:
+    c, total = d.concentration, d.concentration.sum(-1)
+    logs = ((c - 1.0) * (c.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
+    return _log_beta(d) - logs
 
 
 class Dirichlet(Distribution):
@@ -253,16 +223,60 @@ class Dirichlet(Distribution):
 
     concentration: Tensor
     arg_constraints: ClassVar = {"concentration": vectors(positive)}
-    support: Constraint = simplex
+    support = simplex
     has_rsample = True
-    _formulas = Formulas(
-        sample=lambda d, shape: inside(LogGamma.apply(d.concentration.expand(shape)).softmax(-1)),
-        mean=lambda d: d.concentration / d.concentration.sum(-1, keepdim=True),
-        mode=lambda d: dirichlet_mode(d.concentration),
-        variance=lambda d: dirichlet_variance(d.concentration),
-        log_prob=lambda d, x: (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d.concentration),
-        entropy=lambda d: dirichlet_entropy(d.concentration),
-    )
+    formulas: ClassVar = {
+        "sample": lambda d, shape: inside(
+            LogGamma.apply(d.concentration.expand(shape)).softmax(-1)
+        ),
+        "mean": lambda d: _shares(d.concentration),
+        "mode": lambda d: _shares(
+            (d.concentration - 1.0).clamp_min(0.0)
+        ),  # nan without any above 1
+        "variance": _variance,
+        "log_prob": lambda d, x: (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d),
+        "entropy": _entropy,
+    }
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         super().__init__(validate_args, concentration=concentration)
+
+
+class Beta(Distribution):
+    """The beta distribution of a share between 0 and 1.
+
+    The density is `x**(a - 1) (1 - x)**(b - 1) gamma(a + b) / (gamma(a) gamma(b))`.
+
+    >>> Beta(1.0, 3.0).mean
+    tensor(0.2500)
+
+    Args:
+        concentration1: a, a tensor or a number; large for shares near 1.
+        concentration0: b, large for shares near 0; both are broadcast.
+        validate_args: whether to check parameters and values.
+
+    Raises:
+        InputError: a parameter is not positive.
+    """
+
+    concentration1: Tensor
+    concentration0: Tensor
+    concentration: Tensor  # of the share and the rest, as in Dirichlet
+    arg_constraints: ClassVar = {"concentration1": positive, "concentration0": positive}
+    support = unit_interval
+    has_rsample = True
+    formulas: ClassVar = {
+        "sample": lambda d, shape: Dirichlet.formulas["sample"](d, (*shape, 2))[..., 0],
+        "mean": lambda d: Dirichlet.formulas["mean"](d)[..., 0],
+        "mode": lambda d: Dirichlet.formulas["mode"](d)[..., 0],
+        "variance": lambda d: _variance(d)[..., 0],
+        "log_prob": lambda d, x: Dirichlet.formulas["log_prob"](d, mt.stack([x, 1.0 - x], -1)),
+        "entropy": _entropy,
+    }
+
+    def __init__(
+        self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
+    ) -> None:
+        given = {"concentration1": concentration1, "concentration0": concentration0}
+        super().__init__(validate_args, **given)
+        self.concentration = mt.stack([self.concentration1, self.concentration0], -1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from mt_nn.distributions.constraints import Constraint
-from mt_nn.distributions.distribution import Distribution, Formulas
+from mt_nn.distributions.distribution import Distribution
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor
 from mt_tensor.extending import Shape, as_integer
@@ -43,14 +43,14 @@ class Independent(Distribution):
     """
 
     base_dist: Distribution
-    _formulas = Formulas(
-        sample=_draw,
-        mean=lambda d: d.base_dist.mean,
-        mode=lambda d: d.base_dist.mode,
-        variance=lambda d: d.base_dist.variance,
-        log_prob=lambda d, x: total(d, d.base_dist.log_prob(x)),
-        entropy=lambda d: total(d, d.base_dist.entropy()),
-    )
+    formulas: ClassVar = {
+        "sample": _draw,
+        "mean": lambda d: d.base_dist.mean,
+        "mode": lambda d: d.base_dist.mode,
+        "variance": lambda d: d.base_dist.variance,
+        "log_prob": lambda d, x: total(d, d.base_dist.log_prob(x)),
+        "entropy": lambda d: total(d, d.base_dist.entropy()),
+    }
 
     def __init__(
         self,

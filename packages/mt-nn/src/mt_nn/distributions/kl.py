@@ -9,16 +9,10 @@ from typing import Any
 import mt_tensor as mt
 from mt_nn.distributions.discrete import Bernoulli, Categorical, OneHotCategorical, Poisson
 from mt_nn.distributions.distribution import HALF_LOG_2_PI, Distribution
-from mt_nn.distributions.gamma import Beta, Dirichlet, Gamma, pair
+from mt_nn.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from mt_nn.distributions.independent import Independent, total
-from mt_nn.distributions.inverted import Cauchy, Exponential, Laplace, Uniform
-from mt_nn.distributions.normal import (
-    LogNormal,
-    MultivariateNormal,
-    Normal,
-    half_log_det,
-    inverse_factor,
-)
+from mt_nn.distributions.location_scale import Cauchy, Laplace, LogNormal, Normal, Uniform
+from mt_nn.distributions.vectors import MultivariateNormal, half_log_det, inverse_factor
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor
 
@@ -87,10 +81,6 @@ def _to_normal(p: Any, q: Any) -> Any:
     return q.scale.log() + HALF_LOG_2_PI + 0.5 * squares - p.entropy()
 
 
-def _to_exponential(p: Any, q: Any) -> Any:
-    return q.rate * p.mean - q.rate.log() - p.entropy()
-
-
 def _normal_to_laplace(p: Any, q: Any) -> Any:
     z = (p.loc - q.loc) / p.scale
     distance = math.sqrt(2 / math.pi) * (-0.5 * z.square()).exp() + z * (z / math.sqrt(2)).erf()
@@ -124,10 +114,12 @@ def _gamma(p: Any, q: Any) -> Any:
     )
 
 
-def _dirichlet(p: Tensor, q: Tensor) -> Tensor:
-    total, other = p.sum(-1), q.sum(-1)
-    more: Tensor = ((p - q) * (p.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
-    return total.lgamma() - other.lgamma() + (q.lgamma() - p.lgamma()).sum(-1) + more
+def _dirichlet(p: Any, q: Any) -> Any:
+    c, other = p.concentration, q.concentration
+    logs = ((c - other) * (c.digamma() - c.sum(-1, keepdim=True).digamma())).sum(-1)
+    return (
+        (other.lgamma() - c.lgamma()).sum(-1) + c.sum(-1).lgamma() - other.sum(-1).lgamma() + logs
+    )
 
 
 def _independent(p: Any, q: Any) -> Any:
@@ -154,8 +146,8 @@ _FORMULAS: dict[tuple[type, type], Callable[[Any, Any], Tensor]] = {
     (Cauchy, Cauchy): _cauchy,
     (Uniform, Uniform): _uniform,
     **{(p, q): _gamma for p in (Exponential, Gamma) for q in (Exponential, Gamma)},
-    (Beta, Exponential): _to_exponential,
-    (Beta, Beta): lambda p, q: _dirichlet(pair(p), pair(q)),
-    (Dirichlet, Dirichlet): lambda p, q: _dirichlet(p.concentration, q.concentration),
+    (Beta, Exponential): lambda p, q: q.rate * p.mean - q.rate.log() - p.entropy(),
+    (Beta, Beta): _dirichlet,
+    (Dirichlet, Dirichlet): _dirichlet,
     (Independent, Independent): _independent,
 }

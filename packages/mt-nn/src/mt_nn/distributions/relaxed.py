@@ -12,10 +12,28 @@ import math
 from typing import Any, ClassVar
 
 from mt_nn.distributions.constraints import positive, simplex, unit_interval
-from mt_nn.distributions.discrete import Chances, Classes
-from mt_nn.distributions.distribution import Formulas, inside, uniform
+from mt_nn.distributions.discrete import Chances, Choices, Classes
+from mt_nn.distributions.distribution import Distribution, inside, uniform
 from mt_tensor import Tensor
 from mt_tensor.extending import Shape
+
+
+class _Relaxed(Choices):
+    """Base class of relaxations, which have a temperature."""
+
+    temperature: Tensor
+    has_rsample = True
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(probs, logits, validate_args)
+        given = {"probs": self.probs, "logits": self.logits, "temperature": temperature}
+        Distribution.__init__(self, validate_args, **given)
 
 
 def _draw_share(d: Any, shape: Shape) -> Any:
@@ -30,7 +48,7 @@ def _log_density_of_share(d: Any, x: Tensor) -> Any:
     return d.temperature.log() + difference - 2.0 * difference.softplus() + stretched
 
 
-class RelaxedBernoulli(Chances):
+class RelaxedBernoulli(_Relaxed, Chances):
     """The distribution of `sigmoid((logits + noise) / temperature)` with logistic noise.
 
     >>> RelaxedBernoulli(0.5, probs=0.25).probs
@@ -47,20 +65,9 @@ class RelaxedBernoulli(Chances):
         InputError: a temperature is not positive, or a probability is not between 0 and 1.
     """
 
-    temperature: Tensor
     arg_constraints: ClassVar = {**Chances.arg_constraints, "temperature": positive}
     support = unit_interval
-    has_rsample = True
-    _formulas = Formulas(sample=_draw_share, log_prob=_log_density_of_share)
-
-    def __init__(
-        self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        super().__init__(probs, logits, validate_args, temperature=temperature)
+    formulas: ClassVar = {"sample": _draw_share, "log_prob": _log_density_of_share}
 
 
 def _draw_shares(d: Any, shape: Shape) -> Any:
@@ -75,7 +82,7 @@ def _log_density_of_shares(d: Any, x: Tensor) -> Any:
     return (scores - logs).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(Classes):
+class RelaxedOneHotCategorical(_Relaxed, Classes):
     """The distribution of `softmax((logits + noise) / temperature)` with Gumbel noise.
 
     >>> from mt_tensor import tensor
@@ -94,17 +101,6 @@ class RelaxedOneHotCategorical(Classes):
             negative or all zero.
     """
 
-    temperature: Tensor
     arg_constraints: ClassVar = {**Classes.arg_constraints, "temperature": positive}
     support = simplex
-    has_rsample = True
-    _formulas = Formulas(sample=_draw_shares, log_prob=_log_density_of_shares)
-
-    def __init__(
-        self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        super().__init__(probs, logits, validate_args, temperature=temperature)
+    formulas: ClassVar = {"sample": _draw_shares, "log_prob": _log_density_of_shares}
