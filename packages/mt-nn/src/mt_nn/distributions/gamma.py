@@ -31,7 +31,7 @@ import mt_tensor as mt
 from mt_nn.distributions.constraints import nonnegative, positive, simplex, unit_interval, vectors
 from mt_nn.distributions.distribution import Distribution, constant, drawn_on_host, inside
 from mt_tensor import Function, Tensor, no_grad
-from mt_tensor.extending import Array
+from mt_tensor.extending import Array, Shape
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -129,6 +129,21 @@ class Exponential(Distribution):
         super().__init__(validate_args, rate=rate)
 
 
+def _draw(d: Any, shape: Shape) -> Any:
+    logs = LogGamma.apply(d.concentration.expand(shape)) - d.rate.log()
+    return logs.exp().clamp_min(mt.finfo(logs.dtype).tiny)
+
+
+def _log_density(d: Any, x: Tensor) -> Any:
+    c = d.concentration
+    return c.xlogy(d.rate) + (c - 1.0).xlogy(x) - d.rate * x - c.lgamma()
+
+
+def _entropy(d: Any) -> Any:
+    c = d.concentration
+    return c - d.rate.log() + c.lgamma() + (1.0 - c) * c.digamma()
+
+
 class Gamma(Distribution):
     """The distribution of waiting times for the c-th of events that occur with a constant rate.
 
@@ -153,26 +168,12 @@ class Gamma(Distribution):
     support = nonnegative
     has_rsample = True
     formulas: ClassVar = {
-        "sample": lambda d, shape: (
-            (LogGamma.apply(d.concentration.expand(shape)) - d.rate.log())
-            .exp()
-            .clamp_min(mt.finfo(d.rate.dtype).tiny)
-        ),
+        "sample": _draw,
         "mean": lambda d: d.concentration / d.rate,
         "mode": lambda d: ((d.concentration - 1.0) / d.rate).clamp_min(0.0),
         "variance": lambda d: d.concentration / d.rate.square(),
-        "log_prob": lambda d, x: (
-            d.concentration.xlogy(d.rate)
-            + (d.concentration - 1.0).xlogy(x)
-            - d.rate * x
-            - d.concentration.lgamma()
-        ),
-        "entropy": lambda d: (
-            d.concentration
-            - d.rate.log()
-            + d.concentration.lgamma()
-            + (1.0 - d.concentration) * d.concentration.digamma()
-        ),
+        "log_prob": _log_density,
+        "entropy": _entropy,
         "cdf": lambda d, x: gamma_cdf(d.concentration, d.rate * x).to(d.rate.dtype),
     }
 
@@ -197,7 +198,7 @@ def _variance(d: Any) -> Any:
     return mean * (1.0 - mean) / (d.concentration.sum(-1, keepdim=True) + 1.0)
 
 
-def _entropy(d: Any) -> Any:
+def _entropy_of_shares(d: Any) -> Any:
     c, total = d.concentration, d.concentration.sum(-1)
     logs = ((c - 1.0) * (c.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
     return _log_beta(d) - logs
@@ -230,12 +231,10 @@ class Dirichlet(Distribution):
             LogGamma.apply(d.concentration.expand(shape)).softmax(-1)
         ),
         "mean": lambda d: _shares(d.concentration),
-        "mode": lambda d: _shares(
-            (d.concentration - 1.0).clamp_min(0.0)
-        ),  # nan without any above 1
+        "mode": lambda d: _shares((d.concentration - 1.0).clamp_min(0.0)),
         "variance": _variance,
         "log_prob": lambda d, x: (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d),
-        "entropy": _entropy,
+        "entropy": _entropy_of_shares,
     }
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
@@ -271,7 +270,7 @@ class Beta(Distribution):
         "mode": lambda d: Dirichlet.formulas["mode"](d)[..., 0],
         "variance": lambda d: _variance(d)[..., 0],
         "log_prob": lambda d, x: Dirichlet.formulas["log_prob"](d, mt.stack([x, 1.0 - x], -1)),
-        "entropy": _entropy,
+        "entropy": _entropy_of_shares,
     }
 
     def __init__(

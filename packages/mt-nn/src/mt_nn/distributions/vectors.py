@@ -14,16 +14,12 @@ from mt_tensor.extending import Shape
 
 def inverse_factor(d: Any) -> Any:
     """Return the inverse of `scale_tril`, which maps deviations to standard normal numbers."""
-    return linalg.solve_triangular(d.scale_tril, _identity(d.scale_tril), upper=False)
+    return linalg.inv(d.scale_tril.tril())
 
 
 def half_log_det(d: Any) -> Any:
     """Return half the logarithm of the determinant of the covariance matrix."""
     return d.scale_tril.diagonal(0, -2, -1).log().sum(-1)
-
-
-def _identity(x: Tensor) -> Tensor:
-    return mt.eye(x.shape[-1], dtype=x.dtype, backend=x.backend)
 
 
 def _apply(matrices: Tensor, x: Tensor) -> Tensor:
@@ -102,8 +98,7 @@ class MultivariateNormal(Distribution):
             self.scale_tril = linalg.cholesky(self.__dict__.pop("covariance_matrix"))
         elif precision_matrix is not None:  # P = U U^T with an upper triangular U = L^-T
             flipped = linalg.cholesky(self.__dict__.pop("precision_matrix").flip(-2, -1))
-            inverse = flipped.flip(-2, -1).mT
-            self.scale_tril = linalg.solve_triangular(inverse, _identity(inverse), upper=False)
+            self.scale_tril = linalg.inv(flipped.flip(-2, -1).mT).tril()
 
     @property
     def covariance_matrix(self) -> Tensor:
