@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,17 @@ def test_rows_are_measured_and_written(tmp_path: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr().out
     assert all(row["name"] in printed for row in rows)
     assert "geometric mean of 4 ratios" in printed
+
+
+def test_programs_are_measured_from_one_backward_pass_to_the_next(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    began = time.perf_counter()
+    assert main(["gat", "--group", "programs", *ITSELF]) == 0
+    (row,) = (line.split() for line in capsys.readouterr().out.splitlines() if "gat" in line)
+    ours, other = (float(column.removesuffix("us")) / 1e6 for column in row[1:3])
+    runs, steps = 2 + 1, 40  # the first one warms up
+    assert 0 < runs * (steps - 2) * (ours + other) < time.perf_counter() - began
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,15 @@ def test_what_is_taken_for_a_leaf_has_a_derivative_and_nothing_behind_it() -> No
     assert x.derivative == 6.0
 
 
+def test_the_graph_of_an_input_is_not_freed() -> None:
+    x = Scalar(3.0)
+    middle = x * x
+    assert derivatives(middle * 5.0, 1.0, inputs={middle}) == {middle: 5.0}
+    assert derivatives(middle * 7.0, 1.0, inputs={x}) == {x: 42.0}
+    with pytest.raises(GraphFreedError, match="'mul' has been freed"):
+        derivatives(middle * 5.0, 1.0, inputs={middle})
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_mode_is_afterwards_what_it_was(enabled: bool) -> None:
     x = Scalar(3.0)

@@ -152,6 +152,26 @@ def test_dictionaries_of_parameters() -> None:
     assert nn.ParameterDict(held)["shift"] is held["shift"]
 
 
+@pytest.mark.parametrize(
+    ("given", "order"),
+    [
+        ({"b": 1.0, "a": 0.0}, "ab"),
+        (OrderedDict(b=1.0, a=0.0), "ba"),
+        ([("b", 1.0), ("a", 0.0)], "ba"),
+        (nn.ParameterDict([("b", mt.ones(1)), ("a", mt.ones(1))]), "ba"),
+    ],
+    ids=["dict", "OrderedDict", "pairs", "ParameterDict"],
+)
+def test_a_dictionary_of_parameters_sorts_plain_mappings(given: Any, order: str) -> None:
+    pairs = given if isinstance(given, list) else given.items()
+    values = [(name, mt.ones(1)) for name, _ in pairs]
+    made = given if isinstance(given, nn.ParameterDict) else type(given)(values)
+    both = nn.ParameterDict({"z": mt.ones(1)})
+    both.update(made)
+    assert list(nn.ParameterDict(made)) == [*order]
+    assert list(both) == ["z", *order]
+
+
 def test_residual() -> None:
     block = nn.Residual(nn.Linear(3, 3))
     x = mt.ones(2, 3)

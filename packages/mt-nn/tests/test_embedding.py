@@ -91,3 +91,28 @@ def test_what_is_not_there_is_refused() -> None:
         F.embedding_bag(numbers, table, mt.tensor([0, 1]), include_last_offset=True)
     with pytest.raises(nn.InputError, match=r"the shape of the input, \(1, 2\)"):
         F.embedding_bag(numbers.view(1, 2), table, mode="sum", per_sample_weights=mt.ones(2))
+
+
+IN_PLACE = {
+    "part": lambda rows: rows.__setitem__((slice(None), 0), 0.0),
+    "product": lambda rows: rows.mul_(1.0),
+    "view": lambda rows: rows.view(-1).mul_(1.0),
+    "detached": lambda rows: rows.detach().mul_(1.0),
+}
+
+
+@pytest.mark.parametrize("change", IN_PLACE)
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("padding", [None, 0])
+def test_in_place_changes_keep_the_gradient_rule(
+    padding: int | None, scale: bool, change: str
+) -> None:
+    weight = mt.zeros(4, 2, requires_grad=True)
+    rows = F.embedding(mt.tensor([[1, 2, 0], [0, 0, 2]]), weight, padding, scale_grad_by_freq=scale)
+    IN_PLACE[change](rows)
+    rows.sum().backward()
+    counts = np.array([3.0, 1, 2, 0] if change != "part" else [2.0, 0, 2, 0])
+    expected = counts / [3, 1, 2, 1] if scale else counts
+    expected[0] *= padding is None
+    assert weight.grad is not None
+    np.testing.assert_allclose(weight.grad.numpy(), np.repeat(expected, 2).reshape(4, 2), 1e-6)

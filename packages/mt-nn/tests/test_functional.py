@@ -347,3 +347,46 @@ def test_uint8_images_agree_with_torch(mode: str, align_corners: Any, antialias:
         difference = np.abs(ours.numpy().astype(int) - theirs.numpy().astype(int))
         assert difference.max() <= 1  # torch's factors have 15 bits
         assert (difference > 0).mean() < 0.05
+
+
+OVERLAPPING: dict[str, Any] = {
+    "conv1d": (lambda x: F.conv1d(x[:, :, 0], mt.ones(1, 1, 300, dtype=x.dtype)), 300),
+    "conv2d": (lambda x: F.conv2d(x, mt.ones(1, 1, 1, 300, dtype=x.dtype)), 300),
+    "conv3d": (lambda x: F.conv3d(x.unsqueeze(2), mt.ones(1, 1, 1, 1, 300, dtype=x.dtype)), 300),
+    "conv_transpose2d": (
+        lambda x: F.conv_transpose2d(x, mt.ones(1, 1, 1, 300, dtype=x.dtype)),
+        300,
+    ),
+    "max_pool2d": (
+        lambda x: F.max_pool2d(x + (mt.arange(601) == 300).to(x.dtype), (1, 301), 1),
+        301,
+    ),
+    "avg_pool2d": (lambda x: F.avg_pool2d(x * 300, (1, 300), 1), 300),
+    "unfold": (lambda x: F.unfold(x, (1, 300)), 300),
+    "Tensor.unfold": (lambda x: x.unfold(3, 300, 1), 300),
+    "bilinear": (lambda x: F.interpolate(x[..., :3], size=(1, 900), mode="bilinear"), 300),
+}
+"""Functions of ones in which the middle of the input has a gradient of about 300."""
+
+
+@pytest.mark.parametrize("dtype", [mt.bfloat16, mt.float16], ids=["bfloat16", "float16"])
+@pytest.mark.parametrize("name", OVERLAPPING)
+def test_sums_of_overlapping_gradients_are_rounded_once(
+    backend: str, name: str, dtype: mt.DType
+) -> None:
+    function, expected = OVERLAPPING[name]
+    with mt.use_backend(backend):
+        x = mt.ones(1, 1, 1, 601, dtype=dtype, requires_grad=True)
+        function(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.dtype is dtype
+    assert x.grad.max().item() == pytest.approx(expected, rel=2**-8)
+
+
+@pytest.mark.parametrize("dtype", [mt.bfloat16, mt.float16], ids=["bfloat16", "float16"])
+def test_overlapping_windows_are_added_in_float32(backend: str, dtype: mt.DType) -> None:
+    with mt.use_backend(backend):
+        columns = mt.ones(1, 300, 301, dtype=dtype)
+        images = F.fold(columns, (1, 600), (1, 300))
+    assert images.dtype is dtype
+    assert images.max().item() == 300

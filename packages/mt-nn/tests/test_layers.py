@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mt_nn as nn
+import mt_nn.functional as F
 import mt_tensor as mt
 
 
@@ -291,3 +292,47 @@ def test_adaptive_softmax_probabilities_sum_to_one(shape: tuple[int, ...]) -> No
         np.testing.assert_allclose(
             layer(x, target).output.tolist(), scores[..., number].tolist(), rtol=1e-4
         )
+
+
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "Linear": (3, 2, True),
+    "Bilinear": (2, 3, 4, True),
+    "PReLU": (3, 0.25),
+    "Embedding": (3, 2, None, None, 2.0, False, False, None, False),
+    "EmbeddingBag": (3, 2, None, 2.0, False, "mean", False, None, False, None),
+    "AdaptiveLogSoftmaxWithLoss": (4, 6, [2], 4.0, False),
+    **{f"Conv{d}d": (2, 2, 3, 1, 0, 1, 1, True, "zeros") for d in (1, 2, 3)},
+    **{f"ConvTranspose{d}d": (2, 2, 3, 1, 0, 0, 1, True, 1, "zeros") for d in (1, 2, 3)},
+    **{f"BatchNorm{d}d": (3, 1e-5, 0.1, True, True) for d in (1, 2, 3)},
+    **{f"InstanceNorm{d}d": (3, 1e-5, 0.1, True, True) for d in (1, 2, 3)},
+    "GroupNorm": (1, 3, 1e-5, True),
+    "LayerNorm": (3, 1e-5, True, True),
+    "RMSNorm": (3, None, True),
+    "LSTM": (2, 3, 1, True, False, 0.0, False, 0),
+    "RNNCell": (2, 3, True, "tanh"),
+    "LSTMCell": (2, 3, True),
+    "GRUCell": (2, 3, True),
+    "MultiheadAttention": (4, 2, 0.0, True, False, False, None, None, False),
+    "TransformerEncoderLayer": (4, 2, 8, 0.1, F.relu, 1e-5, False, False, True),
+    "TransformerDecoderLayer": (4, 2, 8, 0.1, F.relu, 1e-5, False, False, True),
+    "Transformer": (4, 2, 1, 1, 8, 0.1, F.relu, None, None, 1e-5, False, False, True),
+    "LazyLinear": (2, True),
+}
+"""All arguments of torch's layers before `device` and `dtype`."""
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_layers_take_device_and_dtype(name: str) -> None:
+    kind, arguments = getattr(nn, name), ARGUMENTS[name]
+    for layer in (
+        kind(*arguments, "simple", mt.float64),
+        kind(*arguments, device=mt.device("simple"), dtype=mt.float64),
+        kind(*arguments, "cpu", dtype=mt.float64).to("simple"),
+    ):
+        tensors = [*layer.parameters(), *(each for each in layer.buffers() if each.ndim)]
+        assert {(each.backend.name, each.dtype.name) for each in tensors} == {("simple", "float64")}
+    assert {each.dtype for each in kind(*arguments, None, None).parameters()} == {mt.float32}
+    with pytest.raises(TypeError, match="too many|positional arguments"):
+        kind(*arguments, "cpu", mt.float64, 1)
+    with pytest.raises(TypeError, match="multiple"):
+        kind(*arguments, "cpu", device="cpu")

@@ -375,6 +375,29 @@ def test_errors_are_raised_in_order_with_their_traceback(workers: int) -> None:
         next(batches)
     lines = "".join(traceback.format_exception(raised.value))
     assert 'raise KeyError("this sample is missing")' in lines
+    del batches
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.parametrize("streams", [False, True])
+def test_an_epoch_continues_after_an_error(workers: int, streams: bool) -> None:
+    class Streamed(IterableDataset):
+        def __iter__(self) -> Iterator[int]:
+            return map(Numbers(7, fails=4).__getitem__, range(7))  # unlike a generator, it goes on
+
+    loader = DataLoader(
+        Streamed() if streams else Numbers(7, fails=4), batch_size=2, num_workers=workers
+    )
+    batches, found = iter(loader), []
+    while True:
+        try:
+            found.append(next(batches)[0].tolist())
+        except KeyError:
+            found.append("error")
+        except StopIteration:
+            break
+    assert found == [[0, 1], [2, 3], "error", [5, 6] if streams else [6]]
+    assert loader.state_dict()["position"] == 0
 
 
 @pytest.mark.parametrize("workers", WORKERS)

@@ -207,3 +207,55 @@ def test_normalize_vectors_of_any_norm(p: float, scale: float) -> None:
     found = F.normalize(mt.tensor(numbers * scale, dtype="float32"), p)
     wanted = numbers / np.linalg.norm(numbers, p, 1, keepdims=True)
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+CHANGES = {
+    "track_running_stats=False": lambda layer: setattr(layer, "track_running_stats", False),
+    "track_running_stats=True": lambda layer: setattr(layer, "track_running_stats", True),
+    "no count": lambda layer: setattr(layer, "num_batches_tracked", None),
+    "no statistics": lambda layer: [
+        setattr(layer, name, None) for name in ("running_mean", "running_var")
+    ],
+}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("momentum", [0.1, None])
+@pytest.mark.parametrize("tracks", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
+def test_changed_statistics_work_as_in_torch(
+    name: str, change: str, tracks: bool, momentum: float | None
+) -> None:
+    torch = pytest.importorskip("torch")
+    x = draw(4, 2, 5)
+
+    def run(lib: Any, net: Any, tensor: Any) -> list[Any]:
+        layer = getattr(net, name)(2, momentum=momentum, track_running_stats=tracks)
+        layer(tensor(x))
+        CHANGES[change](layer)
+        results = []
+        for training in (True, False):
+            layer.train(training)
+            try:
+                results.append(layer(tensor(2 * x)).tolist())
+            except (RuntimeError, SettingError):
+                results.append(None)
+        return [*results, *(each.tolist() for each in layer.buffers())]
+
+    expected = run(torch, torch.nn, lambda a: torch.tensor(a, dtype=torch.float32))
+    actual = run(mt, nn, lambda a: mt.tensor(a, dtype=mt.float32))
+    for one, other in zip(actual, expected, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_allclose(one, other, 1e-4, 1e-5)
+
+
+def test_statistics_that_are_no_longer_tracked_stay_and_are_used() -> None:
+    layer = nn.BatchNorm1d(1)
+    layer.track_running_stats = False
+    layer(mt.tensor([[1.0], [3.0]]))
+    assert layer.running_mean.tolist() == [0.0]
+    assert layer.eval()(mt.tensor([[7.0]])).item() == pytest.approx(7.0, 1e-4)
+    layer.running_mean = layer.running_var = None
+    assert layer(mt.tensor([[1.0], [3.0]])).tolist()[1][0] == pytest.approx(1.0, 1e-4)

@@ -1,5 +1,6 @@
 """`profile`: which operations are measured, with which names, on every backend."""
 
+import importlib
 import json
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.functional import cross_entropy
+from mt_nn.inspection import torch_profiler
 from mt_tensor import exp
 
 
@@ -187,3 +189,104 @@ def test_table_and_trace(tmp_path: Path) -> None:
     assert [event["name"] for event in events] == [event.name for event in p.events]
     assert {event["cat"] for event in events} == {"forward", "backward"}
     assert all(event["dur"] >= 0 <= event["ts"] and event["ph"] == "X" for event in events)
+
+
+# --- torch's profiler -----------------------------------------------------------------------------
+
+
+def test_averages_of_blocks_and_operations() -> None:
+    x = mt.ones(3, 4, requires_grad=True)
+    with torch_profiler.profile() as prof, torch_profiler.record_function("outer"):
+        for _ in range(2):
+            with torch_profiler.record_function("inner"):
+                y = x.exp()
+        y.softmax(1).sum().backward()
+    rows = {row.key: row for row in prof.key_averages()}
+    counts = {key: row.count for key, row in rows.items()}
+    assert counts["outer"] == counts["softmax"] == counts["softmax (backward)"] == 1
+    assert counts["inner"] == counts["exp"] == 2
+    inside = sum(row.self_cpu_time_total for key, row in rows.items() if key != "outer")
+    outer = rows["outer"]
+    assert outer.cpu_time_total == pytest.approx(outer.self_cpu_time_total + inside)
+    assert rows["inner"].cpu_time_total >= rows["exp"].cpu_time_total
+    assert rows["exp"].cpu_time == rows["exp"].cpu_time_total / 2
+
+
+def test_tables_have_the_columns_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+
+    def columns(library: Any, profiler: Any) -> list[str]:
+        with profiler.profile() as prof:
+            library.ones(3).exp().exp()
+        table: str = prof.key_averages().table(sort_by="count", row_limit=1)
+        return next(line for line in table.splitlines() if "Name" in line).split()
+
+    theirs = columns(torch, importlib.import_module("torch.profiler"))
+    assert columns(mt, torch_profiler) == theirs
+
+
+def test_table_is_sorted_and_limited() -> None:
+    events = torch_profiler.EventList(
+        torch_profiler.FunctionEventAvg(key, count, 1e3 * count, 500.0 * count)
+        for key, count in (("b" * 60, 2), ("a", 5000), ("c", 1))
+    )
+    lines = events.table(sort_by="cpu_time_total", row_limit=2).splitlines()
+    assert [line.split()[0] for line in lines[3:5]] == ["a", "b" * 55]
+    assert lines[3].split()[1:] == ["99.94%", "2.500s", "199.88%", "5.000s", "1.000ms", "5000"]
+    assert lines[-1] == "Self CPU time total: 2.502s"
+    with pytest.raises(nn.SettingError, match="sort_by"):
+        events.table(sort_by="gpu")
+
+
+def test_schedule_measures_the_steps_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    settings = {"wait": 1, "warmup": 2, "active": 3, "repeat": 2, "skip_first": 1}
+    theirs, ours = torch.profiler.schedule(**settings), torch_profiler.schedule(**settings)
+    assert [ours(step).name for step in range(20)] == [theirs(step).name for step in range(20)]
+    with pytest.raises(nn.SettingError, match="active=0"):
+        torch_profiler.schedule(wait=0, warmup=0, active=0)
+
+
+def test_each_cycle_of_measured_steps_is_reported(tmp_path: Path) -> None:
+    found: list[dict[str, int]] = []
+
+    def report(prof: torch_profiler.profile) -> None:
+        found.append({row.key: row.count for row in prof.key_averages()})
+        prof.export_chrome_trace(tmp_path / "trace.json")
+
+    cycle = torch_profiler.schedule(wait=1, warmup=0, active=2)
+    with torch_profiler.profile(schedule=cycle, on_trace_ready=report) as prof:
+        for step in range(8):
+            (mt.ones(2) + step).exp()
+            prof.step()
+    assert [counts["exp"] for counts in found] == [2, 2, 1]
+    assert "exp" in (tmp_path / "trace.json").read_text()
+
+
+# --- TensorBoard ----------------------------------------------------------------------------------
+
+
+def test_summary_writer_takes_tensors(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX")
+    from tensorboardX.proto.event_pb2 import Event
+
+    from mt_nn.torch_names.utils.tensorboard import SummaryWriter
+
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("loss", mt.tensor(0.5, requires_grad=True) * 3, 7)
+        writer.add_scalars("both", {"a": mt.tensor(1.0, dtype=mt.bfloat16)}, 7)
+        writer.add_histogram("weights", mt.arange(5), 7)
+        writer.add_image("picture", mt.rand(3, 4, 5), 7)
+    values: dict[str, Any] = {}
+    for file in tmp_path.rglob("events*"):
+        content = file.read_bytes()
+        while content:  # the length, its checksum, the event, its checksum
+            length = int.from_bytes(content[:8], "little")
+            event = Event.FromString(content[12 : 12 + length])
+            content = content[16 + length :]
+            values |= {value.tag: (event.step, value) for value in event.summary.value}
+    step, loss = values["loss"]
+    assert (step, loss.simple_value) == (7, 1.5)
+    assert values["both"][1].simple_value == 1.0
+    assert values["weights"][1].histo.sum == 10
+    assert (values["picture"][1].image.height, values["picture"][1].image.width) == (4, 5)

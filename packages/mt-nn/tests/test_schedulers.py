@@ -255,3 +255,15 @@ def test_averaged_model_errors() -> None:
         )
     with pytest.raises(nn.SettingError, match="decay must be from 0 to 1"):
         optim.swa_utils.get_ema_avg_fn(1.5)
+
+
+@pytest.mark.parametrize("start", [1.0, 1 / 3, 0.1, 0.7])
+def test_a_linear_schedule_ends_at_0_and_not_below(start: float) -> None:
+    for total in range(1, 40):
+        last = optim.Adam([nn.Parameter(mt.zeros(1))], lr=0.003)
+        schedule = schedules.LinearLR(last, start, 0.0, total)
+        for _ in range(total + 1):
+            last.step()
+            schedule.step()
+            assert last.param_groups[0]["lr"] >= 0.0
+        assert last.param_groups[0]["lr"] == pytest.approx(0.0, abs=1e-15)

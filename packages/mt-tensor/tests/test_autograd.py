@@ -124,6 +124,17 @@ def test_the_graph_is_freed_unless_it_is_kept() -> None:
         grad(y, x)
 
 
+@pytest.mark.parametrize("library", ["mt_tensor", "torch"])
+def test_the_graph_of_an_input_is_not_freed(library: str) -> None:
+    """Gradient descent without detach: each gradient is with respect to the result of a step."""
+    m = pytest.importorskip(library)
+    x = first = m.tensor([1.0, 2.0], requires_grad=True)
+    for _ in range(3):
+        x = x - 0.25 * m.autograd.grad((x * x).sum(), x)[0]
+    assert x.tolist() == [0.125, 0.25]
+    assert m.autograd.grad(x.sum(), first)[0].tolist() == [1.0, 1.0]
+
+
 def test_what_has_no_gradient() -> None:
     x, unused = (mt.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
     constant = mt.ones(2)

@@ -294,6 +294,13 @@ def test_spaces_like_torch(name: str, args: Any, options: Any) -> None:
         getattr(mt, name)(0, 1, 2, dtype="bool")
 
 
+@pytest.mark.parametrize("steps", [2, 5, 6, 11, 40])
+def test_the_halves_of_linspace_mirror_each_other(steps: int) -> None:
+    spaced = mt.linspace(-1, 1, steps, dtype="float64").numpy()
+    np.testing.assert_array_equal(spaced, -spaced[::-1])
+    assert mt.linspace(0, 2, 6, dtype="float64").tolist() == [0.0, 0.4, 0.8, 1.2, 1.6, 2.0]
+
+
 def test_logspace_has_a_base() -> None:
     assert mt.logspace(0, 3, 4, base=2).tolist() == [1, 2, 4, 8]
     assert mt.logspace(0, 3, 4, 2, dtype="int32").tolist() == [1, 2, 4, 8]

@@ -110,12 +110,22 @@ def test_what_is_no_device_is_refused():
         mt.device("cpu:1")
     with pytest.raises(UnknownBackendError, match="index of a device must be 0"):
         mt.device("cpu:first")
-    with pytest.raises(UnknownBackendError, match="3 was given"):
-        mt.device(3)
+    with pytest.raises(UnknownBackendError, match="only the first device"):
+        mt.ones(1, device=mt.device(3))
     with pytest.raises(TypeError, match="not both"):
         mt.ones(1, backend="numpy", device="cpu")
     with pytest.raises(TypeError, match="backend or device twice"):
         mt.ones(1).to("cpu", backend="numpy")
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:1", "mps", "meta", "xpu"])
+def test_devices_can_be_named_where_they_do_not_exist(name):
+    device = mt.device(name)
+    kind, _, index = name.partition(":")
+    assert (str(device), device.type, device.index) == (name, kind, int(index) if index else None)
+    assert device == mt.device(device) == mt.device(kind, device.index)
+    assert device != mt.device("cpu")
+    assert mt.ones(1).device != device
 
 
 MAKERS = [

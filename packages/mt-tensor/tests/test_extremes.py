@@ -58,3 +58,21 @@ def test_the_gradient_of_a_rounded_quotient_is_0_everywhere(mode: str) -> None:
     y = mt.tensor([0.0, 0.0, 2.0, 1e-45], requires_grad=True)
     mt.div(x, y, rounding_mode=mode).sum().backward()
     assert x.grad.tolist() == y.grad.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["max", "min", "amax", "amin", "median"])
+def test_equal_elements_are_counted_in_float32(name: str, dtype: str) -> None:
+    x = mt.ones(70_000, dtype=getattr(mt, dtype), requires_grad=True)
+    getattr(x, name)().backward()
+    assert x.grad is not None
+    assert x.grad[0].item() == pytest.approx(1 / 70_000, rel=2**-7)
+
+
+@pytest.mark.parametrize("backend", ["simple", "numpy"])
+@pytest.mark.parametrize("exponent", [1.5, 2.5])
+def test_the_gradient_of_a_power_of_minus_infinity(exponent: float, backend: str) -> None:
+    x = mt.tensor([-math.inf, math.inf], backend=backend, requires_grad=True)
+    (x**exponent).sum().backward()
+    assert x.grad is not None  # as in torch, which takes a square root for an exponent of 1.5
+    np.testing.assert_equal(x.grad.numpy(), [math.nan if exponent == 1.5 else math.inf, math.inf])

@@ -167,3 +167,25 @@ def test_a_view_of_constants_may_be_changed_with_its_argument() -> None:
     weight = mt.ones(3, requires_grad=True)
     (y * weight).sum().backward()
     assert weight.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_functions_may_change_and_return_an_argument() -> None:
+    class Triple(mt.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+            ctx.mark_dirty(x)
+            return x.mul_(3.0)
+
+        @staticmethod
+        def backward(ctx: Any, grad: mt.Tensor) -> mt.Tensor:
+            return 3.0 * grad
+
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2.0
+    assert Triple.apply(y) is y
+    (y * y).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [72.0, 144.0]
+    for leaf_or_view in (x, (x * 1.0)[:1]):
+        with pytest.raises(InPlaceError):
+            Triple.apply(leaf_or_view)

@@ -376,3 +376,21 @@ def test_a_result_that_is_its_argument_is_no_view_of_itself() -> None:
     for tensor in (base, view):
         assert tensor.requires_grad
         assert not tensor.is_leaf
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+def test_changes_through_data_are_not_detected(backend: str) -> None:
+    with mt.use_backend(backend):
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        w = mt.tensor([3.0, 4.0], requires_grad=True)
+        total = (x * w).sum()
+        w.data.mul_(2.0)
+        w.data[0] = 5.0
+        total.backward()
+    assert w.tolist() == [5.0, 8.0]
+    assert x.grad is not None
+    assert x.grad.tolist() == [5.0, 8.0]  # as in torch: the elements at the time of backward
+    total = (x * w).sum()
+    w.detach().mul_(2.0)
+    with pytest.raises(errors.InPlaceError):
+        total.backward()

@@ -423,3 +423,14 @@ def test_grads_that_do_not_fit(grad: Any, error: type[Exception], message: str) 
         x.grad = grad
     with pytest.raises(GradientError, match="its own gradient"):
         x.grad = x
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+def test_deep_copies_share_memory_where_the_originals_do(backend: str) -> None:
+    x = mt.arange(6.0, backend=backend)
+    whole, part, rows = copy.deepcopy([x, x[1:3], x.view(2, 3).T])
+    part[0] = 9.0
+    assert whole.tolist() == [0, 9, 2, 3, 4, 5]
+    assert rows.tolist() == [[0, 3], [9, 4], [2, 5]]
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    assert copy.deepcopy(x[4:]).tolist() == [4, 5]

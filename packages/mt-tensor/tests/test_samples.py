@@ -38,7 +38,15 @@ NOT_OPERATIONS = {
         from_numpy full full_like linspace logspace new new_empty new_full new_ones new_tensor
         new_zeros ones ones_like tensor tril_indices triu_indices zeros zeros_like
     """,
-    "it is about devices, which test_devices.py tests": "cpu cuda device is_cuda",
+    "it is about devices, which test_devices.py tests": """
+        cpu cuda device get_device is_cuda
+    """,
+    "it is the same for all tensors, which test_tensor.py tests": """
+        conj is_conj is_inference is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_pinned
+        is_quantized is_shared is_sparse is_vulkan is_xpu pin_memory resolve_conj share_memory_
+        to_dense
+    """,
+    "it is memory, which test_tensor.py tests": "layout storage",
     "it converts, which the kit tests for each two element types": """
         bfloat16 bool byte char double float half int long short to type type_as
     """,
@@ -108,8 +116,9 @@ OPERATORS = {
 
 NO_OPERATORS = """
     __annotations__ __array__ __array_interface__ __array_priority__ __array_wrap__ __bool__
-    __contains__ __copy__ __cuda_array_interface__ __deepcopy__ __dlpack__ __dlpack_device__
-    __float__ __index__ __int__ __iter__ __len__ __module__ __pos__ __slots__ __weakref__
+    __contains__ __copy__ __cuda_array_interface__ __deepcopy__ __dict__ __dlpack__
+    __dlpack_device__ __float__ __index__ __int__ __iter__ __len__ __module__ __pos__ __slots__
+    __weakref__
 """
 """Python's names for making, converting and describing things."""
 

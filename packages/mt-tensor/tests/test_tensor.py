@@ -15,6 +15,7 @@ from mt_autodiff import GradientError, GraphFreedError, NoGradientError
 from mt_operators import OPERATORS, OperatorExistsError
 from mt_tensor import errors
 from mt_tensor.core.dtypes import DTYPES
+from mt_tensor.exchange.formats import layout, memory_format
 
 # --- Creation and element types -----------------------------------------------------------------
 
@@ -499,3 +500,64 @@ def test_strangers_and_misspellings() -> None:
 
 def test_methods_of_the_table_document_themselves() -> None:
     assert mt.Tensor.tanh.__doc__ == "Element by element: hyperbolic tangent."
+
+
+def test_programs_may_set_attributes() -> None:
+    x = mt.ones(2)
+    x.tag = ["a"]
+    assert not hasattr(x + 1.0, "tag")
+    for twin in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert twin.tag == ["a"]
+        assert twin.tag is not x.tag
+    del x.tag
+    assert not hasattr(x, "tag")
+
+
+CONSTANT = """
+    is_conj is_inference is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_pinned is_quantized
+    is_shared is_sparse is_vulkan is_xpu
+"""
+
+
+@pytest.mark.parametrize("name", CONSTANT.split())
+def test_tensors_are_dense_and_in_memory(name: str) -> None:
+    value = getattr(mt.ones(2), name)
+    assert (value() if callable(value) else value) is False
+
+
+@pytest.mark.parametrize(
+    "name", ["conj", "pin_memory", "resolve_conj", "share_memory_", "to_dense"]
+)
+def test_methods_that_have_no_effect_return_the_tensor(name: str) -> None:
+    x = mt.ones(2)
+    assert getattr(x, name)() is x
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+def test_storage_is_the_memory_that_views_share(backend: str) -> None:
+    x = mt.arange(6, backend=backend).view(2, 3)
+    whole = x[1, 1:].storage()
+    assert whole.tolist() == [0, 1, 2, 3, 4, 5]
+    whole[0] = 9
+    assert x[0, 0].item() == 9
+    assert x.get_device() == -1
+
+
+@pytest.mark.parametrize("name", ["FloatTensor", "LongTensor", "BoolTensor", "BFloat16Tensor"])
+def test_legacy_types(name: str) -> None:
+    kind = getattr(mt, name)
+    x = kind([1, 0])
+    assert isinstance(x, kind)
+    assert not isinstance(x.double(), kind)
+    for target in (kind, name, f"torch.{name}"):
+        assert x.double().type(target).dtype is x.dtype
+
+
+def test_memory_formats() -> None:
+    images = mt.ones(2, 3, 4, 5)
+    assert images.layout is layout.strided
+    last = images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    for x, rows, channels in ((images, True, False), (last, False, True)):
+        assert x.is_contiguous(memory_format=memory_format.contiguous_format) is rows
+        assert x.is_contiguous(memory_format=memory_format.channels_last) is channels
+        assert not x.is_contiguous(memory_format=memory_format.channels_last_3d)

@@ -6,6 +6,7 @@ mt bench --group calls --count     the number of Python calls of each of these
 mt bench --group layers            every layer and loss, forward and backward
 mt bench --group jobs              steps of the jobs of mt-train, on random data
 mt bench --group steps             whole steps, compiled, against torch, torch.compile and JAX
+mt bench --group programs          the torch programs of mt port, eager, on one thread
 mt bench parallel GPT              a step on several ranks, and a prediction for many
 mt bench startup                   imports and first steps
 mt bench chart rows.json out.svg   draw the rows that --json has written
@@ -40,7 +41,8 @@ def main(arguments: Sequence[str]) -> int:
             if not calls:
                 parser.error("argument --count: only with --group calls")
             options.needs = ["mt_tensor"]
-        options.threads = options.threads or [1 if calls else os.cpu_count() or 1]
+        alone = options.group in ("calls", "programs")
+        options.threads = options.threads or [1 if alone else os.cpu_count() or 1]
     with reported("bench"):
         absent = missing(options.needs or [options.against])
         if absent:
@@ -95,7 +97,9 @@ def _parser(which: str) -> argparse.ArgumentParser:
             "pattern", nargs="?", default="", help="a pattern for the names of rows"
         )
         parser.add_argument(
-            "--group", choices=("kernels", "calls", "layers", "jobs", "steps"), default="kernels"
+            "--group",
+            choices=("kernels", "calls", "layers", "jobs", "steps", "programs"),
+            default="kernels",
         )
         parser.add_argument("--backend", default="numpy", help="the backend")
         parser.add_argument(

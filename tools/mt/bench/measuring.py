@@ -7,19 +7,14 @@ usual.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import statistics
-import subprocess
-import sys
 from dataclasses import dataclass
-from typing import IO, Self
 
 from mt.bench.libraries import environment
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
-from mt.workspace import ROOT
+from mt.programs import Server
 
 MEMORY = "memory"
 """The requests to a side besides the names of workloads."""
@@ -28,18 +23,12 @@ STALLED = 3.0
 """The ratio of median and minimum above which a side counts as stalled."""
 
 
-class Side:
+class Side(Server):
     """A running process of `mt.bench.side`."""
 
     def __init__(self, library: str, threads: int, backend: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "mt.bench.side", library, str(threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT / "tools",
-            env=os.environ | environment(library, backend, threads),
-        )
+        variables = environment(library, backend, threads)
+        super().__init__("mt.bench.side", [library, str(threads)], variables)
 
     def seconds(self, name: str) -> float:
         """Return the current time of one run of a workload.
@@ -47,10 +36,8 @@ class Side:
         Raises:
             ToolError: the process has ended.
         """
-        ask, answer = self._pipes()
-        with contextlib.suppress(BrokenPipeError):  # there will be no answer
-            print(name, file=ask, flush=True)
-        line = answer.readline()
+        self.request(name)
+        line = self.reply()
         if not line:
             message = f"the process measuring {name!r} ended; its own message is above"
             raise ToolError(message)
@@ -58,26 +45,8 @@ class Side:
 
     def memory(self) -> int:
         """Return the peak memory of the process, in bytes."""
-        ask, answer = self._pipes()
-        print(MEMORY, file=ask, flush=True)
-        return int(json.loads(answer.readline()))
-
-    def _pipes(self) -> tuple[IO[str], IO[str]]:
-        ask, answer = self._process.stdin, self._process.stdout
-        if ask is None or answer is None:
-            raise RuntimeError("the process has no pipes.")
-        return ask, answer
-
-    def __enter__(self) -> Self:
-        """Return the process."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        for pipe in self._pipes():
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
-        self._process.wait()
+        self.request(MEMORY)
+        return int(json.loads(self.reply()))
 
 
 @dataclass(frozen=True)

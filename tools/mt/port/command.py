@@ -4,7 +4,7 @@ mt port train.py                   prints the program with its imports changed
 mt port train.py --out train_mt.py     writes it to a file
 mt port train.py --diff            prints what changes
 mt port compare                    compares programs with torch, step by step
-mt port compare gpt vae --backend fast
+mt port compare gpt vae --backend fast --dtype float64
 """
 
 from __future__ import annotations
@@ -30,11 +30,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser(comparing: bool) -> argparse.ArgumentParser:
+    from mt.port.comparison import LIMITS
+
     parser = parser_of("mt port compare" if comparing else "mt port", __doc__)
     if comparing:
         parser.add_argument("names", nargs="*", metavar="NAME", help="the programs (all)")
         parser.add_argument("--backend", default="numpy", help="the backend (numpy)")
-        parser.add_argument("--short", action="store_true", help="run a second of each")
+        parser.add_argument(
+            "--dtype", choices=LIMITS, default="float32", help="the dtype to compute in"
+        )
+        parser.add_argument("--short", action="store_true", help="run only a few steps of each")
     else:
         parser.add_argument("file", type=Path, help="a program, or `compare`")
         parser.add_argument("--out", type=Path, metavar="NEW", help="the file to write")
@@ -86,5 +91,6 @@ def _compare(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
     from mt.port.printing import show_outcomes
 
-    outcomes = (compared(program, options.backend, short=options.short) for program in chosen)
-    return int(not show_outcomes(outcomes, options.backend, Console()))
+    outcomes = compared(chosen, options.backend, options.dtype, short=options.short)
+    run = f"on backend {options.backend} in {options.dtype}"
+    return int(not show_outcomes(outcomes, run, Console()))

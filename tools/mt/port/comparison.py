@@ -1,17 +1,15 @@
 """Run typical torch programs there and here, and compare them step by step.
 
 Each program takes `--out FILE` and writes its losses and final results to it, as arrays by name.
-Both versions run in child processes; only their imports differ.
+Each side runs all of them in a child process; only the imports of the programs differ.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import contextlib
+import json
 import tempfile
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mt.bench.libraries import environment
 from mt.errors import ToolError
-from mt.port.imports import ported, read
+from mt.programs import Server
 from mt.tables import check_table, read_table
 
 FOLDER = Path(__file__).parent / "programs"
+
+LIMITS = {"float32": 1e-5, "float64": 1e-12}
+"""The maximum difference from torch's losses in each dtype; see `differences`."""
+
+RESULTS = 10
+"""How much larger the differences of results may be, which come after all steps."""
+
+SIDES = ("torch", "mt_tensor")
+"""The libraries that programs run with; only those for torch stay as they are."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -36,20 +44,24 @@ class Program:
         name: the name of its file.
         shows: what it does, and the features of torch that it uses.
         short: arguments for a short run.
-        allowed: the maximum difference from torch's losses and results; see `differences`.
+        float64: the limit for losses in float64, if it is not that of `LIMITS`.
         why: the reason for this limit.
     """
 
     name: str
     shows: str
     short: tuple[str, ...]
-    allowed: float
-    why: str
+    float64: float = LIMITS["float64"]
+    why: str = ""
 
     @property
     def file(self) -> Path:
         """Its path."""
         return FOLDER / f"{self.name}.py"
+
+    def allowed(self, dtype: str) -> float:
+        """Return its limit in a dtype."""
+        return self.float64 if dtype == "float64" else LIMITS[dtype]
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,7 @@ class Outcome:
 
     Attributes:
         program: the program.
+        allowed: the limit of the differences of losses.
         steps: the number of losses compared.
         loss: the largest difference of a loss.
         result: the largest difference of any other array.
@@ -65,6 +78,7 @@ class Outcome:
     """
 
     program: Program
+    allowed: float
     steps: int = 0
     loss: float = 0.0
     result: float = 0.0
@@ -73,7 +87,7 @@ class Outcome:
     @property
     def follows(self) -> bool:
         """Whether it runs here, with differences within the limit."""
-        return not self.failure and max(self.loss, self.result) <= self.program.allowed
+        return not self.failure and max(self.loss, self.result / RESULTS) <= self.allowed
 
 
 def programs(names: Sequence[str] = ()) -> list[Program]:
@@ -85,8 +99,8 @@ def programs(names: Sequence[str] = ()) -> list[Program]:
     """
     known = {}
     for name, table in read_table(FOLDER / "programs.toml").items():
-        needed = {"shows": str, "short": list, "allowed": float, "why": str}
-        check_table(f"program {name!r}", table, needed)
+        optional = {"float64": float, "why": str}
+        check_table(f"program {name!r}", table, {"shows": str, "short": list}, optional)
         known[name] = Program(name, **{**table, "short": tuple(table["short"])})
     for name in names:
         if name not in known:
@@ -94,45 +108,48 @@ def programs(names: Sequence[str] = ()) -> list[Program]:
     return [known[name] for name in names or known]
 
 
-def compared(program: Program, backend: str, *, short: bool = False) -> Outcome:
-    """Run a program on both sides at once, and compare the results.
+def compared(
+    chosen: Sequence[Program], backend: str, dtype: str = "float32", *, short: bool = False
+) -> Iterator[Outcome]:
+    """Run programs on both sides at once, and compare the results.
 
     Args:
-        program: the program.
-        backend: the backend to run it on here.
-        short: whether to run it for a second only.
+        chosen: the programs.
+        backend: the backend to run them on here.
+        dtype: the dtype that they compute in.
+        short: whether to run each for a fraction of a second only.
     """
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as both:
-        arguments = program.short if short else ()
-        here = Path(folder, program.file.name)
-        here.write_text(ported(*read(program.file)), encoding="utf-8")
-        sides = [
-            both.submit(_written, file, arguments, Path(folder, f"{side}.npz"), backend)
-            for side, file in (("torch", program.file), ("here", here))
-        ]
-        try:
-            theirs, ours = (side.result() for side in sides)
-        except ToolError as error:
-            return Outcome(program, failure=str(error))
-    far = differences(ours, theirs)
-    others = [value for name, value in far.items() if name != "loss"]
-    return Outcome(program, len(theirs["loss"]), far["loss"], max(others, default=0.0))
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        sides = {
+            library: stack.enter_context(_running(library, backend, dtype)) for library in SIDES
+        }
+        for program in chosen:
+            allowed = program.allowed(dtype)
+            arguments = program.short if short else ()
+            files = [folder / f"{program.name}-{library}.npz" for library in sides]
+            for file, side in zip(files, sides.values(), strict=True):
+                side.request(json.dumps([str(program.file), *arguments, "--out", str(file)]))
+            replies = [side.reply() or '"its process has ended"' for side in sides.values()]
+            failure = next(filter(None, map(json.loads, replies)), "")
+            if failure:
+                yield Outcome(program, allowed, failure=failure)
+                continue
+            theirs, ours = map(load, files)
+            far = differences(ours, theirs)
+            others = [value for name, value in far.items() if name != "loss"]
+            steps, result = len(theirs["loss"]), max(others, default=0.0)
+            yield Outcome(program, allowed, steps, far["loss"], result)
 
 
-def _written(file: Path, arguments: Sequence[str], out: Path, backend: str) -> Arrays:
-    """Run a program and return the arrays that it writes.
+def _running(library: str, backend: str, dtype: str) -> Server:
+    """Start the process that runs the programs of a side, on one thread."""
+    return Server("mt.port.running", [library, dtype], environment(library, backend, threads=1))
 
-    Raises:
-        ToolError: it fails; the message is the last line of its stderr.
-    """
-    command = [sys.executable, str(file), *arguments, "--out", str(out)]
-    environment = {**os.environ, "MT_BACKEND": backend}
-    done = subprocess.run(
-        command, cwd=out.parent, env=environment, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise ToolError((done.stderr.strip() or "it failed without output").splitlines()[-1])
-    with np.load(out) as arrays:
+
+def load(file: Path) -> Arrays:
+    """Return the arrays that a program has written."""
+    with np.load(file) as arrays:
         return dict(arrays)
 
 

@@ -12,20 +12,20 @@ from mt.port.comparison import Outcome
 from mt.port.names import Use
 
 
-def show_outcomes(outcomes: Iterable[Outcome], backend: str, console: Console) -> bool:
+def show_outcomes(outcomes: Iterable[Outcome], run: str, console: Console) -> bool:
     """Print a line for each program as it finishes; return whether all follow torch."""
-    console.print(f"Largest differences from torch on backend {backend}, relative:\n")
-    console.print(f"{'program':11}{'steps':>6}{'losses':>10}{'results':>10}{'allowed':>10}")
+    console.print(f"Largest differences from torch {run}, relative:\n")
+    console.print(f"{'program':16}{'steps':>6}{'losses':>10}{'results':>10}{'allowed':>10}")
     shown = []
     for outcome in outcomes:
         shown.append(outcome)
-        program = outcome.program
+        name = outcome.program.name
         if outcome.failure:
-            console.print(f"{program.name:11}[red]fails[/]: {escape(outcome.failure)}")
+            console.print(f"{name:16}[red]fails[/]: {escape(outcome.failure)}")
             continue
-        numbers = f"{outcome.loss:10.1e}{outcome.result:10.1e}{program.allowed:10.0e}"
+        numbers = f"{outcome.loss:10.1e}{outcome.result:10.1e}{outcome.allowed:10.0e}"
         mark = "" if outcome.follows else "  [red]too far[/]"
-        console.print(f"{program.name:11}{outcome.steps:6}{numbers}{mark}", highlight=False)
+        console.print(f"{name:16}{outcome.steps:6}{numbers}{mark}", highlight=False)
     follow = sum(outcome.follows for outcome in shown)
     console.print(f"\n{follow} of {len(shown)} follow torch.")
     return follow == len(shown)

@@ -25,6 +25,8 @@ class Methods:
     # --- Converting and moving --------------------------------------------------------------------
 
     to = conversion.to
+    share_memory = conversion.share_memory
+    to_empty = conversion.to_empty
     bfloat16 = conversion.conversion("bfloat16", bfloat16)
     cpu = conversion.cpu
     cuda = conversion.cuda
@@ -48,7 +50,7 @@ class Methods:
 
     register_forward_hook = hooks.register_forward_hook
     register_forward_pre_hook = hooks.register_forward_pre_hook
-    register_full_backward_hook = hooks.register_full_backward_hook
+    register_backward_hook = register_full_backward_hook = hooks.register_full_backward_hook
     register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
 
 

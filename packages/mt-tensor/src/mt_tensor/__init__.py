@@ -59,7 +59,9 @@ if _find_spec("mt_tensor.methods") is not None:
     import mt_tensor.pointwise.dtype_rules
     import mt_tensor.reductions.slices
     import mt_tensor.special.erf
-    import mt_tensor.tape  # noqa: F401
+    import mt_tensor.tape
+    if _find_spec("einops") is not None:
+        import mt_tensor.exchange.einops  # noqa: F401
     from mt_tensor import autograd as autograd, cuda as cuda, errors as errors, linalg as linalg
     from mt_tensor.backends import backends as backends  # the function, not the folder
     from mt_tensor.backends.listing import register_backend as register_backend

@@ -78,7 +78,12 @@ from mt_tensor.indexing.slices import gather_unchecked as gather_unchecked
 from mt_tensor.recording.one_call import as_one_call as as_one_call
 
 # Intercepting backend calls.
-from mt_tensor.tape import Call as Call, Tape as Tape, cached_constants as cached_constants
+from mt_tensor.tape import (
+    Call as Call,
+    Tape as Tape,
+    active_tapes as active_tapes,
+    cached_constants as cached_constants,
+)
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
 from mt_tensor.core.windows import Fold as Fold

@@ -24,6 +24,7 @@ from mt_tensor.exchange import (  # noqa: F401
     array_operands,
     copying,
     dlpack,
+    formats,
     interop,
     numbers,
     printing,
@@ -151,13 +152,19 @@ class Methods(CoreMethods):
 
     __iter__ = properties.__iter__
     __len__ = properties.__len__
+    conj = resolve_conj = to_dense = pin_memory = share_memory_ = properties.itself
     dim = ndimension = properties.dim
+    get_device = properties.get_device
+    is_meta = is_mkldnn = is_mps = is_mtia = is_nested = attribute(properties.is_unsupported)
+    is_quantized = is_sparse = is_vulkan = is_xpu = attribute(properties.is_unsupported)
+    is_conj = is_inference = is_neg = is_pinned = is_shared = properties.is_unsupported
     is_complex = properties.is_complex
     is_nonzero = properties.is_nonzero
     is_same_size = properties.is_same_size
     is_signed = properties.is_signed
     nelement = Tensor.numel
     size = properties.size
+    storage = properties.storage
     storage_offset = properties.storage_offset
     stride = properties.stride
 
@@ -202,6 +209,7 @@ class Methods(CoreMethods):
     data_ptr = interop.data_ptr
     element_size = interop.element_size
     itemsize = attribute(interop.element_size)
+    layout = attribute(formats.layout_of)
     nbytes = attribute(interop.nbytes)
 
     __dlpack__ = dlpack.__dlpack__

@@ -7,6 +7,7 @@ from typing import Any
 
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import numpy_names
+from mt_tensor.core.layout import row_major
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
@@ -50,6 +51,28 @@ def storage_offset(self: Tensor) -> int:
     """Return the position of the first element in the storage."""
     refuse_to_capture("reads the address of elements")
     return self._tensor.layout.offset
+
+
+def get_device(self: Tensor) -> int:
+    """Return the index of the device; -1 for the CPU."""
+    return -1 if self.backend.device == "cpu" else 0
+
+
+def is_unsupported(self: Tensor) -> bool:  # noqa: ARG001 - the same for all tensors
+    """Return False: tensors are dense, in memory, and of real numbers."""
+    return False
+
+
+def itself(self: Tensor) -> Tensor:
+    """Return the tensor itself: threads share all memory, and nothing is pinned or sparse."""
+    return self
+
+
+def storage(self: Tensor) -> Tensor:
+    """Return the whole memory of the tensor, which views share, as a one-dimensional tensor."""
+    data = self._tensor
+    count = data.storage.nbytes // data.dtype.itemsize
+    return self._with(data.with_layout(row_major((count,), data.dtype)))
 
 
 def _of_dimension(sizes: tuple[int, ...], dim: int) -> int:

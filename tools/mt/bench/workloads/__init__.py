@@ -15,6 +15,7 @@ from mt.bench.workloads import (  # noqa: F401  # isort: skip
     layers,
     jobs,
     steps,
+    programs,
 )
 from mt.bench.workloads.registry import WORKLOADS, Program, Workload
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from mt.bench.libraries import Library
 
-Program = Callable[[], object]
+Program = Callable[[], Any]
 Make = Callable[[Library], Program]
 
 
@@ -22,7 +23,7 @@ class Workload:
     Attributes:
         make: a function that returns it for a side.
         target: the maximum ratio of the times to reach.
-        group: its group: `kernels`, `calls`, `layers`, `jobs` or `steps`.
+        group: its group: `kernels`, `calls`, `layers`, `jobs`, `steps` or `programs`.
     """
 
     make: Make
@@ -33,6 +34,11 @@ class Workload:
     def duration(self) -> float:
         """The duration of a measurement in seconds, long enough for the resolution of the clock."""
         return 0.004 if self.group == "calls" else 0.03
+
+    @property
+    def measures_itself(self) -> bool:
+        """Whether the program returns its time in seconds."""
+        return self.group == "programs"
 
 
 def on_random(operation: Callable[..., object], *shapes: tuple[int, ...]) -> Make:

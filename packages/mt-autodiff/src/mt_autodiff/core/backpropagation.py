@@ -109,6 +109,8 @@ def walk(
             total = current.completed(total)
             if inputs is None or current in inputs:
                 found[current] = total
+            if needed is not None and not (_leads_on(current, needed) or current.is_freed()):
+                continue  # its own graph is not visited, and so not freed
         for parent, part in current.chain_rule(total, needed, retain_graph):
             complete[parent] = complete[parent] + part if parent in complete else part
 
@@ -120,10 +122,15 @@ def _leading_to(inputs: Container[Any], order: Sequence[Any], leaves: Container[
     """
     needed: set[Any] = set()
     for current in reversed(order):  # parents first
-        parents = () if current in leaves else current.parents
-        if current in inputs or any(parent in needed for parent in parents) or current.is_freed():
+        leads_on = current not in leaves and _leads_on(current, needed)
+        if leads_on or current in inputs or current.is_freed():
             needed.add(current)
     return needed
+
+
+def _leads_on(variable: Any, needed: set[Any]) -> bool:
+    """Return whether one of the parents of a variable is needed."""
+    return any(parent in needed for parent in variable.parents)
 
 
 def backpropagate(

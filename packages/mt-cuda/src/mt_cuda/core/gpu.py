@@ -71,6 +71,11 @@ class Memory:
     owner: Any
     borrowed: bool = False
 
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self.count * self.dtype.itemsize
+
 
 class _Thread(threading.local):
     """Whether the device is current, and what records allocations and launches (`graphs/`)."""

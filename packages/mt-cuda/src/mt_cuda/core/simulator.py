@@ -325,6 +325,11 @@ class Memory:
     elements: Array
     dtype: DType
 
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes."""
+        return self.elements.nbytes
+
     def __getitem__(self, at: int) -> Any:
         """Return one element."""
         self._check(at)

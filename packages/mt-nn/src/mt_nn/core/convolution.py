@@ -18,6 +18,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_tensor import Tensor, fused, zeros
+from mt_tensor.core.registry import Device
 
 
 @checked
@@ -92,7 +93,7 @@ def convolved(
 # --- The computation ------------------------------------------------------------------------------
 
 
-@fused("conv2d")
+@fused("conv2d", wide=True)
 def _conv2d(
     input: Tensor,
     weight: Tensor,
@@ -137,6 +138,8 @@ class Kernels(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
+        device: Device,
+        dtype: Any,
     ) -> None:
         super().__init__()
         self.in_channels = in_channels = integer("in_channels", in_channels, 1)
@@ -148,8 +151,9 @@ class Kernels(Module):
         self.output_padding = (0,) * self.dims
         self.padding_mode = padding_mode
         check("settings of a convolution", self)
-        self.weight = Parameter(zeros(*self._channels(), *self.kernel_size))
-        self.bias = Parameter(zeros(out_channels)) if bias else None
+        shape = (*self._channels(), *self.kernel_size)
+        self.weight = Parameter(zeros(*shape, device=device, dtype=dtype))
+        self.bias = Parameter(zeros(out_channels, device=device, dtype=dtype)) if bias else None
         init_like_torch(self.weight, self.bias)
 
     def _channels(self) -> tuple[int, int]:
@@ -188,10 +192,11 @@ class Convolution(Kernels):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode
-        )
+        settings = (kernel_size, stride, dilation, groups, bias, padding_mode, device, dtype)
+        super().__init__(in_channels, out_channels, *settings)
         if isinstance(padding, str):
             extension("check of padding by name")(padding, self.stride)
             self.padding = padding
@@ -222,6 +227,7 @@ class Conv2d(Convolution):
         bias: whether to add a bias to each channel.
         padding_mode: "zeros", or "reflect", "replicate" or "circular", the modes of
             `mt_nn.functional.pad`.
+        device, dtype: those of the parameters.
 
     Attributes:
         weight: shape (out_channels, in_channels / groups, kernel height, kernel width).

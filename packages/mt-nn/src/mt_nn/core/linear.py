@@ -19,6 +19,7 @@ from mt_nn.core.settings import integer
 from mt_tensor import Tensor, fused, zeros
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.registry import Device
 from mt_tensor.core.strides import normalize_dim, size_of
 
 
@@ -83,7 +84,7 @@ class Linear(Module):
         in_features: size of the last dimension of the input.
         out_features: size of the last dimension of the output.
         bias: whether to add a bias.
-        dtype: the dtype of the parameters, float32 if None.
+        device, dtype: those of the parameters.
 
     Attributes:
         weight: shape (out_features, in_features).
@@ -91,13 +92,18 @@ class Linear(Module):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, *, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features = integer("in_features", in_features, 1)
         self.out_features = out_features = integer("out_features", out_features, 1)
-        self.weight = Parameter(zeros(out_features, in_features, dtype=dtype))
-        self.bias = Parameter(zeros(out_features, dtype=dtype)) if bias else None
+        self.weight = Parameter(zeros(out_features, in_features, device=device, dtype=dtype))
+        self.bias = Parameter(zeros(out_features, device=device, dtype=dtype)) if bias else None
         init_like_torch(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from mt_nn.core.dataset import Dataset
 from mt_nn.core.extensions import check, extension
@@ -111,36 +112,27 @@ class DataLoader:
             skipped = 0
             self._generators = [each.get_state() for each in self.all_generators()]
         self._seed, self._position, self._resumes = seed, skipped, False
-        return self._epoch(seed, skipped)
-
-    def _epoch(self, seed: int, skipped: int) -> Iterator[Any]:
-        """Yield the batches of an epoch after the first `skipped`, and count them."""
-        items, make = self._items(seed, skipped), partial(self._make, seed)
-        position = skipped
-        if self.num_workers:
-            loaded = extension("worker threads")(self, items, make)
-        else:
-            loaded = (make(item) for item in items)
-        for batch in loaded:
-            position += 1
-            if self._seed == seed:  # no later epoch has started
-                self._position = position
-            yield batch
-        if self._seed == seed:
-            self._seed, self._position = None, 0
+        return _Epoch(self, seed, skipped)
 
     def _items(self, seed: int, skipped: int) -> Iterator[tuple[int, Any]]:
-        """Yield the number of each batch, and its samples or their indices."""
+        """Yield the number of each batch, and its samples or their indices.
+
+        The iterator is not a generator, which an error in a sample would end.
+        """
         generator = _generator_of(seed, 0)
         with use_generator(generator):
             source = self._source()
-        for number in itertools.count(1):
-            with use_generator(generator):
-                item = next(source, END)
-            if item is END:
-                return
-            if number > skipped:
-                yield number, item
+        numbers = itertools.count(1)
+
+        def following() -> Any:
+            number, item = 0, None
+            while number <= skipped and item is not END:
+                number = next(numbers)
+                with use_generator(generator):
+                    item = next(source, END)
+            return END if item is END else (number, item)
+
+        return iter(following, END)
 
     def _source(self) -> Iterator[Any]:
         if not self._is_iterable:
@@ -194,6 +186,52 @@ class DataLoader:
         Samples of earlier batches are not read again, except from an `IterableDataset`.
         """
         extension("resumption of a loader")(self, state)
+
+
+class _Epoch:
+    """Iterate over the batches of an epoch after the first `skipped`, and count them.
+
+    After an error in a batch, the next call continues with the following batch, as in torch.
+    """
+
+    def __init__(self, loader: DataLoader, seed: int, skipped: int) -> None:
+        self._loader, self._seed, self._position = loader, seed, skipped
+        self._make: Callable[[Any], Any] = partial(loader._make, seed)
+        self._items: Iterator[Any] = loader._items(seed, skipped)
+        if loader.num_workers:
+            self._items = extension("worker threads")(loader, self._items, self._make)
+            self._make = Future.result  # of a future that is done
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        make, item = self._make, self._next_item()
+        del self  # the traceback of an error must not keep the workers alive
+        try:
+            return make(item)
+        except StopIteration as error:  # which would end the epoch without a word
+            raise RuntimeError("a data set or collate_fn raised StopIteration.") from error
+        finally:
+            del item  # a future, whose error refers to this frame
+
+    def close(self) -> None:
+        """End the epoch, and its workers if there are any."""
+        items, self._items = self._items, iter(())
+        if hasattr(items, "close"):  # that of worker threads
+            items.close()
+
+    def _next_item(self) -> Any:
+        loader, item = self._loader, next(self._items, END)
+        is_last = loader._seed == self._seed  # no later epoch has started
+        if item is END:
+            if is_last:
+                loader._seed, loader._position = None, 0
+            raise StopIteration
+        self._position += 1
+        if is_last:
+            loader._position = self._position
+        return item
 
 
 def _generator_of(seed: int, number: int) -> Generator:

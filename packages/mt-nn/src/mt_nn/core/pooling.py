@@ -59,7 +59,7 @@ def max_pool2d(
     return out.squeeze(0) if input.ndim == 3 else out
 
 
-@fused("max_pool2d")
+@fused("max_pool2d", wide=True)
 def _max_pool2d(
     input: Tensor, kernel_size: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...]
 ) -> Tensor:

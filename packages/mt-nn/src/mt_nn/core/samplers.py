@@ -113,11 +113,13 @@ class BatchSampler(Sampler):
 
 
 def batches(samples: Iterator[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Yield lists of `batch_size` samples."""
-    while batch := list(itertools.islice(samples, batch_size)):
-        if drop_last and len(batch) < batch_size:
-            return
-        yield batch
+    """Yield lists of `batch_size` samples; the iterator outlives an error in a sample."""
+
+    def following() -> list[Any]:
+        batch = list(itertools.islice(samples, batch_size))
+        return [] if drop_last and len(batch) < batch_size else batch
+
+    return iter(following, [])
 
 
 def batch_count(samples: Any, batch_size: int, drop_last: bool) -> int:

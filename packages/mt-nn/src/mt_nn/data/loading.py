@@ -35,11 +35,11 @@ from mt_tensor.extending import check_flags
 @extends("worker threads")
 def prefetched(
     loader: DataLoader, items: Iterator[Any], make: Callable[[Any], Any]
-) -> Iterator[Any]:
-    """Yield `make(item)` for each item, in order, computed in advance by worker threads.
+) -> Iterator[Future[Any]]:
+    """Yield a completed future of `make(item)` for each item, in order, made by worker threads.
 
-    The threads stop when the iteration ends: after the last item, after an error here or in a
-    thread, or when the iterator is closed.
+    A future has the result, or the error of `items`, `make` or `worker_init_fn`. The threads stop
+    when the iteration ends: after the last item, after a timeout, or when the iterator is closed.
 
     Args:
         loader: the loader with the settings of the workers.
@@ -48,13 +48,12 @@ def prefetched(
 
     Raises:
         LoaderError: a batch was not ready before the timeout.
-        Exception: any error of `items`, `make` or `worker_init_fn`, in place of the batch.
     """
     pool = _Pool(items, make, loader.num_workers, loader.worker_init_fn)
     try:
         pool.start()
         pending = deque(pool.submit() for _ in range(loader.num_workers * loader.prefetch_factor))
-        while (batch := _result(pending.popleft(), loader.timeout)) is not END:
+        while not _is_end(batch := pending.popleft(), loader.timeout):
             pending.append(pool.submit())
             yield batch
     except LoaderError:
@@ -64,12 +63,11 @@ def prefetched(
         pool.close()
 
 
-def _result(batch: Future[Any], timeout: float) -> Any:
+def _is_end(batch: Future[Any], timeout: float) -> bool:
+    """Wait for a batch, and return whether it is the end of the epoch."""
     try:
-        return batch.result(timeout or None)
+        return batch.exception(timeout or None) is None and batch.result() is END
     except TimeoutError:
-        if batch.done():  # the worker itself raised this error
-            raise
         raise LoaderError(
             f"no batch arrived within {timeout} second(s): a worker is slow or stuck. Increase "
             "the timeout, or debug with num_workers=0."
@@ -141,10 +139,10 @@ class _Pool:
                 if batch is None or self._closed:
                     return
                 try:
+                    item = next(self._items, END)
                     if initialize is not None:
                         initialize(index)
                         initialize = None
-                    item = next(self._items, END)
                 except BaseException as error:  # noqa: BLE001 - raised again by `result()`
                     batch.set_exception(error)
                     continue

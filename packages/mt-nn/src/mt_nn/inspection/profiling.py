@@ -132,10 +132,13 @@ class profile(Tape):  # noqa: N801 - the name of torch
             result = function(*arguments)
             _wait_for(result, arguments)
         finally:
-            seconds = time.perf_counter() - start
             self._inside = False
-            self.events.append(Event(name, self._backward > 0, start - self._began, seconds))
+            self.add(name, start, time.perf_counter())
         return result
+
+    def add(self, name: str, start: float, end: float) -> None:
+        """Add an event, given the values of `time.perf_counter()` at its start and end."""
+        self.events.append(Event(name, self._backward > 0, start - self._began, end - start))
 
     # --- Results --------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor
 from mt_tensor.extending import check_floating, require_tensors
@@ -382,6 +383,7 @@ class RReLU(_Activation):
         return rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
+@takes_device_and_dtype
 class PReLU(Module):
     """`weight * input` where the input is negative, and the input elsewhere.
 

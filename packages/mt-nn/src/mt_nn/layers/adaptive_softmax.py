@@ -13,6 +13,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.containers import ModuleList
 from mt_nn.utils import settings
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor, cat
 from mt_tensor.errors import IndexingError
 from mt_tensor.extending import require_tensors
@@ -30,6 +31,7 @@ class ASMoutput(NamedTuple):
     loss: Tensor
 
 
+@takes_device_and_dtype
 class AdaptiveLogSoftmaxWithLoss(Module):
     """Compute log-probabilities of classes in clusters, with fewer weights for rare classes.
 

@@ -21,6 +21,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor, cat, full, fused, ones, pad, zeros
 from mt_tensor.extending import (
     Backend,
@@ -232,6 +233,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
 # --- The layer ------------------------------------------------------------------------------------
 
 
+@takes_device_and_dtype
 class MultiheadAttention(Module):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
 

@@ -5,6 +5,7 @@ Lists and dictionaries register their members in the network, and have no `forwa
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Generic, TypeVar
 
@@ -140,6 +141,13 @@ class ParameterDict(_Dict[Any]):
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
         self.update(parameters or {})
+
+    def update(self, parameters: Any, **named: Any) -> None:  # type: ignore[override]  # as torch
+        """Add members; as in torch, those of a mapping without a defined order sorted by name."""
+        ordered = isinstance(parameters, OrderedDict | ParameterDict)
+        if isinstance(parameters, Mapping) and not ordered:
+            parameters = [(name, parameters[name]) for name in sorted(parameters)]
+        super().update(parameters, **named)
 
     def _members(self) -> dict[str, Any]:
         return self._parameters

@@ -22,7 +22,7 @@ from mt_nn.layers.padding import pad
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor import pad as pad_with_zeros
-from mt_tensor.extending import Embed, Shape
+from mt_tensor.extending import Device, Embed, Shape
 
 
 def conv(
@@ -71,7 +71,7 @@ def _conv1d(
     return _conv2d(input.unsqueeze(2), weight.unsqueeze(2), bias, *settings, groups).squeeze(2)
 
 
-@fused("conv3d")
+@fused("conv3d", wide=True)
 def _conv3d(
     input: Tensor,
     weight: Tensor,
@@ -330,12 +330,12 @@ def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:
     return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), input._tensor.shape)
 
 
-_conv_transpose2d = fused("conv_transpose2d")(_transposed_convolution)
+_conv_transpose2d = fused("conv_transpose2d", wide=True)(_transposed_convolution)
 
 _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
     1: _conv_transpose1d,
     2: _conv_transpose2d,
-    3: fused("conv_transpose3d")(_transposed_convolution),
+    3: fused("conv_transpose3d", wide=True)(_transposed_convolution),
 }
 
 
@@ -357,14 +357,15 @@ class TransposedConvolution(Kernels):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
         if padding_mode != "zeros":
             raise SettingError(
                 f"{type(self).__name__} supports only padding_mode='zeros'; got {padding_mode!r}."
             )
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode
-        )
+        settings = (kernel_size, stride, dilation, groups, bias, padding_mode, device, dtype)
+        super().__init__(in_channels, out_channels, *settings)
         self.padding = integers("padding", padding, self.dims, 0)
         self.output_padding = integers("output_padding", output_padding, self.dims, 0)
 

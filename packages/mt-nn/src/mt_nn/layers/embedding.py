@@ -13,6 +13,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.declared import Declared
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_nn.utils.settings import check
 from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
@@ -71,9 +72,13 @@ def _embedding(weight: Tensor, input: Tensor) -> Tensor:
 
 
 def _scale_gradient(rows: Tensor, factors: Tensor) -> None:
-    """Multiply the gradient of rows by factors, if they require one."""
+    """Multiply the gradient of rows by factors, if they require one.
+
+    If the rows are a view, the hook belongs to its base: in-place changes give a view a new node.
+    """
     if rows.requires_grad:
-        rows.register_hook(lambda grad: grad * factors)
+        base = rows if rows._base is None else rows._base
+        base.register_hook(lambda grad: grad * factors.view(*base.shape[:-1], 1))
 
 
 @as_one_call
@@ -304,6 +309,7 @@ def _rows_and_width(embeddings: Tensor) -> tuple[int, int]:
     return rows, width
 
 
+@takes_device_and_dtype
 class Embedding(_Table):
     """Look up a row of a table for each index; see `mt_nn.functional.embedding`.
 
@@ -367,6 +373,7 @@ class Embedding(_Table):
         return embedding(input, self.weight, self.padding_idx, *limit, self.scale_grad_by_freq)
 
 
+@takes_device_and_dtype
 class EmbeddingBag(_Table):
     """Look up rows of a table, and reduce bags of them; see `mt_nn.functional.embedding_bag`.
 

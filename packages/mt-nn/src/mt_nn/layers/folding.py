@@ -9,7 +9,7 @@ from mt_nn.errors import InputError
 from mt_nn.layers.dimensions import check_not_empty, check_windows
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor
-from mt_tensor.extending import Embed, apart
+from mt_tensor.extending import Embed, apart, wide
 from mt_tensor.extending import Fold as Overlap
 
 
@@ -35,9 +35,10 @@ def unfold(
     """
     images = as_batch("unfold", input, 2)
     kernel, dilations, margins, steps = _settings(kernel_size, dilation, padding, stride)
-    view = windows(images, kernel, steps, margins, dilations).permute(0, 1, 4, 5, 2, 3)
+    view = windows(wide(images), kernel, steps, margins, dilations).permute(0, 1, 4, 5, 2, 3)
     n, channels, _, _, rows, columns = view.shape
-    out = apart(view.reshape(n, channels * kernel[0] * kernel[1], rows * columns), input)
+    out = view.reshape(n, channels * kernel[0] * kernel[1], rows * columns)
+    out = apart(out.to(input.dtype), input)
     return out if images is input else out.squeeze(0)
 
 
@@ -83,7 +84,7 @@ def fold(
             f"and {rows * columns} windows; shape {input.shape} was given."
         )
     channels = elements // (kernel[0] * kernel[1])
-    out = batch.reshape(n, channels, *kernel, rows, columns).permute(0, 1, 4, 5, 2, 3)
+    out = wide(batch).reshape(n, channels, *kernel, rows, columns).permute(0, 1, 4, 5, 2, 3)
     for i in (1, 0):  # columns first, since they are the last dimension of a window
         if dilations[i] > 1:
             starts, steps_of_dims = (0,) * out.ndim, (*(1,) * (out.ndim - 1), dilations[i])
@@ -91,7 +92,7 @@ def fold(
             out = Embed.apply(out, shape, starts, steps_of_dims, out._tensor.shape)
         out = Overlap.apply(out, i + 2, padded[i], steps[i])
     (top, left), (height, width) = margins, size
-    images = out[:, :, top : top + height, left : left + width]
+    images = out[:, :, top : top + height, left : left + width].to(input.dtype)
     return images if input.ndim == 3 else images.squeeze(0)
 
 

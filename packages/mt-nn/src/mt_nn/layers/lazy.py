@@ -18,6 +18,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
 from mt_nn.layers import convolution, normalization
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, tensor
 from mt_tensor.extending import require_tensors, use_generator
@@ -158,60 +159,70 @@ class _Lazy(Module):
         return self(*args, **kwargs)
 
 
+@takes_device_and_dtype
 class LazyLinear(_Lazy):
     """A `Linear` that infers `in_features` from its first input."""
 
     regular, size, dim = Linear, "in_features", -1
 
 
+@takes_device_and_dtype
 class LazyConv1d(_Lazy):
     """A `Conv1d` that infers `in_channels` from its first input."""
 
     regular, size, dim, dims = convolution.Conv1d, "in_channels", -2, (2, 3)
 
 
+@takes_device_and_dtype
 class LazyConv2d(_Lazy):
     """A `Conv2d` that infers `in_channels` from its first input."""
 
     regular, size, dim, dims = Conv2d, "in_channels", -3, (3, 4)
 
 
+@takes_device_and_dtype
 class LazyConv3d(_Lazy):
     """A `Conv3d` that infers `in_channels` from its first input."""
 
     regular, size, dim, dims = convolution.Conv3d, "in_channels", -4, (4, 5)
 
 
+@takes_device_and_dtype
 class LazyConvTranspose1d(_Lazy):
     """A `ConvTranspose1d` that infers `in_channels` from its first input."""
 
     regular, size, dim, dims = convolution.ConvTranspose1d, "in_channels", -2, (2, 3)
 
 
+@takes_device_and_dtype
 class LazyConvTranspose2d(_Lazy):
     """A `ConvTranspose2d` that infers `in_channels` from its first input."""
 
     regular, size, dim, dims = convolution.ConvTranspose2d, "in_channels", -3, (3, 4)
 
 
+@takes_device_and_dtype
 class LazyConvTranspose3d(_Lazy):
     """A `ConvTranspose3d` that infers `in_channels` from its first input."""
 
     regular, size, dim, dims = convolution.ConvTranspose3d, "in_channels", -4, (4, 5)
 
 
+@takes_device_and_dtype
 class LazyBatchNorm1d(_Lazy):
     """A `BatchNorm1d` that infers `num_features` from its first input."""
 
     regular, size, dim, dims = normalization.BatchNorm1d, "num_features", 1, (2, 3)
 
 
+@takes_device_and_dtype
 class LazyBatchNorm2d(_Lazy):
     """A `BatchNorm2d` that infers `num_features` from its first input."""
 
     regular, size, dim, dims = normalization.BatchNorm2d, "num_features", 1, (4,)
 
 
+@takes_device_and_dtype
 class LazyBatchNorm3d(_Lazy):
     """A `BatchNorm3d` that infers `num_features` from its first input."""
 
@@ -222,6 +233,7 @@ _LEARNED = {"affine": True, "track_running_stats": True}
 """The defaults of lazy instance normalization, which differ from the regular ones as in torch."""
 
 
+@takes_device_and_dtype
 class LazyInstanceNorm1d(_Lazy):
     """An `InstanceNorm1d` that infers `num_features` from its first input.
 
@@ -232,6 +244,7 @@ class LazyInstanceNorm1d(_Lazy):
     regular, size, dim, dims = normalization.InstanceNorm1d, "num_features", -2, (2, 3)
 
 
+@takes_device_and_dtype
 class LazyInstanceNorm2d(_Lazy):
     """An `InstanceNorm2d` that infers `num_features` from its first input.
 
@@ -242,6 +255,7 @@ class LazyInstanceNorm2d(_Lazy):
     regular, size, dim, dims = normalization.InstanceNorm2d, "num_features", -3, (3, 4)
 
 
+@takes_device_and_dtype
 class LazyInstanceNorm3d(_Lazy):
     """An `InstanceNorm3d` that infers `num_features` from its first input.
 

@@ -13,6 +13,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingTypeError
 from mt_nn.layers.function import FunctionLayer
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor, cosine_similarity, pairwise_distance, unflatten, zeros
 
 
@@ -55,6 +56,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out + bias
 
 
+@takes_device_and_dtype
 class Bilinear(Module):
     """`input1 @ weight @ input2 + bias`, with a matrix for each output.
 

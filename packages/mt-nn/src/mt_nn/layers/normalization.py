@@ -16,6 +16,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.declared import Declared
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
 from mt_tensor.extending import normalize_dims, require_tensors, wide
 
@@ -514,9 +515,10 @@ class _OfChannels(_Normalization):
         """Normalize an input whose number of dimensions has been checked."""
         raise NotImplementedError
 
-    def _uses_batch(self) -> bool:
-        """Whether to normalize with the statistics of the input instead of the running ones."""
-        return self.training or not self.track_running_stats
+    def _statistics(self) -> tuple[Tensor | None, Tensor | None, bool]:
+        """Return the running statistics to use or update, and whether to use those of the input."""
+        uses_batch = self.training or not self.track_running_stats
+        return self.running_mean, self.running_var, uses_batch
 
     def reset_running_stats(self) -> None:
         """Reset the running statistics to mean 0, variance 1 and no batches."""
@@ -533,24 +535,40 @@ class BatchNorm(_OfChannels):
     """Batch normalization of inputs with any number of dimensions."""
 
     def _normalized(self, input: Tensor) -> Tensor:
-        tensors = (self.running_mean, self.running_var, self.weight, self.bias)
-        return batch_norm(input, *tensors, self._uses_batch(), self._next_momentum(), self.eps)
+        mean, var, uses_batch = self._statistics()
+        parameters = self.weight, self.bias
+        momentum = self._next_momentum()
+        return batch_norm(input, mean, var, *parameters, uses_batch, momentum, self.eps)
+
+    def _statistics(self) -> tuple[Tensor | None, Tensor | None, bool]:
+        """Return the running statistics to use or update, and whether to use those of the input.
+
+        As in torch, evaluation uses running statistics wherever there are some, and training
+        updates them only with `track_running_stats`.
+        """
+        mean, var = self.running_mean, self.running_var
+        if self.training and not self.track_running_stats:
+            return None, None, True
+        return mean, var, self.training or (mean is None and var is None)
 
     def _next_momentum(self) -> float:
         """Count a batch in training; return its weight in the running statistics."""
-        if self.training and self.track_running_stats:
+        counts = self.training and self.track_running_stats
+        if counts and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # average over all batches
                 return 1.0 / float(self.num_batches_tracked.item())
         return 0.0 if self.momentum is None else self.momentum
 
 
+@takes_device_and_dtype
 class BatchNorm1d(BatchNorm):
     """Batch normalization of features, or of channels of signals; see `BatchNorm2d`."""
 
     dims, described = (2, 3), "(batch, channels[, length])"
 
 
+@takes_device_and_dtype
 class BatchNorm2d(BatchNorm):
     """Batch normalization of channels of images.
 
@@ -575,6 +593,7 @@ class BatchNorm2d(BatchNorm):
     dims, described = (4,), "(batch, channels, height, width)"
 
 
+@takes_device_and_dtype
 class BatchNorm3d(BatchNorm):
     """Batch normalization of channels of volumes; see `BatchNorm2d`."""
 
@@ -598,30 +617,35 @@ class _InstanceNorm(_OfChannels):
         """Normalize a batch, or a single sample."""
         is_single = input.ndim == self.dims[0]
         batch = input.unsqueeze(0) if is_single else input
-        tensors = (self.running_mean, self.running_var, self.weight, self.bias)
+        mean, var, uses_batch = self._statistics()
         momentum = 0.0 if self.momentum is None else self.momentum
-        out = instance_norm(batch, *tensors, self._uses_batch(), momentum, self.eps)
+        parameters = self.weight, self.bias
+        out = instance_norm(batch, mean, var, *parameters, uses_batch, momentum, self.eps)
         return out.squeeze(0) if is_single else out
 
 
+@takes_device_and_dtype
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalization of signals."""
 
     dims, described = (2, 3), "([batch,] channels, length)"
 
 
+@takes_device_and_dtype
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of images."""
 
     dims, described = (3, 4), "([batch,] channels, height, width)"
 
 
+@takes_device_and_dtype
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalization of volumes."""
 
     dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
 
+@takes_device_and_dtype
 class GroupNorm(_Normalization):
     """Normalize groups of channels of each sample; see `mt_nn.functional.group_norm`.
 
@@ -680,6 +704,7 @@ class _LastDimensions(_Normalization):
         self.normalized_shape = tuple(integer(name, size, 1) for size in sizes)
 
 
+@takes_device_and_dtype
 class LayerNorm(_LastDimensions):
     """Normalize the last dimensions of each sample; see `mt_nn.functional.layer_norm`.
 
@@ -707,6 +732,7 @@ class LayerNorm(_LastDimensions):
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
+@takes_device_and_dtype
 class RMSNorm(_LastDimensions):
     """Scale the last dimensions to a mean square of 1; see `mt_nn.functional.rms_norm`.
 

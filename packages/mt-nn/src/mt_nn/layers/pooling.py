@@ -175,7 +175,7 @@ lp_pool1d, lp_pool2d, lp_pool3d = over_dimensions(lp_pool)
 # --- The computation ------------------------------------------------------------------------------
 
 
-@fused("avg_pool2d")
+@fused("avg_pool2d", wide=True)
 def _avg_pool2d(
     input: Tensor, kernel_size: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
 ) -> Tensor:

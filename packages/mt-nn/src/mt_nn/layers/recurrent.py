@@ -16,6 +16,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers import recurrent_steps as recurrent
 from mt_nn.utils.declared import Declared
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_nn.utils.settings import check_either, check_flags
 from mt_tensor import Tensor, cat, stack, tensor, zeros
@@ -253,6 +254,7 @@ class RNNBase(Declared, Module):
         return _non_default_settings(self, *names)
 
 
+@takes_device_and_dtype
 class RNN(RNNBase):
     """A plain recurrent network (Elman, 1990).
 
@@ -296,6 +298,7 @@ class RNN(RNNBase):
         return states, (_final(states, order),)
 
 
+@takes_device_and_dtype
 class GRU(RNNBase):
     """A network of gated recurrent units (Cho et al., 2014).
 
@@ -332,6 +335,7 @@ class GRU(RNNBase):
         return states, (_final(states, order),)
 
 
+@takes_device_and_dtype
 class LSTM(RNNBase):
     """A network with long short-term memory (Hochreiter and Schmidhuber, 1997).
 
@@ -445,6 +449,7 @@ class RNNCellBase(Declared, Module):
         return _non_default_settings(self, "bias", "nonlinearity")
 
 
+@takes_device_and_dtype
 class RNNCell(RNNCellBase):
     """One step of an `RNN`.
 
@@ -481,6 +486,7 @@ class RNNCell(RNNCellBase):
         return recurrent.activation(projected + product, self.nonlinearity == "relu")
 
 
+@takes_device_and_dtype
 class GRUCell(RNNCellBase):
     """One step of a `GRU`.
 
@@ -501,6 +507,7 @@ class GRUCell(RNNCellBase):
         return recurrent.gru_cell(projected, hidden, self.weight_hh, self.bias_hh)
 
 
+@takes_device_and_dtype
 class LSTMCell(RNNCellBase):
     """One step of an `LSTM`.
 

@@ -20,7 +20,7 @@ from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.settings import check, choice
 from mt_tensor import DType, Tensor, arange, fused, tensor, uint8
-from mt_tensor.extending import Array, apart, as_number, cached_constants
+from mt_tensor.extending import Array, apart, as_number, cached_constants, wide
 
 _NEAREST = ("nearest", "nearest-exact")
 _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
@@ -74,7 +74,7 @@ def interpolate(
         SettingError: a setting is invalid, or inconsistent with another.
     """
     _check_mode(input, mode, align_corners, antialias)
-    images = input
+    images, input = input, wide(input)  # sums are rounded once
     sizes, factors = _sizes(input.shape[2:], size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise SettingError("recompute_scale_factor is for a scale_factor; a size was given.")
@@ -91,7 +91,7 @@ def interpolate(
                 input = (resampled + 0.5).floor().clamp(0, 255).to(uint8)
             else:
                 input = _resampled(input, dim, settings)
-    return apart(input, images)
+    return apart(input.to(images.dtype), images)
 
 
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:

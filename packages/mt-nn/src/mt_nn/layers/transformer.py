@@ -15,6 +15,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.attention import MultiheadAttention, causal_mask
 from mt_nn.layers.normalization import LayerNorm
+from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor
 from mt_tensor.extending import Backend, Device, require_tensors
 
@@ -90,6 +91,7 @@ class TransformerLayer(Module):
         return out
 
 
+@takes_device_and_dtype
 class TransformerEncoderLayer(TransformerLayer):
     """Self-attention, then a feedforward network.
 
@@ -123,6 +125,7 @@ class TransformerEncoderLayer(TransformerLayer):
         return self._residual(2, self._residual(1, src, self_attention), self._feedforward)
 
 
+@takes_device_and_dtype
 class TransformerDecoderLayer(TransformerLayer):
     """Self-attention, then attention to the memory, then a feedforward network.
 
@@ -266,6 +269,7 @@ class TransformerDecoder(_Stack):
         return self._normalized(tgt)
 
 
+@takes_device_and_dtype
 class Transformer(Module):
     """An encoder of a source sequence, and a decoder that maps it to a target sequence.
 

@@ -51,7 +51,8 @@ class SyncBatchNorm(BatchNorm):
                 f"SyncBatchNorm({self.num_features}) takes shape (batch, {self.num_features}, "
                 f"...); {input.shape} was given."
             )
-        if self.process_group.size == 1 or not self._uses_batch():
+        running_mean, running_var, uses_batch = self._statistics()
+        if self.process_group.size == 1 or not uses_batch:
             return self._normalized(input)
         group, x = self.process_group, wide(input)
         dims = (0, *range(2, x.ndim))
@@ -64,8 +65,8 @@ class SyncBatchNorm(BatchNorm):
         normalized = (centered * (variance + self.eps).rsqrt()).to(input.dtype)
         if count:
             new = [each.detach().reshape(-1) for each in (mean, variance)]
-            running = (self.running_mean, self.running_var)
-            update_running_statistics(*running, new, count, self._next_momentum())
+            momentum = self._next_momentum()
+            update_running_statistics(running_mean, running_var, new, count, momentum)
         return scaled(normalized, self.weight, self.bias)
 
     @classmethod

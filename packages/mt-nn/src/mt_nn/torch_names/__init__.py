@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 from mt_nn import __version__
 from mt_nn.saving import load, save
 from mt_nn.torch_names import _mirror
+from mt_nn.torch_names._functions import embedding, fill, frombuffer, relu_
 from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
-        amp, autograd, backends, cuda, distributions, linalg, nn, optim, random, special, testing,
-        utils, version,
+        amp, autograd, backends, cuda, distributions, func, linalg, nn, optim, profiler, random,
+        special, testing, utils, version,
     )
 
 from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` is replaced by a module
@@ -32,8 +33,13 @@ from mt_tensor import (
     abs as abs, all as all, any as any, bool as bool, compile as compile, float as float,
     int as int, max as max, min as min, pow as pow, round as round, sum as sum,
 )
+from mt_tensor.autograd.func import vmap
+from mt_tensor.exchange.formats import layout, memory_format
 from mt_tensor.extending import seed
 
 newaxis = None
+strided = layout.strided
+contiguous_format, preserve_format = memory_format.contiguous_format, memory_format.preserve_format
+channels_last, channels_last_3d = memory_format.channels_last, memory_format.channels_last_3d
 
 _mirror.finish(__name__)

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = __name__.rpartition(".")[0]
-_OWN = {f"{ROOT}.{name}" for name in ("_mirror", "_settings", "left_out")}
+_OWN = {f"{ROOT}.{name}" for name in ("_functions", "_mirror", "_settings", "left_out")}
 """The modules of the folder that torch does not have."""
 
 

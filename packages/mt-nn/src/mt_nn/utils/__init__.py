@@ -4,7 +4,7 @@ Packed and padded sequences, parametrizations, fusion of layers, and functions o
 parameters.
 """
 
-from mt_nn.utils import parametrizations, parametrize, rnn
+from mt_nn.utils import parametrizations, parametrize, rnn, stateless
 from mt_nn.utils.clipping import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -24,6 +24,7 @@ from mt_nn.utils.fusing import (
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
     "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights", "get_total_norm",
-    "parameters_to_vector", "parametrizations", "parametrize", "rnn", "vector_to_parameters",
+    "parameters_to_vector", "parametrizations", "parametrize", "rnn", "stateless",
+    "vector_to_parameters",
 ]
 # fmt: on

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mt_nn.core.module import Module
+from mt_nn.errors import SettingError
 from mt_tensor import DType, Tensor
 from mt_tensor.extending import Backend, Device
 
@@ -44,6 +45,24 @@ def to(
         parameter.requires_grad_(requires_grad)
         if grad is not None:
             parameter.grad = converted(grad)
+    return self
+
+
+def to_empty(self: M, *, device: Device, recurse: bool = True) -> M:
+    """Move all parameters and buffers to a device; their values need not be kept, but are.
+
+    Args:
+        self: the module.
+        device: a device or its name.
+        recurse: must be True: submodules are moved, too.
+    """
+    if recurse is not True:
+        raise SettingError("to_empty() moves submodules, too: leave recurse=True.")
+    return self.to(device=device)
+
+
+def share_memory(self: M) -> M:
+    """Return the module: workers are threads, which share all memory."""
     return self
 
 

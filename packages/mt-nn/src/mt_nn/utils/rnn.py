@@ -42,6 +42,10 @@ class PackedSequence(NamedTuple):
     sorted_indices: Tensor | None = None
     unsorted_indices: Tensor | None = None
 
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return the sequences with data converted as by `Tensor.to`."""
+        return self._replace(data=self.data.to(*args, **kwargs))
+
     def lengths(self) -> Array:
         """Return the lengths of the sequences, the longest first."""
         sizes = np.array(self.batch_sizes)

@@ -13,6 +13,9 @@ from mt_tensor.core.registry import DEFAULT, current_backend, get_backend
 
 HOST = "cpu"
 
+NAMES = frozenset({"cuda", "hpu", "meta", "mps", "mtia", "xla", "xpu"})
+"""Devices of torch: as in torch, one can be named where it does not exist, and not used."""
+
 
 class device:  # noqa: N801 - torch's name
     """A device: "cpu", "cuda", or a backend by name.
@@ -25,12 +28,12 @@ class device:  # noqa: N801 - torch's name
     SimpleOps('simple') NumpyOps('numpy')
 
     Attributes:
-        type: "cpu", "cuda", or the `device` of another backend.
-        index: the index of the device, 0 or None.
+        type: "cpu", "cuda" or another name of torch, or the `device` of another backend.
+        index: the index of the device, or None.
 
     Raises:
         UnknownBackendError: the backend or device is unknown.
-        BackendUnavailableError: it cannot be used on this machine; the message says why.
+        BackendUnavailableError: the backend cannot be used on this machine; the message says why.
     """
 
     __slots__ = ("_backend", "index", "type")
@@ -39,29 +42,43 @@ class device:  # noqa: N801 - torch's name
     index: int | None
     _backend: TensorBackend | None  # None for "cpu", which uses the current backend
 
-    def __init__(self, type: str | device | TensorBackend, index: int | None = None) -> None:
+    def __init__(self, type: str | int | device | TensorBackend, index: int | None = None) -> None:
         self._backend = None
         if isinstance(type, device):
             self.type, self.index, self._backend = type.type, type.index, type._backend
             return
+        if isinstance(type, int):
+            type, index = "cuda", int(type)
         if isinstance(type, str) and ":" in type:
             type, _, number = type.partition(":")
             index = int(number) if number.isdecimal() else -1
-        if index not in {None, 0}:
+        is_name = isinstance(type, str) and type in NAMES
+        if index is not None and index != 0 and not (is_name and index > 0):
             raise UnknownBackendError(
                 f"the index of a device must be 0 or None; {type!r} with index {index} was given."
             )
         self.index = index
-        self.type = HOST
-        if type != HOST:
+        self.type = str(type) if is_name else HOST
+        if type != HOST and not is_name:
             self._backend = get_backend(type)
             self.type = self._backend.device
 
     @property
     def backend(self) -> TensorBackend:
-        """The backend of new tensors on this device."""
+        """The backend of new tensors on this device.
+
+        Raises:
+            UnknownBackendError: there is none for this name, or not for this index.
+            BackendUnavailableError: it cannot be used on this machine; the message says why.
+        """
         if self._backend is not None:
             return self._backend
+        if self.type != HOST:
+            if self.index:
+                raise UnknownBackendError(
+                    f"only the first device of a type can be used; got {self}."
+                )
+            return get_backend(self.type)
         current = current_backend()
         return current if current.device == HOST else get_backend(DEFAULT)
 

@@ -16,6 +16,7 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
 """Extension functions by name; each is called in one place of the core:
 
 - `shape for users(shape)`: convert a shape to an `mt_tensor.Size`;
+- `order of a memory format(x, order)`: return whether the elements are in this order;
 - `backend of a device(where, own)`: return the backend for an argument `device=`, given elements
   that are on the backend `own`;
 - `error of a backend(name, error)`: return an error that says why a backend cannot be used;

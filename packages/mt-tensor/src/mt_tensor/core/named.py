@@ -45,7 +45,10 @@ class Kernels(Cache):
 
 
 def fused(
-    name: str, gradient: Callable[..., Sequence[Tensor | None]] | None = None
+    name: str,
+    gradient: Callable[..., Sequence[Tensor | None]] | None = None,
+    *,
+    wide: bool = False,
 ) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
     """Declare the decorated function as the composition of a named operation.
 
@@ -59,10 +62,20 @@ def fused(
             gradient of the result, a tuple of bools that says which arguments need a gradient, and
             the arguments; it returns one gradient or None per argument. By default the composition
             is computed again and differentiated.
+        wide: whether the composition computes 16-bit tensors in float32, so that the result and the
+            gradients, sums of many steps, are rounded once.
     """
 
     def decorate(composed: Callable[P, Tensor]) -> Callable[P, Tensor]:
-        FUSED[name] = composed
+        @functools.wraps(composed)
+        def in_float32(*args: P.args, **kwargs: P.kwargs) -> Tensor:
+            dtype = args[0].dtype  # type: ignore[attr-defined]  # a tensor
+            if not dtype.is_narrow:
+                return composed(*args, **kwargs)
+            values: Any = [x._cast(dtype.computed) if isinstance(x, Tensor) else x for x in args]
+            return operation(*values, **kwargs)._cast(dtype)  # type: ignore[no-any-return]
+
+        FUSED[name] = in_float32 if wide else composed
         if gradient is not None:
             GRADIENTS[name] = gradient
 

@@ -69,6 +69,7 @@ class Tensor(Methods):
     """
 
     __slots__ = (
+        "__dict__",  # for attributes that programs set
         "__weakref__",
         "_base",
         "_fresh",
@@ -145,8 +146,13 @@ class Tensor(Methods):
         """Return the number of elements."""
         return self._tensor.layout.size
 
-    def is_contiguous(self) -> bool:
-        """Return whether the elements are in row-major order without gaps."""
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Return whether the elements are in row-major order without gaps.
+
+        For another order, pass a memory format of torch.
+        """
+        if memory_format is not None:
+            return EXTENSIONS["order of a memory format"](self, memory_format)  # type: ignore[no-any-return]
         return self._tensor.is_contiguous()
 
     def is_floating_point(self) -> bool:

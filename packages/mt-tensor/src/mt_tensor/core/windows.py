@@ -8,7 +8,7 @@ from mt_operators import OPERATORS
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import IndexingError, ShapeError
-from mt_tensor.core.layout import Layout
+from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import Shape, normalize_dim
@@ -42,13 +42,15 @@ class Fold(LinearFunction):
 
     @staticmethod
     def forward(x: Tensor, dim: int, size: int, step: int) -> TensorData:
-        data, backend = x._tensor, x.backend
+        data, backend, dtype = x._tensor, x.backend, x.dtype
+        if dtype.is_narrow:  # rounded once, after the sum
+            data = backend.copy(data, row_major(data.shape, dtype.computed))
         result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
         before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
         for k in range(data.shape[-1]):  # element k of all windows: a strided slice
             part = Select.part(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
             _ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
-        return result
+        return backend.copy(result, row_major(result.shape, dtype)) if dtype.is_narrow else result
 
     @staticmethod
     def backward(grad: Tensor, source: Any, dim: int, _: int, step: int) -> Tensor:

@@ -149,8 +149,12 @@ def logspace(
 
 
 def _spaced(start: Any, end: Any, steps: int) -> Array:
+    """Return evenly spaced numbers; each half is computed from its own end, as torch does."""
     (count,) = new_shape(([steps],))
-    return np.linspace(float(one_number("start", start)), float(one_number("end", end)), count)
+    first, last = float(one_number("start", start)), float(one_number("end", end))
+    up, down = np.linspace(first, last, count), np.linspace(last, first, count)
+    half = (count + 1) // 2
+    return np.concatenate([up[:half], down[::-1][half:]])
 
 
 def _numeric(name: str, dtype: Any) -> DType:

@@ -5,7 +5,6 @@ New programs use `tensor`, `empty` and the other functions instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mt_tensor.core import dtypes
@@ -14,13 +13,23 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.from_numbers import of_sizes_or_data
 
 
-def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
-    def make(*sizes_or_data: Any) -> Tensor:
-        return of_sizes_or_data(sizes_or_data, dtype)
+class TensorType(type):
+    """The class of these classes, whose instances are the tensors of a dtype."""
 
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""Return a {dtype.name} tensor of the given sizes or data; see `tensor`."""
-    return make
+    dtype: DType
+
+    def __call__(cls, *sizes_or_data: Any) -> Tensor:
+        """Return a tensor of the given sizes or data; see `tensor`."""
+        return of_sizes_or_data(sizes_or_data, cls.dtype)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        """Return whether an object is a tensor of the dtype."""
+        return isinstance(instance, Tensor) and instance.dtype is cls.dtype
+
+
+def _maker(name: str, dtype: DType) -> TensorType:
+    text = f"Return a {dtype.name} tensor of the given sizes or data; see `tensor`."
+    return TensorType(name, (), {"dtype": dtype, "__doc__": text, "__module__": __name__})
 
 
 BFloat16Tensor = _maker("BFloat16Tensor", dtypes.bfloat16)

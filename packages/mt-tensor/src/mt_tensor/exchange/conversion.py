@@ -16,6 +16,7 @@ from mt_tensor.core.dtypes import DType, as_dtype
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation import typed
 from mt_tensor.creation.from_arrays import over_array
 from mt_tensor.errors import DTypeError
 from mt_tensor.recording.functions import Function
@@ -128,7 +129,14 @@ def type(
     dtype: Any = None,
     non_blocking: bool = False,  # noqa: ARG001 - for compatibility with torch
 ) -> Tensor | str:
-    """Convert to another dtype, or return the name of the tensor's dtype if none is given."""
+    """Convert to another dtype, or return the name of the tensor's dtype if none is given.
+
+    The dtype may be a legacy constructor, such as `FloatTensor`, or its name in torch.
+    """
+    if isinstance(dtype, str) and dtype.endswith("Tensor"):
+        dtype = getattr(typed, dtype.removeprefix("torch."), dtype)
+    if isinstance(dtype, typed.TensorType):
+        dtype = dtype.dtype
     return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
 
 

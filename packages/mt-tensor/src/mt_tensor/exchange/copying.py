@@ -11,7 +11,9 @@ import numpy as np
 from mt_autodiff import NoGradientError
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import Array
+from mt_tensor.core.layout import row_major
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 
 Some = TypeVar("Some", bound=Tensor)
 
@@ -54,23 +56,43 @@ def __copy__(self: Some) -> Some:
 
 
 def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
-    """Return a leaf of the same class, with copies of the elements and of the gradient.
+    """Return a leaf of the same class, with copies of the memory and of the gradient.
+
+    As in torch, the copies of tensors that share memory share theirs; those of parameters do
+    not, nor those on a backend whose storages have no `nbytes`.
 
     Raises:
         NoGradientError: the tensor is not a leaf.
     """
-    restore, state = self.__reduce__()
-    copied: Some = restore(*state[:-1], copy.deepcopy(self.grad, memo))
+    _check_leaf(self)
+    if type(self) is Tensor and hasattr(self._tensor.storage, "nbytes"):
+        data = _copied_storage(self, memo).with_layout(self._tensor.layout)
+    else:
+        data = self.backend.copy(self._tensor, self._tensor.layout.contiguous)
+    gradient = copy.deepcopy(self.grad, memo)
+    copied: Some = _leaf(type(self), self._with(data), self.requires_grad, gradient)
     memo[id(self)] = copied
+    if type(self) is Tensor:
+        vars(copied).update(copy.deepcopy(vars(self), memo))
     return copied
 
 
-def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Pickle the elements, the gradient and the name of the backend.
+def _copied_storage(x: Tensor, memo: dict[int, Any]) -> TensorData:
+    """Return a copy of the whole storage of a tensor, the same one for each of its views."""
+    storage, dtype = x._tensor.storage, x.dtype
+    if id(storage) not in memo:
+        whole = row_major((storage.nbytes // dtype.itemsize,), dtype)
+        memo[id(storage)] = x.backend.copy(x._tensor.with_layout(whole), whole)
+    return memo[id(storage)]  # type: ignore[no-any-return]
+
+
+def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any] | None]:
+    """Pickle the elements, the gradient, the name of the backend and further attributes.
 
     Raises:
         NoGradientError: the tensor is not a leaf.
     """
     _check_leaf(self)
     elements = np.array(self.backend.to_host(self._tensor))
-    return restored, (type(self), elements, self.backend, self.requires_grad, self._grad)
+    values = (type(self), elements, self.backend, self.requires_grad, self._grad)
+    return restored, values, vars(self) or None

@@ -11,6 +11,7 @@ from typing import Any
 from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.dtypes import Number, bool_, int64
 from mt_tensor.core.operands import common_backend
+from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.finding import nonzero
@@ -57,7 +58,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
     Args:
         input: any tensor with dimensions.
         dim: the dimension to index.
-        index: 1-D, integers.
+        index: 1-D, integers; negative ones count from the end.
         value: a number or a 0-D tensor, which may require grad.
 
     Raises:
@@ -65,6 +66,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
         ShapeError: `value` is a tensor with dimensions.
         IndexingError: an index is out of range.
     """
+    if input.ndim and index.dtype.kind == "integer":
+        index = index.where(index >= 0, index + input.shape[normalize_dim(dim, input.ndim)])
     dim, index = checked_1d_index("index_fill", input, dim, index)
     value = as_scalar("index_fill", value, input.dtype)
     # A mask, so that `value` gets the gradient of a repeated index only once.

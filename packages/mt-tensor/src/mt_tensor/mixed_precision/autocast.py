@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import Token
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from mt_tensor.core.arguments import check_flags
@@ -154,6 +156,28 @@ class autocast:  # noqa: N801 - torch's name
                 return func(*args, **kwargs)
 
         return called
+
+
+@contextmanager
+def recasting() -> Iterator[None]:
+    """Convert parameters again in a `with` block, under `autocast` blocks that may have ended.
+
+    It is for calls that are repeated, in a copy of the context of the first call.
+    """
+    precisions = active_precisions.get()
+    if not precisions:
+        yield
+        return
+    uncached = {key: each and replace(each, cache=None) for key, each in precisions.items()}
+    token = active_precisions.set(uncached)
+    with _lock:
+        BLOCKS.count += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            BLOCKS.count -= 1
+        active_precisions.reset(token)
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:

@@ -71,14 +71,19 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 @validate_call
 def repeat_interleave(
-    input: Tensor, repeats: int | Tensor, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor,
+    repeats: int | Tensor | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
 ) -> Tensor:
     """Repeat each slice along a dimension, next to itself.
 
     Args:
         input: any tensor.
         repeats: the number of repetitions; or a tensor of int32 or int64 with one number for all
-            slices, shape () or (1,), or one per slice.
+            slices, shape () or (1,), or one per slice. If None, `input` has the numbers for the
+            indices 0, 1, ..., which are repeated.
         dim: the dimension; None to repeat the elements of the flattened tensor.
         output_size: the size of the dimension of the result, to check.
 
@@ -87,6 +92,8 @@ def repeat_interleave(
         ShapeError: `repeats` has another shape or a negative number, the result would be too
             large, or its size is not `output_size`.
     """
+    if repeats is None:
+        input, repeats = input._uploaded(np.arange(input.numel())), input
     if dim is None:
         input, dim = input.reshape(-1), 0
     d = existing_dim("repeat_interleave", dim, input.shape)

@@ -16,6 +16,7 @@ from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.dtypes import Number, NumberLike, float64, get_default_dtype, plain, result_type
 from mt_tensor.core.elementwise import OPERANDS, OPERATIONS, check_on_bool, constant, elementwise
+from mt_tensor.core.graph import version_of
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import overlaps, shape_broadcast
 from mt_tensor.core.tensor import Tensor
@@ -57,10 +58,7 @@ def _check_in_place(self: Tensor, *others: Any) -> bool:
 
 
 def _replace(self: TensorT, value: Tensor) -> TensorT:
-    """Overwrite with a tensor of any dtype that broadcasts to this shape, and record the change.
-
-    All recorded in-place changes use this function.
-    """
+    """Overwrite with a tensor of any dtype that broadcasts to this shape, and record the change."""
     recorded = self._check_in_place(value)
     if recorded:
         value = value.to(self.dtype).expand(self.shape)
@@ -75,6 +73,37 @@ def _replace(self: TensorT, value: Tensor) -> TensorT:
         own.bump_version()
     if recorded:
         self._moved_on(value)
+    return self
+
+
+def _store_result(self: TensorT, result: Tensor, *args: Any) -> TensorT:
+    """Overwrite with the result of an operation on old elements, and record the change.
+
+    If the operation has made the result for this call, its node becomes that of this tensor.
+
+    Args:
+        self: the tensor to change.
+        result: a tensor of its shape.
+        *args: the arguments of the operation.
+    """
+    own, node = self._tensor, result._node
+    if (
+        node is None
+        or self._base is not None
+        or result._base is not None
+        or result.dtype is not self.dtype
+        or result.backend is not self.backend
+        or any(result is each for each in args)
+    ):
+        return self._replace(result)
+    if any(data is own for data in node.saved):  # of an elementwise operation on `self`
+        old = self.backend.copy(own, own.layout.contiguous)
+        node.saved = node.ctx = tuple([old if data is own else data for data in node.saved])
+        node.version = version_of(node.saved)
+    self.backend.copy(result._tensor, own)
+    own.bump_version()
+    self._moved_to(node)
+    self._requires_grad = True
     return self
 
 
@@ -99,7 +128,7 @@ def _computed(self: TensorT, name: str, *args: Any, **options: Any) -> TensorT:
             f"a result of shape {result.shape} cannot be stored in place in a tensor of shape "
             f"{self.shape}: write x = ... instead."
         )
-    return self._replace(result)
+    return _store_result(self, result, *args, *options.values())
 
 
 def copy_(self: TensorT, source: Any) -> TensorT:
@@ -171,7 +200,8 @@ def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
             "tensor to change in place."
         )
     if recorded:
-        return self._replace(elementwise(name, self._before_change(), other))
+        old = self if self._base is None else self._before_change()
+        return _store_result(self, elementwise(name, old, other))
     data, second = self._tensor, _without_aliasing(self, other.detach().to(self.dtype))._tensor
     OPERATIONS[name].plans.change(self.backend, (data,), data, second)
     data.bump_version()

@@ -6,7 +6,6 @@ import operator
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from mt_tensor.core.generator import used_blocks
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileError
-from mt_tensor.mixed_precision.precision import active_precisions
+from mt_tensor.mixed_precision.autocast import recasting
 from mt_tensor.programs.arguments import Arguments
 from mt_tensor.programs.buffers import BufferTable
 from mt_tensor.programs.comparison import incomparable_in
@@ -91,17 +90,11 @@ class Capture:
         recorder.drawn.update(dict.fromkeys(self.snapshot.generators, 0))
         states = {each: (each.numpy, used_blocks(each.numpy)) for each in recorder.drawn}
         others = _states_of_other_generators()
-        uncached = {
-            device: None if each is None else replace(each, cache=None)
-            for device, each in active_precisions.get().items()
-        }
         self.snapshot.forget_gradients()
-        cached = active_precisions.set(uncached)  # to record the conversions of autocast, too
-        try:
-            with recorder, recorder.numbers.watched(), _boundaries(given) as variables:
+        try:  # conversions of autocast are recorded, too
+            with recorder, recorder.numbers.watched(), _boundaries(given) as variables, recasting():
                 result = self.function(*given.args, **given.kwargs)
         finally:
-            active_precisions.reset(cached)
             self.snapshot.find_gradients()
         self._check_randomness(recorder, states, others)
         code = ReplayWriter(recorder, self.snapshot, given, self.rebound)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff import NoGradientError, enable_grad, no_grad
+from mt_autodiff import NoGradientError, enable_grad
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
@@ -203,8 +203,8 @@ def _custom_view() -> InPlaceError:
 
 def _before_change(self: Tensor) -> Tensor:
     """Return a copy of the tensor before a change, for gradients to read."""
-    with no_grad():
-        old = self.clone()
+    data = self._tensor
+    old = self._with(self.backend.copy(data, data.layout.contiguous))
     if self.requires_grad:
         old._node, old._requires_grad = self._node, True
     return old

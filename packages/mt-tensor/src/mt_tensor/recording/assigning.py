@@ -11,8 +11,13 @@ from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
 
 
 def data(self: Tensor) -> Tensor:
-    """A tensor with the same memory and no history; assigning to it replaces the elements."""
-    return self.detach()
+    """A tensor with the same memory and no history; assigning to it replaces the elements.
+
+    As in torch, changes through it are not detected by operations that have saved the tensor.
+    """
+    data = self._tensor.with_layout(self._tensor.layout)
+    data._version = [0]  # its own, unlike that of `detach()`
+    return self._with(data)
 
 
 def set_data(self: Tensor, data: Tensor) -> None:

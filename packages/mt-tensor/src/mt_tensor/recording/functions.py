@@ -18,7 +18,7 @@ from typing import Any
 from mt_autodiff import Context, GradientError
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
-from mt_tensor.core.errors import DTypeError
+from mt_tensor.core.errors import DTypeError, InPlaceError
 from mt_tensor.core.extensions import ACTIVE
 from mt_tensor.core.graph import Node, changed_in_place, new_node, record, version_of
 from mt_tensor.core.layout import Layout
@@ -90,6 +90,7 @@ class Function:
         ctx: TensorContext = object.__new__(TensorContext)
         ctx.needs_input_grad = needs
         ctx.saved_values = ()
+        inputs = variables_of(args, needs)  # before forward changes an argument
         recording.set(False)
         try:
             if ACTIVE.count:
@@ -101,6 +102,9 @@ class Function:
         if isinstance(returned, Tensor):
             if True not in needs:
                 return with_base(returned, args)
+            dirty: Any = getattr(ctx, "_dirty", None)
+            if dirty is returned:
+                return changed(dirty, cls, ctx, inputs)
             result = unaliased(returned, args)
             if not result.dtype.is_floating_point:
                 if is_constant(ctx, returned):
@@ -110,7 +114,7 @@ class Function:
                     "gradient; call detach() on its inputs, or ctx.mark_non_differentiable(result)."
                 )
             if not is_constant(ctx, returned):
-                record(result, cls, cls.__name__, variables_of(args, needs), ctx)
+                record(result, cls, cls.__name__, inputs, ctx)
             return with_base(result, args)
         return record_several(cls, ctx, returned, args, needs)  # type: ignore[no-any-return]
 
@@ -139,9 +143,10 @@ class Function:
 class TensorContext(Context):
     """A context that detects in-place changes of the tensors that it has saved."""
 
-    __slots__ = ("_constant", "_materialize", "_results", "_version")
+    __slots__ = ("_constant", "_dirty", "_materialize", "_results", "_version")
 
     _constant: tuple[Any, ...]  # results marked as not differentiable
+    _dirty: Tensor  # the argument that forward changes in place and returns
     _materialize: bool
     _results: list[Layout]  # layouts of the results, if there are several
 
@@ -166,6 +171,10 @@ class TensorContext(Context):
         """Mark results of forward as constants, which do not require grad."""
         self._constant = results
 
+    def mark_dirty(self, changed: Tensor) -> None:
+        """Mark the argument that forward has changed in place, and returns as its only result."""
+        self._dirty = changed
+
     def set_materialize_grads(self, value: bool) -> None:
         """Set whether backward gets zeros, and not None, for a result without gradient."""
         self._materialize = value
@@ -174,6 +183,23 @@ class TensorContext(Context):
 def variables_of(args: tuple[Any, ...], needs: tuple[bool, ...]) -> list[Any]:
     """Return the graph's variables of the arguments that need a gradient."""
     return [arg.variable for arg, need in zip(args, needs, strict=True) if need]
+
+
+def changed(result: Tensor, function: type[Function], ctx: Any, inputs: list[Any]) -> Tensor:
+    """Record an argument that forward has changed in place, and return it.
+
+    Raises:
+        InPlaceError: it is a leaf that requires grad, or a view.
+    """
+    if result._base is not None or any(each is result for each in inputs):
+        raise InPlaceError(
+            f"{function.__name__} changed in place a view, or a leaf that requires grad: pass a "
+            "clone()."
+        )
+    layout, backend = result._tensor.layout, result.backend
+    result._moved_to(new_node(function, function.__name__, inputs, ctx, layout, backend))
+    result._requires_grad = True
+    return result
 
 
 def is_constant(ctx: TensorContext, result: Tensor) -> bool:

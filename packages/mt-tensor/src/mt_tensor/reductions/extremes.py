@@ -56,7 +56,9 @@ class SharedByEqual(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         x, value = ctx.saved_tensors
         is_equal = _equals(x, value)
-        return is_equal * (grad / is_equal.sum(ctx.dims, keepdim=True)), None, None
+        # Counted in float32 at least: there may be more equal elements than float16 can count.
+        count = is_equal.sum(ctx.dims, keepdim=True, dtype=grad.dtype.computed)
+        return is_equal * (grad / count).to(grad.dtype), None, None
 
 
 def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:

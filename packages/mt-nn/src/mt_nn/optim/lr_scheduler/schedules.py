@@ -162,7 +162,8 @@ class LinearLR(DeclaredLR, FactorLR):
         if self.last_epoch > self.total_iters:
             return 1.0
         rise = self.end_factor - self.start_factor
-        return 1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
+        last = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        return max(1.0 + rise / last, 0.0)  # rounding must not make a last factor of 0 negative
 
 
 class PolynomialLR(DeclaredLR, FactorLR):

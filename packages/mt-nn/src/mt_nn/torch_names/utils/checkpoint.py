@@ -1,0 +1,3 @@
+"""`torch.utils.checkpoint`: recompute activations in backward instead of keeping them."""
+
+from mt_tensor.autograd.checkpointing import *

@@ -1,0 +1,70 @@
+"""Calls of modules with other parameters, as functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mt_operators
+from mt_nn.core.module import Module
+from mt_nn.errors import InputError
+from mt_tensor import Tensor
+
+__all__ = ["functional_call"]
+
+
+def functional_call(
+    module: Module,
+    parameters_and_buffers: Mapping[str, Tensor] | Sequence[Mapping[str, Tensor]],
+    args: Any = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other tensors in place of its parameters and buffers.
+
+    The result is a function of these tensors, which may have been computed: so an inner training
+    step can be differentiated.
+
+    Args:
+        module: the module; it is changed during the call only.
+        parameters_and_buffers: tensors by the names of `named_parameters()` and `named_buffers()`;
+            or several such dictionaries.
+        args: the argument, or a tuple of several.
+        kwargs: keyword arguments.
+        tie_weights: whether a shared parameter is replaced under all its names if it is under one.
+        strict: whether all names must be given.
+
+    Raises:
+        InputError: there is no parameter or buffer of a name, or with `strict` one is missing.
+    """
+    many = isinstance(parameters_and_buffers, Mapping)
+    parts = [parameters_and_buffers] if many else parameters_and_buffers
+    given: dict[str, Any] = {name: value for part in parts for name, value in part.items()}  # type: ignore[union-attr]
+    places: dict[str, tuple[dict[str, Any], str]] = {
+        f"{path}.{name}" if path else name: (holders, name)
+        for path, each in module.named_modules()
+        for holders in (each._parameters, each._buffers)
+        for name in holders
+    }
+    wrong = given.keys() ^ places.keys() if strict else given.keys() - places.keys()
+    if wrong:
+        raise InputError(
+            f"functional_call() of {type(module).__name__}: unexpected or missing names "
+            f"{sorted(wrong)}."
+        )
+    tied = {id(places[name][0][name.rpartition(".")[2]]): value for name, value in given.items()}
+    replaced: list[tuple[Any, str, Any]] = []
+    try:
+        for path, (holders, name) in places.items():
+            holder = holders[name]
+            value = given.get(path, tied.get(id(holder)) if tie_weights else None)
+            if value is not None:
+                replaced.append((holders, name, holder))
+                is_buffer = isinstance(holder, mt_operators.Buffer)
+                holders[name] = mt_operators.Buffer(value) if is_buffer else value
+        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+    finally:
+        for holders, name, holder in replaced:
+            holders[name] = holder

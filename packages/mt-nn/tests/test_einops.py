@@ -1,0 +1,67 @@
+"""The layers of einops are modules; torch's are the oracle where it is installed."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+
+pytest.importorskip("einops")
+
+from einops import rearrange, reduce
+
+from mt_nn.layers.einops import EinMix, Rearrange, Reduce
+
+X = np.random.default_rng(0).standard_normal((2, 1, 4, 6)).astype(np.float32)
+PATCHES = "b c (h p1) (w p2) -> b (h w) (p1 p2 c)"
+
+
+def test_patches_of_pictures() -> None:
+    model = nn.Sequential(
+        Rearrange(PATCHES, p1=2, p2=3), nn.Linear(6, 5), Reduce("b n d -> b d", "max")
+    )
+    scores = copy.deepcopy(model)(mt.tensor(X))
+    flat = model[1](mt.tensor(rearrange(X, PATCHES, p1=2, p2=3)))
+    np.testing.assert_array_equal(scores.detach().numpy(), flat.detach().numpy().max(1))
+    assert list(model.state_dict()) == ["1.weight", "1.bias"]
+    assert repr(model[0]) == f"Rearrange({PATCHES!r}, p1=2, p2=3)"
+    np.testing.assert_allclose(
+        Reduce("b c (h 2) w -> b c h w", "mean")(mt.tensor(X)).numpy(),
+        reduce(X, "b c (h 2) w -> b c h w", "mean"),
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "options"),
+    [
+        ("b c h w -> b c h d", {"weight_shape": "w d", "bias_shape": "d", "w": 6, "d": 3}),
+        ("b c (h g) w -> b (h d) g", {"weight_shape": "c w d", "c": 1, "w": 6, "d": 2, "g": 2}),
+    ],
+)
+def test_einmix_like_torch(pattern: str, options: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    from einops.layers.torch import EinMix as Theirs
+
+    ours, theirs = EinMix(pattern, **options), Theirs(pattern, **options)
+    assert {name: tuple(p.shape) for name, p in ours.named_parameters()} == {
+        name: tuple(p.shape) for name, p in theirs.named_parameters()
+    }
+    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        mine.data.copy_(mt.from_numpy(other.detach().numpy()))
+    found, expected = ours(mt.tensor(X)), theirs(torch.tensor(X))
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-5)
+    found.sum().backward()
+    assert all(p.grad is not None for p in ours.parameters())
+
+
+def test_einmix_draws_within_bounds() -> None:
+    mix = EinMix("b c h w -> b c h d", weight_shape="w d", bias_shape="d", w=6, d=50)
+    assert mix(mt.tensor(X)).shape == (2, 1, 4, 50)
+    bound = (3 / 6) ** 0.5
+    assert 0.8 * bound < mix.weight.abs().max().item() <= bound
+    assert mix.bias is not None
+    assert mix.bias.abs().max().item() > 0

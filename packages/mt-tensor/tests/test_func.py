@@ -1,0 +1,168 @@
+"""`autograd.func`: compared with `torch.func` where torch is installed, and with formulas."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.autograd import func
+from mt_tensor.errors import DomainError, ShapeError
+
+X = np.array([[0.3, -0.8], [1.2, 0.4], [0.9, -0.5]])
+V = np.array([0.7, -0.2])
+
+
+def loss(w: Any, x: Any, y: Any) -> Any:
+    return ((x @ w["v"]).tanh() * w["s"] - y).square().sum()
+
+
+def weights(library: Any) -> dict[str, Any]:
+    return {"v": tensor(library, V), "s": tensor(library, np.array(1.5))}
+
+
+def tensor(library: Any, values: Any) -> Any:
+    return library.tensor(values.tolist(), dtype=library.float64)
+
+
+CASES: dict[str, Callable[[Any, Any], Any]] = {
+    "grad": lambda t, f: f.grad(lambda x: (x * x).sin().sum())(tensor(t, X)),
+    "grad of a dictionary": lambda t, f: f.grad(loss)(weights(t), tensor(t, X), tensor(t, X[:, 0])),
+    "grad of two arguments": lambda t, f: f.grad(lambda x, y: (x * y).sum(), (0, 1))(
+        tensor(t, V), tensor(t, X[0])
+    ),
+    "grad of the last argument": lambda t, f: f.grad(lambda x, y: (x * y).sum(), -1)(
+        tensor(t, V), tensor(t, X[0])
+    ),
+    "grad with an unused argument": lambda t, f: f.grad(lambda x, y: (y * 1).sum())(
+        tensor(t, V), tensor(t, V)
+    ),
+    "grad with other results": lambda t, f: f.grad(
+        lambda x: ((x * x).sum(), {"double": x * 2}), has_aux=True
+    )(tensor(t, V)),
+    "grad and value": lambda t, f: f.grad_and_value(lambda x: (x**3).sum())(tensor(t, V)),
+    "grad and value with other results": lambda t, f: f.grad_and_value(
+        lambda x: ((x**3).sum(), x), has_aux=True
+    )(tensor(t, V)),
+    "third derivative": lambda t, f: f.grad(f.grad(f.grad(lambda x: x.sin() * x)))(
+        tensor(t, np.array(0.4))
+    ),
+    "grad of a function of the outer argument": lambda t, f: f.grad(
+        lambda x: (f.grad(lambda y: (x * y**2).sum())(x.sin()) * x).sum()
+    )(tensor(t, V)),
+    "jacrev": lambda t, f: f.jacrev(lambda x: x.outer(x).sum(0))(tensor(t, V)),
+    "jacrev of containers": lambda t, f: f.jacrev(lambda w: {"p": w["v"] * w["s"], "q": (w["s"],)})(
+        weights(t)
+    ),
+    "jacrev of nothing": lambda t, f: f.jacrev(lambda x: x[:0])(tensor(t, V)),
+    "hessian": lambda t, f: f.hessian(lambda x: (x.prod() * x).sum())(tensor(t, V)),
+    "hessian of two arguments": lambda t, f: f.hessian(lambda x, y: (x * y**2).sum(), (0, 1))(
+        tensor(t, V), tensor(t, X[0])
+    ),
+    "vmap": lambda t, f: f.vmap(t.dot)(tensor(t, X), tensor(t, X)),
+    "vmap over another dimension": lambda t, f: f.vmap(lambda x, y: x.sum() * y, (1, None), 1)(
+        tensor(t, X), tensor(t, V)
+    ),
+    "vmap of nested arguments": lambda t, f: f.vmap(
+        lambda w, pair: (w["a"] * pair[0], pair[1] * w["a"].sum()),
+        ({"a": 0, "b": None}, (0, None)),
+        (0, 1),
+    )({"a": tensor(t, X), "b": 3}, (tensor(t, X), tensor(t, V))),
+    "vmap of one tensor in two ways": lambda t, f: f.vmap(lambda x, y: x @ y.T, (0, None))(
+        *[tensor(t, X)] * 2
+    ),
+    "gradients of samples": lambda t, f: f.vmap(f.grad(loss), in_dims=(None, 0, 0))(
+        weights(t), tensor(t, X), tensor(t, X[:, 0])
+    ),
+    "batched Jacobians": lambda t, f: f.vmap(f.jacrev(lambda x: x.sin() * x.sum()))(tensor(t, X)),
+    "differentiated vmap": lambda t, f: f.grad(lambda x: f.vmap(t.dot)(x, x).square().sum())(
+        tensor(t, X)
+    ),
+}
+
+
+def plain(value: Any) -> Any:
+    """Return containers of arrays."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    return np.array(value.tolist()).reshape(tuple(value.shape))
+
+
+def assert_close(found: Any, expected: Any) -> None:
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key in expected:
+            assert_close(found[key], expected[key])
+    elif isinstance(expected, list):
+        for each, other in zip(found, expected, strict=True):
+            assert_close(each, other)
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch.func.hessian
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_results_are_those_of_torch(case: Callable[[Any, Any], Any]) -> None:
+    torch = pytest.importorskip("torch")
+    assert_close(plain(case(mt, func)), plain(case(torch, torch.func)))
+
+
+def test_vjp_differentiates_every_argument() -> None:
+    x, y = tensor(mt, X), tensor(mt, V)
+    value, product = func.vjp(lambda x, y: x @ y, x, y)
+    cotangent = tensor(mt, np.array([1.0, 2.0, -1.0]))
+    of_x, of_y = product(cotangent)
+    np.testing.assert_allclose(value, X @ V)
+    np.testing.assert_allclose(of_x, np.outer([1.0, 2.0, -1.0], V))
+    np.testing.assert_allclose(of_y, X.T @ [1.0, 2.0, -1.0])
+    value, product, rest = func.vjp(lambda x: (x * 2, "aux"), y, has_aux=True)
+    assert (rest, len(product(y))) == ("aux", 1)
+
+
+def test_per_sample_gradients_add_up_to_the_gradient() -> None:
+    w, x, y = weights(mt), tensor(mt, X), tensor(mt, X[:, 0])
+    each = func.vmap(func.grad(loss), in_dims=(None, 0, 0))(w, x, y)
+    whole = func.grad(loss)(w, x, y)
+    for name in w:
+        np.testing.assert_allclose(each[name].sum(0), whole[name], rtol=1e-12)
+
+
+def test_gradients_depend_on_what_the_function_reads() -> None:
+    w = mt.tensor(3.0, requires_grad=True)
+    x = mt.tensor(2.0)
+    gradient = func.grad(lambda x: x * x * w)(x)
+    gradient.backward()
+    assert (gradient.item(), w.grad) == (12.0, mt.tensor(4.0))
+    assert not func.grad(lambda x: x * x)(x).requires_grad
+    assert x.grad is None
+    leaf = mt.tensor(2.0, requires_grad=True)
+    func.grad(lambda x: x**3)(leaf).backward()
+    assert leaf.grad == mt.tensor(12.0)
+    with mt.no_grad():
+        assert not func.grad(lambda x: x * w)(x).requires_grad
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (func.grad(lambda x: x * 2), ShapeError, "returns a single number"),
+        (func.grad(lambda x: x.sum(), 1), DomainError, "argnums is 1, but 1 argument"),
+        (func.grad(lambda _: 1), TypeError, "takes tensors; 1 of type int"),
+        (lambda _: func.grad(lambda x: x)(3), TypeError, "takes tensors; 3 of type int"),
+        (func.vmap(lambda x: x, (0, 0)), DomainError, "for 1 argument"),
+        (lambda x: func.vmap(mt.add)(x, x[:1]), ShapeError, r"\[1, 2\] were given"),
+        (func.vmap(lambda x: x, None), ShapeError, r"\[\] were given"),
+        (lambda x: func.vmap(lambda x: x)(x[:0]), ShapeError, r"\[0\] were given"),
+        (func.vmap(lambda _: 1), TypeError, "vmap.. takes tensors"),
+    ],
+    ids=["not a number", "no such argument", "constant result", "number", "dimensions",
+         "different sizes", "no slices", "empty", "no tensors"],
+)  # fmt: skip
+def test_wrong_arguments_raise_errors(
+    call: Callable[[Any], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call(tensor(mt, V))
