@@ -213,7 +213,7 @@ class Distribution:
 
     def _check(self, constraint: Constraint, name: str, given: Tensor) -> None:
         """Raise InputError unless a tensor satisfies a constraint, if that is checked."""
-        if self._validates and not constraint.check(given).all():
+        if self._validates and not constraint.check(given.detach()).all():
             self._refuse(constraint, f"as {name}", given)
 
     def _refuse(self, constraint: Constraint, where: str, given: object) -> None:
