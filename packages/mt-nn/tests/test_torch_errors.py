@@ -177,6 +177,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "a value that is no class": lambda lib: lib.distributions.Categorical(lib.ones(2)).log_prob(
         lib.tensor(2)
     ),
+    "a negative concentration": lambda lib: lib.distributions.Gamma(-1.0, 1.0),
+    "a matrix that is not positive definite": lambda lib: lib.distributions.MultivariateNormal(
+        lib.zeros(2), -lib.eye(2)
+    ),
+    "a value outside of the support": lambda lib: lib.distributions.Beta(1.0, 1.0).log_prob(
+        lib.tensor(2.0)
+    ),
+    "an entropy without a formula": lambda lib: lib.distributions.Poisson(1.0).entropy(),
     "divergence of different kinds": lambda lib: lib.distributions.kl_divergence(
         lib.distributions.Normal(0.0, 1.0), lib.distributions.Bernoulli(0.5)
     ),

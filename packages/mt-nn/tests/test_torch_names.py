@@ -58,6 +58,7 @@ IMPORTS = [
     "from {}.autograd.functional import jacobian",
     "from {}.distributions import Normal, kl_divergence",
     "from {}.distributions.categorical import Categorical",
+    "from {}.distributions.relaxed_categorical import RelaxedOneHotCategorical",
     "from {}.testing import assert_close",
     "from {}.random import fork_rng, seed",
     "from {}.backends import cudnn; cudnn.benchmark = True",

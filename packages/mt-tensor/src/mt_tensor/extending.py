@@ -98,5 +98,9 @@ from mt_tensor.recording.hooks import RemovableHandle as RemovableHandle
 from mt_tensor.core.graph import Node as Node
 
 # Random numbers, besides `Generator` and `manual_seed`.
-from mt_tensor.core.generator import numbers_of as numbers_of, use_generator as use_generator
+from mt_tensor.core.generator import (
+    drawing as drawing,
+    numbers_of as numbers_of,
+    use_generator as use_generator,
+)
 from mt_tensor.randomness.state import fork_rng as fork_rng, generator as generator, seed as seed

@@ -1,0 +1,227 @@
+"""Distributions of zeros and ones, classes and counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+import mt_tensor as mt
+from mt_nn.distributions import constraints
+from mt_nn.distributions.constraints import Constraint
+from mt_nn.distributions.distribution import Distribution, clamped, drawn_on_host
+from mt_nn.errors import SettingError
+from mt_nn.functional import binary_cross_entropy_with_logits, one_hot
+from mt_tensor import Tensor
+from mt_tensor.extending import Shape, shape_broadcast, size_of
+
+
+class Choices(Distribution):
+    """Base class of distributions with probabilities or logits."""
+
+    probs: Tensor
+    logits: Tensor
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if (probs is None) == (logits is None):
+            raise SettingError(f"{type(self).__name__} takes either probs or logits.")
+        given = {"logits": logits} if probs is None else {"probs": probs}
+        super().__init__(validate_args, **given)
+        self._complete(probs is None)
+
+    def _complete(self, has_logits: bool) -> None:
+        """Compute `probs` from `logits`, or otherwise `logits` from `probs`."""
+        raise NotImplementedError
+
+
+# --- Zeros and ones -------------------------------------------------------------------------------
+
+
+class Chances(Choices):
+    """Base class of distributions with a probability of 1."""
+
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def _complete(self, has_logits: bool) -> None:
+        if has_logits:
+            self.probs = self.logits.sigmoid()
+        else:
+            self.logits = clamped(self.probs).logit()
+
+
+def _log_probability(d: Any, x: Tensor) -> Any:
+    logits, values = mt.broadcast_tensors(d.logits, x.to(d.logits.dtype))
+    return -binary_cross_entropy_with_logits(logits, values, reduction="none")
+
+
+class Bernoulli(Chances):
+    """The distribution of 1 with a probability, and otherwise 0.
+
+    >>> from mt_tensor import tensor
+    >>> Bernoulli(probs=tensor([0.25])).log_prob(tensor([1.0])).exp()
+    tensor([0.2500])
+
+    Args:
+        probs: the probabilities of 1, a tensor or a number.
+        logits: the log-odds instead, log(p / (1 - p)).
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a probability is not between 0 and 1.
+    """
+
+    support = constraints.boolean
+    formulas: ClassVar = {
+        "sample": lambda d, shape: mt.bernoulli(d.probs.expand(shape)),
+        "mean": lambda d: d.probs,
+        "mode": lambda d: (d.probs > 0.5).to(d.probs.dtype).masked_fill(d.probs == 0.5, math.nan),
+        "variance": lambda d: d.probs * (1.0 - d.probs),
+        "log_prob": _log_probability,
+        "entropy": lambda d: binary_cross_entropy_with_logits(d.logits, d.probs, reduction="none"),
+    }
+
+
+# --- Classes --------------------------------------------------------------------------------------
+
+
+class Classes(Choices):
+    """Base class of distributions with probabilities of classes."""
+
+    arg_constraints: ClassVar = {
+        "probs": constraints.weights,
+        "logits": constraints.vectors(constraints.real),
+    }
+
+    def _complete(self, has_logits: bool) -> None:
+        if has_logits:
+            self.probs = self.logits.softmax(-1)
+            self.logits = self.logits - self.logits.logsumexp(-1, keepdim=True)
+        else:
+            self.probs = self.probs / self.probs.sum(-1, keepdim=True)
+            self.logits = clamped(self.probs).log()
+
+
+def _draw_classes(d: Any, shape: Shape) -> Any:
+    rows = d.probs.reshape(-1, d.probs.shape[-1])
+    count = size_of(shape[: len(shape) - len(d.batch_shape)])
+    if not count or not rows.shape[0]:
+        return d.probs.new_empty(shape, dtype="int64")
+    return mt.multinomial(rows, count, replacement=True).T.reshape(shape)
+
+
+def _log_probability_of_class(d: Any, x: Tensor) -> Any:
+    shape = shape_broadcast(x.shape, d.batch_shape)
+    rows = d.logits.expand(*shape, d.logits.shape[-1])
+    return mt.gather(rows, -1, x.long().expand(shape).unsqueeze(-1)).squeeze(-1)
+
+
+def _entropy(d: Any) -> Any:
+    finite = d.logits.clamp(min=mt.finfo(d.logits.dtype).min)  # 0 log 0 is 0
+    return -(finite * d.probs).sum(-1)
+
+
+class Categorical(Classes):
+    """A distribution over classes, which are numbered from 0.
+
+    >>> from mt_tensor import tensor
+    >>> Categorical(tensor([1.0, 3.0])).probs
+    tensor([0.2500, 0.7500])
+
+    Args:
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: there are no classes, or probabilities are negative or all zero.
+    """
+
+    formulas: ClassVar = {
+        "sample": _draw_classes,
+        "mean": lambda d: d.probs.new_full(d.batch_shape, math.nan),
+        "mode": lambda d: d.probs.argmax(-1),
+        "variance": lambda d: d.probs.new_full(d.batch_shape, math.nan),
+        "log_prob": _log_probability_of_class,
+        "entropy": _entropy,
+    }
+
+    @property
+    def support(self) -> Constraint:
+        """The indices of the classes."""
+        return constraints.integers_below(self._sizes[0])
+
+
+def _vectors(d: Any, classes: Tensor) -> Any:
+    return one_hot(classes, d.event_shape[0]).to(d.probs.dtype)
+
+
+class OneHotCategorical(Classes):
+    """A distribution over classes, each of which is a vector with a single 1.
+
+    >>> from mt_tensor import tensor
+    >>> OneHotCategorical(tensor([1.0, 3.0])).mode
+    tensor([0., 1.])
+
+    Args:
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: there are no classes, or probabilities are negative or all zero.
+    """
+
+    support = constraints.one_hot
+    formulas: ClassVar = {
+        "sample": lambda d, shape: _vectors(d, _draw_classes(d, shape[:-1])),
+        "mean": lambda d: d.probs,
+        "mode": lambda d: _vectors(d, d.probs.argmax(-1)),
+        "variance": lambda d: d.probs * (1.0 - d.probs),
+        "log_prob": lambda d, x: _log_probability_of_class(d, x.argmax(-1)),
+        "entropy": _entropy,
+    }
+
+
+# --- Counts ---------------------------------------------------------------------------------------
+
+
+def _log_probability_of_count(d: Any, x: Tensor) -> Any:
+    counts = x.to(d.rate.dtype)
+    return counts.xlogy(d.rate) - d.rate - (counts + 1.0).lgamma()
+
+
+class Poisson(Distribution):
+    """The distribution of the number of events that occur with a constant rate.
+
+    The probability of k is `rate**k exp(-rate) / k!`.
+
+    >>> Poisson(3.5).mode
+    tensor(3.)
+
+    Args:
+        rate: the mean numbers of events, a tensor or a number.
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        InputError: a rate is negative.
+    """
+
+    rate: Tensor
+    arg_constraints: ClassVar = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+    formulas: ClassVar = {
+        "sample": lambda d, shape: drawn_on_host(np.random.Generator.poisson, d.rate, shape),
+        "mean": lambda d: d.rate,
+        "mode": lambda d: d.rate.floor(),
+        "variance": lambda d: d.rate,
+        "log_prob": _log_probability_of_count,
+    }
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        super().__init__(validate_args, rate=rate)

@@ -1,0 +1,106 @@
+"""Continuous relaxations of Bernoulli and OneHotCategorical, whose samples have derivatives.
+
+The index of the largest of logits with added Gumbel noise is a sample of the classes. A relaxed
+sample is the softmax of the sums divided by a temperature; for one near 0, it is almost one-hot
+(Maddison, Mnih and Teh, The Concrete Distribution, 2017; Jang, Gu and Poole, Categorical
+Reparameterization with Gumbel-Softmax, 2017).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from mt_nn.distributions.constraints import positive, simplex, unit_interval
+from mt_nn.distributions.discrete import Chances, Choices, Classes
+from mt_nn.distributions.distribution import Distribution, inside, uniform
+from mt_tensor import Tensor
+from mt_tensor.extending import Shape
+
+
+class _Relaxed(Choices):
+    """Base class of relaxations, which have a temperature."""
+
+    temperature: Tensor
+    has_rsample = True
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(probs, logits, validate_args)
+        given = {"probs": self.probs, "logits": self.logits, "temperature": temperature}
+        Distribution.__init__(self, validate_args, **given)
+
+
+def _draw_share(d: Any, shape: Shape) -> Any:
+    noise = uniform(d.probs, shape).logit()
+    return inside(((d.logits + noise) / d.temperature).sigmoid())
+
+
+def _log_density_of_share(d: Any, x: Tensor) -> Any:
+    y = inside(x).logit()
+    difference = d.logits - d.temperature * y
+    stretched = y.softplus() + (-y).softplus()  # -log of the derivative of the sigmoid
+    return d.temperature.log() + difference - 2.0 * difference.softplus() + stretched
+
+
+class RelaxedBernoulli(_Relaxed, Chances):
+    """The distribution of `sigmoid((logits + noise) / temperature)` with logistic noise.
+
+    >>> RelaxedBernoulli(0.5, probs=0.25).probs
+    tensor(0.2500)
+
+    Args:
+        temperature: the temperatures, a tensor or a number.
+        probs: the probabilities of 1 at temperature 0, a tensor or a number.
+        logits: the log-odds instead, log(p / (1 - p)).
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a temperature is not positive, or a probability is not between 0 and 1.
+    """
+
+    arg_constraints: ClassVar = {**Chances.arg_constraints, "temperature": positive}
+    support = unit_interval
+    formulas: ClassVar = {"sample": _draw_share, "log_prob": _log_density_of_share}
+
+
+def _draw_shares(d: Any, shape: Shape) -> Any:
+    noise = -(-uniform(d.probs, shape).log()).log()
+    return inside(((d.logits + noise) / d.temperature.unsqueeze(-1)).softmax(-1))
+
+
+def _log_density_of_shares(d: Any, x: Tensor) -> Any:
+    logs, others = inside(x).log(), d.event_shape[0] - 1
+    scores = (d.logits - d.temperature.unsqueeze(-1) * logs).log_softmax(-1)
+    scale = math.lgamma(others + 1) + others * d.temperature.log()
+    return (scores - logs).sum(-1) + scale
+
+
+class RelaxedOneHotCategorical(_Relaxed, Classes):
+    """The distribution of `softmax((logits + noise) / temperature)` with Gumbel noise.
+
+    >>> from mt_tensor import tensor
+    >>> RelaxedOneHotCategorical(0.5, tensor([1.0, 3.0])).probs
+    tensor([0.2500, 0.7500])
+
+    Args:
+        temperature: the temperatures, a tensor or a number.
+        probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
+        logits: unnormalized log-probabilities instead.
+        validate_args: whether to check parameters and values, which waits for the device.
+
+    Raises:
+        SettingError: neither or both of `probs` and `logits` are given.
+        InputError: a temperature is not positive, there are no classes, or probabilities are
+            negative or all zero.
+    """
+
+    arg_constraints: ClassVar = {**Classes.arg_constraints, "temperature": positive}
+    support = simplex
+    formulas: ClassVar = {"sample": _draw_shares, "log_prob": _log_density_of_shares}

@@ -1,0 +1,3 @@
+"""`torch.distributions.beta`."""
+
+from mt_nn.distributions import *

@@ -1,0 +1,3 @@
+"""`torch.distributions.cauchy`."""
+
+from mt_nn.distributions import *

@@ -1,0 +1,3 @@
+"""`torch.distributions.dirichlet`."""
+
+from mt_nn.distributions import *

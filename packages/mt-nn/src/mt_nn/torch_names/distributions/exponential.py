@@ -1,0 +1,3 @@
+"""`torch.distributions.exponential`."""
+
+from mt_nn.distributions import *

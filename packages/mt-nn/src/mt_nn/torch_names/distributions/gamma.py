@@ -1,0 +1,3 @@
+"""`torch.distributions.gamma`."""
+
+from mt_nn.distributions import *

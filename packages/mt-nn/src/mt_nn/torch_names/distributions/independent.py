@@ -1,0 +1,3 @@
+"""`torch.distributions.independent`."""
+
+from mt_nn.distributions import *

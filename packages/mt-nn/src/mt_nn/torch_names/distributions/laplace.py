@@ -1,0 +1,3 @@
+"""`torch.distributions.laplace`."""
+
+from mt_nn.distributions import *

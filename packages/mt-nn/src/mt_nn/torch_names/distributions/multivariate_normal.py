@@ -1,0 +1,3 @@
+"""`torch.distributions.multivariate_normal`."""
+
+from mt_nn.distributions import *

@@ -1,0 +1,3 @@
+"""`torch.distributions.poisson`."""
+
+from mt_nn.distributions import *

@@ -1,0 +1,3 @@
+"""`torch.distributions.relaxed_categorical`."""
+
+from mt_nn.distributions import *

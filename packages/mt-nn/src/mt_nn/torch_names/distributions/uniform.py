@@ -1,0 +1,3 @@
+"""`torch.distributions.uniform`."""
+
+from mt_nn.distributions import *
