@@ -155,8 +155,12 @@ def test_no_module_is_imported_by_what_it_imports(stage: Stage) -> None:
         pytest.fail(" is imported by ".join(error.args[1]))
 
 
-UNKNOWN = ("Variable", "Lazy")
-"""Prefixes of the names of a protocol, and of layers with another signature for type checkers."""
+UNKNOWN = (
+    *("Variable", "Lazy"),
+    *("inspection.tensorboard.SummaryWriter", "inspection.torch_profiler.Profiler"),
+)
+"""Prefixes of the names of a protocol, of layers with another signature for type checkers, and of
+classes whose constructor is another library's or that of `Enum`."""
 
 
 @pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)

@@ -92,6 +92,6 @@ def test_invalid_input_leaves_a_layer_lazy() -> None:
     with pytest.raises(nn.SettingError, match="stride"):
         nn.LazyConv2d(3, 2, stride=0)
     with pytest.raises(TypeError, match="too many positional arguments"):
-        nn.LazyLinear(2, True, 5)  # type: ignore[call-arg]
+        nn.LazyLinear(2, True, None, None, 5)  # type: ignore[call-arg]
     with pytest.raises(nn.InputError, match="1 or more dimensions"):
         nn.LazyLinear(2)(mt.tensor(1.0))

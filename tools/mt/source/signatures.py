@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Class(Protocol):
@@ -37,6 +37,25 @@ def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 def made_with(made: Class) -> str:
     """Return the parameters of the constructor of a class; empty if they cannot be determined."""
+    parameters = _of_constructor(made)
+    marks = made.node.decorator_list if isinstance(made.node, ast.ClassDef) else []
+    is_layer = "takes_device_and_dtype" in map(ast.unparse, marks)
+    return _with_device_and_dtype(parameters) if is_layer and parameters else parameters
+
+
+def _with_device_and_dtype(parameters: str) -> str:
+    """Add the parameters of `mt_nn.utils.factory` after those that can be given by position."""
+    function: Any = ast.parse(f"def f{parameters}: ...").body[0]
+    given = function.args
+    by_name = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    kept = [(each, default) for each, default in by_name if each.arg not in ("device", "dtype")]
+    given.kwonlyargs, given.kw_defaults = [e for e, _ in kept], [default for _, default in kept]
+    given.args += [ast.arg("device"), ast.arg("dtype")]
+    given.defaults += [ast.Constant(None), ast.Constant(None)]
+    return f"({ast.unparse(given)})"
+
+
+def _of_constructor(made: Class) -> str:
     line = _line_of(made)
     if (declared := _declared(line)) is not None:
         return declared

@@ -52,7 +52,7 @@ CALLS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
 }  # fmt: skip
 """For each operation: the number of valid indices, and a call with one index as a parameter."""
 
-COUNT_FROM_THE_END = ("take", "indexing", "index_put")
+COUNT_FROM_THE_END = ("take", "indexing", "index_put", "index_fill")
 """Operations that support negative indices."""
 
 

@@ -164,23 +164,12 @@ define_real(
     note="1 / x",
 )
 define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
-
-
-def _lower_power(x: float, y: float) -> float:
-    """Return `x ** (y - 1)`, which is finite if `y` is 0, and a square root if `y` is 1.5.
-
-    x ** 0 is 1 for every x, so its derivative is 0: an x for which x ** -1 would be nan or
-    overflow, also in float32, is replaced by 1. Libraries disagree about (-inf) ** 0.5.
-    """
-    base = where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x)
-    root = sqrt(where(y == 1.5, x, 1.0))  # no nan where it is not selected
-    return where(y == 1.5, root, pow(base, y - 1.0))
-
-
 define(
     "pow",
     pow,
-    lambda x, y, out: y * _lower_power(x, y),
+    # x ** 0 is 1 for every x, so its derivative is 0. Replace an x for which x ** -1 would be nan
+    # or overflow, also in float32, by 1.
+    lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x), y - 1.0),
     # The derivative of 0 ** y is 0 for y >= 0: use log(1) instead of the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y; nan for x < 0 unless y is an integer",
