@@ -2,26 +2,29 @@
 
 For each operand, take the diagonal of repeated labels and sum over labels that only it has. Then
 multiply pairs of operands: as matrices if a shared label is summed, else elementwise. This is
-composed of views, products and sums, so it is differentiable to any order.
+composed of views, products and sums, so it is differentiable to any order. The operations are
+planned once for the labels and shapes of a call.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, SupportsIndex
 
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_not_bool
-from mt_tensor.core.dtypes import result_type
+from mt_tensor.core.dtypes import bool_, result_type
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.operands import common_backend, require_tensors
-from mt_tensor.core.strides import normalize_dims
+from mt_tensor.core.strides import Shape, normalize_dims
 from mt_tensor.core.sums import sum
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.views import Permute, reshaped
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
 
@@ -31,16 +34,45 @@ Label = Hashable
 Labels = tuple[Label, ...]
 
 
-class _Operand:
-    """A tensor and the distinct labels of its dimensions."""
+class _Plan:
+    """The operations that compute a contraction; they depend only on labels and shapes.
 
-    def __init__(self, tensor: Tensor, labels: Labels) -> None:
-        self.tensor = tensor
-        self.labels = labels
+    Attributes:
+        steps: for each operation its name, the positions of its operands among the tensors and
+            earlier results, and its setting.
+    """
+
+    def __init__(self, tensors: int) -> None:
+        self.steps: list[tuple[str, tuple[int, ...], Any]] = []
+        self._tensors = tensors
+
+    def add(self, name: str, *operands: int, setting: Any = None) -> int:
+        """Add an operation, and return the position of its result."""
+        self.steps.append((name, operands, setting))
+        return self._tensors + len(self.steps) - 1
+
+
+_OPERATIONS: dict[str, Callable[..., Tensor]] = {
+    "diagonal": lambda dims, x: diagonal(x, 0, *dims),
+    "sum": lambda dims, x: sum(x, dims, dtype=x.dtype),
+    "permute": lambda order, x: Permute.apply(x, order),
+    "reshape": lambda shape, x: reshaped(x, shape),
+    "multiply": lambda _, x, y: x * y,
+    "matmul": lambda _, x, y: matmul(x, y),
+}
+"""What the steps of a plan do."""
+
+
+class _Operand:
+    """A tensor of a plan: its position, and the distinct labels and the sizes of its dimensions."""
+
+    def __init__(self, plan: _Plan, at: int, labels: Labels, shape: Shape) -> None:
+        self.plan, self.at = plan, at
+        self.labels, self.shape = labels, shape
 
     def length(self, label: Label) -> int:
         """Return the size of a dimension, or 1 for a label that the tensor lacks."""
-        return self.tensor.shape[self.labels.index(label)] if label in self.labels else 1
+        return self.shape[self.labels.index(label)] if label in self.labels else 1
 
     def size(self, labels: Sequence[Label]) -> int:
         """Return the product of the sizes of dimensions."""
@@ -51,34 +83,46 @@ class _Operand:
         if not labels:
             return self
         dims = tuple(self.labels.index(label) for label in labels)
-        total = sum(self.tensor, dims, dtype=self.tensor.dtype)
-        return _Operand(total, tuple(label for label in self.labels if label not in labels))
+        kept = tuple(label for label in self.labels if label not in labels)
+        at = self.plan.add("sum", self.at, setting=dims)
+        return _Operand(self.plan, at, kept, tuple(map(self.length, kept)))
 
-    def ordered(self, labels: Sequence[Label]) -> Tensor:
+    def ordered(self, labels: Sequence[Label]) -> _Operand:
         """Return the tensor with its dimensions in the order of `labels`."""
-        return self.tensor.permute(tuple(self.labels.index(label) for label in labels))
+        order = tuple(self.labels.index(label) for label in labels)
+        if order == tuple(range(len(order))):
+            return self
+        at = self.plan.add("permute", self.at, setting=order)
+        return _Operand(self.plan, at, tuple(labels), tuple(map(self.length, labels)))
 
-    def aligned(self, labels: Sequence[Label]) -> Tensor:
-        """Return the tensor with one dimension per label, of size 1 for labels that it lacks."""
+    def reshaped(self, shape: Sequence[int]) -> int:
+        """Return the position of the tensor in another shape."""
+        shape = tuple(shape)
+        return self.at if shape == self.shape else self.plan.add("reshape", self.at, setting=shape)
+
+    def aligned(self, labels: Sequence[Label]) -> int:
+        """Return the position of the tensor with a dimension per label; those it lacks have 1."""
         present = self.ordered([label for label in labels if label in self.labels])
-        return present.reshape(tuple(self.length(label) for label in labels))
+        return present.reshaped([self.length(label) for label in labels])
 
 
-def _without_repeated_labels(name: str, tensor: Tensor, labels: Labels, position: int) -> _Operand:
+def _without_repeated_labels(name: str, operand: _Operand, position: int) -> _Operand:
     """Take the diagonal of dimensions with the same label."""
+    at, labels, shape = operand.at, operand.labels, operand.shape
     for label in [label for label, n in Counter(labels).items() if n > 1]:
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            if tensor.shape[first] != tensor.shape[second]:
+            if shape[first] != shape[second]:
                 raise ShapeError(
                     f"{name}(): operand {position} repeats {label!r}, but its sizes "
-                    f"{tensor.shape[first]} and {tensor.shape[second]} differ."
+                    f"{shape[first]} and {shape[second]} differ."
                 )
-            tensor = diagonal(tensor, 0, first, second)
-            rest = [other for at, other in enumerate(labels) if at not in (first, second)]
-            labels = (*rest, label)
-    return _Operand(tensor, labels)
+            at = operand.plan.add("diagonal", at, setting=(first, second))
+            rest = [place for place in range(len(labels)) if place not in (first, second)]
+            shape = (*(shape[place] for place in rest), shape[first])
+            labels = (*(labels[place] for place in rest), label)
+    return _Operand(operand.plan, at, labels, shape)
 
 
 def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
@@ -92,16 +136,19 @@ def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
     rows = [label for label in a.labels if label not in b.labels]
     columns = [label for label in b.labels if label not in a.labels]
     labels = (*batch, *rows, *columns)
+    lengths = tuple(max(a.length(label), b.length(label)) for label in labels)
     if not summed:
-        return _Operand(a.aligned(labels) * b.aligned(labels), labels)
+        at = a.plan.add("multiply", a.aligned(labels), b.aligned(labels))
+        return _Operand(a.plan, at, labels, lengths)
     left, right = a.ordered([*batch, *rows, *summed]), b.ordered([*batch, *summed, *columns])
-    inner = a.size(summed)
-    matrices = matmul(
-        left.reshape((*(a.length(label) for label in batch), a.size(rows), inner)),
-        right.reshape((*(b.length(label) for label in batch), inner, b.size(columns))),
+    inner, rows_and_columns = a.size(summed), (a.size(rows), b.size(columns))
+    at = a.plan.add(
+        "matmul",
+        left.reshaped((*map(a.length, batch), rows_and_columns[0], inner)),
+        right.reshaped((*map(b.length, batch), inner, rows_and_columns[1])),
     )
-    lengths = (*(a.length(label) for label in rows), *(b.length(label) for label in columns))
-    return _Operand(matrices.reshape((*matrices.shape[: len(batch)], *lengths)), labels)
+    matrices = _Operand(a.plan, at, (), (*lengths[: len(batch)], *rows_and_columns))
+    return _Operand(a.plan, matrices.reshaped(lengths), labels, lengths)
 
 
 def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
@@ -116,9 +163,45 @@ def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
             if label in rest or label in output
         ]
         result = math.prod(max(a.length(label), b.length(label)) for label in kept)
-        return result - a.tensor.numel() - b.tensor.numel()
+        return result - math.prod(a.shape) - math.prod(b.shape)
 
     return min(itertools.combinations(range(len(operands)), 2), key=growth)
+
+
+@functools.lru_cache(1024)
+def _planned(
+    name: str, inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...]
+) -> _Plan:
+    """Return the plan of a contraction; see `contract`."""
+    lengths: dict[Label, int] = {}
+    for position, (shape, labels) in enumerate(zip(shapes, inputs, strict=True)):
+        for label, length in zip(labels, shape, strict=True):
+            if lengths.setdefault(label, length) == 1:
+                lengths[label] = length
+            elif length not in (1, lengths[label]):
+                raise ShapeError(
+                    f"{name}(): operand {position} has size {length} for {label!r}, but another "
+                    f"has {lengths[label]}; only sizes of 1 are broadcast."
+                )
+    plan = _Plan(len(shapes))
+    operands = [
+        _without_repeated_labels(name, _Operand(plan, position, labels, shape), position)
+        for position, (labels, shape) in enumerate(zip(inputs, shapes, strict=True))
+    ]
+    uses = Counter(label for operand in operands for label in operand.labels)
+    operands = [
+        operand.summed([x for x in operand.labels if uses[x] == 1 and x not in output])
+        for operand in operands
+    ]
+    while len(operands) > 1:
+        first, second = _cheapest(operands, output)
+        rest = [operand for at, operand in enumerate(operands) if at not in (first, second)]
+        kept = frozenset((*output, *(label for operand in rest for label in operand.labels)))
+        operands = [*rest, _product(operands[first], operands[second], kept)]
+    operands[0].ordered(output)
+    if not plan.steps:  # the result is a view of the only tensor
+        plan.add("permute", 0, setting=tuple(range(len(output))))
+    return plan
 
 
 def contract(
@@ -136,33 +219,15 @@ def contract(
         ShapeError: dimensions with the same label have different sizes, neither of which is 1.
         DTypeError: the tensors are bool, and there are sums.
     """
-    if any(label not in output for labels in inputs for label in labels):
+    if tensors[0].dtype is bool_ and any(
+        each not in output for labels in inputs for each in labels
+    ):
         check_not_bool(name, tensors[0], "bools cannot be summed; convert with x.long() first")
-    lengths: dict[Label, int] = {}
-    for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True)):
-        for label, length in zip(labels, tensor.shape, strict=True):
-            if lengths.setdefault(label, length) == 1:
-                lengths[label] = length
-            elif length not in (1, lengths[label]):
-                raise ShapeError(
-                    f"{name}(): operand {position} has size {length} for {label!r}, but another "
-                    f"has {lengths[label]}; only sizes of 1 are broadcast."
-                )
-    operands = [
-        _without_repeated_labels(name, tensor, labels, position)
-        for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True))
-    ]
-    uses = Counter(label for operand in operands for label in operand.labels)
-    operands = [
-        operand.summed([x for x in operand.labels if uses[x] == 1 and x not in output])
-        for operand in operands
-    ]
-    while len(operands) > 1:
-        first, second = _cheapest(operands, output)
-        rest = [operand for at, operand in enumerate(operands) if at not in (first, second)]
-        kept = frozenset((*output, *(label for operand in rest for label in operand.labels)))
-        operands = [*rest, _product(operands[first], operands[second], kept)]
-    return operands[0].ordered(output)
+    shapes = tuple([tensor._tensor.layout.shape for tensor in tensors])
+    values = [*tensors]
+    for operation, operands, setting in _planned(name, tuple(inputs), output, shapes).steps:
+        values.append(_OPERATIONS[operation](setting, *[values[at] for at in operands]))
+    return values[-1]
 
 
 def promoted(name: str, *tensors: Tensor) -> list[Tensor]:

@@ -7,12 +7,14 @@ This file parses the equation; `contraction.py` computes the result.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, SupportsIndex
 
 from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import EquationError
 from mt_tensor.products.contraction import Label, Labels, contract, promoted
@@ -21,7 +23,7 @@ from mt_tensor.products.contraction import Label, Labels, contract, promoted
 class _Equation(NamedTuple):
     """A parsed equation: the labels and ellipses of each operand, and of the output if given."""
 
-    inputs: list[Labels]
+    inputs: tuple[Labels, ...]
     output: Labels | None
 
 
@@ -41,11 +43,12 @@ def _letters(text: str, equation: str) -> Labels:
     return tuple(labels)
 
 
+@functools.lru_cache(1024)
 def _parse(equation: str) -> _Equation:
     """Parse an equation such as "ij,jk->ik"."""
     inputs, arrow, output = equation.partition("->")
     return _Equation(
-        [_letters(text, equation) for text in inputs.split(",")],
+        tuple([_letters(text, equation) for text in inputs.split(",")]),
         _letters(output, equation) if arrow else None,
     )
 
@@ -68,7 +71,8 @@ def _parse_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
     read: list[Labels] = [
         tuple(label if label is ... else operator.index(label) for label in x) for x in lists
     ]
-    return _Equation(read[:pairs], read[pairs] if len(args) % 2 else None), list(args[0::2][:pairs])
+    output = read[pairs] if len(args) % 2 else None
+    return _Equation(tuple(read[:pairs]), output), list(args[0::2][:pairs])
 
 
 def _expand_ellipsis(labels: Labels, ndim: int, longest: int) -> Labels:
@@ -81,7 +85,8 @@ def _expand_ellipsis(labels: Labels, ndim: int, longest: int) -> Labels:
     return (*labels[:at], *places, *labels[at + 1 :])
 
 
-def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list[Labels], Labels]:
+@functools.lru_cache(1024)
+def _resolve(equation: _Equation, shapes: Sequence[Shape]) -> tuple[tuple[Labels, ...], Labels]:
     """Return the labels of the operands and of the output, without ellipses."""
     longest = 0
     for position, (labels, shape) in enumerate(zip(equation.inputs, shapes, strict=True)):
@@ -94,10 +99,10 @@ def _resolve(equation: _Equation, shapes: Sequence[Sequence[int]]) -> tuple[list
                 f"{' beside the ellipsis' if ... in labels else ''}, but shape {tuple(shape)}."
             )
         longest = max(longest, len(shape) - named)
-    inputs = [
+    inputs = tuple(
         _expand_ellipsis(labels, len(shape), longest)
         for labels, shape in zip(equation.inputs, shapes, strict=True)
-    ]
+    )
     count = Counter(label for labels in inputs for label in labels)
     if equation.output is None:
         once = sorted(
@@ -151,5 +156,5 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         raise EquationError(
             f"einsum() was given {len(given)} tensor(s) and labels for {len(parsed.inputs)}."
         )
-    inputs, output = _resolve(parsed, [tensor.shape for tensor in given])
+    inputs, output = _resolve(parsed, tuple([tensor._tensor.layout.shape for tensor in given]))
     return contract("einsum", promoted("einsum", *given), inputs, output)
