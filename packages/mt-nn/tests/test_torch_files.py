@@ -207,11 +207,12 @@ def test_training_continues_from_a_checkpoint_of_torch(current: bool) -> None:
 
     def training(library: Any, layers: Any, optim: Any) -> tuple[Any, Any]:
         network = layers.Sequential(layers.Linear(3, 4), layers.Tanh(), layers.Linear(4, 1))
+        network = network.double()
         return network, optim.AdamW(network.parameters(), lr=0.01)
 
     def step(library: Any, network: Any, optimizer: Any) -> float:
         optimizer.zero_grad()
-        loss = network(library.ones(2, 3)).square().sum()
+        loss = network(library.ones(2, 3, dtype=library.float64)).square().sum()
         loss.backward()
         optimizer.step()
         return loss.item()  # type: ignore[no-any-return]
@@ -225,7 +226,7 @@ def test_training_continues_from_a_checkpoint_of_torch(current: bool) -> None:
     for part, state in zip(ours, nn.load(file), strict=True):
         part.load_state_dict(state)
     for _ in range(3):
-        assert step(mt, *ours) == pytest.approx(step(torch, *theirs), rel=1e-5)
+        assert step(mt, *ours) == pytest.approx(step(torch, *theirs), rel=1e-9)
 
 
 # --- Models in several files ----------------------------------------------------------------------

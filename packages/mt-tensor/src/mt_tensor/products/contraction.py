@@ -136,7 +136,8 @@ def _product(a: _Operand, b: _Operand, kept: frozenset[Label]) -> _Operand:
     rows = [label for label in a.labels if label not in b.labels]
     columns = [label for label in b.labels if label not in a.labels]
     labels = (*batch, *rows, *columns)
-    lengths = tuple(max(a.length(label), b.length(label)) for label in labels)
+    pairs = ((a.length(label), b.length(label)) for label in labels)
+    lengths = tuple(second if first == 1 else first for first, second in pairs)
     if not summed:
         at = a.plan.add("multiply", a.aligned(labels), b.aligned(labels))
         return _Operand(a.plan, at, labels, lengths)
