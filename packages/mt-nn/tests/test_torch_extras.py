@@ -26,7 +26,7 @@ def test_old_names() -> None:
     assert x.requires_grad
     assert isinstance(x, torch.autograd.Variable)
     assert not isinstance(1.0, torch.autograd.Variable)
-    (gradient,) = torch.autograd.grad((x * x).sum(), x, only_inputs=True)
+    (gradient,) = torch.autograd.grad((x * x).sum(), x, only_inputs=False)
     assert gradient.tolist() == [2.0, 2.0]
     with pytest.raises(mt.errors.DomainError):
         torch.autograd.grad((x * x).sum(), x, is_grads_batched=True)

@@ -21,7 +21,7 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    only_inputs: bool = True,
+    only_inputs: bool = True,  # noqa: ARG001
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -42,7 +42,7 @@ def grad(
             for an output of one element.
         retain_graph: whether to keep the graph for another pass; `create_graph` by default.
         create_graph: whether to record the gradients, so that they are differentiable.
-        only_inputs: must be True, as in torch.
+        only_inputs: accepted for compatibility with torch, without effect.
         allow_unused: whether to return None for an input on which no output depends, instead of
             an error; `materialize_grads` by default.
         is_grads_batched: must be False, since batched gradients are not supported.
@@ -54,13 +54,13 @@ def grad(
     Raises:
         NoGradientError: an output or input does not require grad, an upstream gradient is missing,
             or no output depends on an input.
-        DomainError: `only_inputs` or `is_grads_batched` has an unsupported value, `allow_unused` is
-            False but `materialize_grads` is True, or `inputs` is empty.
+        DomainError: `is_grads_batched` is not False, `allow_unused` is False but
+            `materialize_grads` is True, or `inputs` is empty.
         ShapeError: the number or a shape of upstream gradients is wrong.
         GraphFreedError: an earlier call freed the graph.
     """
-    if only_inputs is not True or is_grads_batched is not False:
-        raise DomainError("grad() needs only_inputs=True and is_grads_batched=False.")
+    if is_grads_batched is not False:
+        raise DomainError("grad() needs is_grads_batched=False: call it for each gradient.")
     if materialize_grads and allow_unused is False:
         raise DomainError(
             "materialize_grads=True contradicts allow_unused=False: omit one of them."
