@@ -54,12 +54,12 @@ def grad(
     Raises:
         NoGradientError: an output or input does not require grad, an upstream gradient is missing,
             or no output depends on an input.
-        DomainError: `is_grads_batched` is not False, `allow_unused` is False but
+        DomainError: `is_grads_batched` is True, `allow_unused` is False but
             `materialize_grads` is True, or `inputs` is empty.
         ShapeError: the number or a shape of upstream gradients is wrong.
         GraphFreedError: an earlier call freed the graph.
     """
-    if is_grads_batched is not False:
+    if is_grads_batched:
         raise DomainError("grad() needs is_grads_batched=False: call it for each gradient.")
     if materialize_grads and allow_unused is False:
         raise DomainError(
