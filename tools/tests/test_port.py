@@ -259,7 +259,7 @@ def test_programs_that_follow_differ_or_fail_are_distinguished(
     monkeypatch.setattr("mt.port.comparison.SIDES", ("mt_tensor", "here"))
     monkeypatch.setattr("mt.port.command.missing", lambda modules: [])
     write = (
-        "import sys, numpy as np\nprint('seen by nobody')\n"
+        "import sys, numpy as np\nprint('dropped')\n"
         "far = {} if 'here' in sys.argv[-1] else 0.5\nnp.savez(sys.argv[-1], loss=[1.0, far])\n"
     )
     table = ""

@@ -7,9 +7,8 @@ from typing import TypeVar
 from mt_nn import functional
 from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
-from mt_nn.errors import SettingError
 from mt_nn.layers.convolution import TransposedConvolution
-from mt_nn.utils.parametrize import register_parametrization
+from mt_nn.utils.parametrize import parameter_of, register_parametrization
 from mt_tensor import Tensor, no_grad, randn
 
 __all__ = ["spectral_norm", "weight_norm"]
@@ -79,9 +78,7 @@ def spectral_norm(
     Raises:
         SettingError: the module has no such parameter, or a setting is invalid.
     """
-    weight = module._parameters.get(name)
-    if weight is None:
-        raise SettingError(f"{type(module).__name__} has no parameter {name!r}.")
+    weight = parameter_of(module, name)
     if dim is None:
         dim = 1 if isinstance(module, TransposedConvolution) else 0
     parametrization = _SpectralNorm(weight.value, n_power_iterations, dim, eps)

@@ -90,9 +90,7 @@ def register_parametrization(
             existing.right_inverse(before)
         _check_unchanged(before, existing(), unsafe)
         return module
-    parameter = module._parameters.get(tensor_name)
-    if parameter is None:
-        raise SettingError(f"{type(module).__name__} has no parameter {tensor_name!r}.")
+    parameter = parameter_of(module, tensor_name)
     computed = ParametrizationList([parametrization], parameter.value)
     _check_unchanged(parameter.value, computed(), unsafe)
     delattr(module, tensor_name)
@@ -103,6 +101,18 @@ def register_parametrization(
     module.parametrizations[tensor_name] = computed
     setattr(type(module), tensor_name, _property(tensor_name))
     return module
+
+
+def parameter_of(module: Module, name: str) -> Any:
+    """Return a parameter of a module itself, by its name.
+
+    Raises:
+        SettingError: the module has no such parameter.
+    """
+    parameter = module._parameters.get(name)
+    if parameter is None:
+        raise SettingError(f"{type(module).__name__} has no parameter {name!r}.")
+    return parameter
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:

@@ -12,6 +12,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import SettingError
 from mt_nn.utils.parametrizations import WeightNorm
+from mt_nn.utils.parametrize import parameter_of
 from mt_tensor import Tensor, no_grad
 
 __all__ = ["remove_weight_norm", "weight_norm"]
@@ -32,9 +33,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     Raises:
         SettingError: the module has no such parameter.
     """
-    weight = module._parameters.get(name)
-    if weight is None:
-        raise SettingError(f"{type(module).__name__} has no parameter {name!r}.")
+    weight = parameter_of(module, name)
     compute = WeightNorm(dim)
     with no_grad():
         parts = compute.right_inverse(weight.value.clone())

@@ -172,8 +172,7 @@ def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
         return self
     recorded = self._check_in_place(other)
     if recorded and isinstance(other, Tensor) and other.dtype is self.dtype:
-        old = self if self._base is None else self._before_change()
-        result = elementwise(name, old, other)
+        result = _recorded(self, name, other)
         if result.shape == self.shape:
             return _store_result(self, result)
     other = plain(other)
@@ -205,12 +204,17 @@ def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
             "tensor to change in place."
         )
     if recorded:
-        old = self if self._base is None else self._before_change()
-        return _store_result(self, elementwise(name, old, other))
+        return _store_result(self, _recorded(self, name, other))
     data, second = self._tensor, _without_aliasing(self, other.detach().to(self.dtype))._tensor
     OPERATIONS[name].plans.change(self.backend, (data,), data, second)
     data.bump_version()
     return self
+
+
+def _recorded(self: Tensor, name: str, other: Tensor) -> Tensor:
+    """Return the result of an operator on the old elements, for `_store_result`."""
+    old = self if self._base is None else self._before_change()
+    return elementwise(name, old, other)
 
 
 def _direct_operand(self: Tensor, other: Any) -> TensorData | None:
