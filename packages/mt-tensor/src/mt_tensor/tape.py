@@ -73,11 +73,13 @@ class Tape:
 
     Attributes:
         captures: whether it records calls to run them later; see `capturing`.
+        backward_depth: how many nested backward passes are running.
     """
 
     captures = False
 
     def __init__(self) -> None:
+        self.backward_depth = 0
         self._thread = 0
         self._token: Token[tuple[Tape, ...]] | None = None
 
@@ -101,7 +103,11 @@ class Tape:
 
     def handle_backward(self, walk: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Run a backward pass, whose VJPs the tape also sees, and return its result."""
-        return walk(*arguments)
+        self.backward_depth += 1
+        try:
+            return walk(*arguments)
+        finally:
+            self.backward_depth -= 1
 
     def refuse(self, what: str) -> None:
         """Raise an error if this tape captures calls, and cannot capture `what`."""

@@ -86,7 +86,6 @@ class profile(Tape):  # noqa: N801 - the name of torch
         super().__init__()
         self.events: list[Event] = []
         self._inside = False  # whether an operation is being measured
-        self._backward = 0  # nesting depth of backward
         self._began = 0.0
 
     def __enter__(self) -> Self:
@@ -97,7 +96,7 @@ class profile(Tape):  # noqa: N801 - the name of torch
         """
         if self.is_active:
             raise SettingError("this profile is active already: leave its block first.")
-        self._inside, self._backward = False, 0
+        self._inside = False
         self._began = self._began or time.perf_counter()
         return super().__enter__()
 
@@ -113,14 +112,6 @@ class profile(Tape):  # noqa: N801 - the name of torch
     ) -> Any:
         """Measure an operation."""
         return self._timed(name, function, arguments)
-
-    def handle_backward(self, walk: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Mark the operations of a backward."""
-        self._backward += 1
-        try:
-            return walk(*arguments)
-        finally:
-            self._backward -= 1
 
     def _timed(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Call a function, and measure it unless it is part of another operation."""
@@ -138,7 +129,7 @@ class profile(Tape):  # noqa: N801 - the name of torch
 
     def add(self, name: str, start: float, end: float) -> None:
         """Add an event, given the values of `time.perf_counter()` at its start and end."""
-        self.events.append(Event(name, self._backward > 0, start - self._began, end - start))
+        self.events.append(Event(name, self.backward_depth > 0, start - self._began, end - start))
 
     # --- Results --------------------------------------------------------------------------------
 

@@ -30,22 +30,13 @@ class detect_anomaly(Tape):  # noqa: N801 - the name of torch
     def __init__(self, check_nan: bool = True) -> None:
         super().__init__()
         self._checks = check_nan
-        self._backward = 0  # nesting depth of backward
-
-    def handle_backward(self, walk: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Run a backward pass, and check its gradients."""
-        self._backward += 1
-        try:
-            return walk(*arguments)
-        finally:
-            self._backward -= 1
 
     def handle_operation(
         self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
     ) -> Any:
         """Run an operation, and check its results if it is part of a backward pass."""
         result = function(*arguments)
-        if self._backward and self._checks:
+        if self.backward_depth and self._checks:
             for position, each in enumerate(leaves_in(result)):
                 if isinstance(each, Tensor) and bool(each.isnan().any()):
                     raise GradientError(
