@@ -102,6 +102,8 @@ REFUSED = {
     "a missing storage": (tensor((2,), (1,), 6, key="7"), "damaged"),
     "many dimensions": (tensor((1,) * 65, (1,) * 65, 6), "larger than its storage"),
     "complex elements": (tensor((2,), (1,), 6, kind="ComplexFloat"), "torch.ComplexFloatStorage"),
+    "a tensor in a key": (f"(d({tensor((2,), (1,), 6)}tI1\ns", "damaged"),
+    "a tensor in a set": (f"c__builtin__\nset\n(({tensor((2,), (1,), 6)}ltR", "damaged"),
     "an unhashable key": ("(d((lIs", "damaged"),
 }
 

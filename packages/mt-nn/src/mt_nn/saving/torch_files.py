@@ -56,8 +56,7 @@ STORAGES = {
 }
 """The dtypes of torch's classes of storages, such as `FloatStorage`."""
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes, set)
-_KEYS = (type(None), bool, int, float, complex, str, bytes, tuple)
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 class _Named(NamedTuple):
@@ -180,6 +179,13 @@ class _Unpickler(pickle._Unpickler):
         return self.storages[key]
 
 
+def _is_plain(value: Any) -> bool:
+    """Return whether a value can be hashed, or is a set, and contains no description."""
+    if type(value) in (tuple, set):
+        return all(map(_is_plain, value))
+    return isinstance(value, _PLAIN)
+
+
 class _Builder:
     """Replace the descriptions in an unpickled value by tensors.
 
@@ -199,7 +205,7 @@ class _Builder:
 
     def build(self, value: Any, depth: int = 0) -> Any:
         """Return the value with tensors; lists and dictionaries are changed in place."""
-        if isinstance(value, _PLAIN):
+        if _is_plain(value) and not isinstance(value, tuple):
             return value
         if id(value) in self._built:
             return self._built[id(value)]
@@ -209,7 +215,7 @@ class _Builder:
         if kind is list or kind is dict or kind is OrderedDict:
             self._built[id(value)] = value  # it may contain itself
             for key, member in [*(enumerate(value) if kind is list else value.items())]:
-                if not isinstance(key, _KEYS) or hasattr(key, "_fields"):
+                if not _is_plain(key):
                     raise TypeError(f"it has a key of type {type(key).__name__}")
                 value[key] = self.build(member, depth + 1)
             if kind is OrderedDict:
