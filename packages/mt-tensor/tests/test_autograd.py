@@ -488,6 +488,10 @@ def test_vjp_is_that_of_torch():
     )
     assert values.item() == 2.5
     assert len(gradients) == 2
+    values, gradients = mt.autograd.functional.vjp(
+        lambda x: (x * 2, x.detach()), mt.tensor(x), (mt.tensor(v), mt.tensor(v))
+    )
+    np.testing.assert_allclose([*map(mt.Tensor.numpy, (*values, gradients))], [x * 2, x, v * 2])
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,13 @@ def test_results_are_those_of_torch(case: Callable[[Any, Any], Any]) -> None:
     assert_close(plain(case(mt, func)), plain(case(torch, torch.func)))
 
 
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_results_are_the_same_in_no_grad(case: Callable[[Any, Any], Any]) -> None:
+    with mt.no_grad():
+        found = plain(case(mt, func))
+    assert_close(found, plain(case(mt, func)))
+
+
 def test_vjp_differentiates_every_argument() -> None:
     x, y = tensor(mt, X), tensor(mt, V)
     value, product = func.vjp(lambda x, y: x @ y, x, y)
@@ -120,6 +127,16 @@ def test_vjp_differentiates_every_argument() -> None:
     np.testing.assert_allclose(of_y, X.T @ [1.0, 2.0, -1.0])
     value, product, rest = func.vjp(lambda x: (x * 2, "aux"), y, has_aux=True)
     assert (rest, len(product(y))) == ("aux", 1)
+
+
+def test_vjp_of_several_results_takes_as_many_gradients() -> None:
+    x = tensor(mt, V)
+    value, product = func.vjp(lambda x: {"double": x * 2, "rest": (x.sum(), x.detach())}, x)
+    np.testing.assert_allclose(value["rest"][0], V.sum())
+    (gradient,) = product({"double": x, "rest": (mt.tensor(10.0), x)})
+    np.testing.assert_allclose(gradient, V * 2 + 10, rtol=1e-12)
+    with pytest.raises(ShapeError, match=r"vjp\(\) takes one upstream gradient for each of 3"):
+        product(x)
 
 
 def test_per_sample_gradients_add_up_to_the_gradient() -> None:

@@ -61,12 +61,14 @@ class _Point:
         others = [x for x in leaves_of(differentiable_in(self.value)) if id(x) not in own]
         self._is_recorded = recording.get() and bool(others)
 
-    def gradient(self, output: Tensor, weight: Tensor | None = None) -> Any:
-        """Return the gradient of an output, in the containers of `chosen`."""
+    def gradient(self, outputs: Sequence[Tensor], weights: Sequence[Tensor | None]) -> Any:
+        """Return the gradient of weighted outputs, in the containers of `chosen`."""
+        pairs = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
         found: Sequence[Tensor | None] = [None] * len(self._inputs)
-        if output.requires_grad and self._inputs:
+        if pairs and self._inputs:
+            dependent, upstream = zip(*pairs, strict=True)
             found = gradients.grad(
-                output, self._inputs, weight, True, self._is_recorded, allow_unused=True
+                dependent, self._inputs, upstream, True, self._is_recorded, allow_unused=True
             )
         by_id = {id(x): each for x, each in zip(self._inputs, found, strict=True)}
 
@@ -90,6 +92,22 @@ def _variable(x: Any) -> Tensor:
 
 def _detached(x: Any) -> Any:
     return x.detach() if isinstance(x, Tensor) else x
+
+
+def single_number(name: str, result: Any) -> Tensor:
+    """Return the result of a function, a tensor of one element, in shape ().
+
+    Raises:
+        TypeError: it is not a tensor.
+        ShapeError: it has more elements, or none; the message begins with `name`.
+    """
+    require_tensors(name, result)
+    if result.numel() != 1:
+        raise ShapeError(
+            f"{name}() takes a function that returns a single number; it returned shape "
+            f"{result.shape}. Reduce it, as in result.sum(), or use jacrev()."
+        )
+    return result.reshape(())  # type: ignore[no-any-return]
 
 
 def grad(
@@ -134,12 +152,9 @@ def grad_and_value(
 
     def both(*args: Any, **kwargs: Any) -> Any:
         point = _Point(func, argnums, has_aux, args, kwargs)
-        if not isinstance(point.value, Tensor) or point.value.numel() != 1:
-            raise ShapeError(
-                "grad() takes a function that returns a single number; it returned "
-                f"{point.value!r}. Reduce it, as in result.sum(), or use jacrev()."
-            )
-        found = point.result(point.gradient(point.value.reshape(())))
+        with enable_grad():
+            number = single_number("grad", point.value)
+        found = point.result(point.gradient([number], [None]))
         value, rest = point.result((point.value, point.rest))
         return found, (value, rest) if has_aux else value
 
@@ -149,20 +164,34 @@ def grad_and_value(
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Return the value of a function, and a function that computes vector-Jacobian products.
 
+    >>> import mt_tensor as mt
+    >>> value, product = vjp(lambda x: x * x, mt.tensor([1.0, 2.0]))
+    >>> product(mt.tensor([1.0, 10.0]))
+    (tensor([ 2., 40.]),)
+
     Args:
-        func: a function of tensors in nested containers that returns a tensor.
+        func: a function of tensors in nested containers that returns tensors in such.
         *primals: its arguments.
-        has_aux: whether it returns a pair of this tensor and other values.
+        has_aux: whether it returns a pair of these tensors and other values.
 
     Returns:
-        The value; a function that takes an upstream gradient of its shape and returns a tuple of
-        one gradient for each argument (one gradient for a single argument, in a tuple, too); and
-        with `has_aux` the other values.
+        The value; a function that takes upstream gradients in the containers and shapes of the
+        value and returns a tuple of one gradient for each argument; and with `has_aux` the other
+        values.
+
+    Raises:
+        ShapeError: (the function returned) the number or a shape of upstream gradients is wrong.
     """
     point = _Point(func, tuple(range(len(primals))), has_aux, primals, {})
 
-    def product(cotangent: Tensor) -> Any:
-        return point.result(point.gradient(point.value, cotangent))
+    def product(cotangents: Any) -> Any:
+        outputs, weights = [*leaves_in(point.value)], [*leaves_in(cotangents)]
+        if len(outputs) != len(weights):
+            raise ShapeError(
+                f"the product of vjp() takes one upstream gradient for each of {len(outputs)} "
+                f"result(s) of the function; {len(weights)} were given."
+            )
+        return point.result(point.gradient(outputs, weights))
 
     value = point.result(point.value)
     return (value, product, point.result(point.rest)) if has_aux else (value, product)
@@ -195,7 +224,9 @@ def jacrev(
         def of(output: Tensor) -> Any:
             if not output.numel():
                 return map_leaves(point.chosen, lambda x: x.new_zeros(output.shape + x.shape))
-            rows = [point.gradient(element) for element in output.reshape(-1).unbind()]
+            with enable_grad():
+                elements = output.reshape(-1).unbind()
+            rows = [point.gradient([element], [None]) for element in elements]
             return map_leaves(_stacked(rows), lambda x: x.reshape(output.shape + x.shape[1:]))
 
         found = point.result(map_leaves(point.value, of))

@@ -1,6 +1,7 @@
-"""Derivatives of functions: Jacobians, Hessians and vector-Jacobian products.
+"""Derivatives of functions at a point: Jacobians, Hessians and vector-Jacobian products.
 
-Inputs of a function of several tensors are given as a tuple, and results are then tuples too.
+Inputs of a function of several tensors are given as a tuple, and results are then tuples too. These
+are the transformations of `autograd.func`, applied at once.
 """
 
 from __future__ import annotations
@@ -8,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff import enable_grad
-from mt_tensor.autograd.gradients import grad
-from mt_tensor.core.operands import require_tensors
+from mt_autodiff import set_grad_enabled
+from mt_tensor.autograd import func as transforms
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import ShapeError
-from mt_tensor.movement.joining import stack
 
 Tensors = Tensor | tuple[Tensor, ...]
 
@@ -39,11 +37,9 @@ def jacobian(func: Callable[..., Tensors], inputs: Tensors, create_graph: bool =
         TypeError: an input or a result is not a tensor.
         DTypeError: an input is not floating-point.
     """
-    points = _points(inputs, create_graph)
-    results = _results("jacobian", func, points)
-    found = [_rows(result, points, create_graph) for result in _all(results)]
-    answers = tuple(each if isinstance(inputs, tuple) else each[0] for each in found)
-    return answers if isinstance(results, tuple) else answers[0]
+    points, argnums = _arguments(inputs)
+    with set_grad_enabled(create_graph):
+        return transforms.jacrev(func, argnums)(*points)
 
 
 def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = False) -> Any:
@@ -68,18 +64,12 @@ def hessian(func: Callable[..., Tensor], inputs: Tensors, create_graph: bool = F
         DTypeError: an input is not floating-point.
     """
 
-    def gradient(*points: Tensor) -> Tensors:
-        result = func(*points)
-        require_tensors("hessian", result)
-        if result.numel() != 1:
-            raise ShapeError(
-                "hessian() takes a function that returns a single number; it returned shape "
-                f"{result.shape}. Reduce it, as in result.sum()."
-            )
-        (rows,) = zip(*_rows(result.reshape(1), points, True), strict=True)
-        return tuple(rows) if isinstance(inputs, tuple) else rows[0]
+    def single(*points: Tensor) -> Tensor:
+        return transforms.single_number("hessian", func(*points))
 
-    return jacobian(gradient, inputs, create_graph)
+    points, argnums = _arguments(inputs)
+    with set_grad_enabled(create_graph):
+        return transforms.jacrev(transforms.grad(single, argnums), argnums)(*points)
 
 
 def vjp(
@@ -97,56 +87,20 @@ def vjp(
         create_graph: whether to record both, so that they are differentiable.
 
     Returns:
-        The value of `func`, and a gradient for each input.
+        The value of `func`, and a gradient for each input, with zeros where there is no dependency.
 
     Raises:
-        NoGradientError: a result does not depend on the inputs, or `v` is missing.
+        NoGradientError: `v` is missing.
         ShapeError: `v` has another shape than the result.
         TypeError: an input or a result is not a tensor.
         DTypeError: an input is not floating-point.
     """
-    points = _points(inputs, create_graph)
-    results = _results("vjp", func, points)
-    found: Any = grad(results, points, v, None, create_graph, materialize_grads=True)
-    values = _all(results) if create_graph else tuple(each.detach() for each in _all(results))
-    return (
-        values if isinstance(results, tuple) else values[0],
-        found if isinstance(inputs, tuple) else found[0],
-    )
+    with set_grad_enabled(create_graph):
+        value, product = transforms.vjp(func, *_arguments(inputs)[0])
+        gradients = product(v)
+    return value, gradients if isinstance(inputs, tuple) else gradients[0]
 
 
-def _all(tensors: Tensors) -> tuple[Tensor, ...]:
-    return tensors if isinstance(tensors, tuple) else (tensors,)
-
-
-def _points(inputs: Tensors, create_graph: bool) -> tuple[Tensor, ...]:
-    """Return views of the inputs, or leaves with the same elements, to differentiate."""
-    require_tensors("a derivative", *_all(inputs))
-    if create_graph:
-        return tuple(
-            x.view(x.shape) if x.requires_grad else x.detach().requires_grad_()
-            for x in _all(inputs)
-        )
-    return tuple(x.detach().requires_grad_() for x in _all(inputs))
-
-
-def _results(name: str, func: Callable[..., Tensors], points: tuple[Tensor, ...]) -> Tensors:
-    with enable_grad():
-        results = func(*points)
-    require_tensors(name, *_all(results))
-    return results
-
-
-def _rows(result: Tensor, points: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    """Return the Jacobian of a result with respect to each of several points."""
-    elements = result.reshape(-1).unbind() if result.requires_grad else ()
-    gradients = [
-        grad(element, points, None, True, create_graph, materialize_grads=True)
-        for element in elements
-    ]
-    found = []
-    for number, point in enumerate(points):
-        shape = result.shape + point.shape
-        rows: list[Any] = [gradient[number] for gradient in gradients]
-        found.append(stack(rows).reshape(shape) if rows else point.new_zeros(shape))
-    return tuple(found)
+def _arguments(inputs: Tensors) -> tuple[tuple[Tensor, ...], transforms.Argnums]:
+    """Return the arguments of the function, and the positions of those to differentiate."""
+    return (inputs, tuple(range(len(inputs)))) if isinstance(inputs, tuple) else ((inputs,), 0)
