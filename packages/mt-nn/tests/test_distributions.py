@@ -585,3 +585,16 @@ def test_validation_can_be_disabled() -> None:
         ours.Distribution.set_default_validate_args(True)
     with pytest.raises(InputError, match="Normal takes positive numbers as scale; -1.0 was given"):
         ours.Normal(0.0, -1.0)
+
+
+@pytest.mark.parametrize("name", ["Categorical", "OneHotCategorical", "Bernoulli"])
+@pytest.mark.parametrize("given", ["probs", "logits"])
+def test_the_other_parameter_is_differentiable_if_first_used_in_no_grad(name, given):
+    parameter = mt.tensor([0.2, 0.3], requires_grad=True)
+    d = getattr(ours, name)(**{given: parameter})
+    with mt.no_grad():
+        d.probs, d.logits  # noqa: B018
+    other = d.logits if given == "probs" else d.probs
+    other[0].backward()
+    assert parameter.grad is not None
+    assert parameter.grad[0] > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,28 +14,27 @@ from mt_nn.distributions.constraints import Constraint
 from mt_nn.distributions.distribution import Distribution, clamped, drawn_on_host
 from mt_nn.errors import SettingError
 from mt_nn.functional import binary_cross_entropy_with_logits, one_hot
-from mt_tensor import Tensor
+from mt_tensor import Tensor, enable_grad
 from mt_tensor.extending import Shape, shape_broadcast, size_of
 
 
 class Choices(Distribution):
-    """Base class of distributions with probabilities or logits."""
+    """Base class of distributions with probabilities or logits.
 
-    probs: Tensor
-    logits: Tensor
+    Subclasses compute the other one on first use, in a cached property.
+    """
 
     def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+        **others: Any,
     ) -> None:
         if (probs is None) == (logits is None):
             raise SettingError(f"{type(self).__name__} takes either probs or logits.")
         given = {"logits": logits} if probs is None else {"probs": probs}
-        super().__init__(validate_args, **given)
-        self._complete(probs is None)
-
-    def _complete(self, has_logits: bool) -> None:
-        """Compute `probs` from `logits`, or otherwise `logits` from `probs`."""
-        raise NotImplementedError
+        super().__init__(validate_args, **given, **others)
 
 
 # --- Zeros and ones -------------------------------------------------------------------------------
@@ -45,11 +45,17 @@ class Chances(Choices):
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
 
-    def _complete(self, has_logits: bool) -> None:
-        if has_logits:
-            self.probs = self.logits.sigmoid()
-        else:
-            self.logits = clamped(self.probs).logit()
+    @cached_property
+    def probs(self) -> Tensor:
+        """The probabilities of 1."""
+        with enable_grad():
+            return self.logits.sigmoid()
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """The log-odds."""
+        with enable_grad():
+            return clamped(self.probs).logit()
 
 
 def _log_probability(d: Any, x: Tensor) -> Any:
@@ -96,13 +102,30 @@ class Classes(Choices):
         "logits": constraints.vectors(constraints.real),
     }
 
-    def _complete(self, has_logits: bool) -> None:
-        if has_logits:
-            self.probs = self.logits.softmax(-1)
-            self.logits = self.logits - self.logits.logsumexp(-1, keepdim=True)
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(probs, logits, validate_args, **others)
+        if probs is None:
+            self.logits = self.logits.log_softmax(-1)
         else:
             self.probs = self.probs / self.probs.sum(-1, keepdim=True)
-            self.logits = clamped(self.probs).log()
+
+    @cached_property
+    def probs(self) -> Tensor:
+        """The probabilities of the classes."""
+        with enable_grad():
+            return self.logits.softmax(-1)
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities."""
+        with enable_grad():
+            return clamped(self.probs).log()
 
 
 def _draw_classes(d: Any, shape: Shape) -> Any:
@@ -115,8 +138,12 @@ def _draw_classes(d: Any, shape: Shape) -> Any:
 
 def _log_probability_of_class(d: Any, x: Tensor) -> Any:
     shape = shape_broadcast(x.shape, d.batch_shape)
-    rows = d.logits.expand(*shape, d.logits.shape[-1])
-    return mt.gather(rows, -1, x.long().expand(shape).unsqueeze(-1)).squeeze(-1)
+    rows, index = d.logits, x.long()
+    if shape != d.batch_shape:
+        rows = rows.expand(*shape, rows.shape[-1])
+    if shape != x.shape:
+        index = index.expand(shape)
+    return rows.gather(-1, index.unsqueeze(-1)).squeeze(-1)
 
 
 def _entropy(d: Any) -> Any:

@@ -19,6 +19,7 @@ from mt_nn.distributions.constraints import Constraint
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import check_flags
 from mt_tensor import Tensor, no_grad
+from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, Shape, as_shape, drawing, require_tensors, shape_broadcast
 
 
@@ -213,8 +214,10 @@ class Distribution:
 
     def _check(self, constraint: Constraint, name: str, given: Tensor) -> None:
         """Raise InputError unless a tensor satisfies a constraint, if that is checked."""
-        if self._validates and not constraint.check(given.detach()).all():
-            self._refuse(constraint, f"as {name}", given)
+        if self._validates:
+            satisfied = no_warnings().run(constraint.check, given._numbers())
+            if not satisfied.all():
+                self._refuse(constraint, f"as {name}", given)
 
     def _refuse(self, constraint: Constraint, where: str, given: object) -> None:
         kind, expected = type(self).__name__, constraint.description

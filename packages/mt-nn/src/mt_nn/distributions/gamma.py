@@ -28,7 +28,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 import mt_tensor as mt
-from mt_nn.distributions.constraints import nonnegative, positive, simplex, unit_interval, vectors
+from mt_nn.distributions.constraints import (
+    Constraint,
+    nonnegative,
+    positive,
+    simplex,
+    unit_interval,
+    vectors,
+)
 from mt_nn.distributions.distribution import Distribution, constant, drawn_on_host, inside
 from mt_tensor import Function, Tensor, no_grad
 from mt_tensor.extending import Array, Shape
@@ -224,7 +231,6 @@ class Dirichlet(Distribution):
 
     concentration: Tensor
     arg_constraints: ClassVar = {"concentration": vectors(positive)}
-    support = simplex
     has_rsample = True
     formulas: ClassVar = {
         "sample": lambda d, shape: inside(
@@ -236,6 +242,11 @@ class Dirichlet(Distribution):
         "log_prob": lambda d, x: (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d),
         "entropy": _entropy_of_shares,
     }
+
+    @property
+    def support(self) -> Constraint:
+        """The shares of 1."""
+        return simplex(self.concentration.dtype)
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         super().__init__(validate_args, concentration=concentration)

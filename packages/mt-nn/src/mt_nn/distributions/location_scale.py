@@ -209,11 +209,11 @@ class Uniform(Distribution):
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         super().__init__(validate_args, low=low, high=high)
-        self._check(
-            Constraint("numbers greater than low", lambda x: x > self.low), "high", self.high
-        )
+        bound = self.low._numbers()
+        self._check(Constraint("numbers greater than low", lambda x: x > bound), "high", self.high)
 
     @property
     def support(self) -> Constraint:
         """The numbers from `low` to `high`."""
-        return Constraint("numbers from low to high", lambda x: (x >= self.low) & (x <= self.high))
+        low, high = self.low._numbers(), self.high._numbers()
+        return Constraint("numbers from low to high", lambda x: (x >= low) & (x <= high))

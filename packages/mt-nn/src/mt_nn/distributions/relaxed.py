@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from mt_nn.distributions.constraints import positive, simplex, unit_interval
+from mt_nn.distributions.constraints import Constraint, positive, simplex, unit_interval
 from mt_nn.distributions.discrete import Chances, Choices, Classes
-from mt_nn.distributions.distribution import Distribution, inside, uniform
+from mt_nn.distributions.distribution import inside, uniform
 from mt_tensor import Tensor
 from mt_tensor.extending import Shape
 
@@ -31,13 +31,11 @@ class _Relaxed(Choices):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        super().__init__(probs, logits, validate_args)
-        given = {"probs": self.probs, "logits": self.logits, "temperature": temperature}
-        Distribution.__init__(self, validate_args, **given)
+        super().__init__(probs, logits, validate_args, temperature=temperature)
 
 
 def _draw_share(d: Any, shape: Shape) -> Any:
-    noise = uniform(d.probs, shape).logit()
+    noise = uniform(d.temperature, shape).logit()
     return inside(((d.logits + noise) / d.temperature).sigmoid())
 
 
@@ -71,7 +69,7 @@ class RelaxedBernoulli(_Relaxed, Chances):
 
 
 def _draw_shares(d: Any, shape: Shape) -> Any:
-    noise = -(-uniform(d.probs, shape).log()).log()
+    noise = -(-uniform(d.logits, shape).log()).log()
     return inside(((d.logits + noise) / d.temperature.unsqueeze(-1)).softmax(-1))
 
 
@@ -102,5 +100,9 @@ class RelaxedOneHotCategorical(_Relaxed, Classes):
     """
 
     arg_constraints: ClassVar = {**Classes.arg_constraints, "temperature": positive}
-    support = simplex
     formulas: ClassVar = {"sample": _draw_shares, "log_prob": _log_density_of_shares}
+
+    @property
+    def support(self) -> Constraint:
+        """The shares of 1."""
+        return simplex(self.temperature.dtype)
