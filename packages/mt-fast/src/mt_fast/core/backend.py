@@ -110,8 +110,7 @@ class FastOps(HostBackend):
             product = self.matmul(self._wide(a), self._wide(b))
             return self.copy(product, row_major(product.shape, dtype))
         if dtype.is_floating_point:
-            result = products.of_floats(a.array, b.array)
-            return TensorData.of(result, row_major(result.shape, dtype))
+            return products.planned(a.layout, b.layout)(a, b)
         left, right, shape = self.factors(a, b)
         parallel = left.size * right.shape[-1] >= self.parallel_from
         result = products.of_integers(left.array, right.array, parallel)

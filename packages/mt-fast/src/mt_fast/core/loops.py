@@ -36,7 +36,7 @@ MIN_PIECE = 16384
 """The smallest number of elements of the pieces into which long rows are split among threads."""
 
 FEW = 16
-"""Rows are split only if there are fewer of them than this."""
+"""Fewer rows than this do not occupy all threads, and are split."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,50 @@ Other matrices are copied first, which is faster than NumPy's fallback loop.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.loops import CACHE_SIZE
 from mt_fast.core.parallel_loops import multiply_row
 from mt_fast.core.tables import SPECIAL_CASES
+from mt_tensor import TensorData
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.host import no_warnings
+from mt_tensor.core.layout import Layout, row_major
+
+LARGE = 2**19
+"""The number of multiplications from which a registered kernel is considered: below, BLAS is
+faster, on one thread."""
+
+
+@functools.lru_cache(CACHE_SIZE)
+def planned(left: Layout, right: Layout) -> Callable[[TensorData, TensorData], TensorData]:
+    """Return the cached function that multiplies views of floats of these layouts."""
+    rows, columns, dtype = left.shape, right.shape, left.dtype
+    result = row_major((*rows[:-1], columns[-1]), dtype)
+
+    def small(a: TensorData, b: TensorData) -> TensorData:
+        return TensorData.of(no_warnings().run(a.array.dot, b.array), result)
+
+    def general(a: TensorData, b: TensorData) -> TensorData:
+        array = of_floats(a.array, b.array)
+        return TensorData.of(array, row_major(array.shape, dtype))
+
+    fits = left.size * columns[-1] < LARGE and len(rows) <= 2 and len(columns) == 2
+    return small if fits else general
 
 
 def of_floats(a: Array, b: Array) -> Array:
     """Multiply matrices or vectors of floats, and return a new contiguous array."""
-    special = SPECIAL_CASES.get("matmul")
-    product: Array | None = special(a, b) if special is not None else None
-    if product is not None:
-        return product
+    if a.size * b.shape[-1] >= LARGE and "matmul" in SPECIAL_CASES:
+        product: Array | None = SPECIAL_CASES["matmul"](a, b)
+        if product is not None:
+            return product
     if a.ndim <= 2 and b.ndim <= 2:
         return np.asarray(no_warnings().run(a.dot, b))  # supports more layouts, with less overhead
     return np.asarray(no_warnings().run(np.matmul, _for_blas(a), _for_blas(b)), order="C")

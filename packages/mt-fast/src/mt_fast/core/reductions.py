@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mt_fast.core.kernel import compiled
-from mt_fast.core.loops import CACHE_SIZE
+from mt_fast.core.loops import CACHE_SIZE, FEW
 from mt_fast.core.lowering import TABLE
 from mt_fast.core.movement import copied
 from mt_fast.core.rendering import computation_type, constant, converted, render, traced
@@ -24,9 +24,6 @@ from mt_operators.core.graph import Graph
 from mt_tensor import DType, TensorData, bool_
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import folded_shape
-
-FEW = 16
-"""Fewer rows than this do not occupy all threads."""
 
 BLOCK = 4096
 """The number of elements per partial result; blocks keep rounding errors small."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mt_fast.core.reductions import FEW
+from mt_fast.core.loops import FEW
 from mt_fast.folds import kernels
 from mt_fast.folds.kernels import step_of
 from mt_fast.folds.plans import OUT, Dimension, Fold, Plan

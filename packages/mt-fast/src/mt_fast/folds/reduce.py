@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from mt_fast.core.loops import CACHE_SIZE, collapse
 from mt_fast.core.tables import SPECIAL_CASES, empty
 from mt_fast.folds.kernels import step_of
 from mt_fast.folds.parts import split_plan
 from mt_fast.folds.plans import OUT, SOURCE, Dimension, Fold, Plan
+from mt_fast.small import SMALL
 from mt_operators import Operator
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import Layout, row_major
+from mt_tensor.backends.extending import UFUNCS, Layout, no_warnings, row_major
 from mt_tensor.extending import folded_shape
 
 
@@ -60,6 +64,10 @@ def reducer(
     operator: Operator, source: Layout, dims: tuple[int, ...], result: Layout, parallel_from: int
 ) -> Callable[[TensorData], TensorData] | None:
     """Return the function of a reduction; None if its elements must be copied to rows first."""
+    ufunc = UFUNCS.get(operator.name)
+    is_small = source.size < min(SMALL, parallel_from)
+    if is_small and ufunc is not None and source.dtype.kind == "float":
+        return by_numpy(ufunc, dims, result, len(result.shape) == len(source.shape))
     plan = planned(operator, source, dims, parallel_from)
     if plan is None:
         return None
@@ -68,6 +76,23 @@ def reducer(
         out = empty(result.size, result.dtype.numpy)
         plan.run(view.storage, out)
         return TensorData.in_rows(out, result)
+
+    return reduce
+
+
+def by_numpy(
+    ufunc: Any, dims: tuple[int, ...], result: Layout, keepdim: bool
+) -> Callable[[TensorData], TensorData]:
+    """Return the function of a reduction of few elements, for which a kernel takes longer to call.
+
+    NumPy adds the elements one after the other, which is as exact for so few.
+    """
+    shape, dtype = result.shape, result.dtype.numpy
+
+    def reduce(view: TensorData) -> TensorData:
+        out = np.empty(shape, dtype)
+        no_warnings().run(ufunc.reduce, view.array, dims, None, out, keepdim)
+        return TensorData.of(out, result)
 
     return reduce
 

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from mt_fast.core.kernel import Kernel
+from mt_fast.core.products import LARGE
 from mt_fast.core.tables import empty, thread_count
 from mt_fast.gemm.scratch import scratch
 from mt_fast.gemm.tiles import LARGEST, WIDE, product
@@ -52,9 +53,6 @@ PACKED = max(LARGEST, VECTOR_BYTES // 4)
 STRIP_BYTES = WIDE * VECTOR_BYTES
 """The width of a strip of a panel."""
 
-FROM = 2**19
-"""The number of multiplications from which tiles are used: below, BLAS is faster, on one thread."""
-
 PARALLEL_FROM = 2**21
 """The number of multiplications from which all threads are used: starting them costs about as
 much."""
@@ -77,7 +75,7 @@ help."""
 
 def pays(batch: int, n: int, m: int, k: int) -> bool:
     """Whether tiles compute products of matrices (n, m) and (m, k) faster than BLAS."""
-    return batch * n * m * k >= FROM and min(n, m, k) >= NARROW
+    return batch * n * m * k >= LARGE and min(n, m, k) >= NARROW
 
 
 def packs_again(m: int, k: int, itemsize: int) -> bool:

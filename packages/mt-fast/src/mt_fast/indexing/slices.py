@@ -15,6 +15,7 @@ import numpy as np
 from mt_fast.core import movement
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.tables import SPECIAL_CASES, empty
+from mt_fast.small import SMALL
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import Layout, row_major
 from mt_tensor.extending import Shape, size_of
@@ -113,8 +114,11 @@ def gather_slices(
     if plan is None:
         return None
     numbers, pieces, named, bits, result = plan
+    row = index.storage[numbers]
+    if result.size < SMALL and source.layout.row_major and not parallel:
+        return TensorData.of(source.array.take(row, dim), result)
     source = _contiguous(source, parallel)
-    row, parts, out = index.storage[numbers], source.array.reshape(pieces), empty(named, bits)
+    parts, out = source.array.reshape(pieces), empty(named, bits)
     if len(named) == 2:
         _READ_ELEMENTS.run(named[0], parallel, parts.view(bits), row.view(np.uint64), out)
     else:

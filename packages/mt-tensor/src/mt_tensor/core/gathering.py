@@ -13,11 +13,13 @@ from mt_operators import OPERATORS
 from mt_tensor.core.arguments import numpy_names
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
+from mt_tensor.core.views import cache_layouts
 
 ADD = OPERATORS["add"]
 
@@ -60,21 +62,28 @@ def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, T
     """
     require_tensors(name, x, index)
     common_backend(x, index)
-    dim = normalize_dim(dim, x.ndim)
-    if x.ndim == 0:
+    shape = x._tensor.layout.shape
+    dim = _indexed_dim(name, shape, normalize_dim(dim, len(shape)), index._tensor.layout)
+    return dim, in_range(index, shape[dim], (f"{name}()", f"dimension {dim}"))
+
+
+@cache_layouts
+def _indexed_dim(name: str, shape: Shape, dim: int, index: Layout) -> int:
+    """Return the dimension along which an index of this layout reads or writes."""
+    if not shape:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
-    if index.ndim != x.ndim or any(
+    if len(index.shape) != len(shape) or any(
         wanted > size and d != dim
-        for d, (wanted, size) in enumerate(zip(index.shape, x.shape, strict=True))
+        for d, (wanted, size) in enumerate(zip(index.shape, shape, strict=True))
     ):
         raise ShapeError(
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
-            f"tensor of shape {x.shape}. It must have as many dimensions, and may only be longer "
+            f"tensor of shape {shape}. It must have as many dimensions, and may only be longer "
             f"in dimension {dim}."
         )
-    return dim, in_range(index, x.shape[dim], (f"{name}()", f"dimension {dim}"))
+    return dim
 
 
 def in_range(index: Tensor, size: int, where: tuple[str, str], negative: bool = False) -> Tensor:

@@ -12,9 +12,11 @@ from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.graph import Node, record
+from mt_tensor.core.layout import Layout
 from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.views import cache_layouts
 
 
 class MatMul:
@@ -23,11 +25,18 @@ class MatMul:
     @staticmethod
     def record(a: Tensor, b: Tensor, result: Tensor) -> None:
         """Record a product in the graph, if a factor requires grad."""
-        needs_a, needs_b = a.requires_grad, b.requires_grad
-        if needs_a or needs_b:
-            ctx = (a if needs_b else None, b if needs_a else None, a.shape, b.shape)
-            inputs = [x._node or x for x, needed in ((a, needs_a), (b, needs_b)) if needed]
-            saved = [x._tensor for x in ctx[:2] if x is not None]
+        inputs, saved = [], []
+        left = right = None
+        if a._requires_grad and a.requires_grad:  # for a view, updates `_node`
+            inputs.append(a._node or a)
+            saved.append(b._tensor)
+            right = b
+        if b._requires_grad and b.requires_grad:
+            inputs.append(b._node or b)
+            saved.append(a._tensor)
+            left = a
+        if inputs:
+            ctx = (left, right, a._tensor.layout.shape, b._tensor.layout.shape)
             record(result, MatMul, "MatMul", inputs, ctx, saved)
 
     @classmethod
@@ -98,7 +107,19 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     backend, a, b = input.backend, input._tensor, other._tensor
     if backend is not other.backend:
         common_backend(input, other)
-    left, right = a.layout, b.layout
+    _check_factors(a.layout, b.layout)
+    if a.layout.dtype is not b.layout.dtype:
+        dtype = result_type(input, other)
+        return matmul(cast(input, dtype), cast(other, dtype))
+    result = Tensor._make(backend.matmul(a, b), backend)
+    if (input._requires_grad or other._requires_grad) and recording.get():
+        MatMul.record(input, other, result)
+    return result
+
+
+@cache_layouts
+def _check_factors(left: Layout, right: Layout) -> None:
+    """Check that factors of these layouts can be multiplied; see `matmul`."""
     rows, columns = left.shape, right.shape
     if not rows or not columns:
         raise ShapeError(
@@ -111,16 +132,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
             f"matmul() cannot multiply shapes {rows} and {columns}: the inner sizes {rows[-1]} "
             f"and {inner} differ."
         )
-    if len(rows) > 2 < len(columns) and rows[:-2] != columns[:-2]:
-        shape_broadcast(rows[:-2], columns[:-2])
-    if left.dtype is not right.dtype:
-        dtype = result_type(input, other)
-        return matmul(cast(input, dtype), cast(other, dtype))
-    check_not_bool("matmul", left)
-    result = Tensor._make(backend.matmul(a, b), backend)
-    if (input._requires_grad or other._requires_grad) and recording.get():
-        MatMul.record(input, other, result)
-    return result
+    shape_broadcast(rows[:-2], columns[:-2])
+    if left.dtype is right.dtype:
+        check_not_bool("matmul", left)
 
 
 def __matmul__(self: Tensor, other: Tensor) -> Tensor:

@@ -13,10 +13,12 @@ from mt_operators import OPERATORS
 from mt_tensor.core.arguments import as_integers, check_flags, check_floating, numpy_names
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import as_dtype, bool_, int64
+from mt_tensor.core.elementwise import constant
 from mt_tensor.core.errors import ShapeError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.plans import Plans
 from mt_tensor.core.strides import Shape, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
@@ -24,6 +26,7 @@ from mt_tensor.core.views import cache_layouts
 
 Dims = int | Sequence[int] | None
 _ADD = OPERATORS["add"]
+_DIVIDE = Plans(OPERATORS["div"].value)
 
 
 # --- Shared helpers -----------------------------------------------------------------------------
@@ -82,8 +85,10 @@ class Mean(LinearFunction):
 
     @staticmethod
     def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
-        total = x._with(x.backend.reduce(_ADD, x._tensor, dims, keepdim))
-        return (total / _count(x._tensor.layout.shape, dims))._tensor
+        backend, layout = x.backend, x._tensor.layout
+        total = backend.reduce(_ADD, x._tensor, dims, keepdim)
+        count = constant(backend, layout.dtype, _count(layout.shape, dims))._tensor
+        return _DIVIDE[backend, total.layout, total.layout, count.layout](total, count)  # type: ignore[no-any-return]
 
     @staticmethod
     def backward(grad: Tensor, source: Any, dims: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -91,6 +96,7 @@ class Mean(LinearFunction):
         return Repeat.apply(grad / _count(shape, dims), shape, dims, keepdim)
 
 
+@cache_layouts
 def _count(shape: Shape, dims: tuple[int, ...]) -> int:
     """Return the number of summands of each sum."""
     return size_of([shape[d] for d in dims])
@@ -170,11 +176,17 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     own = self._tensor.layout.shape
     if shape == own:
         return self
-    new = len(own) - len(shape)
-    aligned = zip(shape, own[max(new, 0) :], strict=False)
-    if new < 0 or any(size not in (1, repeated) for size, repeated in aligned):
-        raise ShapeError(f"cannot sum {own} to {shape}, which does not broadcast to it.")
-    dims = tuple([d for d in range(len(own)) if d < new or shape[d - new] != own[d]])
-    keepdim = dims[-1] >= new  # only new dimensions are dropped
+    dims, keepdim = _broadcast_dims(shape, own)
     total = Sum.apply(in_summed_dtype(self, None), dims, keepdim)
-    return total.view(*shape) if keepdim and new else total
+    return total.view(*shape) if keepdim and len(shape) < len(own) else total
+
+
+@cache_layouts
+def _broadcast_dims(shape: Shape, repeated: Shape) -> tuple[tuple[int, ...], bool]:
+    """Return the dimensions in which `shape` is repeated, and whether to keep them in a sum."""
+    new = len(repeated) - len(shape)
+    aligned = zip(shape, repeated[max(new, 0) :], strict=False)
+    if new < 0 or any(size not in (1, other) for size, other in aligned):
+        raise ShapeError(f"cannot sum {repeated} to {shape}, which does not broadcast to it.")
+    dims = tuple([d for d in range(len(repeated)) if d < new or shape[d - new] != repeated[d]])
+    return dims, dims[-1] >= new  # only new dimensions are dropped

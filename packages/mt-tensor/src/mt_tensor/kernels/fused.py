@@ -131,18 +131,21 @@ class FusedKernel:
         else:
             gradients = self.gradient(grad, saved, needs, *arguments)
         node.one_for_each(gradients, requires)
-        own = [gradient for gradient, need in zip(gradients, requires, strict=True) if need]
-        return [
-            None if gradient is None else _own(node.name, gradient, parent, grad)
-            for gradient, parent in zip(own, inputs, strict=True)
-        ]
+        own: list[Any] = []
+        for gradient, need in zip(gradients, requires, strict=True):
+            if need:
+                own.append(
+                    None
+                    if gradient is None
+                    else _own(fitting(gradient, inputs[len(own)], node.name), grad)
+                )
+        return own
 
 
-def _own(name: str, gradient: Any, parent: Any, grad: Tensor) -> Tensor:
-    """Return a gradient of the shape of its input, marked as new if it has memory of its own."""
-    fits: Tensor = fitting(gradient, parent, name)
-    fits._fresh = fits is not grad and fits._tensor._version is None
-    return fits
+def _own(gradient: Tensor, grad: Tensor) -> Tensor:
+    """Mark a gradient as new if it has memory of its own, and return it."""
+    gradient._fresh = gradient is not grad and gradient._tensor._version is None
+    return gradient
 
 
 Kernel: TypeAlias = Callable[..., Any] | FusedKernel

@@ -346,12 +346,13 @@ def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
             f"{_origin(name)} returned {gradient!r} as a gradient; it must be a tensor of backend "
             f"{variable.backend.name!r}, like the tensor whose gradient it is."
         )
-    if data.shape != variable.shape:
+    layout = data.layout
+    if layout.shape != variable.shape:
         raise GradientError(
-            f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
+            f"{_origin(name)} returned a gradient of shape {layout.shape} for a tensor of shape "
             f"{variable.shape}; it must have the shape of the tensor."
         )
-    return gradient if data.dtype is variable.dtype else gradient._cast(variable.dtype)
+    return gradient if layout.dtype is variable.dtype else gradient._cast(variable.dtype)
 
 
 def _origin(name: str | None) -> str:
