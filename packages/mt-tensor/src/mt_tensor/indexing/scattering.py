@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS, Operator
 from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.gathering import ADD, Gather, checked_index
+from mt_tensor.core.gathering import ADD, Gather, checked_index, in_range
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
@@ -416,12 +418,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     num_classes = as_integer("num_classes", num_classes, least=-1)
     if not input.numel() and num_classes < 1:
         raise ShapeError("one_hot() of an empty tensor needs num_classes.")
-    low, high = lowest_and_highest(input)
-    count = high + 1 if num_classes == -1 else num_classes
-    if low < 0 or high >= count:
-        raise IndexingError(
-            f"one_hot(): class {low if low < 0 else high} is out of range for {max(count, 0)} "
-            "classes."
-        )
-    zeros, index = input._full((*input.shape, count), 0, int64), input.unsqueeze(-1)
-    return Scatter.apply(zeros, input.ndim, index, filled_like(index, int64, 1))
+    count = lowest_and_highest(input)[1] + 1 if num_classes == -1 else num_classes
+    classes = in_range(input, max(count, 0), ("one_hot()", "vectors"))
+    numbers = classes._uploaded(np.arange(count))
+    return (classes.unsqueeze(-1) == numbers).long()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mt_autodiff.core.mode import recording
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.dtypes import int64
 from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.graph import Node, record
 from mt_tensor.core.named import fused
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
@@ -20,7 +22,6 @@ from mt_tensor.core.views import View, squeeze_dims
 from mt_tensor.indexing.selection import ValuesAndIndices, selected
 from mt_tensor.indexing.slices import along
 from mt_tensor.pointwise.fusing import fuse
-from mt_tensor.recording.functions import Function
 from mt_tensor.reductions.sums import check_not_empty
 
 
@@ -37,28 +38,32 @@ def _equals(x: Tensor, value: Tensor) -> Tensor:
     return (x == value).logical_or(x != x).to(x.dtype)
 
 
-class SharedByEqual(Function):
-    """Select a value from a tensor; all elements equal to it share its gradient.
+class SharedByEqual:
+    """The gradient rule of a value found in a tensor: all elements equal to it share its gradient.
 
     The gradient of a nan is shared by all nans.
     """
 
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, find: Callable[[Tensor], Tensor], dims: tuple[int, ...]
-    ) -> Tensor:
-        value = find(x)
-        ctx.dims = dims
-        ctx.save_for_backward(x, value)
+    @classmethod
+    def record(cls, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
+        """Record a new tensor of values from dimensions of `x`, if it requires grad; return it."""
+        if recording.get() and x.requires_grad:  # for a view, updates `_node`
+            ctx = x.detach(), value.detach(), dims
+            record(value, cls, cls.__name__, (x._node or x,), ctx, (x._tensor, value._tensor))
         return value
 
+    @classmethod
+    def vjp(cls, _: Node, __: Any, ctx: Any, grad: Tensor, ___: Any) -> Sequence[Tensor]:
+        """Return the gradient of the tensor; see `Rule`."""
+        return (cls.backward(grad, *ctx),)
+
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, value = ctx.saved_tensors
+    def backward(grad: Tensor, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
+        """Return the gradient of the tensor, which broadcasts with the values."""
         is_equal = _equals(x, value)
         # Counted in float32 at least: there may be more equal elements than float16 can count.
-        count = is_equal.sum(ctx.dims, keepdim=True, dtype=grad.dtype.computed)
-        return is_equal * (grad / count).to(grad.dtype), None, None
+        count = is_equal.sum(dims, keepdim=True, dtype=grad.dtype.computed)
+        return is_equal * (grad / count).to(grad.dtype)
 
 
 def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
@@ -68,7 +73,7 @@ def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> T
     if not x.requires_grad:
         return fold(operator, x, dims, keepdim)
     keeps = keepdim or len(dims) < x.ndim  # so that the result broadcasts to `x`
-    out = SharedByEqual.apply(x, lambda x: fold(operator, x, dims, keeps), dims)
+    out = SharedByEqual.record(x, fold(operator, x, dims, keeps), dims)
     return out if keeps is keepdim else squeeze_dims(out, dims)
 
 
