@@ -64,7 +64,8 @@ CHECKED: dict[Any, type] = {"Tensor": Tensor, "bool": bool}
 def validate_call(function: Function) -> Function:
     """Decorate a function to check its arguments annotated as `Tensor` or `bool`.
 
-    It also accepts NumPy's names, and converts arguments for `autocast`, like `numpy_names`.
+    It also accepts `out` and NumPy's names, and converts arguments for `autocast`, like
+    `numpy_names`.
 
     Raises:
         TypeError: (the function returned) an argument annotated as `Tensor` is not a tensor, one
@@ -84,6 +85,8 @@ def validate_call(function: Function) -> Function:
             if not isinstance(value, kind):
                 _check(name, zip(parameters, args, strict=False), types)
         if settings:
+            if "out" in settings:
+                return EXTENSIONS["result in out"](name, called, args, settings)
             settings = renamed(settings, name, parameters)
             _check(name, settings.items(), types)
         if BLOCKS.count:

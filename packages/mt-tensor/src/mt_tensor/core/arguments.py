@@ -131,7 +131,7 @@ NUMPY = {"axis": "dim", "keepdims": "keepdim"}
 
 
 def numpy_names(function: Function) -> Function:
-    """Decorate a function to also accept `axis` for `dim` and `keepdims` for `keepdim`.
+    """Decorate a function to accept `out`, and also `axis` for `dim` and `keepdims` for `keepdim`.
 
     Raises:
         TypeError: (the decorated function) an argument was given under both names.
@@ -141,6 +141,8 @@ def numpy_names(function: Function) -> Function:
     @functools.wraps(function)
     def wrapper(*args: Any, **settings: Any) -> Any:
         if settings:
+            if "out" in settings:
+                return EXTENSIONS["result in out"](name, wrapper, args, settings)
             settings = renamed(settings, name, parameters)
         if BLOCKS.count:
             return EXTENSIONS["call under autocast"](name, function, args, settings)

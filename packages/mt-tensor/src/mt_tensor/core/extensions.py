@@ -26,6 +26,8 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
 - `argument under autocast(name, value)`: convert an argument of the operation `name`;
 - `call under autocast(name, function, args, settings)`: convert all arguments of an operation, and
   call it; see `BLOCKS`;
+- `result in out(name, function, args, settings)`: call a function, and store its result in the
+  tensor `settings["out"]`;
 - `array on the right(x, operator, other)`, `array on the left(...)`: return the result of an
   operator for an operand that is neither tensor nor number, or NotImplemented;
 - `operands of 16 bits(operation, args, operands)`: return the result in a wider dtype, for

@@ -87,19 +87,22 @@ def _summed(product: Tensor, shape: Shape) -> Tensor:
     return product if product._tensor.layout.shape == shape else product.sum_to_size(shape)
 
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Multiply as `torch.matmul` does.
 
     Args:
         input: shape (n, m), (m,) or (*batch, n, m).
         other: shape (m, k), (m,) or (*batch, m, k). A vector is a row on the left and a column on
             the right, and its dimension is dropped from the result. Batch dimensions broadcast.
+        out: the tensor to store the result in, or None.
 
     Raises:
         ShapeError: an argument has no dimension, or the inner sizes differ.
         IndexingError: the batch dimensions do not broadcast.
         DTypeError: the tensors are bool.
     """
+    if out is not None:
+        return EXTENSIONS["result in out"]("matmul", matmul, (input, other), {"out": out})  # type: ignore[no-any-return]
     require_tensors("matmul", input, other)
     if BLOCKS.count:
         adjusted = EXTENSIONS["argument under autocast"]

@@ -41,7 +41,9 @@ def unary_function(
     planned, record = operation.planned, operation.record
     differentiable = operation.operator.result != "bool"
 
-    def function(input: Any) -> Tensor:
+    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
+        if out is not None:
+            return _stored(operation, function, (input,), out)
         if not isinstance(input, Tensor):
             return general(input)  # type: ignore[no-any-return]
         data, backend = input._tensor, input.backend
@@ -64,7 +66,9 @@ def binary_function(
     planned, record = operation.planned, operation.record
     differentiable = operation.operator.result != "bool"
 
-    def function(input: Any, other: Any) -> Tensor:
+    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+        if out is not None:
+            return _stored(operation, function, (input, other), out)
         x = input if input.__class__ is Tensor else alike(input, other)
         y = other if other.__class__ is Tensor else alike(other, input)
         if x is None or y is None or x.backend is not y.backend:
@@ -82,10 +86,20 @@ def binary_function(
     return function
 
 
+def _stored(
+    operation: ElementwiseOperation, function: Callable[..., Any], args: tuple[Any, ...], out: Any
+) -> Tensor:
+    """Store the result of the function of a row in `out`, and return `out`."""
+    name = operation.operator.name
+    return EXTENSIONS["result in out"](name, function, args, {"out": out})  # type: ignore[no-any-return]
+
+
 def with_special_exponents(power: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a power function to compute the exponents in `SPECIAL_EXPONENTS` with other rows."""
 
-    def function(input: Any, exponent: Any) -> Any:
+    def function(input: Any, exponent: Any, *, out: Tensor | None = None) -> Any:
+        if out is not None:
+            return _stored(OPERATIONS["pow"], function, (input, exponent), out)
         kind = exponent.__class__
         is_number = kind is int or kind is float
         if is_number and exponent in SPECIAL_EXPONENTS and isinstance(input, Tensor):
@@ -187,11 +201,11 @@ def _with(signature: Signature) -> Callable[[str], Signature]:  # noqa: ARG001
     return function_of
 
 
-def _one_tensor(input: Tensor) -> Tensor:
+def _one_tensor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     raise NotImplementedError
 
 
-def _two_operands(input: Operand, other: Operand) -> Tensor:
+def _two_operands(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     raise NotImplementedError
 
 

@@ -21,24 +21,29 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.limits import finfo
 from mt_tensor.pointwise.fusing import fuse
+from mt_tensor.pointwise.out_argument import store_result
 
 LN_2 = math.log(2.0)
 
 # --- Sums and powers ----------------------------------------------------------------------------
 
 
-def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
-    """Return `input + alpha * other`.
+def add(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """Return `input + alpha * other`, in `out` if that is given.
 
     Raises:
         DTypeError: `alpha` is a float or bool, but the operands are integers.
         IndexingError: the shapes do not broadcast.
     """
+    if out is not None:
+        return store_result("add", add, (input, other), {"alpha": alpha, "out": out})  # type: ignore[no-any-return]
     return sum_with("add", input, other, "alpha", alpha)
 
 
-def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
-    """Return `input - alpha * other`; errors as for `add`. It is not defined on bool."""
+def sub(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    """Return `input - alpha * other`; `out` and errors as for `add`. It is not defined on bool."""
+    if out is not None:
+        return store_result("sub", sub, (input, other), {"alpha": alpha, "out": out})  # type: ignore[no-any-return]
     return sum_with("sub", input, other, "alpha", alpha)
 
 
@@ -100,13 +105,13 @@ def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
     return int(number) if isinstance(number, bool) else number
 
 
-def pow(input: Operand, exponent: Operand) -> Tensor:
+def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return `input ** exponent`; nan for a negative base and a fractional exponent.
 
     Raises:
         DTypeError: an integer is raised to a negative integer, or the operands are bool.
     """
-    return FUNCTIONS["pow"](input, exponent)
+    return FUNCTIONS["pow"](input, exponent, out=out)
 
 
 @validate_call

@@ -19,6 +19,7 @@ from mt_tensor.core.errors import DivisionByZeroError, DTypeError
 from mt_tensor.core.extensions import extends
 from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.pointwise.out_argument import store_result
 
 RoundingMode = Literal["trunc", "floor"] | None
 
@@ -60,7 +61,9 @@ def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
 # --- Division -----------------------------------------------------------------------------------
 
 
-def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
+def div(
+    input: Any, other: Any, *, rounding_mode: RoundingMode = None, out: Tensor | None = None
+) -> Tensor:
     """Return `input / other`.
 
     Args:
@@ -69,6 +72,7 @@ def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor
         rounding_mode: None for the true quotient, which is floating-point; "trunc" to round it
             towards zero, "floor" to round it down. Rounded quotients of integers are integers.
             The gradient of a rounded quotient is 0.
+        out: the tensor to store the result in, or None.
 
     Raises:
         DivisionByZeroError: the operands are integers, the quotient is rounded and a divisor is
@@ -76,6 +80,9 @@ def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor
         DTypeError: the operands are bool and the quotient is rounded.
         DomainError: `rounding_mode` has another value.
     """
+    if out is not None:
+        settings = {"rounding_mode": rounding_mode, "out": out}
+        return store_result("div", div, (input, other), settings)  # type: ignore[no-any-return]
     if rounding_mode is None:
         return FUNCTIONS["div"](input, other)
     if rounding_mode == "floor":
