@@ -15,7 +15,7 @@ from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.gathering import ADD, Gather, checked_index, in_range
+from mt_tensor.core.gathering import ADD, Gather, checked_index
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
@@ -418,7 +418,11 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     num_classes = as_integer("num_classes", num_classes, least=-1)
     if not input.numel() and num_classes < 1:
         raise ShapeError("one_hot() of an empty tensor needs num_classes.")
-    count = lowest_and_highest(input)[1] + 1 if num_classes == -1 else num_classes
-    classes = in_range(input, max(count, 0), ("one_hot()", "vectors"))
-    numbers = classes._uploaded(np.arange(count))
-    return (classes.unsqueeze(-1) == numbers).long()
+    low, high = lowest_and_highest(input)
+    count = high + 1 if num_classes == -1 else num_classes
+    if low < 0 or high >= count:
+        raise IndexingError(
+            f"one_hot(): class {low if low < 0 else high} is out of range for {max(count, 0)} "
+            "classes."
+        )
+    return (input.unsqueeze(-1) == input._uploaded(np.arange(count))).long()
