@@ -8,6 +8,8 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt_tensor import errors
+from mt_tensor.creation.formats import memory_format
 from mt_tensor.errors import UnknownBackendError
 
 
@@ -48,6 +50,33 @@ def test_network_is_moved_to_a_backend() -> None:
     assert net(mt.ones(1, 3, backend="simple")).shape == (1, 2)
     with pytest.raises(UnknownBackendError):
         net.to("nowhere")
+
+
+@pytest.mark.parametrize("kind", ["Adam", "SGD"])
+def test_network_is_converted_to_a_memory_format(kind: str) -> None:
+    def trained(order: memory_format | None) -> nn.Module:
+        mt.manual_seed(0)
+        model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(12, 1))
+        images = mt.rand(5, 2, 4, 4).to(memory_format=order)
+        model.to(memory_format=order)
+        optimizer = getattr(nn.optim, kind)(model.parameters(), lr=0.01)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(images).square().sum().backward()
+            optimizer.step()
+        return model
+
+    plain, last = trained(None), trained(memory_format.channels_last)
+    assert last[0].weight.stride() == (18, 1, 6, 2)
+    assert last[3].weight.is_contiguous()
+    for name, value in last.state_dict().items():
+        np.testing.assert_allclose(value.numpy(), plain.state_dict()[name].numpy(), atol=1e-5)
+    last.double().to(memory_format=memory_format.contiguous_format)
+    assert last[0].weight.is_contiguous()
+    with pytest.raises(
+        errors.ShapeError, match=r"channels_last_3d needs 5 .* \(3, 2, 3, 3\) has 4"
+    ):
+        last.to(memory_format=memory_format.channels_last_3d)
 
 
 def test_zero_grad_and_requires_grad() -> None:

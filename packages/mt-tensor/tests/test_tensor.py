@@ -15,7 +15,7 @@ from mt_autodiff import GradientError, GraphFreedError, NoGradientError
 from mt_operators import OPERATORS, OperatorExistsError
 from mt_tensor import errors
 from mt_tensor.core.dtypes import DTYPES
-from mt_tensor.exchange.formats import layout, memory_format
+from mt_tensor.creation.formats import layout, memory_format
 
 # --- Creation and element types -----------------------------------------------------------------
 

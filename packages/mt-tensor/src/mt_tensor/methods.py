@@ -19,12 +19,11 @@ from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.methods import CoreMethods, attribute
 from mt_tensor.core.rows import binary, unary
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.creation import from_numbers, from_tensors, sequences  # noqa: F401
+from mt_tensor.creation import formats, from_numbers, from_tensors, sequences  # noqa: F401
 from mt_tensor.exchange import (  # noqa: F401
     array_operands,
     copying,
     dlpack,
-    formats,
     interop,
     numbers,
     printing,
@@ -209,7 +208,7 @@ class Methods(CoreMethods):
     data_ptr = interop.data_ptr
     element_size = interop.element_size
     itemsize = attribute(interop.element_size)
-    layout = attribute(formats.layout_of)
+    layout = attribute(formats.layout_of_tensor)
     nbytes = attribute(interop.nbytes)
 
     __dlpack__ = dlpack.__dlpack__

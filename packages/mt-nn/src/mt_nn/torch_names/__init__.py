@@ -34,7 +34,7 @@ from mt_tensor import (
     int as int, max as max, min as min, pow as pow, round as round, sum as sum,
 )
 from mt_tensor.autograd.func import vmap
-from mt_tensor.exchange.formats import layout, memory_format
+from mt_tensor.creation.formats import layout, memory_format
 from mt_tensor.extending import seed
 
 newaxis = None

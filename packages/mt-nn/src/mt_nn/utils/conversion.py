@@ -21,18 +21,33 @@ def to(
     *,
     backend: Backend = None,
     device: Device = None,
+    memory_format: Any = None,
 ) -> M:
     """Convert all parameters, gradients and buffers in place, and return the module.
 
-    The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype. States of
-    optimizers are not converted.
+    The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype, and tensors
+    that have neither four nor five dimensions their memory format. States of optimizers are not
+    converted.
+
+    Raises:
+        ShapeError: a tensor of four or five dimensions cannot have the memory format; tensors
+            before it have been converted.
     """
 
     def converted(value: Tensor) -> Tensor:
-        moved = value.detach().to(
-            target, dtype, backend=backend, device=device, non_blocking=non_blocking
+        order = memory_format if value.ndim in (4, 5) else None
+        value = value.detach()
+        moved = value.to(
+            target,
+            dtype,
+            backend=backend,
+            device=device,
+            non_blocking=non_blocking,
+            memory_format=order,
         )
-        return moved if value.is_floating_point() else value.detach().to(backend=moved.backend)
+        if value.is_floating_point():
+            return moved
+        return value.to(backend=moved.backend, memory_format=order)
 
     for each in self.modules():
         for name, buffer in each._buffers.items():

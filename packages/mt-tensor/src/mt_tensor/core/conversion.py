@@ -13,6 +13,7 @@ from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.casting import cast_array, to_float32
 from mt_tensor.core.dtypes import Array, DType, bfloat16
 from mt_tensor.core.errors import DTypeError, ShapeError
+from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.layout import row_major
 from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.tensor import Tensor
@@ -42,14 +43,20 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     return Cast.apply(x if dtype.is_floating_point else x.detach(), dtype)
 
 
-def clone(self: Tensor) -> Tensor:
-    """Return a contiguous copy; the gradient flows through it."""
+def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Return a contiguous copy, or one in a memory format; the gradient flows through it."""
+    if memory_format is not None:
+        return EXTENSIONS["copy in a memory format"](self, memory_format)  # type: ignore[no-any-return]
     return Cast.apply(self, self._tensor.layout.dtype)
 
 
-def contiguous(self: Tensor) -> Tensor:
-    """Return the tensor itself if it is contiguous, else a contiguous copy."""
-    return self if self.is_contiguous() else self.clone()
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Return the tensor itself if it is contiguous, or in a memory format; else such a copy."""
+    if self.is_contiguous(memory_format):
+        return self
+    if memory_format is not None:
+        return EXTENSIONS["copy in a memory format"](self, memory_format, False)  # type: ignore[no-any-return]
+    return self.clone()
 
 
 def item(self: Tensor) -> Any:

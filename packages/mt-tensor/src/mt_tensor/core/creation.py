@@ -24,7 +24,19 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
 
-class Placement(TypedDict, total=False):
+class Others(TypedDict, total=False):
+    """Options of torch that make no difference here.
+
+    Attributes:
+        layout: `strided`, since tensors are dense.
+        pin_memory: without effect.
+    """
+
+    layout: Any
+    pin_memory: bool
+
+
+class Placement(Others, total=False):
     """The options of all functions that create tensors.
 
     Attributes:
@@ -45,25 +57,31 @@ def from_values(
     requires_grad: bool = False,
     device: Device = None,
     own: TensorBackend | None = None,
+    **others: Any,
 ) -> Tensor:
     """Return a tensor of the elements of an array, converted to `dtype`; may share its memory.
 
     The backend is chosen by `place`. `own` is the backend that the elements come from, if any.
+    `others` are the options of torch that `new_leaf` takes.
     """
     if values.dtype != dtype.numpy:
         values = no_warnings().run(cast_array, values, dtype)
     chosen = place(backend, device, own)
-    return new_leaf(chosen.from_host(values), chosen, requires_grad)
+    return new_leaf(chosen.from_host(values), chosen, requires_grad, others)
 
 
-def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
-    """Return a leaf tensor of these elements.
+def new_leaf(
+    data: TensorData, backend: TensorBackend, requires_grad: bool, others: Any = None
+) -> Tensor:
+    """Return a leaf tensor of these elements; `others` are further options by name.
 
     Raises:
         DTypeError: it requires grad, but its dtype is not floating-point.
-        TypeError: `requires_grad` is not a bool.
+        TypeError: `requires_grad` is not a bool, or an option is unknown.
     """
     result = Tensor._make(data, backend)
+    if others:
+        result = EXTENSIONS["options of a new tensor"](result, others)
     return result if requires_grad is False else result.requires_grad_(requires_grad)
 
 
@@ -73,6 +91,7 @@ def tensor(
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
+    **others: Unpack[Others],
 ) -> Tensor:
     """Return a new tensor with a copy of `data`.
 
@@ -84,6 +103,7 @@ def tensor(
         backend: a backend or its name; by default the backend of `data`, else the current one.
         requires_grad: whether the tensor requires grad.
         device: a device instead of a backend; see `mt_tensor.device`.
+        **others: `layout` and `pin_memory`; see `Others`.
 
     Raises:
         ShapeError: the sequences are ragged.
@@ -100,7 +120,7 @@ def tensor(
         read: Callable[..., tuple[Array, DType]] = EXTENSIONS.get("nested sequences", of_numbers)
         values, own = read(data, dtype)
     kind = own if dtype is None else as_dtype(dtype)
-    return from_values(values, kind, backend, requires_grad, device, backend_of_data)
+    return from_values(values, kind, backend, requires_grad, device, backend_of_data, **others)
 
 
 def of_numbers(data: Any, _: Any) -> tuple[Array, DType]:
@@ -133,6 +153,7 @@ def filled(
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
+    **others: Any,
 ) -> Tensor:
     """Return a tensor filled with a number, or uninitialized if it is None.
 
@@ -140,7 +161,7 @@ def filled(
     """
     chosen = place(backend, device)
     data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
-    return new_leaf(data, chosen, requires_grad)
+    return new_leaf(data, chosen, requires_grad, others)
 
 
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
@@ -162,6 +183,7 @@ def rand(
     backend: Backend = None,
     device: Device = None,
     requires_grad: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor:
     """Return random numbers, uniform in [0, 1), by default of the default dtype.
 
@@ -172,4 +194,6 @@ def rand(
     kind, shape = dtype_or_default(dtype), new_shape(sizes, size)
     check_floating("rand", kind)
     numbers = unit(generator, shape, kind, place(backend, device))
+    if others:
+        numbers = EXTENSIONS["options of a new tensor"](numbers, others)
     return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)

@@ -17,6 +17,9 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
 
 - `shape for users(shape)`: convert a shape to an `mt_tensor.Size`;
 - `order of a memory format(x, order)`: return whether the elements are in this order;
+- `copy in a memory format(x, order, preserve=True)`: return a copy with the strides of this order,
+  which may be that of `x`;
+- `options of a new tensor(x, options)`: return the tensor with further options of torch, by name;
 - `backend of a device(where, own)`: return the backend for an argument `device=`, given elements
   that are on the backend `own`;
 - `error of a backend(name, error)`: return an error that says why a backend cannot be used;

@@ -27,11 +27,21 @@ def one_number(name: str, value: Any) -> Number:
     return as_number(name, value.item() if isinstance(value, Tensor) else value)
 
 
-def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
+class InFormat(Placement, total=False):
+    """The options of functions that create tensors with other strides than row-major ones.
+
+    Attributes:
+        memory_format: the order of the elements in memory; row-major by default.
+    """
+
+    memory_format: Any
+
+
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[InFormat]) -> Tensor:
     """Return an uninitialized tensor.
 
     Raises:
-        ShapeError: a size is negative.
+        ShapeError: a size is negative, or the memory format is one of other dimensions.
     """
     return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.core.arguments import as_integer
-from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape
+from mt_tensor.core.creation import Others, Placement, dtype_or_default, from_values, new_shape
 from mt_tensor.core.dtypes import (
     Array,
     DType,
@@ -24,6 +24,7 @@ from mt_tensor.core.named import fused
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import not_an_array
+from mt_tensor.creation.formats import with_options
 from mt_tensor.creation.from_numbers import one_number
 from mt_tensor.errors import DTypeError, ShapeError
 
@@ -39,6 +40,7 @@ def arange(
     backend: Backend = None,
     device: Device = None,
     requires_grad: bool = False,
+    **others: Unpack[Others],
 ) -> Tensor:
     """Return the numbers `start`, `start + step`, ... below `end`; `arange(end)` starts from 0.
 
@@ -51,6 +53,7 @@ def arange(
         backend: a backend or its name; by default the current one.
         device: a device instead of a backend; see `mt_tensor.device`.
         requires_grad: whether to record operations on the tensor.
+        **others: `layout` and `pin_memory`; see `Others`.
 
     Raises:
         ShapeError: `step` is zero or has the wrong sign, or there would be too many numbers.
@@ -71,6 +74,8 @@ def arange(
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     chosen = place(backend, device)
     numbers = _arange(Tensor._make(chosen.empty((0,), kind), chosen), *sequence)
+    if others:
+        numbers = with_options(numbers, others)
     return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)
 
 

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from mt_tensor.checks import validate_call
-from mt_tensor.core.creation import Placement, filled, tensor, zeros
+from mt_tensor.core.creation import filled, tensor, zeros
 from mt_tensor.core.dtypes import as_dtype
 from mt_tensor.core.registry import place
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.creation.from_numbers import empty, full, of_sizes_or_data, one_number, ones
+from mt_tensor.creation.formats import memory_format
+from mt_tensor.creation.from_numbers import (
+    InFormat,
+    empty,
+    full,
+    of_sizes_or_data,
+    one_number,
+    ones,
+)
 
 
-class Options(Placement, total=False):
+class Options(InFormat, total=False):
     """Options in which a new tensor differs from its model.
 
     Attributes:
@@ -31,6 +39,8 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
     backend, device = chosen.pop("backend", None), chosen.pop("device", None)
     chosen["backend"] = place(backend, device, model.backend)
     chosen["dtype"] = as_dtype(chosen["dtype"]) if "dtype" in chosen else model.dtype
+    if chosen.get("memory_format") is memory_format.preserve_format:
+        chosen["memory_format"] = model._tensor.layout
     return chosen
 
 

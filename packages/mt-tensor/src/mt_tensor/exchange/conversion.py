@@ -17,6 +17,7 @@ from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation import typed
+from mt_tensor.creation.formats import in_format
 from mt_tensor.creation.from_arrays import over_array
 from mt_tensor.errors import DTypeError
 from mt_tensor.recording.functions import Function
@@ -45,6 +46,7 @@ def to(
     backend: Backend = None,
     device: Device = None,
     non_blocking: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Convert to another dtype, another backend, or both.
 
@@ -61,13 +63,17 @@ def to(
         backend: a backend or its name.
         device: a device or its name.
         non_blocking: accepted for compatibility with torch; copies always block.
+        memory_format: the order of the elements in memory, if they are copied; row-major by
+            default, and that of the tensor for `preserve_format`. For another format than that of
+            the tensor, they are copied.
 
     Raises:
         TypeError: a dtype or a backend was given twice.
         UnknownBackendError: a name is not that of a dtype, backend or device.
         DTypeError: `dtype` is not supported.
+        ShapeError: the memory format is one of other dimensions.
     """
-    if target is self._tensor.dtype and dtype is None and backend is None and not copy:
+    if target is self._tensor.dtype and dtype is backend is memory_format is None and not copy:
         return self  # a fast path for the most frequent call
     if copy is not False or non_blocking is not False:
         check_flags(copy=copy, non_blocking=non_blocking)
@@ -85,6 +91,8 @@ def to(
         result = Move.apply(result, chosen)
     if dtype is not None:
         result = cast(result, as_dtype(dtype))
+    if memory_format is not None:
+        return in_format(self, result, memory_format, copy)
     return self.clone() if copy and result is self else result
 
 

@@ -21,6 +21,7 @@ from mt_tensor.core.operands import common_backend
 from mt_tensor.core.registry import Backend, Device, place
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.creation.formats import with_options
 from mt_tensor.creation.from_tensors import Options, after
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.continuous import between, standard_normal
@@ -34,9 +35,12 @@ def _placed(
     backend: Backend = None,
     device: Device = None,
     requires_grad: bool = False,
+    **others: Any,
 ) -> Tensor:
     """Draw on the backend given by the options; see `Placement`."""
     drawn = draw(place(backend, device))
+    if others:
+        drawn = with_options(drawn, others)
     return drawn if requires_grad is False else drawn.requires_grad_(requires_grad)
 
 
