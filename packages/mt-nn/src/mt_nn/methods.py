@@ -9,6 +9,7 @@ from __future__ import annotations
 from mt_autodiff.core.registration import register_methods
 from mt_nn.core.module import Module
 from mt_nn.hooks import modules as hooks
+from mt_nn.hooks import saving as state_hooks
 from mt_nn.saving import modules as saving
 from mt_nn.utils import conversion, gradients, lookup
 from mt_tensor import bfloat16, float16, float32, float64
@@ -52,6 +53,12 @@ class Methods:
     register_forward_pre_hook = hooks.register_forward_pre_hook
     register_backward_hook = register_full_backward_hook = hooks.register_full_backward_hook
     register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
+    register_state_dict_pre_hook = state_hooks.register_state_dict_pre_hook
+    register_state_dict_post_hook = state_hooks.register_state_dict_post_hook
+    _register_state_dict_hook = state_hooks._register_state_dict_hook
+    register_load_state_dict_pre_hook = state_hooks.register_load_state_dict_pre_hook
+    _register_load_state_dict_pre_hook = state_hooks._register_load_state_dict_pre_hook
+    register_load_state_dict_post_hook = state_hooks.register_load_state_dict_post_hook
 
 
 register_methods(Module, Methods)

@@ -32,6 +32,7 @@ Settings that the core does not implement:
 - `max pooling(dims, x, ...)`: dilated windows, a last incomplete one, and positions;
 - `weights and soft targets(scores, target, ...)`: other forms of `cross_entropy`;
 - `assignment of a state dictionary(module, state)`, `extra state(module, saved)`: saving modules;
+- `saving with hooks(module, prefix, ...)`, `loading with hooks(module, state, strict, assign)`;
 - `loading the state of an optimizer(optimizer, state)`;
 - `sums of data sets(datasets)`, `worker threads(loader, items, make)`;
 - `samples of a batch(samples)`, `a sample(sample)`: join samples, or convert one, to tensors;

@@ -42,6 +42,12 @@ class Module(mt_operators.Module, Methods):
         ) -> Iterator[tuple[str, Parameter]]:
             """Iterate over the parameters with their dotted names; see stage 0's `Module`."""
 
+    def state_dict(self, prefix: str = "", **settings: Any) -> dict[str, Any]:
+        """Return the values of all parameters and persistent buffers by dotted name."""
+        if settings or any(each._hooks for each in self.modules()):
+            return extension("saving with hooks")(self, prefix, **settings)  # type: ignore[no-any-return]
+        return super().state_dict(prefix)
+
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
@@ -59,6 +65,8 @@ class Module(mt_operators.Module, Methods):
         Raises:
             StateDictError: names are missing or unexpected, or a value is invalid.
         """
+        if any(each._hooks for each in self.modules()):
+            return extension("loading with hooks")(self, state_dict, strict, assign)  # type: ignore[no-any-return]
         keys = super().load_state_dict(state_dict, strict)
         if assign:
             extension("assignment of a state dictionary")(self, state_dict)

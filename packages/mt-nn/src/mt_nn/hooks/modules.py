@@ -32,7 +32,10 @@ from mt_tensor.extending import RemovableHandle
 class ModuleHooks(Hooks):
     """The hooks of one module."""
 
-    moments = ("before forward", "after forward", "before backward", "after backward")
+    moments = (
+        *("before forward", "after forward", "before backward", "after backward"),
+        *("saving", "saved", "loading", "loaded"),  # see `saving.py`
+    )
 
     def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run `forward`, and the hooks around it."""

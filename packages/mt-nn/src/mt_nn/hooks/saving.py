@@ -1,0 +1,203 @@
+"""Hooks around saving and loading the state dictionaries of modules.
+
+- `register_state_dict_pre_hook(hook)`: `hook(module, prefix, keep_vars)`, before the state of the
+  module is read.
+- `register_state_dict_post_hook(hook)`: `hook(module, state, prefix, metadata)`, when the state of
+  the module and its submodules is in `state`, which it may change.
+- `register_load_state_dict_pre_hook(hook)`: `hook(module, state, prefix, metadata, strict, missing,
+  unexpected, errors)`, before the state of the module is read from `state`, a copy that it may
+  change. It may add names to the lists, and messages to `errors`.
+- `register_load_state_dict_post_hook(hook)`: `hook(module, keys)`, when all values are loaded. It
+  may change the lists `keys.missing_keys` and `keys.unexpected_keys`, and with `strict=True`, names
+  in them are an error afterwards.
+
+The hooks of a module are called before those of its submodules, or after them if they are post
+hooks. Every method returns a handle, whose `remove()` unregisters the hook. The state is loaded
+completely or, if there is an error before the post hooks, not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mt_operators
+from mt_nn.core.extensions import extends, extension
+from mt_nn.core.module import Module
+from mt_nn.hooks.modules import ModuleHooks
+from mt_nn.hooks.registering import Hook
+from mt_operators import IncompatibleKeys, StateDictError
+from mt_tensor.extending import RemovableHandle
+
+# --- The methods of `Module`; see the top of this file --------------------------------------------
+
+
+def register_state_dict_pre_hook(self: Module, hook: Hook) -> RemovableHandle:
+    """Call `hook(module, prefix, keep_vars)` before the module is saved."""
+    return ModuleHooks.of(self).register("saving", hook)
+
+
+def register_state_dict_post_hook(self: Module, hook: Hook) -> RemovableHandle:
+    """Call `hook(module, state, prefix, metadata)` when the module is saved to `state`."""
+    called = _without_result("register_state_dict_post_hook", hook)
+    return ModuleHooks.of(self).register("saved", hook, called=called)
+
+
+def _register_state_dict_hook(self: Module, hook: Hook) -> RemovableHandle:
+    """Register a hook after saving that may also return another state dictionary."""
+    return ModuleHooks.of(self).register("saved", hook)
+
+
+def register_load_state_dict_pre_hook(self: Module, hook: Hook) -> RemovableHandle:
+    """Call `hook(module, state, prefix, ...)` before the module is loaded from `state`."""
+    return ModuleHooks.of(self).register("loading", hook)
+
+
+def _register_load_state_dict_pre_hook(
+    self: Module, hook: Hook, with_module: bool = False
+) -> RemovableHandle:
+    """Register a hook before loading, which gets the module only if `with_module`."""
+    called = hook if with_module else lambda _, *arguments: hook(*arguments)
+    return ModuleHooks.of(self).register("loading", hook, called=called)
+
+
+def register_load_state_dict_post_hook(self: Module, hook: Hook) -> RemovableHandle:
+    """Call `hook(module, keys)` after the module and its submodules have been loaded."""
+    called = _without_result("register_load_state_dict_post_hook", hook)
+    return ModuleHooks.of(self).register("loaded", hook, called=called)
+
+
+def _without_result(method: str, hook: Hook) -> Callable[..., None]:
+    """Return a function that calls a hook, and raises TypeError unless it returns None."""
+
+    def called(*arguments: Any) -> None:
+        result = hook(*arguments)
+        if result is not None:
+            raise TypeError(
+                f"a hook of {method}() must return None and change its arguments instead; "
+                f"{result!r} was returned."
+            )
+
+    return called
+
+
+# --- Saving ---------------------------------------------------------------------------------------
+
+
+@extends("saving with hooks")
+def state_dict(
+    module: Module,
+    prefix: str = "",
+    *,
+    destination: dict[str, Any] | None = None,
+    keep_vars: bool = False,
+) -> dict[str, Any]:
+    """Return the values of parameters and persistent buffers by name, and call the hooks.
+
+    Args:
+        module: the module.
+        prefix: the start of all names.
+        destination: a dictionary to which the values are added; a new one by default.
+        keep_vars: whether to return the parameters themselves, instead of detached tensors.
+    """
+    state = {} if destination is None else destination
+    for hook in _hooks(module, "saving"):
+        hook(module, prefix, keep_vars)
+    for name, holder in module._own_saved().items():
+        is_member = isinstance(holder, mt_operators.Parameter | mt_operators.Buffer)
+        state[prefix + name] = holder.value if keep_vars and is_member else holder.state()
+    for name, child in module._modules.items():
+        state_dict(child, f"{prefix}{name}.", destination=state, keep_vars=keep_vars)  # type: ignore[arg-type]
+    for hook in _hooks(module, "saved"):
+        changed = hook(module, state, prefix, {"version": getattr(module, "_version", 1)})
+        state = state if changed is None else changed
+    return state
+
+
+# --- Loading --------------------------------------------------------------------------------------
+
+
+@extends("loading with hooks")
+def load_state_dict(
+    module: Module, state_dict: Any, strict: bool, assign: bool
+) -> IncompatibleKeys:
+    """Load a state dictionary, and call the hooks; see `Module.load_state_dict`."""
+    if not isinstance(state_dict, Mapping) or not all(isinstance(name, str) for name in state_dict):
+        return mt_operators.Module.load_state_dict(module, state_dict, strict)  # raises an error
+    loading = _Loading(getattr(state_dict, "_metadata", None), assign)
+    loading.read(module, dict(state_dict), "")
+    keys = IncompatibleKeys(loading.missing, loading.unexpected)
+    are_final = not any(_hooks(each, "loaded") for each in module.modules())
+    if loading.errors or are_final:
+        _check(module, keys if strict else (), loading.errors)
+    mt_operators.Module.load_state_dict(module, loading.state, strict=False)
+    if assign:
+        extension("assignment of a state dictionary")(module, loading.state)
+    _call_after_loading(module, keys)
+    _check(module, keys if strict else ())
+    return keys
+
+
+class _Loading:
+    """The values that are left to load after the hooks, and the problems found.
+
+    Attributes:
+        state: the values to load, by dotted name.
+        missing, unexpected: names that only the module or only the dictionary has.
+        errors: messages of hooks.
+
+    Args:
+        metadata: the versions of the modules that were saved, by dotted name, if they are known.
+        assign: whether the values replace parameters and buffers.
+    """
+
+    def __init__(self, metadata: Mapping[str, Any] | None, assign: bool) -> None:
+        self._metadata, self._assign = metadata or {}, assign
+        self.state: dict[str, Any] = {}
+        self.missing: list[str] = []
+        self.unexpected: list[str] = []
+        self.errors: list[str] = []
+
+    def read(self, module: Any, given: dict[str, Any], prefix: str) -> None:
+        """Call the hooks of a module before loading, and take its values from `given`."""
+        metadata = dict(self._metadata.get(prefix[:-1], {}))
+        if self._assign:
+            metadata["assign_to_params_buffers"] = True
+        lists = self.missing, self.unexpected, self.errors
+        for hook in _hooks(module, "loading"):
+            hook(module, given, prefix, metadata, True, *lists)
+        own = dict.fromkeys(f"{prefix}{name}" for name in module._own_saved())
+        self.state.update((name, given[name]) for name in own if name in given)
+        self.missing += [name for name in own if name not in given]
+        children = {f"{prefix}{name}.": child for name, child in module._modules.items()}
+        for name in given:
+            head = prefix + "".join(name.removeprefix(prefix).partition(".")[:2])
+            if name.startswith(prefix) and name not in own and head not in children:
+                self.unexpected.append(name)
+        for start, child in children.items():
+            part = {name: value for name, value in given.items() if name.startswith(start)}
+            self.read(child, part, start)
+
+
+def _call_after_loading(module: Any, keys: IncompatibleKeys) -> None:
+    for child in module._modules.values():
+        _call_after_loading(child, keys)
+    for hook in _hooks(module, "loaded"):
+        hook(module, keys)
+
+
+def _hooks(module: Any, moment: str) -> tuple[Hook, ...]:
+    """Return the hooks of a module at a moment."""
+    return () if module._hooks is None else module._hooks.at(moment)
+
+
+def _check(module: Module, keys: IncompatibleKeys | tuple[()], errors: Sequence[str] = ()) -> None:
+    """Raise StateDictError if names are missing or unexpected, or hooks report errors."""
+    kinds = zip(("missing", "unexpected"), keys, strict=False)
+    problems = [*errors, *(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)]
+    if problems:
+        raise StateDictError(
+            f"the state dictionary does not fit {type(module).__name__}: {'; '.join(problems)}. "
+            "Load it into the architecture it was saved from, or pass strict=False to ignore names "
+            "that do not fit."
+        )
