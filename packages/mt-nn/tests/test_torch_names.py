@@ -218,6 +218,7 @@ def is_torchs(value: object) -> bool:
 
 
 NOT_COMPARED = {"utils.tensorboard"}
+FUNCTIONS = {"nn.utils.spectral_norm", "nn.utils.weight_norm"}  # and modules of torch
 """Modules of torch's that need a package besides torch."""
 
 
@@ -237,7 +238,7 @@ def compared(path: str) -> Iterator[tuple[str, bool]]:
             continue
         if inner in MIRRORED:
             yield from compared(inner)
-        elif not below.name.startswith("_") and inner != "nn.utils.weight_norm":  # and a function
+        elif not below.name.startswith("_") and inner not in FUNCTIONS:
             yield inner, False
 
 

@@ -49,6 +49,12 @@ class Hooks:
             hooks[number] = hooks.pop(number)
         return handle
 
+    def remove(self, moment: str, hook: Hook) -> None:
+        """Remove a function that `register` was given as `called`, or as `hook` without it."""
+        hooks = self._hooks[moment]
+        for number in [number for number, each in hooks.items() if each is hook]:
+            del hooks[number]
+
     def at(self, moment: str) -> tuple[Hook, ...]:
         """Return a copy of the hooks of a moment, since hooks may register others."""
         return tuple(self._hooks[moment].values())

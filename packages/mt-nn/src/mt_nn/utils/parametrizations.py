@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mt_nn import functional
 from mt_nn.core.module import Module
@@ -79,10 +79,49 @@ def spectral_norm(
         SettingError: the module has no such parameter, or a setting is invalid.
     """
     weight = parameter_of(module, name)
-    if dim is None:
-        dim = 1 if isinstance(module, TransposedConvolution) else 0
-    parametrization = _SpectralNorm(weight.value, n_power_iterations, dim, eps)
+    rows = SpectralRows(module, weight.value, dim, eps)
+    parametrization = _SpectralNorm(weight.value, n_power_iterations, rows)
     return register_parametrization(module, name, parametrization)
+
+
+class SpectralRows:
+    """A weight as a matrix, and estimates of the vectors of its largest singular value.
+
+    Args:
+        module: the module of the weight.
+        weight: the weight.
+        dim: the dimension that becomes the rows; None for that of the outputs.
+        eps: the smallest norm to divide by.
+    """
+
+    def __init__(self, module: Module, weight: Tensor, dim: int | None, eps: float) -> None:
+        if dim is None:
+            dim = 1 if isinstance(module, TransposedConvolution) else 0
+        self.dim = dim if dim >= 0 else dim + weight.ndim
+        self.eps = eps
+
+    def matrix(self, weight: Tensor) -> Tensor:
+        """Return a weight as a matrix."""
+        rows = weight.movedim(self.dim, 0)
+        return rows.reshape(rows.shape[0], -1)
+
+    @no_grad()
+    def initial(self, matrix: Tensor) -> list[Tensor]:
+        """Return two random vectors of length 1, of the sizes of the matrix."""
+        settings: Any = {"dtype": matrix.dtype, "backend": matrix.backend}
+        return [
+            functional.normalize(randn(size, **settings), dim=0, eps=self.eps)
+            for size in matrix.shape
+        ]
+
+    @no_grad()
+    def next(self, matrix: Tensor, vector: Tensor) -> Tensor:
+        """Return the product of a matrix and a vector, with length 1."""
+        return functional.normalize(matrix @ vector, dim=0, eps=self.eps)
+
+    def divided(self, weight: Tensor, u: Tensor, v: Tensor) -> Tensor:
+        """Return a weight divided by its singular value, given estimates of both vectors."""
+        return weight / (u * (self.matrix(weight) @ v)).sum()
 
 
 class _SpectralNorm(Module):
@@ -91,41 +130,28 @@ class _SpectralNorm(Module):
     _u: Tensor
     _v: Tensor
 
-    def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
+    def __init__(self, weight: Tensor, n_power_iterations: int, rows: SpectralRows) -> None:
         super().__init__()
-        self.dim = dim if dim >= 0 else dim + weight.ndim
-        self.eps = eps
+        self.rows = rows
         self.n_power_iterations = integer("n_power_iterations", n_power_iterations, 1)
         if weight.ndim > 1:
-            with no_grad():
-                matrix = self._matrix(weight)
-                rows, columns = (
-                    functional.normalize(
-                        randn(size, dtype=weight.dtype, backend=weight.backend), dim=0, eps=eps
-                    )
-                    for size in matrix.shape
-                )
-                self.register_buffer("_u", rows)
-                self.register_buffer("_v", columns)
-                self._iterate(matrix, 15)
+            matrix = rows.matrix(weight.detach())
+            for name, vector in zip(("_u", "_v"), rows.initial(matrix), strict=True):
+                self.register_buffer(name, vector)
+            self._iterate(matrix, 15)
 
-    def _matrix(self, weight: Tensor) -> Tensor:
-        return weight.movedim(self.dim, 0).flatten(1)
-
-    @no_grad()
     def _iterate(self, matrix: Tensor, times: int) -> None:
         for _ in range(times):
-            self._u = functional.normalize(matrix @ self._v, dim=0, eps=self.eps)
-            self._v = functional.normalize(matrix.T @ self._u, dim=0, eps=self.eps)
+            self._u = self.rows.next(matrix, self._v)
+            self._v = self.rows.next(matrix.T, self._u)
 
     def forward(self, weight: Tensor) -> Tensor:
         """Return the weight divided by its largest singular value."""
         if weight.ndim == 1:
-            return functional.normalize(weight, dim=0, eps=self.eps)
-        matrix = self._matrix(weight)
+            return functional.normalize(weight, dim=0, eps=self.rows.eps)
         if self.training:
-            self._iterate(matrix.detach(), self.n_power_iterations)
-        return weight / (self._u * (matrix @ self._v)).sum()
+            self._iterate(self.rows.matrix(weight.detach()), self.n_power_iterations)
+        return self.rows.divided(weight, self._u, self._v)
 
     def right_inverse(self, value: Tensor) -> Tensor:
         """Return the weight itself, which is assumed to have a spectral norm of 1."""

@@ -6,6 +6,7 @@ original parameters belong to `module.parametrizations`, and so to the state dic
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from mt_nn.core.module import Module
@@ -113,6 +114,26 @@ def parameter_of(module: Module, name: str) -> Any:
     if parameter is None:
         raise SettingError(f"{type(module).__name__} has no parameter {name!r}.")
     return parameter
+
+
+def compute_attribute(module: Module, name: str, compute: Callable[[Any], Tensor] | None) -> None:
+    """Compute an attribute of one module at each access, or with None, no longer.
+
+    The module gets its own class, which copies of it share, and which is replaced, never changed.
+
+    Args:
+        module: the module, which has no member of this name.
+        name: the name of the attribute.
+        compute: a function of the module.
+    """
+    kind = type(module)
+    existing = vars(kind).get("_computed")
+    base = kind if existing is None else kind.__mro__[1]
+    computed = {n: each for n, each in (existing or {}).items() if n != name}
+    if compute is not None:
+        computed[name] = property(compute)
+    body = {"_computed": computed, "__module__": base.__module__, **computed}
+    module.__class__ = type(base.__name__, (base,), body) if computed else base
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:

@@ -12,7 +12,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import SettingError
 from mt_nn.utils.parametrizations import WeightNorm
-from mt_nn.utils.parametrize import parameter_of
+from mt_nn.utils.parametrize import compute_attribute, parameter_of
 from mt_tensor import Tensor, no_grad
 
 __all__ = ["remove_weight_norm", "weight_norm"]
@@ -44,10 +44,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     def computed(self: Module) -> Tensor:
         return compute.forward(getattr(self, f"{name}_g"), getattr(self, f"{name}_v"))
 
-    kind = type(module)
-    if "_has_weight_norm" not in vars(kind):
-        module.__class__ = type(kind.__name__, (kind,), {"_has_weight_norm": True})
-    setattr(type(module), name, property(computed))
+    compute_attribute(module, name, computed)
     return module
 
 
@@ -57,10 +54,10 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     Raises:
         SettingError: the weight is not normalized.
     """
-    if not isinstance(vars(type(module)).get(name), property):
+    if not module._parameters.keys() >= {f"{name}_g", f"{name}_v"}:
         raise SettingError(f"{type(module).__name__} has no weight_norm of {name!r}.")
     weight = Parameter(getattr(module, name).detach(), getattr(module, f"{name}_v").requires_grad)
-    delattr(type(module), name)
+    compute_attribute(module, name, None)
     delattr(module, f"{name}_g")
     delattr(module, f"{name}_v")
     setattr(module, name, weight)
