@@ -183,6 +183,22 @@ def test_map_location_and_backend() -> None:
     content = content_of([mt.ones(2), {"a": mt.zeros(1)}])
     one, rest = nn.load(io.BytesIO(content), backend="simple")
     assert (one.backend.name, rest["a"].backend.name) == ("simple", "simple")
+    one, rest = nn.load(io.BytesIO(content), {"cpu": "simple"})
+    assert (one.backend.name, rest["a"].backend.name) == ("simple", "simple")
+    locations: list[str] = []
+    nn.load(io.BytesIO(content), lambda storage, location: locations.append(location))
+    nn.load(io.BytesIO(content_of(mt.ones(2))), lambda _, location: locations.append(location))
+    nn.load(io.BytesIO(content_of({"a": mt.ones(2)})), lambda _, where: locations.append(where))
+    assert locations == ["cpu"] * 4
+    with pytest.raises(TypeError, match=r"give backend='simple' or map_location=\{\}, not both"):
+        nn.load(io.BytesIO(content), {}, backend="simple")
+    for error in (TypeError, KeyError, RecursionError):
+        with pytest.raises(error, match="of the program"):
+            nn.load(io.BytesIO(content), lambda *_, error=error: raising(error("of the program")))
+
+
+def raising(error: Exception) -> None:
+    raise error
 
 
 # --- Opened files -------------------------------------------------------------------------------

@@ -263,3 +263,70 @@ def test_an_index_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(nn.FileError, match=message):
         nn.load(write_parts(tmp_path, weight_map))
+
+
+# --- The locations of tensors ---------------------------------------------------------------------
+
+
+def saved_on(*locations: str) -> bytes:
+    """Return a file of torch with a list of tensors that were on these devices."""
+    parts = []
+    for number, location in enumerate(locations):
+        described = tensor((1,), (1,), 1, key=str(number)).replace("Vcpu", f"V{location}")
+        parts.append(f"{described}a")
+    storages = {str(number): np.float32(number).tobytes() for number in range(len(locations))}
+    return archive(f"(l{''.join(parts)}.", storages)
+
+
+MAPS: dict[str, Any] = {
+    "the storage": lambda storage, location: storage,
+    "to the cpu": lambda storage, location: storage.cpu(),
+    "by location": lambda storage, location: storage.cpu() if location == "cuda:0" else None,
+    "a dictionary": {"cuda:0": "cpu", "cuda:1": "cpu"},
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_functions_and_dictionaries_choose_the_location(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    tags = iter(["cpu", "cuda:0", "cpu"])
+    monkeypatch.setattr(torch.serialization, "location_tag", lambda _: next(tags))
+    file = io.BytesIO()
+    torch.save([torch.tensor([float(number)]) for number in range(3)], file)
+    content = file.getvalue()
+    choose, calls = MAPS[name], []
+
+    def recorded(storage: Any, location: str) -> Any:
+        calls.append((str(storage.device), location))
+        return choose(storage, location)
+
+    by = recorded if callable(choose) else choose
+    ours = nn.load(io.BytesIO(content), map_location=by)
+    of_ours, calls[:] = [*calls], []
+    theirs = torch.load(io.BytesIO(content), map_location=by)
+    assert of_ours == calls
+    assert [x.tolist() for x in ours] == [x.tolist() for x in theirs] == [[0.0], [1.0], [2.0]]
+    assert [x.device.type for x in ours] == ["cpu"] * 3
+
+
+def test_backends_are_chosen_for_each_storage() -> None:
+    loaded = nn.load(io.BytesIO(saved_on("cpu", "cuda:0")), {"cpu": "numpy", "cuda:0": "simple"})
+    assert [x.backend.name for x in loaded] == ["numpy", "simple"]
+
+
+@pytest.mark.parametrize(
+    ("choose", "message"),
+    [
+        (lambda storage, location: location, "must return its first argument.*'cpu' was returned"),
+        ({"cpu": "nowhere"}, "nowhere"),
+        (lambda storage, location: storage.cuda(3), "only the first device of a type"),
+        (lambda storage, location: 1 / 0, "division by zero"),
+    ],
+    ids=["a string", "an unknown device", "another GPU", "an error of its own"],
+)
+def test_errors_of_a_choice_say_nothing_about_the_file(choose: Any, message: str) -> None:
+    with pytest.raises(Exception, match=message) as caught:
+        nn.load(io.BytesIO(saved_on("cpu")), choose)
+    assert not isinstance(caught.value, nn.FileError)

@@ -23,11 +23,12 @@ import numpy as np
 from mt_nn.core.settings import integer
 from mt_nn.errors import FileError, SettingError, files_needed
 from mt_nn.files.writing import make_folder
+from mt_nn.saving.locations import Locations
 from mt_nn.saving.objects import File, fetch, read_metadata, store
 from mt_nn.saving.values import Encoder, state_methods
 from mt_nn.utils.settings import check_either
 from mt_operators import StateDictError
-from mt_tensor import get_backend, get_rng_state, set_rng_state
+from mt_tensor import get_rng_state, set_rng_state
 
 
 class Generators:
@@ -117,7 +118,7 @@ def load_checkpoint(
         UnknownBackendError: the backend is unknown.
         MissingPackageError: safetensors is not installed.
     """
-    saved = fetch(file, get_backend(backend))
+    saved = fetch(file, Locations(backend=backend))
     source = os.fspath(file) if isinstance(file, (str, os.PathLike)) else "the file"
     if not isinstance(saved, dict):
         raise FileError(f"{source} is not a checkpoint: it contains a {type(saved).__name__}.")

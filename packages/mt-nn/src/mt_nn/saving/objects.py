@@ -21,12 +21,13 @@ from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import open_plain, read_bytes, unreadable
 from mt_nn.files.writing import replacing
 from mt_nn.saving import checksums, layout, torch_files
+from mt_nn.saving.locations import Locations, MapLocation
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
 from mt_tensor import Tensor
 from mt_tensor.backends import TensorBackend
 from mt_tensor.errors import DTypeError
-from mt_tensor.extending import DTYPES, Array, Backend, Device, place
+from mt_tensor.extending import DTYPES, Array, Backend
 
 File = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object, such as an `io.BytesIO`."""
@@ -80,7 +81,7 @@ def store(
 
 def load(
     f: File,
-    map_location: Device = None,
+    map_location: MapLocation = None,
     *,
     backend: Backend = None,
     weights_only: bool = True,  # noqa: ARG001
@@ -97,7 +98,11 @@ def load(
 
     Args:
         f: the path; or a binary file object, which is read from its current position.
-        map_location: the device of the tensors, or its name.
+        map_location: the device of the tensors, or its name. As in torch, it may also be a
+            dictionary of devices by location, such as `{"cuda:0": "cpu"}`; or a function
+            `f(storage, location)` that returns `storage`, `storage.cpu()` or `storage.cuda()`, or
+            None for the location itself. The location is that in a file of `torch.save`, "cpu" for
+            others; storages are read on the CPU.
         backend: the backend of the tensors, or its name; the current one if both are None.
         weights_only: accepted for compatibility with torch, without effect.
 
@@ -106,19 +111,19 @@ def load(
         tensors of `torch.save` have the strides that they had, and share memory if they did.
 
     Raises:
-        SettingError: `f` is not a file.
+        SettingError: `f` is not a file, or `map_location` returned something else.
         FileError: the file is missing, truncated, damaged or of another format, contains something
             else or a dtype that tensors do not support, or exceeds `mt_nn.limits`.
         UnknownBackendError: the backend is unknown.
         MissingPackageError: safetensors is not installed.
     """
-    target = place(backend, map_location)
+    target = Locations(map_location, backend)
     if isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(INDEX):
         return _load_parts(Path(f), target)
     return fetch(f, target)
 
 
-def _load_parts(index: Path, backend: TensorBackend) -> dict[str, Any]:
+def _load_parts(index: Path, locations: Locations) -> dict[str, Any]:
     """Load the state dictionary of a model in several files, given its index.
 
     Raises:
@@ -133,7 +138,7 @@ def _load_parts(index: Path, backend: TensorBackend) -> dict[str, Any]:
     for file in dict.fromkeys(files.values()):
         if Path(file).name != file:
             raise FileError(f"{index} refers to {file!r}, which is not in the same folder.")
-        part = fetch(index.with_name(file), backend)
+        part = fetch(index.with_name(file), locations)
         expected = {name for name in files if files[name] == file}
         if not isinstance(part, dict) or not expected <= part.keys():
             raise FileError(f"{index} expects {sorted(expected)} in {file}; some are missing.")
@@ -141,13 +146,13 @@ def _load_parts(index: Path, backend: TensorBackend) -> dict[str, Any]:
     return {name: state[name] for name in files}
 
 
-def fetch(file: File, backend: TensorBackend) -> Any:
-    """Load a value on a backend; see `load`."""
+def fetch(file: File, locations: Locations) -> Any:
+    """Load a value; see `load`."""
     with _open_to_read(file) as (opened, source, allowance):
         start = layout.read(opened, layout.START, allowance)
         if start.startswith(torch_files.FIRST):
             content = layout.read(opened, sys.maxsize, allowance, start)
-            return torch_files.read(content, source, allowance, backend)
+            return torch_files.read(content, source, allowance, locations)
         header = _header(start, opened, source, allowance)
         contents = layout.read_elements(opened, source, header, allowance)
     expected = header.metadata.get(checksums.ELEMENTS)
@@ -159,18 +164,22 @@ def fetch(file: File, backend: TensorBackend) -> Any:
         raise layout.damaged(source, error) from error
     structure = header.metadata.get(checksums.STRUCTURE)
     if structure is None:
-        return _flat_state(arrays, header.metadata, backend, source)
+        return _flat_state(arrays, header.metadata, locations, source)
     try:
-        return Decoder(arrays, backend).decode(json.loads(structure))
+        return Decoder(arrays, locations).decode(json.loads(structure))
     except (LookupError, TypeError, ValueError, RecursionError) as error:
+        if error is locations.error:
+            raise
         raise layout.damaged(source, repr(error)) from error
 
 
 def _flat_state(
-    arrays: dict[str, Array], metadata: Mapping[str, str], backend: TensorBackend, source: str
+    arrays: dict[str, Array], metadata: Mapping[str, str], locations: Locations, source: str
 ) -> dict[str, Tensor]:
     """Return a dictionary of tensors, including other names of shared ones in torch's metadata."""
-    state = {name: _tensor(arrays.pop(name), backend, name, source) for name in [*arrays]}
+    state = {
+        name: _tensor(arrays.pop(name), locations.backend_of(), name, source) for name in [*arrays]
+    }
     if not checksums.has_checksums(metadata):
         for name, kept in metadata.items():
             if kept in state and name.rpartition(".")[2] == kept.rpartition(".")[2]:

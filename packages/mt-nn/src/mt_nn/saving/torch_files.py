@@ -30,8 +30,8 @@ import numpy as np
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import FileError
 from mt_nn.files.limits import Allowance, current_limits
+from mt_nn.saving.locations import Locations
 from mt_tensor import DType, Tensor, bool_, device
-from mt_tensor.backends import TensorBackend
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.tensor_data import MAX_DIMENSIONS
 from mt_tensor.extending import DTYPES, Array
@@ -67,11 +67,19 @@ class _Named(NamedTuple):
 
 
 class _Storage(NamedTuple):
-    """The description of a storage: its dtype, None for bytes; its key; its number of elements."""
+    """The description of a storage.
+
+    Attributes:
+        dtype: the name of the dtype; None for bytes.
+        key: the name of its elements in the file.
+        size: the number of elements.
+        location: the device that it was saved from.
+    """
 
     dtype: str | None
     key: str
     size: int
+    location: str
 
 
 class _Described(NamedTuple):
@@ -172,10 +180,10 @@ class _Unpickler(pickle._Unpickler):
 
     def persistent_load(self, saved: Any) -> _Storage:
         """Return the description of a storage."""
-        kind, dtype, key, _, count, *view = saved
-        if kind != "storage" or (view and view[0] is not None):
+        kind, dtype, key, location, count, *view = saved
+        if kind != "storage" or not isinstance(location, str) or (view and view[0] is not None):
             raise pickle.UnpicklingError("it refers to something other than a storage")
-        self.storages[key] = _Storage(dtype, key, count)
+        self.storages[key] = _Storage(dtype, key, count, location)
         return self.storages[key]
 
 
@@ -192,13 +200,13 @@ class _Builder:
     Args:
         elements: a function that returns the bytes of a storage.
         order: the byte order of elements, "<" or ">".
-        backend: the backend of the tensors.
+        locations: the choice of the backends of the tensors.
     """
 
     def __init__(
-        self, elements: Callable[[_Storage], bytes], order: str, backend: TensorBackend
+        self, elements: Callable[[_Storage], bytes], order: str, locations: Locations
     ) -> None:
-        self._elements, self._order, self._backend = elements, order, backend
+        self._elements, self._order, self._locations = elements, order, locations
         self._storages: dict[tuple[str, str], Tensor] = {}
         self._built: dict[int, Any] = {}  # by identity of values that the whole value contains
         self._depth = current_limits().depth
@@ -244,7 +252,7 @@ class _Builder:
         last = offset + sum(step * (size - 1) for step, size in zip(strides, shape, strict=True))
         if len(shape) > MAX_DIMENSIONS or (size_of(shape) and last >= whole.numel()):
             raise ValueError("a tensor is larger than its storage")
-        tensor = Tensor._make(whole._tensor.like(shape, strides, offset), self._backend)
+        tensor = Tensor._make(whole._tensor.like(shape, strides, offset), whole.backend)
         if is_parameter:
             return Parameter(tensor, requires_grad)
         return tensor.requires_grad_() if requires_grad else tensor
@@ -259,18 +267,19 @@ class _Builder:
                 raise ValueError(f"a storage has {len(bits)} elements instead of {storage.size}")
             bits = bits.astype(stored.newbyteorder("="))
             array = bits != 0 if dtype is bool_ else bits.view(dtype.numpy)
-            self._storages[key] = Tensor._make(self._backend.from_host(array), self._backend)
+            backend = self._locations.backend_of(storage.location)
+            self._storages[key] = Tensor._make(backend.from_host(array), backend)
         return self._storages[key]
 
 
-def read(content: bytes, source: str, allowance: Allowance, backend: TensorBackend) -> Any:
+def read(content: bytes, source: str, allowance: Allowance, locations: Locations) -> Any:
     """Return the value in a file that `torch.save` wrote.
 
     Args:
         content: the whole file.
         source: its name, for messages.
         allowance: what may be read.
-        backend: the backend of the tensors.
+        locations: the choice of the backends of the tensors.
 
     Raises:
         FileError: the file is damaged or compressed, or contains something other than tensors,
@@ -278,17 +287,19 @@ def read(content: bytes, source: str, allowance: Allowance, backend: TensorBacke
     """
     try:
         if content.startswith(FIRST[0]):
-            return _from_archive(content, source, allowance, backend)
-        return _from_pickles(content, source, allowance, backend)
+            return _from_archive(content, source, allowance, locations)
+        return _from_pickles(content, source, allowance, locations)
     except FileError:
         raise
     except Exception as error:  # an invalid pickle or archive may raise any error
+        if error is locations.error:
+            raise
         raise FileError(
             f"{source} is damaged, or not a file that torch.save() wrote ({error!r})."
         ) from error
 
 
-def _from_archive(content: bytes, source: str, allowance: Allowance, backend: TensorBackend) -> Any:
+def _from_archive(content: bytes, source: str, allowance: Allowance, locations: Locations) -> Any:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = {entry.filename: entry for entry in archive.infolist()}
 
@@ -304,10 +315,10 @@ def _from_archive(content: bytes, source: str, allowance: Allowance, backend: Te
         order = entry(f"{folder}byteorder") if f"{folder}byteorder" in entries else b"little"
         value = _Unpickler(io.BytesIO(entry(pickled)), source, allowance).load()
         elements = lambda storage: entry(f"{folder}data/{storage.key}")  # noqa: E731
-        return _Builder(elements, ">" if order == b"big" else "<", backend).build(value)
+        return _Builder(elements, ">" if order == b"big" else "<", locations).build(value)
 
 
-def _from_pickles(content: bytes, source: str, allowance: Allowance, backend: TensorBackend) -> Any:
+def _from_pickles(content: bytes, source: str, allowance: Allowance, locations: Locations) -> Any:
     if not content.startswith(MAGIC):
         raise ValueError("it is a pickle of another program")
     file = io.BytesIO(content)
@@ -322,4 +333,4 @@ def _from_pickles(content: bytes, source: str, allowance: Allowance, backend: Te
         storage = unpickler.storages[key]
         count = int.from_bytes(file.read(8), "little" if order == "<" else "big")
         contents[key] = file.read(count * DTYPES[storage.dtype or "uint8"].itemsize)
-    return _Builder(lambda storage: contents[storage.key], order, backend).build(value)
+    return _Builder(lambda storage: contents[storage.key], order, locations).build(value)

@@ -29,9 +29,9 @@ import numpy as np
 
 from mt_nn.files.limits import current_limits
 from mt_nn.saving import layout
+from mt_nn.saving.locations import Locations
 from mt_operators import StateDictError
 from mt_tensor import DType, Tensor, device
-from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import DTYPES, Array
 
 Path = tuple[Any, ...]
@@ -181,11 +181,11 @@ class Decoder:
     Args:
         arrays: the arrays of an encoder. Each may be used once, and is then removed; otherwise a
             small file could fill the memory with copies.
-        backend: the backend of tensors.
+        locations: the choice of the backends of tensors.
     """
 
-    def __init__(self, arrays: dict[str, Array], backend: TensorBackend) -> None:
-        self._arrays, self._backend = arrays, backend
+    def __init__(self, arrays: dict[str, Array], locations: Locations) -> None:
+        self._arrays, self._locations = arrays, locations
         self._depth = current_limits().depth
 
     def decode(self, encoded: Any, depth: int = 0) -> Any:
@@ -221,8 +221,8 @@ class Decoder:
         """Decode a value that is not a container."""
         match kind:
             case "tensor" | "leaf":
-                data = self._backend.from_host(self._arrays.pop(content))
-                value = Tensor._make(data, self._backend)
+                array, backend = self._arrays.pop(content), self._locations.backend_of()
+                value = Tensor._make(backend.from_host(array), backend)
                 return value.requires_grad_() if kind == "leaf" else value
             case "array":
                 return self._arrays.pop(content)
