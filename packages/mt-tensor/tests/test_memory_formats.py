@@ -74,6 +74,7 @@ def test_new_tensors_require_grad_in_any_format() -> None:
 
 OPERATIONS: dict[str, Any] = {
     "clone": lambda lib, x, order: x.clone(memory_format=order),
+    "clone as a function": lambda lib, x, order: lib.clone(x, memory_format=order),
     "contiguous": lambda lib, x, order: x.contiguous(memory_format=order),
     "to": lambda lib, x, order: x.to(memory_format=order),
     "to another dtype": lambda lib, x, order: x.to(lib.float64, memory_format=order),

@@ -58,9 +58,9 @@ def flip(input: Tensor, dims: Any) -> Tensor:
 
 
 @validate_call
-def clone(input: Tensor) -> Tensor:
-    """Return a differentiable copy."""
-    return input.clone()
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Return a differentiable copy, contiguous or in a memory format."""
+    return input.clone(memory_format=memory_format)
 
 
 @validate_call
