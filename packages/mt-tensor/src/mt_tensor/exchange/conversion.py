@@ -73,7 +73,8 @@ def to(
         DTypeError: `dtype` is not supported.
         ShapeError: the memory format is one of other dimensions.
     """
-    if target is self._tensor.dtype and dtype is backend is memory_format is None and not copy:
+    is_same = target is self._tensor.dtype and dtype is None and backend is None
+    if is_same and memory_format is None and not copy:
         return self  # a fast path for the most frequent call
     if copy is not False or non_blocking is not False:
         check_flags(copy=copy, non_blocking=non_blocking)
