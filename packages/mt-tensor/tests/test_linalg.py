@@ -8,7 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError
-from mt_tensor.errors import LinAlgError, ShapeError
+from mt_tensor.errors import DomainError, DTypeError, IndexingError, LinAlgError, ShapeError
 
 SINGULAR = {
     "rank 2 of 3": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [5.0, 7.0, 9.0]],
@@ -128,3 +128,242 @@ def test_infinities_have_no_singular_values(name: str) -> None:
     call = getattr(mt.linalg, name)
     with pytest.raises(LinAlgError, match="infinite or nan"):
         call(mt.tensor(endless, dtype="float64"), *(["nuc"] if name == "matrix_norm" else []))
+
+
+# --- LU factors -----------------------------------------------------------------------------------
+
+MATRICES = [(3, 3), (2, 4, 3), (3, 5), (2, 1, 2, 4), (1, 1), (0, 3), (3, 0), (2, 0, 3), (0, 2, 2)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", MATRICES)
+def test_factors_are_torchs(shape: tuple[int, ...], dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    array = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    x, y = mt.tensor(array), torch.tensor(array)
+    ours, theirs = mt.linalg.lu_factor(x), torch.linalg.lu_factor(y)
+    pairs = [
+        *zip(ours, theirs, strict=True),
+        *zip(mt.linalg.lu(x), torch.linalg.lu(y), strict=True),
+        *zip(mt.lu_unpack(*ours), torch.lu_unpack(*theirs), strict=True),
+    ]
+    for our, their in pairs:
+        assert our.shape == tuple(their.shape)
+        assert str(our.dtype).split(".")[1] == str(their.dtype).split(".")[1]
+        near = 1e-5 if dtype == "float32" else 1e-12
+        np.testing.assert_allclose(our.numpy(), their.numpy(), near, near)
+    assert ours._fields == ("LU", "pivots")
+    assert mt.linalg.lu(x)._fields == ("P", "L", "U")
+
+
+@pytest.mark.parametrize("shape", MATRICES[:5])
+def test_factors_have_derivatives(shape: tuple[int, ...]) -> None:
+    x = mt.tensor(np.random.default_rng(1).standard_normal(shape), requires_grad=True)
+    assert mt.gradcheck(lambda x: mt.linalg.lu(x)[1:], [x])
+    assert mt.gradcheck(lambda x: mt.linalg.lu_factor(x).LU, [x])
+    assert mt.gradgradcheck(lambda x: mt.linalg.lu(x)[1:], [x])
+
+
+def test_factors_without_row_swaps() -> None:
+    x = mt.tensor([[2.0, 1.0, 1.0], [4.0, 3.0, 3.0]], dtype="float64", requires_grad=True)
+    p, lower, upper = mt.linalg.lu(x, pivot=False)
+    assert p.shape == (0,)
+    assert lower.tolist() == [[1, 0], [2, 1]]
+    assert upper.tolist() == [[2, 1, 1], [0, 1, 1]]
+    assert mt.linalg.lu_factor(x, pivot=False).pivots.tolist() == [1, 2]
+    assert mt.gradcheck(lambda x: mt.linalg.lu(x, pivot=False)[1:], [x])
+    assert not mt.linalg.lu(mt.tensor([[0.0, 1.0], [1.0, 0.0]]), pivot=False).L.isfinite().all()
+
+
+@pytest.mark.parametrize("rows", SINGULAR.values(), ids=SINGULAR)
+def test_singular_matrices_have_factors_but_no_solutions(rows: Any) -> None:
+    x = mt.tensor(rows, dtype="float64", requires_grad=True)
+    p, lower, upper = mt.linalg.lu(x)
+    np.testing.assert_allclose((p @ lower @ upper).detach().numpy(), rows, atol=1e-15)
+    factors, pivots = (each.detach() for each in mt.linalg.lu_factor(x + mt.eye(len(rows))))
+    assert mt.linalg.lu_solve(factors, pivots, x.detach()).isfinite().all()
+    zeros = mt.zeros_like(x.detach())
+    with pytest.raises(LinAlgError, match=r"U\[0, 0\] is zero"):
+        mt.linalg.lu_factor(zeros)
+    with pytest.raises(LinAlgError, match="no inverse"):
+        mt.linalg.lu_solve(zeros, pivots, x.detach())
+    if (upper.diagonal() == 0).any():
+        with pytest.raises(LinAlgError, match="no inverse"):
+            upper.sum().backward()
+
+
+def test_what_is_unpacked() -> None:
+    factors = mt.linalg.lu_factor(mt.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    p, lower, upper = mt.lu_unpack(*factors, unpack_data=False)
+    assert (p.tolist(), lower.shape, upper.shape) == ([[0, 1], [1, 0]], (0,), (0,))
+    p, lower, upper = mt.lu_unpack(*factors, unpack_pivots=False)
+    assert (p.shape, lower.shape, upper.tolist()[0]) == ((0,), (2, 2), [3, 4])
+    refused = [
+        (factors.pivots + 1, IndexingError, "row numbers from 1 to 2"),
+        (factors.pivots * 0, IndexingError, "row numbers from 1 to 2"),
+        (factors.pivots.long(), DTypeError, "pivots of int32"),
+        (factors.pivots[:1], ShapeError, r"pivots of shape \(2,\)"),
+    ]
+    for pivots, error, message in refused:
+        with pytest.raises(error, match=message):
+            mt.lu_unpack(factors.LU, pivots)
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+@pytest.mark.parametrize("left", [False, True])
+def test_equations_with_factors(left: bool, adjoint: bool) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    shapes: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((3, 3), (3, 3)), ((2, 3, 3), (3, 3))]
+    shapes += [((2, 1, 3, 3), (4, 3, 3)), ((3, 3), (0, 3) if not left else (3, 0))]
+    for a, b in shapes:
+        found = []
+        matrix, right = rng.standard_normal(a), rng.standard_normal(b)
+        for library in (mt, torch):
+            x, y = library.tensor(matrix), library.tensor(right)
+            x.requires_grad_(), y.requires_grad_()
+            solved = library.linalg.lu_solve(
+                *library.linalg.lu_factor(x), y, left=left, adjoint=adjoint
+            )
+            grads = library.autograd.grad((solved * solved).sum(), [x, y])
+            found.append([solved.detach().numpy(), *(each.numpy() for each in grads)])
+        for ours, theirs in zip(*found, strict=True):
+            assert ours.shape == theirs.shape
+            np.testing.assert_allclose(ours, theirs, 1e-8, 1e-8)
+    with pytest.raises(ShapeError, match="do not match"):
+        mt.linalg.lu_solve(*mt.linalg.lu_factor(mt.eye(2)), mt.ones(3, 3), left=left)
+
+
+# --- Ranks and least squares ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("driver", [None, "gelsy", "gels", "gelsd", "gelss"])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((4, 2), (4, 3)),
+        ((2, 4), (2, 3)),
+        ((3, 3), (3,)),
+        ((2, 4, 2), (2, 4, 3)),
+        ((2, 4, 2), (2, 4)),
+        ((2, 0, 3), (2, 0, 1)),
+    ],
+)
+def test_least_squares_are_torchs(a: Any, b: Any, driver: str | None) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    matrix, right = rng.standard_normal(a), rng.standard_normal(b)
+    found, grads = [], []
+    for library in (mt, torch):
+        x, y = library.tensor(matrix), library.tensor(right)
+        x.requires_grad_(), y.requires_grad_()
+        results = library.linalg.lstsq(x, y, driver=driver)
+        found.append(results)
+        if x.numel():
+            total = (results.solution**2).sum() + (results.residuals * 0.5).sum()
+            grads.append(library.autograd.grad(total, [x, y]))
+    assert found[0]._fields == ("solution", "residuals", "rank", "singular_values")
+    pairs = [*zip(*found, strict=True), *(zip(*grads, strict=True) if grads else [])]
+    for ours, theirs in pairs:
+        assert ours.shape == tuple(theirs.shape)
+        np.testing.assert_allclose(
+            ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-9, atol=1e-12
+        )
+    assert found[0].rank.dtype is mt.int64
+
+
+def test_least_squares_of_lower_rank() -> None:
+    torch = pytest.importorskip("torch")
+    rows, ones = [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], [[1.0]] * 3
+    for driver in ("gelsy", "gelsd", "gelss"):
+        ours = mt.linalg.lstsq(mt.tensor(rows), mt.tensor(ones), driver=driver)
+        theirs = torch.linalg.lstsq(torch.tensor(rows), torch.tensor(ones), driver=driver)
+        for our, their in zip(ours, theirs, strict=True):
+            assert our.shape == tuple(their.shape)
+            np.testing.assert_allclose(our.numpy(), their.numpy(), 1e-5, 1e-5)
+    with pytest.raises(LinAlgError, match="full rank"):
+        mt.linalg.lstsq(mt.tensor(rows), mt.tensor(ones), driver="gels")
+    x = mt.tensor([[1.0, 0.0], [0.0, 1e-3]])
+    for rcond, rank in ((None, 2), (-1, 2), (0.01, 1)):
+        found = mt.linalg.lstsq(x, mt.ones(2), rcond)
+        assert (found.rank.item(), found.solution[0].item()) == (rank, 1)
+        assert found.solution[1].item() == pytest.approx(1000 * (rank - 1))
+    assert mt.linalg.lstsq(x, mt.ones(2), 0.01, driver="gels").solution[1].item() == (
+        pytest.approx(1000)
+    )
+
+
+def test_least_squares_have_derivatives() -> None:
+    rng = np.random.default_rng(0)
+    for rows, columns in ((4, 2), (2, 4), (3, 3)):
+        x = mt.tensor(rng.standard_normal((2, rows, columns)), requires_grad=True)
+        y = mt.tensor(rng.standard_normal((2, rows, 2)), requires_grad=True)
+        assert mt.gradcheck(lambda x, y: mt.linalg.lstsq(x, y).solution, [x, y])
+        assert mt.gradgradcheck(lambda x, y: mt.linalg.lstsq(x, y).solution, [x, y])
+
+
+def test_which_equations_are_refused() -> None:
+    x = mt.ones(3, 2)
+    with pytest.raises(ShapeError, match="equally many rows"):
+        mt.linalg.lstsq(x, mt.ones(2))
+    with pytest.raises(DomainError, match="'gelsx' was given"):
+        mt.linalg.lstsq(x, mt.ones(3), driver="gelsx")
+    with pytest.raises(DTypeError, match="one dtype"):
+        mt.linalg.lstsq(x, mt.ones(3, dtype="float64"))
+    with pytest.raises(LinAlgError, match="infinite or nan"):
+        mt.linalg.lstsq(x, mt.ones(3) * math.nan)
+    with pytest.raises(TypeError, match="rcond"):
+        mt.linalg.lstsq(x, mt.ones(3), "0.1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_ranks_are_torchs(hermitian: bool) -> None:
+    torch = pytest.importorskip("torch")
+    diagonal = np.array([[4.0, 1.0, -1e-3, 1e-9], [0.0, 0.0, 0.0, 0.0], [1.0, -1.0, 1.0, 1.0]])
+    array = np.stack([np.diag(row) for row in diagonal]).astype(np.float32)
+    settings: list[dict[str, Any]] = [
+        {},
+        {"atol": 0.0},
+        {"atol": 0.5},
+        {"rtol": 0.5},
+        {"atol": 1e-4, "rtol": 0.1},
+        {"tol": 2e-4},
+    ]
+    for each in settings:
+        ours = mt.linalg.matrix_rank(mt.tensor(array), hermitian=hermitian, **each)
+        theirs = torch.linalg.matrix_rank(torch.tensor(array), hermitian=hermitian, **each)
+        assert (ours.tolist(), ours.dtype) == (theirs.tolist(), mt.int64), each
+    for limits in ([0.5, 0.0, 2.0], [1e-4]):
+        for name in ("atol", "rtol"):
+            ours = mt.linalg.matrix_rank(
+                mt.tensor(array), hermitian=hermitian, **{name: mt.tensor(limits)}
+            )
+            theirs = torch.linalg.matrix_rank(
+                torch.tensor(array), hermitian=hermitian, **{name: torch.tensor(limits)}
+            )
+            assert ours.tolist() == theirs.tolist()
+    assert mt.linalg.matrix_rank(mt.eye(3), 0.5).item() == 3
+    for shape in ((2, 0, 3), (0, 3), (0, 2, 2)):
+        ours = mt.linalg.matrix_rank(mt.zeros(shape))
+        assert ours.tolist() == torch.linalg.matrix_rank(torch.zeros(shape)).tolist()
+    with pytest.raises(LinAlgError, match="infinite or nan"):
+        mt.linalg.matrix_rank(mt.eye(2) * math.inf, hermitian=hermitian)
+    with pytest.raises(TypeError, match="tol, or atol and rtol"):
+        mt.linalg.matrix_rank(mt.eye(3), 0.5, atol=0.5)
+    with pytest.raises(ShapeError, match="square"):
+        mt.linalg.matrix_rank(mt.ones(2, 3), hermitian=True)
+
+
+def test_programs_factorize_again() -> None:
+    @mt.compile
+    def step(x: mt.Tensor, y: mt.Tensor) -> Any:
+        factors = mt.linalg.lu_factor(x)
+        rank = mt.linalg.matrix_rank(x)
+        return mt.linalg.lu_solve(*factors, y), mt.linalg.lstsq(x, y).solution, rank
+
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        x, y = mt.tensor(rng.standard_normal((3, 3))), mt.tensor(rng.standard_normal((3, 2)))
+        for found in step(x, y)[:2]:
+            np.testing.assert_allclose(found.numpy(), mt.linalg.solve(x, y).numpy(), 1e-9)
+        assert step(x * 0 + mt.eye(3), y)[2].item() == 3

@@ -113,6 +113,7 @@ if _find_spec("mt_tensor.methods") is not None:
     )
     from mt_tensor.indexing.slices import index_select as index_select
     from mt_tensor.limits import finfo as finfo, iinfo as iinfo
+    from mt_tensor.linalg.lu import lu_unpack as lu_unpack
     from mt_tensor.linalg.products import matrix_power as matrix_power
     from mt_tensor.linalg.systems import (
         det as det, inverse as inverse, logdet as logdet, pinverse as pinverse, slogdet as slogdet,

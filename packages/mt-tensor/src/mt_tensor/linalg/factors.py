@@ -72,7 +72,7 @@ class Eigen(NamedTuple):
     eigenvectors: Tensor
 
 
-_NO_CONVERGENCE = "the iteration did not converge"
+NO_CONVERGENCE = "the iteration did not converge"
 
 
 def _divide_by_differences(x: Tensor, values: Tensor) -> Tensor:
@@ -101,7 +101,7 @@ class SymmetricEigen(Function):
 
         ctx.uplo = uplo
         ctx.save_for_backward(x)
-        return lapack(_NO_CONVERGENCE, packed, x)
+        return lapack(NO_CONVERGENCE, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -171,7 +171,7 @@ class SingularVectors(Function):
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
 
         ctx.save_for_backward(x)
-        return lapack(_NO_CONVERGENCE, packed, x)
+        return lapack(NO_CONVERGENCE, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -219,7 +219,7 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
     # One call per result, since the three have different shapes.
     return Singular(
-        *(lapack(_NO_CONVERGENCE, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
+        *(lapack(NO_CONVERGENCE, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
     )
 
 
@@ -254,7 +254,7 @@ class QR(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack(_NO_CONVERGENCE, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
+        return lapack(NO_CONVERGENCE, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -293,7 +293,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
         _refuse_gradient("qr() of complete factors", "mode='reduced'", A)
         return Orthogonal(
             *(
-                lapack(_NO_CONVERGENCE, lambda a, i=i: np.linalg.qr(a, "complete")[i], A)
+                lapack(NO_CONVERGENCE, lambda a, i=i: np.linalg.qr(a, "complete")[i], A)
                 for i in (0, 1)
             )
         )

@@ -63,11 +63,21 @@ class PseudoInverse(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Return the gradient for constant rank; see Golub and Pereyra, 1973."""
         (x,) = ctx.saved_tensors
-        p, g = PseudoInverse.apply(x, ctx.rtol), grad.mT
-        left, right = g - x @ p @ g, g - g @ p @ x  # (I - x p) g and g (I - p x)
-        return -(p.mT @ grad @ p.mT) + left @ p @ p.mT + p.mT @ p @ right, None
+        return gradient_of_inverse(x, PseudoInverse.apply(x, ctx.rtol), grad), None
+
+
+def gradient_of_inverse(x: Tensor, p: Tensor, grad: Tensor) -> Tensor:
+    """Return the gradient of matrices of constant rank; see Golub and Pereyra, 1973.
+
+    Args:
+        x: the matrices.
+        p: their pseudo-inverses.
+        grad: the gradient of `p`.
+    """
+    g = grad.mT
+    left, right = g - x @ p @ g, g - g @ p @ x  # (I - x p) g and g (I - p x)
+    return -(p.mT @ grad @ p.mT) + left @ p @ p.mT + p.mT @ p @ right
 
 
 @validate_call

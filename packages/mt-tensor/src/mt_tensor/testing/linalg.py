@@ -63,6 +63,41 @@ for _upper, _unit, _left in ((True, False, True), (False, True, True), (False, F
         ((2, 2), (2, 2)),
         ((2, 3, 3), (3, 3)),
     )
+_row(
+    "lu_solve",
+    lambda x, y: mt.linalg.lu_solve(*mt.linalg.lu_factor(leaning(x)), y),
+    ((2, 2), (2, 3)),
+)
+for _left, _adjoint in ((True, True), (False, False), (False, True)):
+    _row(
+        "lu_solve",
+        lambda x, y, left=_left, adjoint=_adjoint: mt.linalg.lu_solve(
+            *mt.linalg.lu_factor(leaning(x)), y, left=left, adjoint=adjoint
+        ),
+        ((2, 2), (2, 2)),
+        ((2, 3, 3), (3, 3)),
+    )
+refused("lu_factor", lambda x: mt.linalg.lu_factor(x[:, :2] * 0), LinAlgError, "singular")
+_row(
+    "lstsq",
+    lambda x, y: mt.linalg.lstsq(varied(x), y)[0],
+    ((3, 2), (3, 2)),
+    ((2, 3), (2,)),
+    ((2, 4, 2), (2, 4)),
+    ((2, 2, 2), (2, 2, 3)),
+)
+_row(
+    "lstsq",
+    lambda x, y: mt.linalg.lstsq(varied(x), y, driver="gels")[1],
+    ((3, 2), (3, 2)),
+    ((2, 4, 2), (2, 4, 1)),
+)
+refused(
+    "lstsq",
+    lambda x: mt.linalg.lstsq(x[:, :1] * x[:1], x, driver="gels"),
+    LinAlgError,
+    "full rank",
+)
 
 
 # --- Determinants -------------------------------------------------------------------------------
@@ -178,6 +213,19 @@ _row(
 _row("svd", lambda x: _from_full(mt.linalg.svd(x), x), *OBLONG, differentiable=False)
 _row("svdvals", lambda x: mt.linalg.svdvals(varied(x)), *OBLONG)
 
+_row(
+    "matrix_rank",
+    lambda x: mt.linalg.matrix_rank(x[..., :1] * x[..., :1, :]).to(x.dtype),
+    *OBLONG,
+    differentiable=False,
+)
+_row(
+    "matrix_rank",
+    lambda x: mt.linalg.matrix_rank(positive(x), hermitian=True).to(x.dtype),
+    *SQUARE,
+    differentiable=False,
+)
+
 
 for _mode in ("reduced", "complete"):
     _row(
@@ -188,3 +236,15 @@ for _mode in ("reduced", "complete"):
         differentiable=False,
     )
 _row("qr", lambda x: _times(mt.linalg.qr(varied(x))), *OBLONG, ((4, 2),))
+
+
+def _of_three(found: Any) -> Any:
+    """Return a product that each of the factors P, L and U changes."""
+    p, lower, upper = found
+    return p @ (lower * lower) @ (upper * upper)
+
+
+_WIDE_AND_TALL = (*OBLONG, ((4, 2),), ((2, 2, 2),))
+_row("lu", lambda x: _of_three(mt.linalg.lu(varied(x))), *_WIDE_AND_TALL)
+_row("lu_factor", lambda x: mt.linalg.lu_factor(varied(x))[0], *_WIDE_AND_TALL)
+_row("lu_unpack", lambda x: _of_three(mt.lu_unpack(*mt.linalg.lu_factor(varied(x)))), *OBLONG)

@@ -301,6 +301,44 @@ def _solve(a: Any, b: Any, left: bool = True) -> Any:
     return _solve(a, b[..., None])[..., 0] if b.shape == a.shape[:-1] else np.linalg.solve(a, b)
 
 
+def _lu_factor(a: Any) -> Any:
+    """Return L and U in one matrix, and row numbers from 1, by Gaussian elimination."""
+    if a.ndim > 2:
+        return tuple(map(np.stack, zip(*map(_lu_factor, a), strict=True)))
+    a, pivots = np.array(a), []
+    for i in range(min(a.shape)):
+        row = i + int(np.argmax(abs(a[i:, i])))
+        a[[i, row]] = a[[row, i]]
+        a[i + 1 :, i] /= a[i, i]
+        a[i + 1 :, i + 1 :] -= np.outer(a[i + 1 :, i], a[i, i + 1 :])
+        pivots.append(row + 1)
+    return a, np.array(pivots)
+
+
+def _lu_unpack(packed: Any, pivots: Any) -> Any:
+    if packed.ndim > 2:
+        parts = [_lu_unpack(*each) for each in zip(packed, pivots, strict=True)]
+        return tuple(np.stack(each) for each in zip(*parts, strict=True))
+    k = min(packed.shape)
+    lower, upper = np.tril(packed[:, :k], -1) + np.eye(len(packed), k), np.triu(packed[:k])
+    swapped = np.eye(len(packed))
+    for i, row in enumerate(pivots):
+        swapped[[i, row - 1]] = swapped[[row - 1, i]]
+    return swapped.T, lower, upper
+
+
+def _lu_solve(packed: Any, pivots: Any, b: Any, left: bool = True, adjoint: bool = False) -> Any:
+    p, lower, upper = _lu_unpack(packed, pivots)
+    a = p @ lower @ upper
+    return _solve(a.mT if adjoint else a, b[None] if b.ndim < a.ndim else b, left)
+
+
+def _lstsq(a: Any, b: Any, **_: Any) -> Any:
+    columns = b[..., None] if b.ndim < a.ndim else b
+    x = np.linalg.pinv(a) @ columns
+    return x[..., 0] if b.ndim < a.ndim else x, np.square(a @ x - columns).sum(-2)
+
+
 def _solve_triangular(
     a: Any, b: Any, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
@@ -371,6 +409,9 @@ MEANINGS: dict[str, Meaning] = {
     "adjoint": lambda x: x.mT,
     "expand": _expand,
     "unfold": _windows,
+    "as_strided": lambda x, shape, steps: np.lib.stride_tricks.as_strided(
+        x, shape, [step * x.itemsize for step in steps]
+    ),
     "expand_as": lambda x, y: np.broadcast_to(x, y.shape),
     **dict.fromkeys(("reshape_as", "view_as"), lambda x, y: x.reshape(y.shape)),
     "broadcast_tensors": np.broadcast_arrays,
@@ -452,6 +493,7 @@ MEANINGS: dict[str, Meaning] = {
     **dict.fromkeys(("addmm", "addmv", "baddbmm"), _added(np.matmul)),
     "addr": _added(np.outer),
     "addbmm": _added(lambda a, b: np.matmul(a, b).sum(0)),
+    "lu_unpack": _lu_unpack,
     "inverse": np.linalg.inv,
     "pinverse": np.linalg.pinv,
     "logdet": lambda x: np.log(np.linalg.det(x)),
@@ -465,6 +507,10 @@ IN_LINALG: dict[str, Meaning] = {
     "vecdot": lambda x, y, dim: (x * y).sum(dim),
     "solve": _solve,
     "solve_triangular": _solve_triangular,
+    "lu": lambda x: _lu_unpack(*_lu_factor(x)),
+    "lu_factor": _lu_factor,
+    "lu_solve": _lu_solve,
+    "lstsq": _lstsq,
     "vander": lambda x, N: x[..., None] ** np.arange(N),
     "diagonal": lambda x, offset: np.diagonal(x, offset, -2, -1),
 }

@@ -1,0 +1,205 @@
+"""Ranks of matrices, and solutions of equations with the least squared error."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mt_tensor.checks import check_choice, validate_call
+from mt_tensor.core.dtypes import Array, as_number, int64
+from mt_tensor.core.elementwise import elementwise
+from mt_tensor.core.strides import shape_broadcast
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.errors import ShapeError
+from mt_tensor.linalg.factors import NO_CONVERGENCE, svdvals
+from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.linalg.systems import PseudoInverse, gradient_of_inverse
+from mt_tensor.recording.functions import Function
+
+
+def _precision(x: Tensor) -> float:
+    """Return the share of the largest singular value up to which others count as 0 by default."""
+    return max(x.shape[-2:]) * float(np.finfo(x.dtype.numpy).eps)
+
+
+# --- Ranks ----------------------------------------------------------------------------------------
+
+
+@validate_call
+def matrix_rank(
+    A: Tensor,  # noqa: N803 - torch's name
+    tol: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> Tensor:
+    """Return the ranks of matrices: how many singular values are not negligible.
+
+    A singular value counts if it is greater than `atol`, and than `rtol` times the largest one.
+
+    Args:
+        A: shape (*batch, m, n), float32 or float64.
+        tol: an older way to give `atol`, with `rtol` 0.
+        hermitian: whether the matrices are symmetric, so that the magnitudes of eigenvalues, which
+            are faster to compute, are the singular values. Only the lower triangle is read.
+        atol: a number, or a tensor that broadcasts to the batch; 0 by default.
+        rtol: the same; by default 0 if `atol` is positive, otherwise max(m, n) times the machine
+            epsilon.
+
+    Returns:
+        Shape (*batch,), int64.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions, or `hermitian` is True and the matrices are
+            not square.
+        DTypeError: `A` has another dtype.
+        LinAlgError: an element is infinite or nan.
+        TypeError: a tolerance is neither a number nor a tensor.
+    """
+    check_matrices("matrix_rank", A, square=hermitian)
+    if tol is not None:
+        if atol is not None or rtol is not None:
+            raise TypeError("matrix_rank() takes tol, or atol and rtol; both were given.")
+        atol, rtol = tol, 0.0
+    least = _tolerance("atol", 0.0 if atol is None else atol)
+    if rtol is None:
+        positive = least > 0
+        share = (
+            elementwise("where", positive, 0.0, _precision(A))
+            if isinstance(positive, Tensor)
+            else _tolerance("rtol", 0.0 if positive else _precision(A))
+        )
+    else:
+        share = _tolerance("rtol", rtol)
+    x = A.detach()
+    values = lapack(NO_CONVERGENCE, _magnitudes, x) if hermitian else svdvals(x)
+    if not values.numel():
+        return values.sum(-1).to(int64)
+    counted = (values > least) & (values > share * values.amax(-1, keepdim=True))
+    ranks: Tensor = counted.sum(-1)
+    return ranks
+
+
+def _magnitudes(a: Array) -> Array:
+    """Return the magnitudes of the eigenvalues of symmetric matrices: their singular values."""
+    return np.abs(np.linalg.eigvalsh(finite(a)))
+
+
+def _tolerance(name: str, given: Any) -> Any:
+    """Return a tolerance as a number, or as a tensor with a last dimension for values."""
+    return given.detach().unsqueeze(-1) if isinstance(given, Tensor) else as_number(name, given)
+
+
+# --- Least squares --------------------------------------------------------------------------------
+
+
+class LeastSquaresSolution(NamedTuple):
+    """A solution, its squared errors, and the rank and the singular values of the matrix."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+class LeastSquares(Function):
+    """Compute the shortest X that minimizes the distance between A X and B."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor, rcond: float, full_rank: bool) -> Tensor:
+        ctx.rcond = rcond
+        ctx.save_for_backward(a, b)
+        problem = "lstsq() found no solution"
+        return lapack(problem, lambda x, y: _least_squares(x, y, rcond, full_rank), a, b)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        a, b = ctx.saved_tensors
+        inverse = PseudoInverse.apply(a, ctx.rcond)
+        return gradient_of_inverse(a, inverse, grad @ b.mT), inverse.mT @ grad, None, None
+
+
+def _least_squares(a: Array, b: Array, rcond: float, full_rank: bool) -> Array:
+    """Solve by singular values, of which those up to `rcond` times the largest count as 0."""
+    u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
+    counts = s > rcond * s[..., :1]
+    if full_rank and not counts.all():
+        raise np.linalg.LinAlgError(
+            "the driver 'gels' takes matrices of full rank; use 'gelsy', 'gelsd' or 'gelss'"
+        )
+    inverse = np.divide(1.0, s, out=np.zeros_like(s), where=counts)
+    solution: Array = np.swapaxes(vh, -1, -2) @ (
+        inverse[..., None] * (np.swapaxes(u, -1, -2) @ finite(b))
+    )
+    return solution
+
+
+@validate_call
+def lstsq(
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
+    rcond: float | None = None,
+    *,
+    driver: str | None = None,
+) -> LeastSquaresSolution:
+    """Return the X that minimizes the squared error of `A X = B`; the shortest of several.
+
+    All drivers use singular values; they only decide which results there are, as in torch. In
+    compiled functions with m > n, use "gelsy" or "gels": the others compare ranks on the host.
+
+    Args:
+        A: shape (*batch, m, n), float32 or float64. Gradients are those for constant rank.
+        B: shape (*batch, m, k), with batch dimensions that broadcast. For vectors, shape (m,), or
+            (*batch, m) with exactly the batch of `A`.
+        rcond: singular values up to `rcond` times the largest count as 0; by default, and if it is
+            negative, the larger of m and n times the machine epsilon.
+        driver: "gelsy", the default; "gels" for matrices of full rank, which ignores `rcond`;
+            "gelsd" or "gelss".
+
+    Returns:
+        `solution` of shape (*batch, n, k), or (*batch, n) for vectors.
+        `residuals`, the squared errors of shape (*batch, k), if m > n, all matrices have rank n,
+        and the driver is not "gelsy"; otherwise empty.
+        `rank` of shape (*batch,), int64; empty for "gels".
+        `singular_values` of shape (*batch, min(m, n)) for "gelsd" and "gelss"; otherwise empty.
+
+    Raises:
+        LinAlgError: an element is infinite or nan; or the driver is "gels", and a matrix does not
+            have full rank.
+        ShapeError: the shapes do not match, or `A` has fewer than two dimensions.
+        DTypeError: the dtypes differ, or are neither float32 nor float64.
+        IndexingError: the batch dimensions do not broadcast.
+        DomainError: `driver` has another value.
+    """
+    check_choice("driver", driver, (None, "gelsy", "gels", "gelsd", "gelss"))
+    check_matrices("lstsq", A, square=False)
+    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    b = B.unsqueeze(-1) if vector else B
+    check_matrices("lstsq", A, b, square=False)
+    if A.shape[-2] != b.shape[-2]:
+        raise ShapeError(
+            f"lstsq() was given A of shape {A.shape} and B of shape {B.shape}, which do not match: "
+            "they must have equally many rows."
+        )
+    precision = _precision(A)
+    rcond = precision if rcond is None else as_number("rcond", rcond)
+    if rcond < 0 or driver == "gels":
+        rcond = precision
+    batch = shape_broadcast(A.shape[:-2], b.shape[:-2])
+    a, b = (each.expand(*batch, *each.shape[-2:]) for each in (A, b))
+    solution = LeastSquares.apply(a, b, rcond, driver == "gels")
+    residuals, rank, values = A.new_empty(0), A.new_empty(0, dtype=int64), A.new_empty(0)
+    full_rank = driver == "gels"
+    if not full_rank:
+        found = svdvals(A.detach())
+        rank = (found > rcond * found.narrow(-1, 0, min(found.shape[-1], 1))).sum(-1)
+        if driver in ("gelsd", "gelss"):
+            values = found
+            full_rank = A.shape[-2] > A.shape[-1] and bool((rank == A.shape[-1]).all())
+    if full_rank and A.shape[-2] > A.shape[-1]:
+        residuals = (a @ solution - b).square().sum(-2)
+    if vector:
+        solution = solution.squeeze(-1)
+    return LeastSquaresSolution(solution, residuals, rank, values)
