@@ -148,6 +148,7 @@ if _find_spec("mt_tensor.methods") is not None:
         combinations as combinations, dstack as dstack, hstack as hstack, row_stack as row_stack,
         vstack as vstack,
     )
+    from mt_tensor.movement.strided import as_strided as as_strided
     from mt_tensor.movement.turning import (
         adjoint as adjoint, diag_embed as diag_embed, diagflat as diagflat, fliplr as fliplr,
         flipud as flipud, narrow as narrow, ravel as ravel, rot90 as rot90, select as select,

@@ -35,7 +35,7 @@ from mt_tensor.indexing import subscripts as more_subscripts
 from mt_tensor.linalg import products as matrix_products
 from mt_tensor.linalg import systems
 from mt_tensor.mixed_precision import operands  # noqa: F401
-from mt_tensor.movement import bits, diagonals, rearranging, splitting, turning
+from mt_tensor.movement import bits, diagonals, rearranging, splitting, strided, turning
 from mt_tensor.movement import methods as shapes
 from mt_tensor.order import counting, ranks, scans, sorting
 from mt_tensor.pointwise import (
@@ -264,6 +264,8 @@ class Methods(CoreMethods):
     roll = rearranging.roll
     swapaxes = rearranging.swapaxes
     swapdims = rearranging.swapdims
+
+    as_strided = strided.as_strided
 
     adjoint = turning.adjoint
     diag_embed = turning.diag_embed

@@ -23,10 +23,11 @@ ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
 
 VIEWS = frozenset(
     """
-    H T adjoint atleast_1d atleast_2d atleast_3d broadcast_to cartesian_prod chunk contiguous
-    diagonal dsplit einsum expand flatten getitem hsplit mH mT moveaxis movedim narrow permute ravel
-    reshape select split split_with_sizes squeeze squeeze_ swapaxes swapaxes_ swapdims swapdims_ t
-    t_ tensor_split transpose transpose_ unbind unflatten unfold unsqueeze unsqueeze_ view vsplit
+    H T adjoint as_strided atleast_1d atleast_2d atleast_3d broadcast_to cartesian_prod chunk
+    contiguous diagonal dsplit einsum expand flatten getitem hsplit mH mT moveaxis movedim narrow
+    permute ravel reshape select split split_with_sizes squeeze squeeze_ swapaxes swapaxes_ swapdims
+    swapdims_ t t_ tensor_split transpose transpose_ unbind unflatten unfold unsqueeze unsqueeze_
+    view vsplit
     """.split()  # noqa: SIM905 - a list would be a page long
 )
 """The operations whose result may share memory with an argument."""

@@ -117,13 +117,26 @@ class Shown(Function):
 
 
 def shown_elements(base: TensorData, view: TensorData) -> Array:
-    """Return the index in the base of each element of a view, as a 1-D array."""
+    """Return the index in the base of each element of a view, as a 1-D array.
+
+    Raises:
+        InPlaceError: an element of the view, from `as_strided`, is outside of the base.
+    """
     found = positions(view.shape, view.strides, view.offset).reshape(-1)
     if base.is_contiguous():
-        return found - base.offset
-    known = positions(base.shape, base.strides, base.offset).reshape(-1)
-    order = np.argsort(known, kind="stable")
-    return order[np.searchsorted(known, found, sorter=order)]
+        index = found - base.offset
+        outside = bool(((index < 0) | (index >= base.size)).any())
+    else:
+        known = positions(base.shape, base.strides, base.offset).reshape(-1)
+        order = np.argsort(known, kind="stable")
+        index = order[np.searchsorted(known, found, sorter=order).clip(max=order.size - 1)]
+        outside = bool((known[index] != found).any())
+    if outside:
+        raise InPlaceError(
+            "a view shows elements outside of the tensor of which it is a view, and one of the two "
+            "was changed in place, which cannot be differentiated: change a clone() instead."
+        )
+    return index
 
 
 def detach_(self: Tensor) -> Tensor:

@@ -29,6 +29,12 @@ row("flip", lambda x: x.flip(0), *MATRIX)
 row("narrow", lambda x: x.narrow(0, 1, 2), ((4, 2),))
 row("unfold", lambda x: x.unfold(-1, 3, 2), *single((8,), (2, 5)))
 row(
+    "as_strided",
+    lambda x: x.contiguous().as_strided((2, 2, 2), (2, 1, 1)),
+    *single((5,), (2, 3), (3, 1, 2)),
+)
+refused("as_strided", lambda x: x.as_strided((2, 4), (1, 2)), IndexingError, "of a storage of 6")
+row(
     "pad",
     lambda x: mt.pad(x, (1, 0, -1, 2), value=7.0),
     ((3, 2),),

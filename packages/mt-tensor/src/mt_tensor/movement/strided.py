@@ -1,0 +1,113 @@
+"""Views of a storage with any shape and strides: `x.as_strided((2, 2), (1, 1))`.
+
+Elements of such a view may overlap, and may be outside of `x`, elsewhere in its storage. For the
+gradient, both tensors are described by the positions of their elements in the storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.checks import validate_call
+from mt_tensor.core.arguments import as_integer, as_integers, as_shape
+from mt_tensor.core.dtypes import Array
+from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.gathering import Collect, Gather
+from mt_tensor.core.layout import Layout
+from mt_tensor.core.linear import ViewFunction
+from mt_tensor.core.strides import Shape, Strides, overlaps
+from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.views import reshaped
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.recording.aliasing import positions
+from mt_tensor.tape import refuse_to_capture
+
+
+class AsStrided(ViewFunction):
+    """View a storage with another shape, other strides and another offset."""
+
+    @staticmethod
+    def layout(layout: Layout, shape: Shape, strides: Strides, offset: int, _: Layout) -> Layout:
+        return layout.like(shape, strides, offset)
+
+    @staticmethod
+    def backward(
+        grad: Tensor, _: Any, shape: Shape, strides: Strides, offset: int, whole: Layout
+    ) -> Tensor:
+        """Add up the gradient at each position; elements that share one get equal parts of it."""
+        read = positions(shape, strides, offset).reshape(-1)
+        own = positions(whole.shape, whole.strides, whole.offset).reshape(-1)
+        places, inverse = np.unique(np.concatenate([own, read]), return_inverse=True)
+        row = reshaped(grad, (grad.numel(),))
+        row = Collect.apply(row, _index(inverse[own.size :], grad), 0, (places.size,))
+        if overlaps(whole.shape, whole.strides):
+            shares = np.bincount(inverse[: own.size], minlength=places.size)
+            row = row / row._uploaded(np.maximum(shares, 1), row.dtype)
+        return reshaped(Gather.apply(row, _index(inverse[: own.size], grad), 0), whole.shape)
+
+
+def _index(array: Array, like: Tensor) -> Tensor:
+    return like._with(like.backend.from_host(np.ascontiguousarray(array, np.int64)))
+
+
+@validate_call
+def as_strided(
+    input: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """Return a view of the storage of `input` with a given shape and strides, which may overlap.
+
+    Args:
+        input: any tensor.
+        size: the shape of the view.
+        stride: for each dimension, how many elements apart its neighbours are.
+        storage_offset: the position of the first element in the storage; that of `input` by
+            default.
+
+    Raises:
+        ShapeError: `size` and `stride` have different lengths, or one of them is negative.
+        IndexingError: the view exceeds the storage, or the offset is negative.
+        TypeError: a size, stride or offset is not an integer.
+        CompileError: a program is being recorded, and `storage_offset` was given, or the view reads
+            elements outside of `input`.
+    """
+    shape, strides = as_shape((size,)), as_integers((stride,))
+    if len(shape) != len(strides) or min(strides, default=0) < 0:
+        raise ShapeError(
+            "as_strided() takes one non-negative stride per dimension; size "
+            f"{shape} and stride {strides} were given."
+        )
+    source = input._tensor.layout
+    offset = source.offset
+    if storage_offset is not None:
+        refuse_to_capture("reads a position in memory")
+        offset = as_integer("storage_offset", storage_offset)
+    if 0 in shape:
+        offset = source.offset  # no elements, but the offset must stay inside the storage
+    else:
+        last = offset + sum(step * (count - 1) for step, count in zip(strides, shape, strict=True))
+        if ACTIVE.count and not _is_between(input, offset, last):
+            refuse_to_capture("views memory outside of a tensor, by as_strided()")
+        end = input._tensor.storage.nbytes // input.dtype.itemsize
+        if offset < 0 or last >= end:
+            raise IndexingError(
+                f"as_strided() with size {shape}, stride {strides} and storage_offset {offset} "
+                f"reads elements {offset} to {last} of a storage of {end} element(s)."
+            )
+    return AsStrided.apply(input, shape, strides, offset, source)
+
+
+def _is_between(x: Tensor, first: int, last: int) -> bool:
+    """Return whether positions in a storage are between the ends of a tensor.
+
+    A replay gets the same layout, but possibly another storage.
+    """
+    data = x._tensor
+    reach = [step * (size - 1) for step, size in zip(data.strides, data.shape, strict=True)]
+    low, high = (data.offset + sum(pick(each, 0) for each in reach) for pick in (min, max))
+    return data.size > 0 and low <= first and last <= high
