@@ -367,6 +367,43 @@ def test_two_tensors(name: str) -> None:
         check_gradients(ours, theirs, *(pair(c, "float64") for c in finite))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_next_number(dtype: str) -> None:
+    ends = [0.0, -0.0, 1.0, -1.0, 1.5, INF, -INF, NAN, torch.finfo(getattr(torch, dtype)).max]
+    ends += [5e-324, -5e-324, float(torch.finfo(getattr(torch, dtype)).smallest_normal)]
+    (x, a), (y, b) = (
+        pair(column, dtype) for column in np.array(list(itertools.product(ends, repeat=2))).T
+    )
+    a.requires_grad_(), b.requires_grad_()
+    result, wanted = mt.nextafter(x, y), torch.nextafter(a, b)
+    bits = {2: "int16", 4: "int32", 8: "int64"}[x.dtype.itemsize]
+    known = ~wanted.isnan()  # any nan will do
+    assert result.isnan().tolist() == wanted.isnan().tolist()
+    ours = result.view(getattr(mt, bits)).numpy()[known.numpy()]
+    assert ours.tolist() == wanted.view(getattr(torch, bits))[known].tolist()
+    x.requires_grad_(), y.requires_grad_()
+    mt.nextafter(x, y).backward(mt.ones_like(x))
+    wanted.backward(torch.ones_like(a))
+    assert [each.grad.tolist() for each in (x, y)] == [each.grad.tolist() for each in (a, b)]
+
+
+def test_the_next_number_of_bfloat16() -> None:
+    ends = [0.0, -0.0, 1.0, -1.0, 1.5, INF, -INF, NAN, 3e38, 1e-40, -1e-40]
+    columns = np.array(list(itertools.product(ends, repeat=2))).T
+    result = mt.nextafter(*(mt.tensor(c, dtype="bfloat16") for c in columns))
+    wanted = torch.nextafter(*(torch.tensor(c).to(torch.bfloat16) for c in columns))
+    np.testing.assert_array_equal(result.float().numpy(), wanted.float().numpy())
+    assert result.dtype is mt.bfloat16
+
+
+def test_the_next_number_in_place_and_of_other_dtypes() -> None:
+    x = mt.ones(2, 1)
+    assert mt.nextafter(x, mt.zeros(3, dtype="float64")).dtype is mt.float64
+    assert mt.nextafter(x, mt.zeros(3)).shape == (2, 3)
+    assert x.nextafter_(mt.tensor(2.0)) is x
+    assert x.tolist() == [[float(np.nextafter(np.float32(1), np.float32(2)))]] * 2
+
+
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), ()])
 def test_prelu(shape: tuple[int, ...]) -> None:
     x = pair(np.linspace(-1, 1.125, math.prod(shape)).reshape(shape), "float64")
@@ -428,6 +465,8 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.long().frac(), "needs floating-point"),
     (lambda x: x.bool().positive(), "not defined on bool"),
     (lambda x: x.heaviside(x.double()), "one dtype"),
+    (lambda x: x.long().nextafter(x.long()), "needs floating-point"),
+    (lambda x: x.nextafter(1.0), "takes tensors"),
     (lambda x: x.softshrink(-1) if isinstance(x, mt.Tensor) else F.softshrink(x, -1), "negative"),
     (lambda x: x.celu(0) if isinstance(x, mt.Tensor) else F.celu(x, 0.0), "must not be 0"),
     (lambda x: x.glu() if isinstance(x, mt.Tensor) else F.glu(x), "even size"),

@@ -191,8 +191,8 @@ if _find_spec("mt_tensor.methods") is not None:
         clamp_min as clamp_min, clip as clip, deg2rad as deg2rad, float_power as float_power,
         fmax as fmax, fmin as fmin, frac as frac, heaviside as heaviside, ldexp as ldexp,
         lerp as lerp, logaddexp2 as logaddexp2, logit as logit, nan_to_num as nan_to_num,
-        positive as positive, pow as pow, rad2deg as rad2deg, round as round, square as square,
-        sub as sub, subtract as subtract,
+        nextafter as nextafter, positive as positive, pow as pow, rad2deg as rad2deg,
+        round as round, square as square, sub as sub, subtract as subtract,
     )
     from mt_tensor.pointwise.fusing import fuse as fuse
     from mt_tensor.pointwise import fusing_in_place as _fusing_in_place  # noqa: F401 - registers it

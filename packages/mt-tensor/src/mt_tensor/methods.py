@@ -392,6 +392,7 @@ class Methods(CoreMethods):
     logaddexp2 = functions.logaddexp2
     logit, logit_ = with_in_place(functions.logit)
     nan_to_num, nan_to_num_ = with_in_place(functions.nan_to_num)
+    nextafter, nextafter_ = with_in_place(functions.nextafter)
     positive = functions.positive
     pow, pow_ = with_in_place(functions.pow)
     rad2deg, rad2deg_ = with_in_place(functions.rad2deg)

@@ -13,15 +13,27 @@ from mt_operators.core.elementary import log, where
 from mt_operators.functions import log1p
 from mt_tensor.checks import check_same_dtype, validate_call
 from mt_tensor.core.arguments import as_integer, check_floating, check_not_bool
-from mt_tensor.core.dtypes import DType, Number, as_number, plain, result_type
+from mt_tensor.core.dtypes import (
+    DType,
+    Number,
+    as_number,
+    int16,
+    int32,
+    int64,
+    plain,
+    result_type,
+)
 from mt_tensor.core.elementwise import ElementwiseOperation, check_on_bool, elementwise
-from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.rows import FUNCTIONS, Operand
+from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, DTypeError
-from mt_tensor.limits import finfo
+from mt_tensor.limits import finfo, iinfo
 from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.out_argument import store_result
+from mt_tensor.recording.functions import Function
+from mt_tensor.recording.one_call import as_one_call
 
 LN_2 = math.log(2.0)
 
@@ -368,6 +380,63 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """
     check_same_dtype("heaviside", input, values)
     return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
+
+
+_BITS = {2: int16, 4: int32, 8: int64}
+"""The dtype for the bits of a floating-point number, by its size in bytes."""
+
+
+@as_one_call  # since programs follow no memory that is viewed as another dtype
+def _next_numbers(x: Tensor, y: Tensor) -> Tensor:
+    """Return the number after x, towards y, for tensors of one shape and dtype."""
+    dtype = _BITS[x.dtype.itemsize]
+    bits = x.view(dtype)
+    outwards = elementwise("eq", x > 0, y > x)
+    moved = elementwise("where", outwards, bits + 1, bits - 1)
+    zero, least = x == 0, iinfo(dtype).min
+    moved = elementwise("where", zero, least + 1, moved)  # the largest negative number
+    moved = elementwise("where", elementwise("logical_and", zero, y > 0), 1, moved)
+    moved = elementwise("where", x == y, y.view(dtype), moved)
+    missing = elementwise("logical_or", x != x, y != y)  # nan
+    return elementwise("where", missing, (x + y).view(dtype), moved).view(x.dtype)
+
+
+class NextAfter(Function):
+    """Compute the next number, by adding 1 to the bits or subtracting it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:
+        """Return the number after x, towards y, for tensors of one shape and dtype."""
+        ctx.save_for_backward(x, y)
+        return _next_numbers(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradient for x where x and y differ, and zeros for y, as torch does."""
+        x, y = ctx.saved_tensors
+        return elementwise("where", x != y, grad, 0.0), grad._full(grad.shape, 0)
+
+
+@validate_call
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """Return the next representable number after each element of `input`, towards `other`.
+
+    Where both are equal, it is `other`, and the gradient is zero; elsewhere the gradient is that
+    of `input`, as in torch.
+
+    Args:
+        input: a floating-point tensor.
+        other: a tensor that broadcasts with it; dtypes are promoted.
+
+    Raises:
+        DTypeError: the promoted dtype is not floating-point.
+        IndexingError: the shapes do not broadcast.
+        ExchangeError: the backend cannot view memory as another dtype.
+    """
+    check_floating("nextafter", result_type(input, other))
+    shape = shape_broadcast(input.shape, other.shape)
+    common_backend(input, other)
+    return NextAfter.apply(*(x.expand(shape) for x in _promoted(input, other)))
 
 
 @validate_call

@@ -97,6 +97,7 @@ _changed("heaviside_", lambda x, y: x.masked_fill_(x > 0, 0).heaviside_(y), *_SO
 _changed("ldexp_", lambda x, y: x.ldexp_(y), *_SOME, dtypes="float")
 _changed("logit_", lambda x, y: x.sigmoid_().logit_(), *_SOME, dtypes="float")
 _changed("nan_to_num_", lambda x, y: x.log_().nan_to_num_(0.5), *_SOME, dtypes="float")
+_changed("nextafter_", lambda x, y: x.nextafter_(y), *_SOME, dtypes="float", optional=True)
 _changed("rad2deg_", lambda x, y: x.rad2deg_(), *_SOME, dtypes="float")
 _changed("reciprocal_", lambda x, y: x.reciprocal_(), *_SOME, dtypes="float")
 row(
