@@ -352,3 +352,10 @@ def test_limits_of_integer_types_are_those_of_torch(name):
         assert getattr(ours, limit) == getattr(theirs, limit)
     with pytest.raises(mt.errors.DTypeError, match="integer"):
         mt.iinfo(mt.float32)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int8", "uint16", "int64", "bfloat16", "double"]
+)
+def test_type_without_arguments_is_torchs_name(dtype):
+    assert mt.zeros(1, dtype=dtype).type() == torch.zeros(1, dtype=getattr(torch, dtype)).type()

@@ -32,6 +32,14 @@ def _maker(name: str, dtype: DType) -> TensorType:
     return TensorType(name, (), {"dtype": dtype, "__doc__": text, "__module__": __name__})
 
 
+def name_of(dtype: DType) -> str:
+    """Return the name of the constructor of a dtype, such as `FloatTensor`."""
+    for name, each in globals().items():
+        if isinstance(each, TensorType) and each.dtype is dtype:
+            return name
+    return f"{dtype.name.replace('uint', 'UInt')}Tensor"  # torch has no constructor for it either
+
+
 BFloat16Tensor = _maker("BFloat16Tensor", dtypes.bfloat16)
 BoolTensor = _maker("BoolTensor", dtypes.bool_)
 ByteTensor = _maker("ByteTensor", dtypes.uint8)

@@ -138,15 +138,19 @@ def type(
     dtype: Any = None,
     non_blocking: bool = False,  # noqa: ARG001 - for compatibility with torch
 ) -> Tensor | str:
-    """Convert to another dtype, or return the name of the tensor's dtype if none is given.
+    """Convert to another dtype, or return torch's name of the tensor's type if none is given.
 
-    The dtype may be a legacy constructor, such as `FloatTensor`, or its name in torch.
+    The dtype may be a legacy constructor, such as `FloatTensor`, or its name in torch, such as
+    `"torch.FloatTensor"`.
     """
+    if dtype is None:
+        place = "cuda." if self.backend.device == "cuda" else ""
+        return f"torch.{place}{typed.name_of(self.dtype)}"
     if isinstance(dtype, str) and dtype.endswith("Tensor"):
-        dtype = getattr(typed, dtype.removeprefix("torch."), dtype)
+        dtype = getattr(typed, dtype.rpartition(".")[2], dtype)
     if isinstance(dtype, typed.TensorType):
         dtype = dtype.dtype
-    return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
+    return self.to(as_dtype(dtype))
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
