@@ -61,15 +61,17 @@ def fuse(function: F) -> F:
         FusionError: on the first call, if the function reads an element, changes a tensor in place,
             or uses an operation that is not elementwise.
     """
-    parameters = inspect.signature(function).parameters
-    if any(each.kind > each.POSITIONAL_OR_KEYWORD for each in parameters.values()):
+    parameters = inspect.signature(function).parameters.values()
+    positional = [each.name for each in parameters if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    options = [each for each in parameters if each.kind > each.POSITIONAL_OR_KEYWORD]
+    if any(each.kind != each.KEYWORD_ONLY or each.default is each.empty for each in options):
         raise FusionError(
             f"fuse() takes a function of positional arguments only; {function!r} was given."
         )
 
     @functools.cache
     def operation() -> ElementwiseOperation:
-        return ElementwiseOperation(fused_operator(function, list(parameters)))
+        return ElementwiseOperation(fused_operator(function, positional))
 
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:

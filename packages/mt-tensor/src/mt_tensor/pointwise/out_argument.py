@@ -35,9 +35,10 @@ def store_result(
     """
     settings = dict(settings)
     out = settings.pop("out")
-    result = function(*args, **settings)
     if out is None:
-        return result
+        return function(*args, **settings)
+    require_tensors(name, *(out if isinstance(out, tuple | list) else (out,)))
+    result = function(*args, **settings)
     if isinstance(result, Tensor):
         return _stored(name, out, result)
     if not isinstance(out, tuple | list) or len(out) != len(result):
@@ -51,7 +52,6 @@ def store_result(
 
 def _stored(name: str, out: Tensor, result: Tensor) -> Tensor:
     """Store one result in a tensor."""
-    require_tensors(name, out)
     common_backend(out, result)
     if recording.get() and (out.requires_grad or result.requires_grad):
         raise GradientError(
