@@ -74,7 +74,7 @@ def test_a_planted_fault_is_found(
     module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, fault(getattr(module, name)))
-    assert count_some(0, range(100), "numpy", "compiled").unjudged
+    assert count_some(0, range(200), "numpy", "compiled").unjudged
 
 
 def test_a_difference_is_made_small_and_shown(

@@ -50,6 +50,7 @@ from mt_tensor.core.dtypes import (
 # Argument checks.
 from mt_tensor.core.arguments import (
     as_integer as as_integer,
+    check_addressable as check_addressable,
     as_integers as as_integers,
     as_shape as as_shape,
     check_flags as check_flags,

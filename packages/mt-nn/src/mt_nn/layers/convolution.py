@@ -22,7 +22,7 @@ from mt_nn.layers.padding import pad
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor import pad as pad_with_zeros
-from mt_tensor.extending import Device, Embed, Shape
+from mt_tensor.extending import Device, Embed, Shape, check_addressable
 
 
 def conv(
@@ -139,6 +139,8 @@ def padded_by_name(
     if padding == "valid":
         return input, (0,) * len(stride)
     before, after = _same_padding(kernel, dilation)
+    lengths = zip(input.shape[-len(before) :], before, after, strict=False)
+    check_addressable(tuple(map(sum, lengths)))
     if before != after:
         odd = tuple(last - first for first, last in zip(before, after, strict=True))
         input = pad_with_zeros(input, pairs((0,) * len(odd), odd))
@@ -274,6 +276,7 @@ def _check_shapes(
             f"{name}() of inputs of shape {inputs} with kernels of size {kernels[2:]} and padding "
             f"{padding} would leave sizes of {sizes}."
         )
+    check_addressable((inputs[0], outputs, *sizes))
 
 
 def transposed_sizes(

@@ -452,7 +452,8 @@ def max_unpool(
     n, channels = batch.shape[:2]
     empty = zeros(n, channels, math.prod(size), dtype=batch.dtype, backend=batch.backend)
     positions = indices.reshape(n, channels, math.prod(batch.shape[2:]))
-    out = empty.scatter(2, positions, batch.flatten(2)).unflatten(2, size)
+    out = empty.scatter(2, positions, batch.flatten(2)) if empty.numel() else empty
+    out = out.unflatten(2, size)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 

@@ -106,7 +106,7 @@ class _Infinite(Function):
 def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> Array:
     """Check lengths, one for each sample, and return them as int64."""
     values = given.detach().numpy() if isinstance(given, Tensor) else np.asarray(given)
-    values = values.reshape(-1) if values.ndim == 0 else values
+    values = values.reshape(-1)
     if values.shape != (batch,) or values.dtype.kind not in "iu":
         raise InputError(
             f"{name} must be {batch} integers, one for each sample; shape {values.shape} of "

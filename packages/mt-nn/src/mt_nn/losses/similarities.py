@@ -9,7 +9,7 @@ from mt_nn.core.losses import Reduction
 from mt_nn.errors import InputError
 from mt_nn.losses.differences import check_floating, check_one_shape, reduce
 from mt_nn.utils.settings import check
-from mt_tensor import Tensor, elementwise, fuse, pairwise_distance
+from mt_tensor import Tensor, elementwise, fuse, get_default_dtype, pairwise_distance
 
 _SMALL = 1e-12
 """Added to squared norms before a division by them."""
@@ -43,18 +43,30 @@ def cosine_embedding_loss(
             "cosine_embedding_loss() takes vectors of shape (batch, size) or (size,) and a target "
             f"for each pair; shapes {input1.shape} and {target.shape} were given."
         )
-    lengths = input1.square().sum(-1), input2.square().sum(-1)
+    first, second = (_floating(x.square().sum(-1)) for x in (input1, input2))
     products = (input1 * input2).sum(-1)
-    return reduce(_cosine_loss(products, *lengths, target, margin), reduction)
+    similar, dissimilar = target == 1, target + 1 == 0  # unsigned integers wrap around
+    losses = _cosine_loss(products, first, second, similar, dissimilar, margin)
+    return reduce(losses, reduction)
+
+
+def _floating(x: Tensor) -> Tensor:
+    """Convert integers to the default dtype."""
+    return x if x.is_floating_point() else x.to(get_default_dtype())
 
 
 @fuse
 def _cosine_loss(
-    products: Tensor, squares1: Tensor, squares2: Tensor, target: Tensor, margin: float
+    products: Tensor,
+    squares1: Tensor,
+    squares2: Tensor,
+    similar: Tensor,
+    dissimilar: Tensor,
+    margin: float,
 ) -> Tensor:
     cosine = products * ((squares1 + _SMALL) * (squares2 + _SMALL)).rsqrt()
-    dissimilar = elementwise("where", target == -1, (cosine - margin).clamp_min(0.0), 0.0)
-    return elementwise("where", target == 1, 1.0 - cosine, dissimilar)
+    exceeding = elementwise("where", dissimilar != 0, (cosine - margin).clamp_min(0.0), 0.0)
+    return elementwise("where", similar != 0, 1.0 - cosine, exceeding)
 
 
 @checked
@@ -104,7 +116,7 @@ def margin_ranking_loss(
     """
     check_floating("margin_ranking_loss", input1, input2)
     _check_dimensions("margin_ranking_loss", input1, input2, target)
-    return reduce((margin - target * (input1 - input2)).clamp_min(0.0), reduction)
+    return reduce((-target * (input1 - input2) + margin).clamp_min(0.0), reduction)
 
 
 @checked

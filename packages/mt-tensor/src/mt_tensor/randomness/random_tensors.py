@@ -23,7 +23,8 @@ from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.formats import with_options
 from mt_tensor.creation.from_tensors import Options, after
-from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.limits import finfo
 from mt_tensor.randomness.continuous import between, standard_normal
 from mt_tensor.randomness.sampling import check_deviation, random_integers
 
@@ -122,6 +123,8 @@ def randint(
     shape, kind = _shape("randint", size), int64 if dtype is None else as_dtype(dtype)
     for extreme in (first, last):
         (int64 if kind.kind == "float" else kind).checked(extreme)
+        if kind.kind == "float" and abs(extreme) > finfo(kind).max:
+            raise DTypeError(f"randint(): {extreme} is out of range for {kind.name}.")
     if kind.kind == "bool" and not 0 <= first <= last <= 1:
         raise DomainError(
             f"randint() of bool needs bounds from 0 to 2; {low} and {high} were given."

@@ -1,0 +1,56 @@
+"""Unusual arguments of functions, which random programs found, compared with torch."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn.functional as ours
+import mt_tensor as mt
+from mt_tensor.errors import DTypeError, ShapeError
+
+CASES: dict[str, Callable[[Any, Any], Any]] = {
+    "unsigned targets wrap around to -1": lambda m, f: f.cosine_embedding_loss(
+        m.ones(3, 2), m.ones(3, 2), m.tensor([1, 255, 7], dtype=m.uint8), margin=-0.5
+    ),
+    "lengths of integers are floats": lambda m, f: f.cosine_embedding_loss(
+        m.ones(2, dtype=m.float16), m.tensor([3, 4]), m.tensor(1)
+    ),
+    "negative unsigned targets wrap around": lambda m, f: f.margin_ranking_loss(
+        m.tensor([1.5, 0.5]), m.tensor([0.0, 2.0]), m.tensor([1, 255], dtype=m.uint8)
+    ),
+    "nothing is left to unpool": lambda m, f: f.max_unpool1d(
+        m.zeros(2, 5, 2), m.zeros(2, 5, 2, dtype=m.int64), 2, padding=2
+    ),
+    "lengths of any shape": lambda m, f: f.ctc_loss(
+        m.zeros(3, 2, 4), m.tensor([[1, 2], [3, 1]]), m.tensor([[3, 3]]), m.tensor([[2], [1]])
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_results_are_those_of_torch(case: Callable[[Any, Any], Any]) -> None:
+    torch = pytest.importorskip("torch")
+    found, expected = case(mt, ours), case(torch, torch.nn.functional)
+    assert found.dtype.name == str(expected.dtype).removeprefix("torch.")
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "fast"])
+def test_sizes_beyond_any_memory_are_refused(backend: str) -> None:
+    pytest.importorskip("mt_fast")
+    with mt.use_backend(backend):
+        x, kernels = mt.zeros(1, 2, 3), mt.zeros(2, 2, 2)
+        for call in (
+            lambda: ours.conv1d(x, kernels, dilation=2**63 - 1, padding="same"),
+            lambda: ours.conv_transpose1d(x, kernels, stride=2**61),
+        ):
+            with pytest.raises(ShapeError, match="more elements than this machine can address"):
+                call()
+
+
+def test_random_integers_out_of_the_range_of_a_float_are_refused() -> None:
+    with pytest.raises(DTypeError, match="65519 is out of range for float16"):
+        mt.randint(0, 65520, (2,), dtype=mt.float16)
+    assert mt.randint(65504, 65505, (1,), dtype=mt.float16).item() == 65504
