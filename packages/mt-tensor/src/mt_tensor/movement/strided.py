@@ -93,7 +93,9 @@ def as_strided(
         last = offset + sum(step * (count - 1) for step, count in zip(strides, shape, strict=True))
         if ACTIVE.count and not _is_between(input, offset, last):
             refuse_to_capture("views memory outside of a tensor, by as_strided()")
-        end = input._tensor.storage.nbytes // input.dtype.itemsize
+        storage = input._tensor.storage
+        sized = hasattr(storage, "__len__")
+        end = len(storage) if sized else storage.nbytes // input.dtype.itemsize
         if offset < 0 or last >= end:
             raise IndexingError(
                 f"as_strided() with size {shape}, stride {strides} and storage_offset {offset} "
