@@ -93,15 +93,25 @@ def as_strided(
         last = offset + sum(step * (count - 1) for step, count in zip(strides, shape, strict=True))
         if ACTIVE.count and not _is_between(input, offset, last):
             refuse_to_capture("views memory outside of a tensor, by as_strided()")
-        storage = input._tensor.storage
-        sized = hasattr(storage, "__len__")
-        end = len(storage) if sized else storage.nbytes // input.dtype.itemsize
+        end = _length(input)
         if offset < 0 or last >= end:
             raise IndexingError(
                 f"as_strided() with size {shape}, stride {strides} and storage_offset {offset} "
                 f"reads elements {offset} to {last} of a storage of {end} element(s)."
             )
     return AsStrided.apply(input, shape, strides, offset, source)
+
+
+def _length(x: Tensor) -> int:
+    """Return the number of elements of a storage, or of its known part if it has no length."""
+    storage = x._tensor.storage
+    if hasattr(storage, "__len__"):
+        return len(storage)
+    if hasattr(storage, "nbytes"):
+        return int(storage.nbytes) // x.dtype.itemsize
+    layout = (x if x._base is None else x._base)._tensor.layout
+    reach = zip(layout.shape, layout.strides, strict=True)
+    return layout.offset + 1 + sum(step * (size - 1) for size, step in reach)
 
 
 def _is_between(x: Tensor, first: int, last: int) -> bool:
