@@ -35,6 +35,10 @@ class Choices(Distribution):
             raise SettingError(f"{type(self).__name__} takes either probs or logits.")
         given = {"logits": logits} if probs is None else {"probs": probs}
         super().__init__(validate_args, **given, **others)
+        self._normalize(*given)
+
+    def _normalize(self, given: str) -> None:
+        """Normalize what was given, `"probs"` or `"logits"`, if it need not be normalized yet."""
 
 
 # --- Zeros and ones -------------------------------------------------------------------------------
@@ -102,15 +106,8 @@ class Classes(Choices):
         "logits": constraints.vectors(constraints.real),
     }
 
-    def __init__(
-        self,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-        **others: Any,
-    ) -> None:
-        super().__init__(probs, logits, validate_args, **others)
-        if probs is None:
+    def _normalize(self, given: str) -> None:
+        if given == "logits":
             self.logits = self.logits.log_softmax(-1)
         else:
             self.probs = self.probs / self.probs.sum(-1, keepdim=True)

@@ -109,9 +109,7 @@ def _length(x: Tensor) -> int:
         return len(storage)
     if hasattr(storage, "nbytes"):
         return int(storage.nbytes) // x.dtype.itemsize
-    layout = (x if x._base is None else x._base)._tensor.layout
-    reach = zip(layout.shape, layout.strides, strict=True)
-    return layout.offset + 1 + sum(step * (size - 1) for size, step in reach)
+    return 1 + _ends((x if x._base is None else x._base)._tensor.layout)[1]
 
 
 def _is_between(x: Tensor, first: int, last: int) -> bool:
@@ -119,7 +117,12 @@ def _is_between(x: Tensor, first: int, last: int) -> bool:
 
     A replay gets the same layout, but possibly another storage.
     """
-    data = x._tensor
-    reach = [step * (size - 1) for step, size in zip(data.strides, data.shape, strict=True)]
-    low, high = (data.offset + sum(pick(each, 0) for each in reach) for pick in (min, max))
-    return data.size > 0 and low <= first and last <= high
+    layout = x._tensor.layout
+    low, high = _ends(layout)
+    return layout.size > 0 and low <= first and last <= high
+
+
+def _ends(layout: Layout) -> tuple[int, int]:
+    """Return the lowest and the highest position of an element of a non-empty view."""
+    reach = [step * (size - 1) for step, size in zip(layout.strides, layout.shape, strict=True)]
+    return tuple(layout.offset + sum(pick(each, 0) for each in reach) for pick in (min, max))  # type: ignore[return-value]
