@@ -1,6 +1,7 @@
 """SVG drawings of graphs: boxes with text and edges with arrows, in light and dark colors.
 
-The documents are standalone: they load no other files and run no scripts.
+The documents are standalone: they load no other files and run no scripts. Inside of a page they use
+the page's color scheme, otherwise the reader's.
 """
 
 from __future__ import annotations
@@ -18,26 +19,19 @@ PADDING = 12.0  # on either side of a text
 MARGIN = 10.0  # around the picture
 
 STYLE = """
+svg:root{color-scheme:light dark}
 .mt-graph{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
-.mt-graph text{fill:#1c2733;text-anchor:middle}
-.mt-graph .derivative{fill:#96570a}
-.mt-graph .box{fill:#f6f8fa;stroke:#66788a;stroke-width:1.5}
+.mt-graph text{fill:light-dark(#1c2733,#e8eef5);text-anchor:middle}
+.mt-graph .derivative{fill:light-dark(#96570a,#f2b866)}
+.mt-graph .box{fill:light-dark(#f6f8fa,#20262e);stroke:#66788a;stroke-width:1.5}
 .mt-graph .cap{fill:#66788a}
 .mt-graph .operator{fill:#fff;font-weight:bold}
 .mt-graph .sign{font-size:18px}
-.mt-graph .input .box{fill:#e3edfb;stroke:#4a6fa5}
-.mt-graph .constant .box{fill:#fff;stroke-dasharray:4 3}
-.mt-graph .result .box{fill:#e3f5e8;stroke:#2f7d48;stroke-width:3.5}
+.mt-graph .input .box{fill:light-dark(#e3edfb,#1d2f4a);stroke:#4a6fa5}
+.mt-graph .constant .box{fill:light-dark(#fff,#14181d);stroke-dasharray:4 3}
+.mt-graph .result .box{fill:light-dark(#e3f5e8,#173423);stroke:#2f7d48;stroke-width:3.5}
 .mt-graph .result .cap{fill:#2f7d48}
 .mt-graph .edge,.mt-graph .track{fill:none;stroke:#8494a4;stroke-width:1.5;stroke-linecap:round}
-@media (prefers-color-scheme:dark){
-.mt-graph text{fill:#e8eef5}
-.mt-graph .derivative{fill:#f2b866}
-.mt-graph .box{fill:#20262e}
-.mt-graph .input .box{fill:#1d2f4a}
-.mt-graph .constant .box{fill:#14181d}
-.mt-graph .result .box{fill:#173423}
-}
 """
 
 FORBIDDEN = (*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)

@@ -32,35 +32,24 @@ MAX_ROWS = 8  # of a grid, and as many columns
 MAX_GRIDS = 4
 
 STYLE = """
+svg:root{color-scheme:light dark}
 .mt-storage{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
-.mt-storage text{fill:#1c2733;text-anchor:middle}
+.mt-storage text{fill:light-dark(#1c2733,#e8eef5);text-anchor:middle}
 .mt-storage .heading,.mt-storage .note,.mt-storage .step{text-anchor:start}
 .mt-storage .heading{font-weight:bold}
-.mt-storage .place,.mt-storage .more{fill:#5b6b7a;font-size:10px}
+.mt-storage .place,.mt-storage .more{fill:light-dark(#5b6b7a,#a3b1bf);font-size:10px}
 .mt-storage .long{font-size:9px}
-.mt-storage .cell{fill:#fff;stroke:#66788a;stroke-width:1}
+.mt-storage .cell{fill:light-dark(#fff,#14181d);stroke:#66788a;stroke-width:1}
 .mt-storage .untouched{stroke-dasharray:3 3}
-.mt-storage .row0{fill:#cfe2fb}
-.mt-storage .row1{fill:#d3efdb}
-.mt-storage .row2{fill:#fbe3c4}
-.mt-storage .row3{fill:#ead9f7}
-.mt-storage .row4{fill:#fad5da}
-.mt-storage .row5{fill:#d2eeee}
-.mt-storage .arrow{fill:none;stroke:#96570a;stroke-width:1.5;stroke-linecap:round}
-.mt-storage .step{fill:#96570a}
-@media (prefers-color-scheme:dark){
-.mt-storage text{fill:#e8eef5}
-.mt-storage .place,.mt-storage .more{fill:#a3b1bf}
-.mt-storage .cell{fill:#14181d}
-.mt-storage .row0{fill:#1d3a63}
-.mt-storage .row1{fill:#1a4a2b}
-.mt-storage .row2{fill:#5a3d12}
-.mt-storage .row3{fill:#432a5c}
-.mt-storage .row4{fill:#5c2530}
-.mt-storage .row5{fill:#174a4a}
-.mt-storage .arrow{stroke:#f2b866}
-.mt-storage .step{fill:#f2b866}
-}
+.mt-storage .row0{fill:light-dark(#cfe2fb,#1d3a63)}
+.mt-storage .row1{fill:light-dark(#d3efdb,#1a4a2b)}
+.mt-storage .row2{fill:light-dark(#fbe3c4,#5a3d12)}
+.mt-storage .row3{fill:light-dark(#ead9f7,#432a5c)}
+.mt-storage .row4{fill:light-dark(#fad5da,#5c2530)}
+.mt-storage .row5{fill:light-dark(#d2eeee,#174a4a)}
+.mt-storage .arrow{stroke:light-dark(#96570a,#f2b866);fill:none}
+.mt-storage .arrow{stroke-width:1.5;stroke-linecap:round}
+.mt-storage .step{fill:light-dark(#96570a,#f2b866)}
 """
 
 

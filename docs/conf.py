@@ -1,0 +1,20 @@
+"""Settings of the site, for Sphinx; `hatch run docs` builds and serves it."""
+
+from __future__ import annotations
+
+project = "mt"
+author = "the authors of mt"
+extensions = ["myst_parser", "mt.docs"]
+exclude_patterns = ["node_modules", "drawings", "static", "play", "site"]
+html_theme = "furo"
+html_title = "mt"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block", "attrs_inline"]
+myst_heading_anchors = 3
+nitpicky = True

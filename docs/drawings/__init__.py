@@ -1,0 +1,11 @@
+"""Drawings for the pages of the site: SVG in the colours of light and dark themes.
+
+A cell whose last expression is a `Picture` shows it. This package uses only the standard library
+and the stages, so that it also runs in the reader's browser.
+"""
+
+from drawings.chart import plot
+from drawings.picture import Picture, Steps
+from drawings.plane import plane
+
+__all__ = ["Picture", "Steps", "plane", "plot"]

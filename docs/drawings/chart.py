@@ -1,0 +1,138 @@
+"""Line charts, with linear or logarithmic axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from drawings.picture import COLOURS, INK, MUTED, RULE, Picture, element, svg, text
+
+WIDTH, HEIGHT = 620.0, 300.0
+LEFT, RIGHT, TOP, BOTTOM = 62.0, 16.0, 14.0, 46.0
+
+
+def plot(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    alt: str = "",
+    log: str = "",
+    ylim: tuple[float, float] | None = None,
+    points: bool = False,
+) -> Picture:
+    """Draw lines.
+
+    Args:
+        x: the positions.
+        lines: by name, a value for each position; values that are not finite interrupt the line.
+        xlabel: what `x` is.
+        ylabel: what the values are.
+        alt: the text alternative; by default made of the names.
+        log: the logarithmic axes: "", "x", "y" or "xy".
+        ylim: the range of the vertical axis; by default that of the values.
+        points: whether to mark each value.
+    """
+    finite = [v for values in lines.values() for v in values if _usable(v, "y" in log)]
+    bottom, top = ylim or (min(finite), max(finite))
+    across, marks_x = _axis(min(x), max(x), "x" in log, LEFT, WIDTH - RIGHT, 6)
+    up, marks_y = _axis(bottom, top, "y" in log, HEIGHT - BOTTOM, TOP, 5)
+    parts = [_grid(marks_x, marks_y, xlabel, ylabel)]
+    for values, colour in zip(lines.values(), COLOURS, strict=False):
+        parts.append(_line(x, values, across, up, colour, (bottom, top), "y" in log, points))
+    if len(lines) > 1:
+        parts.append(_legend(list(lines)))
+    names = " and ".join(lines)
+    return Picture(svg(WIDTH, HEIGHT, *parts), alt or f"Line chart of {names} by {xlabel or 'x'}.")
+
+
+def _usable(value: float, logarithmic: bool) -> bool:
+    return math.isfinite(value) and (value > 0.0 or not logarithmic)
+
+
+def _axis(
+    low: float, high: float, logarithmic: bool, start: float, end: float, count: int
+) -> tuple[Callable[[float], float], list[tuple[float, str]]]:
+    """Return the positions of values on the page, and the marks of an axis."""
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    if logarithmic:
+        low, high = math.log10(low), math.log10(high)
+
+    def place(value: float) -> float:
+        at = math.log10(value) if logarithmic else value
+        return start + (end - start) * (at - low) / (high - low)
+
+    if logarithmic:
+        step = max(1, math.ceil((high - low) / count))
+        powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1, step)
+        return place, [(place(10.0**p), _power(p)) for p in powers]
+    rough = (high - low) / count
+    unit = 10.0 ** math.floor(math.log10(rough))
+    width = next(f * unit for f in (1.0, 2.0, 2.5, 5.0, 10.0) if f * unit >= rough * 0.999)
+    first = math.ceil(low / width - 1e-9)
+    last = math.floor(high / width + 1e-9)
+    return place, [(place(i * width), f"{i * width:g}") for i in range(first, last + 1)]
+
+
+def _power(exponent: int) -> str:
+    """Return a power of ten as text."""
+    if -2 <= exponent <= 3:
+        return f"{10.0**exponent:g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _grid(
+    across: Sequence[tuple[float, str]], up: Sequence[tuple[float, str]], xlabel: str, ylabel: str
+) -> str:
+    rule = f"stroke: {RULE}; stroke-width: 1"
+    parts = []
+    for x, label in across:
+        parts.append(element("line", x1=x, x2=x, y1=TOP, y2=HEIGHT - BOTTOM, style=rule))
+        parts.append(text(x, HEIGHT - BOTTOM + 18.0, label, colour=MUTED))
+    for y, label in up:
+        parts.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, style=rule))
+        parts.append(text(LEFT - 8.0, y + 4.5, label, "end", MUTED))
+    parts.append(text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0, xlabel))
+    turned = text(0.0, 0.0, ylabel)
+    middle = (TOP + HEIGHT - BOTTOM) / 2.0
+    parts.append(element("g", turned, transform=f"translate(14 {middle:g}) rotate(-90)"))
+    return "".join(parts)
+
+
+def _line(
+    x: Sequence[float],
+    values: Sequence[float],
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+    colour: str,
+    limits: tuple[float, float],
+    logarithmic: bool,
+    points: bool,
+) -> str:
+    """Return a line; values outside of the limits are drawn at them."""
+    path, dots, pen = [], [], "M"
+    for at, value in zip(x, values, strict=True):
+        if not _usable(value, logarithmic):
+            pen = "M"
+            continue
+        place = across(at), up(min(max(value, limits[0]), limits[1]))
+        path.append(f"{pen}{place[0]:.1f} {place[1]:.1f}")
+        dots.append(element("circle", cx=f"{place[0]:.1f}", cy=f"{place[1]:.1f}", r=3))
+        pen = "L"
+    stroke = f"fill: none; stroke: {colour}; stroke-width: 2; stroke-linejoin: round"
+    line = element("path", d=" ".join(path), style=stroke)
+    return line + (element("g", "".join(dots), style=f"fill: {colour}") if points else "")
+
+
+def _legend(names: Sequence[str]) -> str:
+    parts = []
+    y = TOP + 16.0
+    for name, colour in zip(names, COLOURS, strict=False):
+        line = f"stroke: {colour}; stroke-width: 3"
+        right = WIDTH - RIGHT - 10.0
+        parts.append(element("line", x1=right - 22.0, x2=right, y1=y - 4.0, y2=y - 4.0, style=line))
+        parts.append(text(right - 30.0, y, name, "end", INK))
+        y += 19.0
+    return "".join(parts)

@@ -1,0 +1,133 @@
+"""What the site serves to browsers, so that cells run there: Python, the stages, and an editor.
+
+Python is Pyodide, CPython compiled to WebAssembly, from the npm package in `docs/node_modules` or
+from the folder of a full distribution, which has NumPy, too. A page whose front matter names a
+`stage` loads that stage and those below. Where something is missing, its cells show the results of
+the build, and say so.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from mt.docs.cells import CellNode
+from mt.docs.tasks import TaskNode, write_archives
+from mt.workspace import ROOT, Workspace
+
+PACKAGES = {
+    "operators": ["operators"],
+    "autodiff": ["operators", "autodiff"],
+    "tensor": ["operators", "autodiff", "tensor"],
+    "nn": ["operators", "autodiff", "tensor", "nn"],
+}
+"""The packages that the cells of a stage import in a browser; those of other stages do not run."""
+
+WITH_NUMPY = {"tensor", "nn"}
+"""The stages that need a distribution of Pyodide with NumPy."""
+
+NPM = ROOT / "docs" / "node_modules"
+EDITOR = [
+    "*.js",
+    "layout.css",
+    "extensions/commands/*.js",
+    "languages/python.js",
+    "prism/*.js",
+    "prism/languages/python.js",
+]
+"""The files of the editor's package that are served."""
+
+
+def pyodide(app: Sphinx) -> Path | None:
+    """Return the folder of Pyodide; None if there is none."""
+    folder = Path(app.config.pyodide_dir or NPM / "pyodide")
+    return folder if (folder / "pyodide.mjs").exists() else None
+
+
+def has_numpy(folder: Path) -> bool:
+    """Return whether a distribution of Pyodide contains the wheel of NumPy."""
+    return any(folder.glob("numpy-*.whl"))
+
+
+def packages(app: Sphinx, stage: str | None) -> list[str]:
+    """Return the packages that the cells of a page load; none if they do not run in a browser."""
+    folder = pyodide(app)
+    if folder is None or stage not in PACKAGES:
+        return []
+    return PACKAGES[stage] if stage not in WITH_NUMPY or has_numpy(folder) else []
+
+
+def add_scripts(
+    app: Sphinx, name: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Add the script for cells to a page that has some, and the packages that they import."""
+    if doctree is None or not any(doctree.findall(_is_live)):
+        return
+    stage = app.env.metadata[name].get("stage")
+    names = " ".join(packages(app, stage))
+    layout = context["pathto"]("_static/editor/layout.css", 1)
+    context["metatags"] += (
+        f'<meta name="cells" content="{names}">\n<link rel="stylesheet" href="{layout}">\n'
+    )
+    app.add_js_file("cells.js", type="module")
+
+
+def _is_live(node: nodes.Node) -> bool:
+    return isinstance(node, CellNode | TaskNode)
+
+
+def copy_files(app: Sphinx, error: Exception | None) -> None:
+    """Copy Pyodide, the editor and the stages into the finished site."""
+    folder = pyodide(app)
+    if error is not None or app.builder.format != "html" or folder is None:
+        return
+    static = Path(app.outdir) / "_static"
+    target = static / "pyodide"
+    target.mkdir(exist_ok=True)
+    wheels = ["numpy-*.whl"]
+    for pattern in [
+        "pyodide.mjs",
+        "pyodide.asm.*",
+        "python_stdlib.zip",
+        "pyodide-lock.json",
+        *wheels,
+    ]:
+        for file in folder.glob(pattern):
+            shutil.copy(file, target)
+    for pattern in EDITOR:
+        for file in (NPM / "prism-code-editor" / "dist").glob(pattern):
+            place = static / "editor" / file.relative_to(NPM / "prism-code-editor" / "dist")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
+    target = static / "python"
+    target.mkdir(exist_ok=True)
+    for stage in Workspace.read().stages.values():
+        if stage.short in PACKAGES["nn"]:
+            archive(target / f"{stage.short}.zip", stage.source, stage.name)
+    write_archives(target, [stage for stage in PACKAGES if packages(app, stage)])
+    archive(target / "drawings.zip", ROOT / "docs" / "drawings")
+    for module in ("running.py", "checking.py"):
+        shutil.copy(Path(__file__).with_name(module), target / module)
+    (target / "files.json").write_text(json.dumps({"numpy": has_numpy(folder)}))
+
+
+def archive(file: Path, package: Path, name: str | None = None) -> None:
+    """Write a zip file of a package, with the metadata of its distribution if that is named."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
+        for module in sorted(package.rglob("*")):
+            if module.is_file() and "__pycache__" not in module.parts:
+                out.write(module, module.relative_to(package.parent))
+        if name is not None:
+            found = distribution(name)
+            folder = f"{name.replace('-', '_')}-{found.version}.dist-info"
+            for part in ("METADATA", "entry_points.txt"):
+                text = found.read_text(part)
+                if text is not None:
+                    out.writestr(f"{folder}/{part}", text)

@@ -1,0 +1,84 @@
+"""Test what a reader has written for a task, with pytest, in the browser.
+
+The student's folder has been unpacked, with the functions of the task left out. Each answer takes
+the place of its function, and pytest runs the tests of the task. Test files that import NumPy are
+left out, because Python has no NumPy in the browser, and tests that need processes or threads are
+skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Generator, Iterable
+from pathlib import Path
+
+import pytest
+
+UNSUPPORTED = re.compile(r"emscripten does not support|can't start new thread")
+
+
+class BrowserPlugin:
+    """A pytest plugin that leaves out what a browser cannot run."""
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Ignore a test file that imports NumPy if there is none."""
+        if collection_path.suffix != ".py" or importlib.util.find_spec("numpy"):
+            return None
+        text = collection_path.read_text(encoding="utf-8")
+        return True if re.search(r"^(import|from) numpy", text, re.MULTILINE) else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Generator[None, None, None]:
+        """Skip a test that needs processes or threads."""
+        try:
+            return (yield)
+        except (OSError, RuntimeError) as error:
+            if UNSUPPORTED.search(str(error)):
+                pytest.skip("needs processes or threads")
+            raise
+
+
+def fill(folder: Path, answers: Iterable[tuple[str, str, str]]) -> None:
+    """Replace functions in a folder.
+
+    Args:
+        folder: the student's folder.
+        answers: triples of a file, the text in it, and the text to replace it by, dedented.
+
+    Raises:
+        ValueError: a file does not contain the text.
+    """
+    for name, gap, answer in answers:
+        file = folder / name
+        text = file.read_text(encoding="utf-8")
+        if gap not in text:
+            raise ValueError(f"{name} does not contain the function to write.")
+        indent = re.match(" *", gap)[0]  # type: ignore[index]
+        new = textwrap.indent(answer.rstrip("\n") + "\n", indent)
+        file.write_text(text.replace(gap.rstrip("\n") + "\n", new, 1), encoding="utf-8")
+
+
+def check(folder: str, mark: str, skip: str) -> tuple[bool, str]:
+    """Run the tests of a task; return whether all pass, and what pytest printed.
+
+    Args:
+        folder: the student's folder.
+        mark: the mark of the tests.
+        skip: an expression of pytest's `-k` for tests to leave out; may be empty.
+    """
+    os.environ |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CI": "true", "COLUMNS": "88"}
+    os.chdir(folder)
+    sys.path.insert(0, f"{folder}/src")
+    sys.dont_write_bytecode = True
+    chosen = ["-m", mark, *(["-k", f"not ({skip})"] if skip else [])]
+    options = ["-q", "--color=no", "--tb=short", "-p", "no:cacheprovider", "--maxfail=3"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = pytest.main([*options, *chosen], plugins=[BrowserPlugin()])
+    return code == 0, printed.getvalue()
