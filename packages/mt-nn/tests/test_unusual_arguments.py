@@ -10,6 +10,8 @@ import mt_nn.functional as ours
 import mt_tensor as mt
 from mt_tensor.errors import DTypeError, ShapeError
 
+NAN = float("nan")
+
 CASES: dict[str, Callable[[Any, Any], Any]] = {
     "unsigned targets wrap around to -1": lambda m, f: f.cosine_embedding_loss(
         m.ones(3, 2), m.ones(3, 2), m.tensor([1, 255, 7], dtype=m.uint8), margin=-0.5
@@ -26,7 +28,21 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "lengths of any shape": lambda m, f: f.ctc_loss(
         m.zeros(3, 2, 4), m.tensor([[1, 2], [3, 1]]), m.tensor([[3, 3]]), m.tensor([[2], [1]])
     ),
+    "positions of fewer dimensions along the first one": lambda m, f: m.trapezoid(
+        m.arange(12.0).reshape(1, 3, 4), m.arange(3.0).reshape(3, 1), dim=0
+    ),
+    "the gradient between bounds that are nan": lambda m, f: _gradient(
+        m, lambda x: f.hardtanh(x, NAN, 2.0), [0.5, 2.5, NAN]
+    ),
+    "the gradient of a bounded nan": lambda m, f: _gradient(m, f.relu6, [0.5, -1.0, 7.0, NAN]),
 }
+
+
+def _gradient(m: Any, function: Callable[[Any], Any], values: list[float]) -> Any:
+    """Return the gradient of the sum of a function's results."""
+    x = m.tensor(values, requires_grad=True)
+    function(x).sum().backward()
+    return x.grad
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -140,7 +140,7 @@ define_real(
 define(
     "hardtanh",
     lambda x, low, high: minimum(maximum(x, low), high),
-    lambda x, low, high, out: where((x > low) & (x < high), 1.0, 0.0),
+    lambda x, low, high, out: where((x <= low) | (x >= high), 0.0, 1.0),
     lambda x, low, high, out: where((x <= low) & (low < high), 1.0, 0.0),
     lambda x, low, high, out: where((x >= high) | (low >= high), 1.0, 0.0),
     selects=True,
@@ -149,7 +149,7 @@ define(
 define(
     "relu6",
     lambda x: minimum(maximum(x, 0.0), 6.0),
-    lambda x, out: where((x > 0.0) & (x < 6.0), 1.0, 0.0),
+    lambda x, out: where((x <= 0.0) | (x >= 6.0), 0.0, 1.0),
     selects=True,
     note="x between 0 and 6; derivative 0 at both",
 )

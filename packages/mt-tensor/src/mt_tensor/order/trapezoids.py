@@ -73,5 +73,6 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
             )
         steps = diff(x.to(dtype)).view(-1, *(1,) * (y.ndim - 1 - d))
     else:
-        steps = diff(x.to(dtype), dim=dim)
+        aligned = x.view(*(1,) * (y.ndim - x.ndim), *x.shape)
+        steps = diff(aligned.to(dtype), dim=d - y.ndim)
     return (first + last) / 2 * steps
