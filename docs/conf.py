@@ -4,7 +4,7 @@ from __future__ import annotations
 
 project = "mt"
 author = "the authors of mt"
-extensions = ["myst_parser", "mt.docs"]
+extensions = ["myst_parser", "mt.docs.extension"]
 exclude_patterns = ["node_modules", "drawings", "static", "play", "site"]
 html_theme = "furo"
 html_title = "mt"

@@ -13,15 +13,13 @@ from importlib import import_module
 
 COMMANDS = {
     "bench": "benchmark against torch",
-    "concept": "show one idea in every stage and backend, side by side",
-    "diff": "compare two stages",
+    "stages": "where an idea is in each stage, and what a stage adds",
     "doctor": "diagnose problems of this machine or environment, and how to fix them",
     "fuzz": "compare random programs with torch, step by step",
     "matrix": "list the tests that a change can break, as CI jobs",
     "mutate": "mutation testing",
     "parallel-check": "print which loops of the course Numba runs in parallel",
     "port": "convert torch programs by their imports, or compare them with torch",
-    "site": "write all stages and ideas as pages for a browser",
     "size": "print the files and lines of code of each stage, and its reading order",
     "skeleton": "make exercises of a stage: its tests, and its code with parts left out",
 }

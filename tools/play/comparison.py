@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt.concept.running import backend_of
-from mt_cuda import CudaOps
+from mt_cuda import CudaOps, Simulator
 from mt_cuda.core.gpu import BLOCKS_PER_MULTIPROCESSOR, THREADS
 from mt_cuda.core.machine import Size
 from mt_cuda.core.matrix import LARGE, SMALL
@@ -182,6 +181,13 @@ def measure(operation: Operation) -> Iterator[Measured]:
         with measuring:
             measured = _measured(name, operation, steps, arrays)
         yield measured  # outside of the lock
+
+
+def backend_of(name: str) -> tuple[Any, bool]:
+    """Return a backend, and whether it is the simulator because there is no GPU."""
+    if name == "cuda" and mt.backends()["cuda"].status() != "ready":
+        return CudaOps(Simulator(), plain=True), True
+    return name, False
 
 
 def _place(backend: str) -> tuple[int, str]:

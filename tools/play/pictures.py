@@ -14,7 +14,7 @@ from typing import Literal
 from PIL import Image
 
 from mt.errors import reported
-from mt.site.browser import page
+from mt.browser import page
 from play.testing import Reader, served, wait_for
 
 DESKTOP, PHONE = (1280, 900), (390, 844)

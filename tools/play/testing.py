@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.error import URLError
 
-from mt.site.browser import BrowserError, Page
+from mt.browser import BrowserError, Page
 
 PATIENCE = 60.0
 """The timeout of waits, in seconds."""

@@ -12,7 +12,6 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from mt.site.pages import anchor
 from mt.workspace import ROOT
 
 PROMISES = ROOT / "docs" / "promises.md"
@@ -38,6 +37,12 @@ def links(parts: list[Token]) -> Iterator[tuple[str, str]]:
                 yield following.content, str(token.attrGet("href"))
             elif token.type == "image":
                 yield token.content, str(token.attrGet("src"))
+
+
+def anchor(text: str) -> str:
+    """Return the anchor of a heading: lower-case words joined by hyphens."""
+    kept = "".join(letter for letter in text.lower() if letter.isalnum() or letter in " -_.")
+    return "-".join(kept.split())
 
 
 def anchors(document: Path) -> set[str]:

@@ -68,10 +68,10 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
 def test_a_missing_library_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    for name in ("mt.diff.command", "rich", "rich.console"):
+    for name in ("mt.stages.command", "rich", "rich.console"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "rich", None)
-    assert main(["diff", "a", "b"]) == 1
+    assert main(["stages"]) == 1
     said = capsys.readouterr().err
-    assert "mt diff: rich.console is not installed" in said
+    assert "mt stages: rich.console is not installed" in said
     assert "requirements-dev.txt" in said

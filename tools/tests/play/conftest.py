@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from mt.site.browser import BrowserError, page, programs
+from mt.browser import BrowserError, page, programs
 from play.testing import Reader, served
 
 NO_COMPLAINT = ("_stcore/health", "_stcore/host-config")

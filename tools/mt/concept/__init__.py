@@ -1,1 +1,0 @@
-"""`mt concept NAME`: compare one idea in every stage and backend."""

@@ -1,1 +1,0 @@
-"""`mt diff A B`: what one stage adds to another: names, dependencies, code, experiments."""

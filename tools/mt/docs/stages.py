@@ -1,0 +1,96 @@
+"""Pages of ideas, and the directive `added`: what a stage adds to those below.
+
+    ```{added} autodiff
+    ```
+
+The pages are written into `docs/ideas` before the build, one for each idea of the map (see
+`mt.stages`), with its code in every stage and backend.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from mt.docs.source import symbols
+from mt.source.symbols import Symbol
+from mt.stages.additions import addition
+from mt.stages.ideas import Idea, Theme, read_themes
+from mt.workspace import Workspace
+
+TITLES = {
+    "simple": "The backend simple",
+    "numpy": "The backend numpy",
+    **{stage.short: stage.name for stage in Workspace.read().stages.values()},
+}
+
+
+class AddedDirective(SphinxDirective):
+    """List what a stage adds."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return its dependencies, its new names, and the names that it redefines."""
+        added = addition(Workspace.read(), symbols(), self.arguments[0])
+        lines = [f"- Dependencies: {_codes(added.dependencies) or 'none'}"]
+        if added.redefined:
+            lines.append(f"- Names that an earlier stage has, too: {_codes(added.redefined)}")
+        lines += ["", *map(_line, added.new.items())]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def _codes(names: object) -> str:
+    return ", ".join(f"`{name}`" for name in names)  # type: ignore[attr-defined]
+
+
+def _line(named: tuple[str, Symbol]) -> str:
+    """Return a line of a definition list."""
+    name, symbol = named
+    return f"`{name}`\n: {symbol.summary or symbol.kind.capitalize()}\n"
+
+
+def write_ideas(app: Sphinx) -> None:
+    """Write a page for each idea, and one that lists them."""
+    folder = Path(app.srcdir) / "ideas"
+    folder.mkdir(exist_ok=True)
+    themes = read_themes()
+    wanted = {"index.md": _overview(themes)}
+    for theme in themes:
+        for idea in theme.ideas:
+            wanted[f"{_file(idea)}.md"] = _page(idea)
+    for file in folder.glob("*.md"):
+        if file.name not in wanted:
+            file.unlink()
+    for name, text in wanted.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _file(idea: Idea) -> str:
+    return idea.name.replace(" ", "-")
+
+
+def _overview(themes: list[Theme]) -> str:
+    parts = [
+        "# One idea in every stage\n\nEach page follows one idea from a loop over floats to a GPU "
+        "kernel, in the code that runs.\n"
+    ]
+    for theme in themes:
+        links = "\n".join(f"- [{idea.name}]({_file(idea)}.md)" for idea in theme.ideas)
+        parts.append(f"## {theme.name}\n\n{theme.text}\n\n{links}\n")
+    names = "\n".join(_file(idea) for theme in themes for idea in theme.ideas)
+    parts.append(f"```{{toctree}}\n:hidden:\n\n{names}\n```\n")
+    return "\n".join(parts)
+
+
+def _page(idea: Idea) -> str:
+    parts = [f"# {idea.name.capitalize()}\n\n{idea.text}\n"]
+    if idea.questions:
+        parts.append("\n".join(f"- {question}" for question in idea.questions) + "\n")
+    for step in idea.steps:
+        parts.append(f"## {TITLES[step.column]}\n\n{step.text}\n")
+        parts += [f"```{{source}} {name}\n```\n" for name in step.symbols]
+    return "\n".join(parts)

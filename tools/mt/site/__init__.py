@@ -1,1 +1,0 @@
-"""`mt site`: all comparisons, concepts and sources as static pages."""

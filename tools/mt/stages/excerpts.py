@@ -1,0 +1,76 @@
+"""The source of a definition, shortened for readers."""
+
+from __future__ import annotations
+
+import ast
+
+from mt.source.modules import Definition, documentation, lines_of
+from mt.source.symbols import Symbol
+
+
+def excerpt(symbol: Symbol, docstring: bool = False, only: list[str] | None = None) -> str:
+    """Return the source of a definition, dedented.
+
+    Args:
+        symbol: the definition.
+        docstring: whether to keep docstrings.
+        only: the members of a class to show; others are replaced by `...`.
+    """
+    first, last = symbol.lines
+    lines = symbol.module.text.splitlines()
+    kept: dict[int, str] = {number: lines[number - 1] for number in range(first, last + 1)}
+    if not docstring:
+        _drop_docstrings(kept, symbol.node)
+    if only and isinstance(symbol.node, ast.ClassDef):
+        kept = _only(kept, symbol.node, only)
+    text = list(kept.values())
+    indent = len(text[0]) - len(text[0].lstrip())
+    while text and not text[-1].strip():
+        text.pop()
+    return "\n".join(line[indent:] for line in text)
+
+
+def _drop_docstrings(kept: dict[int, str], tree: ast.AST) -> None:
+    """Remove docstrings, and the blank line after each."""
+    for node in ast.walk(tree):
+        if not isinstance(node, Definition) or not documentation(node.body[0]):
+            continue
+        start, end = lines_of(node.body[0])
+        if len(node.body) == 1:
+            continue
+        for number in range(start, end + 1):
+            kept.pop(number, None)
+        if not kept.get(end + 1, "text").strip():
+            kept.pop(end + 1)
+
+
+def _only(kept: dict[int, str], tree: ast.ClassDef, only: list[str]) -> dict[int, str]:
+    """Return the lines of a class with some members; the others are replaced by an ellipsis.
+
+    Raises:
+        ValueError: a member does not exist.
+    """
+    members = {node.name: node for node in tree.body if isinstance(node, Definition)}
+    missing = [name for name in only if name not in members]
+    if missing:
+        raise ValueError(f"{tree.name} has no {', '.join(missing)}; it has {', '.join(members)}.")
+    wanted = {number for name in only for number in _span(members[name])}
+    body = lines_of(tree.body[0])[0]
+    ellipsis = " " * tree.body[0].col_offset + "..."
+    lines: dict[int, str] = {}
+    for number, line in kept.items():
+        if number < body or number in wanted:
+            lines[number] = line
+        elif line.strip():
+            if next(reversed(lines.values())) == "":
+                lines.popitem()
+            if next(reversed(lines.values())) != ellipsis:
+                lines[number] = ellipsis
+        elif next(reversed(lines.values())) not in ("", ellipsis):
+            lines[number] = ""
+    return lines
+
+
+def _span(node: ast.stmt) -> range:
+    first, last = lines_of(node)
+    return range(first, last + 1)

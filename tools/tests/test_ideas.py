@@ -1,0 +1,140 @@
+"""The map of ideas, and what each stage adds: every name is defined, and both are printed."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from mt.__main__ import main
+from mt.source.symbols import Symbols
+from mt.stages.additions import addition
+from mt.stages.excerpts import excerpt
+from mt.stages.ideas import COLUMNS, Theme, UnknownIdeaError, find_idea, read_themes, unresolved
+from mt.stages.printing import print_addition, print_idea
+from mt.tables import TableError
+from mt.workspace import Workspace
+
+WORKSPACE = Workspace.read()
+SYMBOLS = Symbols(WORKSPACE.library())
+THEMES = read_themes()
+
+
+def printed(show: object, *arguments: object) -> str:
+    console = Console(file=io.StringIO(), width=100)
+    show(*arguments, console)  # type: ignore[operator]
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return text
+
+
+def test_every_name_in_the_map_is_defined() -> None:
+    assert list(unresolved(THEMES, SYMBOLS)) == []
+
+
+def test_every_stage_and_backend_appears_in_some_idea() -> None:
+    ideas = [idea for theme in THEMES for idea in theme.ideas]
+    assert {step.column for idea in ideas for step in idea.steps} == set(COLUMNS)
+
+
+@pytest.mark.parametrize("name", ["sum", "Topological Sort", "topological_sort", "backends"])
+def test_an_idea_is_found_by_each_of_its_names(name: str) -> None:
+    idea = find_idea(THEMES, name)
+    assert name.lower().replace("_", " ") in (idea.name, *idea.also)
+
+
+def test_an_unknown_idea_is_refused_with_similar_names() -> None:
+    with pytest.raises(UnknownIdeaError, match="no idea is called 'brodcast'. Is it broadcast"):
+        find_idea(THEMES, "brodcast")
+
+
+def test_an_idea_is_printed_with_the_code_of_each_column() -> None:
+    text = printed(print_idea, find_idea(THEMES, "tanh"), SYMBOLS)
+    for column in ("operators", "autodiff", "tensor", "fast", "cuda"):
+        assert f"\n{column} " in text
+    assert 'define_real("tanh", tanh, lambda x, out: 1.0 - out * out' in text
+
+
+def test_an_addition_lists_new_names_and_dependencies() -> None:
+    added = addition(WORKSPACE, SYMBOLS, "autodiff")
+    assert [stage.short for stage in added.below] == ["operators"]
+    assert {"Scalar", "backpropagate", "topological_sort"} <= added.new.keys()
+    assert added.dependencies == ("mt-operators<0.2,>=0.1",)
+    assert added.files[0] == "core/numeric.py"
+    text = printed(print_addition, added)
+    assert "Scalar" in text
+    assert "A float with automatic differentiation." in text
+
+
+def test_the_second_stage_with_a_name_redefines_it() -> None:
+    redefined = addition(WORKSPACE, SYMBOLS, "nn").redefined
+    before, after = redefined["Parameter"]
+    assert before.module.name.startswith("mt_operators")
+    assert after.module.name.startswith("mt_nn")
+
+
+@pytest.mark.parametrize("stage", [stage.short for stage in WORKSPACE.stages.values()])
+def test_a_stage_adds_dependencies_only_once(stage: str) -> None:
+    added = addition(WORKSPACE, SYMBOLS, stage)
+    below = {str(each) for lower in added.below for each in lower.dependencies}
+    assert not below & set(added.dependencies)
+
+
+def test_an_excerpt_has_no_docstrings_unless_they_are_wanted() -> None:
+    symbol = SYMBOLS.find("mt_autodiff.core.numeric.central_difference")
+    assert '"""' not in excerpt(symbol)
+    assert 'Approximate the partial derivative of `f`' in excerpt(symbol, docstring=True)
+    assert excerpt(symbol).splitlines()[-1] == "    return (f(*upper) - f(*lower)) / width"
+
+
+def test_an_excerpt_of_some_members_replaces_the_others_by_an_ellipsis() -> None:
+    symbol = SYMBOLS.find("mt_autodiff.core.scalar.Scalar")
+    assert excerpt(symbol, only=["detach", "clone"]) == """\
+class Scalar(Infix, Methods):
+    ...
+    def detach(self) -> Scalar:
+        return constant(self.data)
+
+    def clone(self) -> Scalar:
+        return SCALAR_OPERATORS["id"](self)
+    ..."""
+    with pytest.raises(ValueError, match="Scalar has no forward; it has __init__, data"):
+        excerpt(symbol, only=["forward"])
+
+
+def test_a_map_with_a_mistake_is_refused(tmp_path: object) -> None:
+    folder = tmp_path / "ideas"  # type: ignore[operator]
+    folder.mkdir()
+    (folder / "one.toml").write_text(
+        'text = "x"\nquestions = []\n[[steps]]\ncolumn = "nn"\ntext = ""\nsymbols = []\n'
+        '[[steps]]\ncolumn = "cuda"\ntext = ""\nsymbols = []\n'
+    )
+    with pytest.raises(TableError, match="'cuda' comes after 'nn'"):
+        read_themes(tmp_path)  # type: ignore[arg-type]
+    (folder / "one.toml").write_text('text = "x"\nquestions = []\nsteps = []\n')
+    themes = tmp_path / "themes.toml"  # type: ignore[operator]
+    themes.write_text('themes = [{name = "A", text = "a", ideas = ["two"]}]')
+    with pytest.raises(TableError, match="there is no idea 'two'"):
+        read_themes(tmp_path)  # type: ignore[arg-type]
+    themes.write_text('themes = [{name = "A", text = "a", ideas = []}]')
+    with pytest.raises(TableError, match="does not list one"):
+        read_themes(tmp_path)  # type: ignore[arg-type]
+
+
+def test_the_command_lists_stages_and_ideas(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stages"]) == 0
+    text = capsys.readouterr().out
+    assert "operators, autodiff, tensor, fast, cuda, nn" in text
+    assert all(theme.name in text for theme in THEMES)
+
+
+def test_the_command_refuses_an_unknown_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["stages", "added", "autodif"])
+    assert "unknown stage 'autodif'; the stages are" in capsys.readouterr().err
+
+
+def test_themes_are_in_reading_order() -> None:
+    names = [theme.name for theme in THEMES]
+    assert names[0] == "One number"
+    assert all(isinstance(theme, Theme) and theme.ideas for theme in THEMES)
