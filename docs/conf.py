@@ -5,7 +5,10 @@ from __future__ import annotations
 project = "mt"
 author = "the authors of mt"
 extensions = ["myst_parser", "mt.docs.extension"]
-exclude_patterns = ["node_modules", "drawings", "static", "play", "site"]
+exclude_patterns = [
+    *("drawings", "node_modules", "play", "static"),
+    *("names.md", "promises.md"),  # copied into guides/
+]
 html_theme = "furo"
 html_title = "mt"
 html_static_path = ["static"]
