@@ -13,8 +13,8 @@ from typing import Literal
 
 from PIL import Image
 
-from mt.errors import reported
 from mt.browser import page
+from mt.errors import reported
 from play.testing import Reader, served, wait_for
 
 DESKTOP, PHONE = (1280, 900), (390, 844)

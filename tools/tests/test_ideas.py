@@ -11,7 +11,7 @@ from mt.__main__ import main
 from mt.source.symbols import Symbols
 from mt.stages.additions import addition
 from mt.stages.excerpts import excerpt
-from mt.stages.ideas import COLUMNS, Theme, UnknownIdeaError, find_idea, read_themes, unresolved
+from mt.stages.ideas import COLUMNS, UnknownIdeaError, find_idea, read_themes, unresolved
 from mt.stages.printing import print_addition, print_idea
 from mt.tables import TableError
 from mt.workspace import Workspace
@@ -83,13 +83,15 @@ def test_a_stage_adds_dependencies_only_once(stage: str) -> None:
 def test_an_excerpt_has_no_docstrings_unless_they_are_wanted() -> None:
     symbol = SYMBOLS.find("mt_autodiff.core.numeric.central_difference")
     assert '"""' not in excerpt(symbol)
-    assert 'Approximate the partial derivative of `f`' in excerpt(symbol, docstring=True)
+    assert "Approximate the partial derivative of `f`" in excerpt(symbol, docstring=True)
     assert excerpt(symbol).splitlines()[-1] == "    return (f(*upper) - f(*lower)) / width"
 
 
 def test_an_excerpt_of_some_members_replaces_the_others_by_an_ellipsis() -> None:
     symbol = SYMBOLS.find("mt_autodiff.core.scalar.Scalar")
-    assert excerpt(symbol, only=["detach", "clone"]) == """\
+    assert (
+        excerpt(symbol, only=["detach", "clone"])
+        == """\
 class Scalar(Infix, Methods):
     ...
     def detach(self) -> Scalar:
@@ -98,6 +100,7 @@ class Scalar(Infix, Methods):
     def clone(self) -> Scalar:
         return SCALAR_OPERATORS["id"](self)
     ..."""
+    )
     with pytest.raises(ValueError, match="Scalar has no forward; it has __init__, data"):
         excerpt(symbol, only=["forward"])
 
@@ -137,4 +140,4 @@ def test_the_command_refuses_an_unknown_stage(capsys: pytest.CaptureFixture[str]
 def test_themes_are_in_reading_order() -> None:
     names = [theme.name for theme in THEMES]
     assert names[0] == "One number"
-    assert all(isinstance(theme, Theme) and theme.ideas for theme in THEMES)
+    assert all(theme.ideas for theme in THEMES)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from mt.docs import browser, cells, guides, mathematics, question, source, stages, tasks
+from mt.docs import browser, cells, guides, mathematics, question, reference, source, stages, tasks
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -26,6 +26,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("added", stages.AddedDirective)
     app.connect("builder-inited", stages.write_ideas)
     app.connect("builder-inited", guides.write_guides)
+    app.connect("builder-inited", reference.write_reference)
     app.add_config_value("pyodide_dir", None, "html", (str, type(None)))
     app.connect("html-page-context", browser.add_scripts)
     app.connect("build-finished", browser.copy_files)

@@ -28,7 +28,11 @@ def copied() -> dict[Path, str]:
         for file in sorted(stage.folder.glob("docs/*.md")):
             pages[file] = f"{stage.short}/{file.stem}"
         pages[stage.folder / "CHANGELOG.md"] = f"{stage.short}/changelog"
-    for file in (ROOT / "docs" / "promises.md", ROOT / "docs" / "names.md", ROOT / "CONTRIBUTING.md"):
+    for file in (
+        ROOT / "docs" / "promises.md",
+        ROOT / "docs" / "names.md",
+        ROOT / "CONTRIBUTING.md",
+    ):
         pages[file] = file.stem.lower()
     return pages
 

@@ -32,8 +32,12 @@ class QuestionDirective(SphinxDirective):
         """Return the question and its answer."""
         inline, messages = self.parse_inline(self.arguments[0])
         summary = SummaryNode("", "", *inline)
-        answer = self.parse_content_to_nodes()
-        return [QuestionNode("", summary, *answer, classes=["question"]), *messages]
+        return [QuestionNode("", summary, *self.parse_content_to_nodes()), *messages]
+
+
+def folded(summary: str, *content: nodes.Node) -> QuestionNode:
+    """Return a block of which only one line is shown until the reader opens it."""
+    return QuestionNode("", SummaryNode("", summary), *content)
 
 
 def visit_question(self: Any, _node: QuestionNode) -> None:

@@ -7,6 +7,7 @@ The code is read from the file, so that a page shows what runs; a name that does
 build. A row of the operator table is `mt_operators.core.table[tanh]`.
 
 Options:
+    folded: show only a line that unfolds it.
     docstring: keep docstrings, which are left out otherwise, because the page explains the code.
     only: the members of a class to show; the others become an ellipsis.
 """
@@ -20,6 +21,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from mt.docs.question import folded
 from mt.source.symbols import Symbols, UnknownSymbolError
 from mt.stages.excerpts import excerpt
 from mt.workspace import Workspace
@@ -37,6 +39,7 @@ class SourceDirective(SphinxDirective):
     required_arguments = 1
     option_spec: ClassVar = {
         "docstring": directives.flag,
+        "folded": directives.flag,
         "only": directives.unchanged_required,
     }
 
@@ -52,4 +55,5 @@ class SourceDirective(SphinxDirective):
         code = excerpt(symbol, "docstring" in self.options, only)
         listing = nodes.literal_block(code, code, language="python", classes=["source"])
         origin = nodes.caption("", symbol.module.name.replace(".", "/") + ".py")
-        return [nodes.container("", origin, listing, literal_block=True, classes=["excerpt"])]
+        shown = nodes.container("", origin, listing, literal_block=True, classes=["excerpt"])
+        return [folded("Source", shown) if "folded" in self.options else shown]

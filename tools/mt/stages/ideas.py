@@ -98,7 +98,9 @@ def read_themes(folder: Path = FOLDER) -> list[Theme]:
         check_table("themes.toml", table, {"name": str, "text": str, "ideas": list})
         missing = [name for name in table["ideas"] if name not in ideas]
         if missing:
-            raise TableError(f"themes.toml: there is no idea {missing[0]!r}, or it is listed twice.")
+            raise TableError(
+                f"themes.toml: there is no idea {missing[0]!r}, or it is listed twice."
+            )
         found = tuple(ideas.pop(name) for name in table["ideas"])
         themes.append(Theme(table["name"], table["text"], found))
     if ideas:
