@@ -342,3 +342,8 @@ def test_results_are_deterministic() -> None:
 
     first = run()
     assert all(run() == first for _ in range(5))
+
+
+def test_a_huge_stride_takes_no_more_phases_than_the_kernel_has_elements() -> None:
+    phases = list(convolution._phases(2, 2**32 + 2, 2**31, 0, 1))
+    assert [(phase.first, phase.length) for phase in phases] == [(0, 3), (1, 3)]

@@ -8,7 +8,7 @@ import pytest
 
 import mt_nn.functional as ours
 import mt_tensor as mt
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, EquationError, ShapeError
 
 NAN = float("nan")
 
@@ -31,6 +31,10 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
     "positions of fewer dimensions along the first one": lambda m, f: m.trapezoid(
         m.arange(12.0).reshape(1, 3, 4), m.arange(3.0).reshape(3, 1), dim=0
     ),
+    "no weight for the class of any sample": lambda m, f: f.cross_entropy(
+        m.zeros(1, 3), m.tensor([0]), m.tensor([0.0, 0.0, 1.0]), label_smoothing=0.3
+    ),
+    "a correction beyond integers": lambda m, f: m.arange(3.0).var(correction=-(2**63)),
     "the gradient between bounds that are nan": lambda m, f: _gradient(
         m, lambda x: f.hardtanh(x, NAN, 2.0), [0.5, 2.5, NAN]
     ),
@@ -51,6 +55,20 @@ def test_results_are_those_of_torch(case: Callable[[Any, Any], Any]) -> None:
     found, expected = case(mt, ours), case(torch, torch.nn.functional)
     assert found.dtype.name == str(expected.dtype).removeprefix("torch.")
     np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6, atol=1e-7)
+
+
+def test_the_gradient_of_looked_up_rows_is_not_scaled() -> None:
+    weight = mt.ones(2, 3, requires_grad=True)
+    rows = ours.embedding(mt.tensor([1, 1, 0]), weight, padding_idx=0, scale_grad_by_freq=True)
+    by_rows, by_weight = mt.autograd.grad(rows, (rows, weight), mt.ones(3, 3))
+    np.testing.assert_array_equal(by_rows.numpy(), np.ones((3, 3)))
+    np.testing.assert_array_equal(by_weight.numpy(), [[0, 0, 0], [1, 1, 1]])
+
+
+@pytest.mark.parametrize("label", [-1, 52])
+def test_labels_of_einsum_out_of_range_are_refused(label: int) -> None:
+    with pytest.raises(EquationError, match=f"from 0 to 51; {label} was given"):
+        mt.einsum(mt.ones(2), [label], mt.ones(2), [0])
 
 
 @pytest.mark.parametrize("backend", ["numpy", "fast"])

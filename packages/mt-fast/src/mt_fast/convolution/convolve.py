@@ -390,16 +390,17 @@ def _phases(kernel: int, length: int, stride: int, padding: int, dilation: int) 
     at these q, each times the weight of the tap.
     """
     between = stride // math.gcd(stride, dilation)  # taps of one phase
-    for first in range(min(stride, length)):
+    for first in sorted({(k * dilation - padding) % stride for k in range(kernel)}):
+        if first >= length:
+            break
         taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
-        if taps:
-            before = taps[0] - between  # the slice down to 0 ends with None
-            yield Phase(
-                first,
-                -(-(length - first) // stride),
-                slice(taps[-1], None if before < 0 else before, -between),
-                tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
-            )
+        before = taps[0] - between  # the slice down to 0 ends with None
+        yield Phase(
+            first,
+            -(-(length - first) // stride),
+            slice(taps[-1], None if before < 0 else before, -between),
+            tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
+        )
 
 
 @functools.lru_cache(256)

@@ -15,7 +15,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.declared import Declared
 from mt_nn.utils.factory import takes_device_and_dtype
 from mt_nn.utils.settings import check
-from mt_tensor import Tensor, arange, fused, no_grad, searchsorted, unique, zeros
+from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
 from mt_tensor.linalg import vector_norm
 
@@ -58,9 +58,9 @@ def embedding(
         _limit_norms(weight, input, max_norm, norm_type)
     rows = _embedding(weight, input)
     if scale_grad_by_freq:
-        _scale_gradient(rows, _reciprocal_counts(input, weight))
+        rows = _ScaledGradient.apply(rows, _reciprocal_counts(input, weight))
     if padding is not None:
-        _scale_gradient(rows, (input != padding).unsqueeze(-1).to(weight.dtype))
+        rows = _ScaledGradient.apply(rows, (input != padding).unsqueeze(-1).to(weight.dtype))
     return rows
 
 
@@ -71,14 +71,20 @@ def _embedding(weight: Tensor, input: Tensor) -> Tensor:
     return rows.view(*input.shape, weight.shape[1])
 
 
-def _scale_gradient(rows: Tensor, factors: Tensor) -> None:
-    """Multiply the gradient of rows by factors, if they require one.
+class _ScaledGradient(Function):
+    """Return rows unchanged, and multiply their gradient by factors."""
 
-    If the rows are a view, the hook belongs to its base: in-place changes give a view a new node.
-    """
-    if rows.requires_grad:
-        base = rows if rows._base is None else rows._base
-        base.register_hook(lambda grad: grad * factors.view(*base.shape[:-1], 1))
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, factors: Tensor) -> Tensor:
+        """Return the rows."""
+        ctx.save_for_backward(factors)
+        return rows.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradient of the rows."""
+        (factors,) = ctx.saved_tensors
+        return grad * factors, None
 
 
 @as_one_call

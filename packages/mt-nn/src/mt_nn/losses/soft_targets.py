@@ -106,11 +106,14 @@ def _weighted_nll(
     if weight is not None:
         weights = weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
         losses = losses * weights
+    loss = reduced(losses, weights, counted, reduction)
     if label_smoothing:
-        uniform = -_times_classes(log_probabilities, weight).sum(1)
+        uniform = reduced(
+            -_times_classes(log_probabilities, weight).sum(1), weights, counted, reduction
+        )
         factor = label_smoothing / max(log_probabilities.shape[1], 1)
-        losses = (1 - label_smoothing) * losses + factor * uniform
-    return reduced(losses, weights, counted, reduction)
+        loss = (1 - label_smoothing) * loss + factor * uniform
+    return loss
 
 
 def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:

@@ -71,6 +71,9 @@ def _parse_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
     read: list[Labels] = [
         tuple(label if label is ... else operator.index(label) for label in x) for x in lists
     ]
+    for label in (label for labels in read for label in labels):
+        if label is not ... and not 0 <= label < 52:
+            raise EquationError(f"einsum(): labels are integers from 0 to 51; {label} was given.")
     output = read[pairs] if len(args) % 2 else None
     return _Equation(tuple(read[:pairs]), output), list(args[0::2][:pairs])
 
@@ -137,7 +140,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
             letter, which are broadcast. Without `->`, the result has the dimensions of the ellipsis
             and then, in alphabetical order, the labels that occur once.
         *operands: tensors, which are promoted to one dtype. Sizes of 1 are broadcast. In the format
-            `einsum(a, [0, 1], b, [1, 2], [0, 2])`, labels are integers.
+            `einsum(a, [0, 1], b, [1, 2], [0, 2])`, labels are integers from 0 to 51.
 
     Raises:
         EquationError: the equation cannot be parsed, or does not match the operands.

@@ -49,7 +49,7 @@ def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool)
     """Return the variance, at least in float32."""
     check_floating(name, x)
     dims = reduced_dims(dim, x.ndim, keepdim)
-    degrees = size_of([x.shape[d] for d in dims]) - correction
+    degrees = float(size_of([x.shape[d] for d in dims]) - correction)
     squares = _deviations(wide(x), dims).square()
     return Sum.apply(squares, dims, keepdim) / max(0, degrees)
 
