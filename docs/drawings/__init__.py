@@ -5,7 +5,11 @@ and the stages, so that it also runs in the reader's browser.
 """
 
 from drawings.chart import plot
+from drawings.grid import grid
+from drawings.images import images
 from drawings.picture import Picture, Steps
 from drawings.plane import plane
+from drawings.sliding import sliding
+from drawings.valley import valley
 
-__all__ = ["Picture", "Steps", "plane", "plot"]
+__all__ = ["Picture", "Steps", "grid", "images", "plane", "plot", "sliding", "valley"]
