@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from drawings.picture import COLOURS, INK, MUTED, RULE, Picture, element, svg, text
+from drawings.picture import COLOURS, MUTED, RULE, Picture, element, svg, text
 
 WIDTH, HEIGHT = 620.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 16.0, 14.0, 46.0
+LEGEND = 16.0
+"""The height of the names of the lines, above the chart."""
 
 
 def plot(
@@ -41,10 +43,12 @@ def plot(
     parts = [_grid(marks_x, marks_y, xlabel, ylabel)]
     for values, colour in zip(lines.values(), COLOURS, strict=False):
         parts.append(_line(x, values, across, up, colour, (bottom, top), "y" in log, points))
+    height = HEIGHT
     if len(lines) > 1:
-        parts.append(_legend(list(lines)))
+        chart = element("g", "".join(parts), transform=f"translate(0 {LEGEND:g})")
+        parts, height = [_legend(list(lines)), chart], HEIGHT + LEGEND
     names = " and ".join(lines)
-    return Picture(svg(WIDTH, HEIGHT, *parts), alt or f"Line chart of {names} by {xlabel or 'x'}.")
+    return Picture(svg(WIDTH, height, *parts), alt or f"Line chart of {names} by {xlabel or 'x'}.")
 
 
 def _usable(value: float, logarithmic: bool) -> bool:
@@ -127,12 +131,12 @@ def _line(
 
 
 def _legend(names: Sequence[str]) -> str:
+    """Return a row that names the lines, for the space above the chart."""
     parts = []
-    y = TOP + 16.0
+    x = LEFT
     for name, colour in zip(names, COLOURS, strict=False):
         line = f"stroke: {colour}; stroke-width: 3"
-        right = WIDTH - RIGHT - 10.0
-        parts.append(element("line", x1=right - 22.0, x2=right, y1=y - 4.0, y2=y - 4.0, style=line))
-        parts.append(text(right - 30.0, y, name, "end", INK))
-        y += 19.0
+        parts.append(element("line", x1=x, x2=x + 22.0, y1=12.0, y2=12.0, style=line))
+        parts.append(text(x + 29.0, 16.5, name, "start"))
+        x += 29.0 + 7.2 * len(name) + 24.0
     return "".join(parts)

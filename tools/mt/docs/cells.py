@@ -103,7 +103,8 @@ def visit_cell(self: Any, node: CellNode) -> None:
     """Open the cell, with what the browser needs to run it."""
     if node["hidden"]:
         source = html.escape(node["source"])
-        self.body.append(f'<script type="text/x-python" class="cell-setup">{source}</script>')
+        kind = "cell-setup static" if node["static"] else "cell-setup"
+        self.body.append(f'<script type="text/x-python" class="{kind}">{source}</script>')
         raise nodes.SkipNode
     kind = "cell static" if node["static"] else "cell"
     self.body.append(f'<div class="{kind}">')

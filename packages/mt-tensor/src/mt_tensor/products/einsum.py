@@ -68,12 +68,13 @@ def _parse_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
                 raise TypeError(
                     f"einsum() takes lists of integers and Ellipsis; {label!r} was given."
                 )
+            if label is not ... and not 0 <= operator.index(label) < 52:
+                raise EquationError(
+                    f"einsum(): labels are integers from 0 to 51; {label!r} was given."
+                )
     read: list[Labels] = [
         tuple(label if label is ... else operator.index(label) for label in x) for x in lists
     ]
-    for label in (label for labels in read for label in labels):
-        if label is not ... and not 0 <= label < 52:
-            raise EquationError(f"einsum(): labels are integers from 0 to 51; {label} was given.")
     output = read[pairs] if len(args) % 2 else None
     return _Equation(tuple(read[:pairs]), output), list(args[0::2][:pairs])
 
