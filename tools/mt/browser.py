@@ -124,6 +124,10 @@ class Page:
         except WebDriverException as error:
             raise BrowserError(f"{expression}: {error.msg}") from error
 
+    def load(self, script: str) -> None:
+        """Run a script in the page, such as a library."""
+        self._tell("Runtime.evaluate", expression=script)
+
     def resize(self, width: int, height: int) -> None:
         """Set the size of the window, in pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -157,5 +161,5 @@ class Page:
 
 
 if __name__ == "__main__":
-    with reported("site"):
+    with reported("browser"):
         print(*programs(), sep="\n")

@@ -101,8 +101,9 @@ def depart_task(self: Any, node: TaskNode) -> None:
     self.body.append("</div>")
     if found:
         self.body.append("<details><summary>A solution</summary>")
-        text = "\n\n".join(symbol.text for symbol in found)
-        self.body.append(self.highlighter.highlight_block(text, "python", location=node))
+        for symbol in found:
+            text = self.highlighter.highlight_block(symbol.text, "python", location=node)
+            self.body.append(text)
         self.body.append("</details>")
     self.body.append("</section>\n")
 

@@ -1,0 +1,276 @@
+"""The documentation in Chromium: a reader's way, every page at several widths, and the search.
+
+`hatch run docs:prove` builds the site, and runs this where nothing may be skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+
+from mt.browser import BrowserError, Page, page, programs
+from mt.docs.serve import server
+from mt.workspace import ROOT
+
+SITE = ROOT / "build" / "docs"
+AXE = ROOT / "docs" / "node_modules" / "axe-core" / "axe.min.js"
+COURSE = sorted(file.relative_to(SITE).as_posix() for file in SITE.glob("course/**/*.html"))
+OTHERS = ["index.html", "guides.html", "guides/tensor/tensors.html", "reference.html"]
+OTHERS += ["reference/tensor/sum.html", "reference/nn/Linear.html", "ideas/sum.html", "search.html"]
+
+LIMIT = 500_000
+"""The maximum size of a page with what it loads at once, in bytes, without Python."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of the site."""
+    if not (SITE / "index.html").exists():
+        pytest.skip("the site is not built: hatch run docs:build")
+    with server(str(SITE)) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{serving.server_address[1]}/"
+        serving.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser(address: str) -> Iterator[Page]:
+    """A browser with scripts."""
+    try:
+        programs()
+    except BrowserError as error:
+        pytest.skip(str(error))
+    with page(scripts=True) as opened:
+        yield opened
+
+
+def wait(browser: Page, condition: str, seconds: float = 60.0) -> None:
+    """Wait until an expression in the page is true."""
+    end = time.monotonic() + seconds
+    while not browser.value(condition):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {condition}")
+        time.sleep(0.1)
+
+
+# --- A reader's way -------------------------------------------------------------------------------
+
+LIVE = "document.documentElement.classList.contains('cells-live')"
+
+
+def type_into(browser: Page, editor: str, text: str) -> None:
+    """Replace the content of an editor as if it were typed."""
+    browser.value(
+        f"(() => {{ const area = document.querySelector({json.dumps(editor)}); area.focus(); "
+        "area.select(); "
+        f"return document.execCommand('insertText', false, {json.dumps(text)}); }})()"
+    )
+
+
+def run_all(browser: Page) -> None:
+    """Run the last cell of a page, and so all of them."""
+    browser.value(
+        "[...document.querySelectorAll('.cell .cell-bar button')]"
+        ".filter((button) => button.textContent === 'Run').at(-1).click()"
+    )
+    busy = "[...document.querySelectorAll('.cell-state')].some((state) => state.textContent)"
+    wait(browser, busy)
+    wait(browser, f"!{busy}")
+
+
+def test_a_reader_without_python_gets_from_the_first_page_to_a_trained_network(
+    browser: Page, address: str
+) -> None:
+    browser.open(address)
+    browser.value("document.querySelector('a[href*=\"course/index\"]').click()")
+    seen = []
+    while "autodiff/learning" not in browser.value("location.pathname"):
+        wait(browser, "document.querySelector('.next-page') !== null")
+        seen.append(browser.value("location.pathname"))
+        assert len(seen) < 30, seen
+        if "autodiff/differences" in seen[-1]:
+            wait(browser, LIVE)
+            browser.value("document.querySelector('.task-functions .cell-bar button').click()")
+            wait(browser, "document.querySelector('.task-failed') !== null")
+            solution = browser.value("document.querySelector('.task details pre').textContent")
+            type_into(browser, ".task-functions textarea", solution)
+            browser.value("document.querySelector('.task-functions .cell-bar button').click()")
+            wait(browser, "document.querySelector('.task-passed') !== null")
+            assert "1.1  done" in browser.value(
+                "document.querySelector('.task-functions .cell-output pre').textContent"
+            )
+        browser.value("document.querySelector('.next-page').click()")
+        wait(browser, f"location.pathname !== {json.dumps(seen[-1])}")
+    wait(browser, LIVE)
+    run_all(browser)
+    assert not browser.value("document.querySelector('.cell-error')")
+    assert browser.value("document.querySelectorAll('.cell-output svg').length") > 0
+
+
+def test_a_changed_cell_shows_the_new_result(browser: Page, address: str) -> None:
+    browser.open(urljoin(address, "course/autodiff/order.html"))
+    wait(browser, LIVE)
+    type_into(browser, ".cell textarea", "x = Scalar(5.0)\n(x * x).backward()\nx.derivative")
+    browser.value("document.querySelector('.cell .cell-bar button').click()")
+    wait(browser, "document.querySelector('.cell .cell-output').textContent.trim() === '10.0'")
+    type_into(browser, ".cell textarea", "1 / 0")
+    browser.value("document.querySelector('.cell .cell-bar button').click()")
+    wait(browser, "document.querySelector('.cell .cell-error') !== null")
+    text = browser.value("document.querySelector('.cell .cell-error').textContent")
+    assert "ZeroDivisionError" in text
+
+
+def test_an_endless_cell_can_be_stopped_and_run_again(browser: Page, address: str) -> None:
+    browser.open(urljoin(address, "course/autodiff/order.html"))
+    wait(browser, LIVE)
+    button = "document.querySelector('.cell .cell-bar button')"
+    type_into(browser, ".cell textarea", "while True: pass")
+    browser.value(f"{button}.click()")
+    wait(browser, f"{button}.textContent === 'Stop'")
+    browser.value(f"{button}.click()")
+    wait(browser, "document.querySelector('.cell .cell-state').textContent === 'stopped'")
+    type_into(browser, ".cell textarea", "6 * 7")
+    browser.value(f"{button}.click()")
+    wait(browser, "document.querySelector('.cell .cell-output').textContent.trim() === '42'")
+
+
+@pytest.mark.parametrize(
+    "chapter",
+    [name for name in COURSE if re.search("course/(operators|autodiff)/(?!index)", name)],
+)
+def test_the_cells_of_a_chapter_run_in_the_browser(
+    chapter: str, browser: Page, address: str
+) -> None:
+    browser.open(urljoin(address, chapter))
+    wait(browser, LIVE)
+    expected = browser.value("document.querySelectorAll('.cell-error').length")
+    if browser.value("document.querySelectorAll('.cell:not(.static)').length"):
+        run_all(browser)
+    assert browser.value("document.querySelectorAll('.cell-error').length") == expected
+
+
+@pytest.mark.parametrize("chapter", COURSE)
+def test_a_solution_passes_in_the_browser(chapter: str, browser: Page, address: str) -> None:
+    browser.open(urljoin(address, chapter))
+    if browser.value("document.querySelector('meta[name=cells]')?.content || ''") == "":
+        return
+    wait(browser, LIVE)
+    for place in range(browser.value("document.querySelectorAll('.task-functions').length")):
+        task = f"document.querySelectorAll('section.task')[{place}]"
+        if not browser.value(f"{task}.querySelector('textarea') !== null"):
+            continue
+        solutions = browser.value(
+            f"[...{task}.querySelectorAll('details pre')].map((each) => each.textContent)"
+        )
+        for number, solution in enumerate(solutions):
+            browser.value(
+                f"(() => {{ const area = {task}.querySelectorAll('textarea')[{number}]; "
+                "area.focus(); area.select(); "
+                f"return document.execCommand('insertText', false, {json.dumps(solution)}); }})()"
+            )
+        browser.value(f"{task}.querySelector('.cell-bar button').click()")
+        done = f"{task}.querySelector('.task-passed, .task-failed')"
+        wait(browser, f"{done} !== null")
+        said = browser.value(f"{task}.querySelector('.cell-output').textContent")
+        assert browser.value(f"{done}.className") == "task-passed", said
+
+
+# --- Every page -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*COURSE, *OTHERS])
+def test_a_page_fits_every_width_and_is_accessible(name: str, browser: Page, address: str) -> None:
+    for width, scheme in ((1440, "light"), (768, "dark"), (390, "light")):
+        browser.resize(width, 900)
+        browser.prefer(scheme)  # type: ignore[arg-type]
+        browser.open(urljoin(address, name))
+        excess = browser.value("document.documentElement.scrollWidth - innerWidth")
+        assert excess <= 0, f"{width} pixels: {excess} too many"
+        browser.load(AXE.read_text(encoding="utf-8"))
+        found = browser.value(
+            "axe.run({resultTypes: ['violations']}).then((all) => all.violations"
+            ".filter((each) => ['serious', 'critical'].includes(each.impact))"
+            ".map((each) => each.id + ': ' + each.nodes.slice(0, 3).map((n) => n.html).join(' ')))"
+        )
+        assert found == [], f"{width} pixels, {scheme}"
+    assert [line for line in browser.complaints() if "favicon" not in line] == []
+
+
+@pytest.mark.parametrize("name", [*COURSE, *OTHERS])
+def test_a_page_loads_little_and_from_nowhere_else(name: str, browser: Page, address: str) -> None:
+    browser.open(urljoin(address, name))
+    wait(browser, "document.readyState === 'complete'")
+    time.sleep(0.3)
+    requests = browser.requests()
+    assert all(url.startswith((address, "data:", "blob:")) for url in requests)
+    files = {SITE / unquote(urldefrag(url)[0].removeprefix(address)) for url in requests}
+    files -= {SITE / "searchindex.js"}
+    sizes = {file.name: file.stat().st_size for file in files if file.is_file()}
+    assert sum(sizes.values()) < LIMIT, sizes
+
+
+# --- The search -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["tanh", "broadcast", "conv2d", "use_backend", "view", "reshape"])
+def test_the_search_finds_a_name_first(name: str, browser: Page, address: str) -> None:
+    browser.open(urljoin(address, f"search.html?q={name}"))
+    wait(browser, "document.querySelectorAll('ul.search li').length > 2")
+    first = browser.value(
+        "[...document.querySelectorAll('ul.search li a')].slice(0, 3).map((a) => a.textContent)"
+    )
+    assert all(name in each.lower() for each in first), first
+
+
+# --- Without a browser ----------------------------------------------------------------------------
+
+
+class Links(HTMLParser):
+    """The links and the anchors of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note the links and the anchors of a tag."""
+        for name, value in attrs:
+            if name in {"href", "src"} and value:
+                self.links.append(value)
+            elif name == "id" and value:
+                self.anchors.add(value)
+
+
+@pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
+def test_every_link_leads_somewhere() -> None:
+    pages = {
+        file.resolve(): Links(file.read_text(encoding="utf-8")) for file in SITE.rglob("*.html")
+    }
+    dead = []
+    for file, found in pages.items():
+        for link in {*found.links}:
+            path, anchor = urldefrag(link)
+            if re.match(r"[a-z]+:", link):
+                continue
+            target = (file.parent / unquote(path)).resolve() if path else file
+            known = pages.get(target)
+            if not target.exists() or (anchor and known and anchor not in known.anchors):
+                dead.append(f"{file.relative_to(SITE)}: {link}")
+    assert dead == []
+
+
+@pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
+def test_a_page_without_scripts_has_the_results_of_its_cells() -> None:
+    text = Path(SITE / "course/autodiff/order.html").read_text(encoding="utf-8")
+    assert "15 additions:  65535 visits" in text
+    assert text.count('<div class="cell-output">') == text.count('<div class="cell">')
