@@ -38,8 +38,9 @@ def plane(
             chance = min(max(float(predict(x, y)), 0.0), 1.0)  # type: ignore[misc]
             opacity = 0.55 * abs(2.0 * chance - 1.0)
             style = f"fill: {COLOURS[chance >= 0.5]}; opacity: {opacity:.2f}"
+            style += "; shape-rendering: crispEdges"  # neither gaps nor overlaps
             place = {"x": f"{MARGIN + column * side:.2f}", "y": f"{MARGIN + row * side:.2f}"}
-            size = f"{side + 0.4:.2f}"
+            size = f"{side:.2f}"
             if opacity >= 0.01:
                 parts.append(element("rect", **place, width=size, height=size, style=style))
     for x, y, label in zip(xs, ys, labels, strict=True):
