@@ -49,10 +49,33 @@ class Box:
         """The height on the page."""
         return LINE * len(self.lines) + 10.0
 
+    def top(self, row: float) -> float:
+        """Return where the box begins, for a distance of rows."""
+        return self.row * row - self.height / 2.0
+
+    def bottom(self, row: float) -> float:
+        """Return where the box ends, for a distance of rows."""
+        return self.row * row + self.height / 2.0
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An arrow.
+
+    Attributes:
+        start: the key of the box where it begins.
+        end: the key of the box that it points to.
+        between: pairs of a column and a row, through which it is led.
+    """
+
+    start: Hashable
+    end: Hashable
+    between: Sequence[tuple[float, float]] = ()
+
 
 def boxes(
     places: Mapping[Hashable, Box],
-    edges: Iterable[tuple[Hashable, ...]],
+    edges: Iterable[Edge],
     *,
     alt: str,
     column: float = 96.0,
@@ -62,30 +85,27 @@ def boxes(
 
     Args:
         places: the boxes by key.
-        edges: the keys of the boxes at both ends of an arrow, which points to the second. Between
-            them there may be pairs of a column and a row, through which the arrow is led.
+        edges: the arrows.
         alt: the text alternative.
         column: the distance of columns.
         row: the distance of rows.
     """
-    all_boxes = list(places.values())
-    left = min(box.column * column - box.width / 2.0 for box in all_boxes) - MARGIN
-    right = max(box.column * column + box.width / 2.0 for box in all_boxes) + MARGIN
-    top = min(box.row * row - box.height / 2.0 for box in all_boxes) - MARGIN
-    bottom = max(box.row * row + box.height / 2.0 for box in all_boxes) + MARGIN
-
-    def at(place: tuple[float, float]) -> tuple[float, float]:
-        return place[0] * column - left, place[1] * row - top
-
-    parts = []
-    for start, *between, end in edges:
-        first, last = places[start], places[end]
-        x, y = at((first.column, first.row))
-        to_x, to_y = at((last.column, last.row))
-        points = [(x, y + first.height / 2.0), *(at(place) for place in between)]  # type: ignore[arg-type]
-        parts.append(_arrow([*points, (to_x, to_y - last.height / 2.0)]))
-    for box in all_boxes:
-        parts.append(_box(box, *at((box.column, box.row))))
+    everything = list(places.values())
+    arrows = [
+        [
+            (places[edge.start].column * column, places[edge.start].bottom(row)),
+            *((x * column, y * row) for x, y in edge.between),
+            (places[edge.end].column * column, places[edge.end].top(row)),
+        ]
+        for edge in edges
+    ]
+    bends = [x for points in arrows for x, _ in points[1:-1]]
+    left = min([box.column * column - box.width / 2.0 for box in everything] + bends) - MARGIN
+    right = max([box.column * column + box.width / 2.0 for box in everything] + bends) + MARGIN
+    top = min(box.top(row) for box in everything) - MARGIN
+    bottom = max(box.bottom(row) for box in everything) + MARGIN
+    parts = [_arrow([(x - left, y - top) for x, y in points]) for points in arrows]
+    parts += [_box(box, box.column * column - left, box.row * row - top) for box in everything]
     return Picture(svg(right - left, bottom - top, *parts), alt)
 
 
@@ -95,7 +115,8 @@ def _box(box: Box, x: float, y: float) -> str:
     parts = [element("rect", **size, rx=5, style=STYLES[box.kind])]
     first = y - LINE * (len(box.lines) - 1) / 2.0 + 4.5
     for number, line in enumerate(box.lines):
-        parts.append(text(round(x, 1), first + LINE * number, line, colour=INK if number == 0 else MUTED))
+        colour = INK if number == 0 else MUTED
+        parts.append(text(round(x, 1), round(first + LINE * number, 1), line, colour=colour))
     return "".join(parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from drawings.boxes import Box, boxes
+from drawings.boxes import Box, Edge, boxes
 from drawings.picture import Picture, Steps
 from mt_operators import Module
 
@@ -35,7 +35,7 @@ def traversal(root: Module) -> Steps:
 def _draw(root: Module, kinds: dict[int, str], alt: str) -> Picture:
     """Draw a tree; `kinds` are the kinds of boxes by the identity of their modules."""
     places: dict[Hashable, Box] = {}
-    edges: list[tuple[Hashable, ...]] = []
+    edges: list[Edge] = []
     widths: list[float] = []
     leaves = 0
 
@@ -46,7 +46,7 @@ def _draw(root: Module, kinds: dict[int, str], alt: str) -> Picture:
         for child_name, child in module._modules.items():
             if id(child) not in places:
                 columns.append(place(child, child_name, row + 1))
-            edges.append((id(module), id(child)))
+            edges.append(Edge(id(module), id(child)))
         if not columns:
             columns.append(float(leaves))
             leaves += 1
