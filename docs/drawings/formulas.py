@@ -111,7 +111,7 @@ def _layout(
 
 
 def _rows(graph: Graph) -> list[int]:
-    """Return the row of each expression, below its operands; constants are above their first use."""
+    """Return the row of each expression, below its operands; constants are close to their use."""
     rows: list[int] = []
     for expression in graph.expressions:
         rows.append(1 + max((rows[i] for i in expression.operands), default=-1))
