@@ -15,6 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from mt.docs.question import folded
 from mt.docs.source import symbols
 from mt.source.symbols import Symbol
 from mt.stages.additions import addition
@@ -40,7 +41,8 @@ class AddedDirective(SphinxDirective):
         if added.redefined:
             lines.append(f"- Names that an earlier stage has, too: {_codes(added.redefined)}")
         lines += ["", *map(_line, added.new.items())]
-        return self.parse_text_to_nodes("\n".join(lines))
+        title = f"What {added.stage.name} adds, name by name"
+        return [folded(title, *self.parse_text_to_nodes("\n".join(lines)))]
 
 
 def _codes(names: object) -> str:
