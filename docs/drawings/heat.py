@@ -52,5 +52,5 @@ def heat(
         f"{name}: {max(row):.2f} for {columns[list(row).index(max(row))]}"
         for name, row in zip(rows, values, strict=True)
     )
-    size = (LEFT + len(columns) * CELL + 6.0, TOP + len(rows) * CELL + 6.0)
-    return Picture(svg(*size, *parts), alt or f"The largest number of each row. {largest}.")
+    width, height = LEFT + len(columns) * CELL + 6.0, TOP + len(rows) * CELL + 6.0
+    return Picture(svg(width, height, *parts), alt or f"The largest number of each row. {largest}.")
