@@ -135,6 +135,7 @@ class Cell {
     });
     this.ran = source;
     this.done = !output.error;
+    this.error = output.error;
     if (this.output) this.#show(output, text);
     this.say("");
     return !output.error;
@@ -163,7 +164,7 @@ async function runUpTo(cell) {
       cell.say(other === cell ? "running" : "running the cells above");
       const fine = await other.run();
       if (!fine && other !== cell && !other.fails) {
-        cell.say(`${other.name} above fails`);
+        cell.say(`${other.name} above fails: ${other.error}`);
         break;
       }
     }
@@ -227,7 +228,8 @@ class Task {
     this.state = status();
     this.output = document.createElement("div");
     this.output.className = "cell-output";
-    element.append(toolbar(this.button, this.back, this.state), this.output);
+    const parts = this.functions.length ? [this.button, this.back] : [this.button];
+    element.append(toolbar(...parts, this.state), this.output);
   }
 
   async check() {
@@ -272,11 +274,10 @@ async function enliven() {
   ]);
   editing = Object.assign({}, ...modules);
   let number = 0;
-  for (const element of document.querySelectorAll(".cell, .cell-setup")) {
+  for (const element of document.querySelectorAll(".cell:not(.static), .cell-setup")) {
     number += 1;
-    if (element.matches(".static")) continue;
     const source = element.matches(".cell-setup")
-      ? element.textContent
+      ? element.dataset.source
       : element.querySelector("pre").textContent.replace(/\n$/, "");
     const cell = new Cell(source, element, number);
     cell.fails = Boolean(element.querySelector(".cell-error"));

@@ -58,6 +58,13 @@ def test_an_exception_is_shown_with_the_lines_of_the_page_only() -> None:
     ]
 
 
+def test_an_endless_recursion_is_shortened() -> None:
+    shown = run_cell("def f():\n    return f()\nf()", {}, "cell 1")
+    assert shown.error == "RecursionError"
+    assert len(shown.trace.splitlines()) == 8
+    assert "more lines ..." in shown.trace
+
+
 def test_a_syntax_error_is_shown() -> None:
     shown = run_cell("x = (", {})
     assert shown.error == "SyntaxError"

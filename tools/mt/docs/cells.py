@@ -86,6 +86,7 @@ def run_in_process(sources: list[tuple[str, str]]) -> list[Output]:
     """
     settings = {name: value for name, value in os.environ.items() if not name.startswith("MT_")}
     settings["PYTHONPATH"] = str(ROOT / "docs")  # for `drawings`
+    settings["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for each other disturb measurements
     result = subprocess.run(
         [sys.executable, "-W", "error", str(RUNNING)],
         input=json.dumps(sources),
@@ -102,9 +103,9 @@ def run_in_process(sources: list[tuple[str, str]]) -> list[Output]:
 def visit_cell(self: Any, node: CellNode) -> None:
     """Open the cell, with what the browser needs to run it."""
     if node["hidden"]:
-        source = html.escape(node["source"])
-        kind = "cell-setup static" if node["static"] else "cell-setup"
-        self.body.append(f'<script type="text/x-python" class="{kind}">{source}</script>')
+        if not node["static"]:
+            source = html.escape(node["source"])
+            self.body.append(f'<div class="cell-setup" data-source="{source}" hidden></div>')
         raise nodes.SkipNode
     kind = "cell static" if node["static"] else "cell"
     self.body.append(f'<div class="{kind}">')

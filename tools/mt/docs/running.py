@@ -23,6 +23,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 
+MOST_FRAMES = 12
+"""The maximum number of lines of a traceback to show."""
+
+
 @dataclass(frozen=True)
 class Output:
     """What a cell shows.
@@ -105,6 +109,8 @@ def _trace(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     cells = [frame for frame in frames if frame.filename.startswith("<cell")]
     lines = [f"{frame.filename[1:-1]}, line {frame.lineno}: {frame.line}\n" for frame in cells]
+    if len(lines) > MOST_FRAMES:  # an endless recursion
+        lines[3:-3] = [f"... {len(lines) - 6} more lines ...\n"]
     return "".join([*lines, *traceback.format_exception_only(error)])
 
 
