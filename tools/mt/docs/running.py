@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-
 MOST_FRAMES = 12
 """The maximum number of lines of a traceback to show."""
 

@@ -21,6 +21,7 @@ from mt_tensor.core import (
     windows,
 )
 from mt_tensor.core import matmul as products
+from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.rows import operator_method, reflected_method
 from mt_tensor.core.tensor import Tensor
 
@@ -94,6 +95,10 @@ class CoreMethods:  # noqa: PLW1641 - `Tensor` has a `__hash__`
     __neg__ = operator_method("neg")
     __abs__ = operator_method("abs")
     __matmul__ = products.__matmul__
+
+    def __operator__(self, name: str, operands: tuple[Any, ...]) -> Tensor:
+        """Apply an operator of the table; functions of `mt_operators` dispatch to this method."""
+        return elementwise(name, *operands)
 
     # --- The operator table -----------------------------------------------------------------------
 
