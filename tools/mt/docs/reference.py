@@ -12,7 +12,7 @@ import inspect
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -134,8 +134,18 @@ def write_reference(app: Sphinx) -> None:
         examples = read_examples(stage.short)
         for entry in group:
             others = [other for other in twins[_plain(entry.path)] if other is not entry]
-            text = _page(entry, others, examples.get(entry.path, ""))
+            text = _page(entry, others, example_of(entry, group, examples))
             (folder / f"{entry.page}.md").write_text(text, encoding="utf-8")
+
+
+def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]) -> str:
+    """Return the example of a name, or of another name of the same function or class."""
+    if entry.path in examples:
+        return examples[entry.path]
+    if not callable(entry.value):
+        return ""
+    same = (other.path for other in group if other.value is entry.value)
+    return next((examples[path] for path in same if path in examples), "")
 
 
 def _plain(path: str) -> str:

@@ -1,0 +1,38 @@
+"""The reference: every public name has an example, and each gives what it shows."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+pytest.importorskip("sphinx", reason="only the environment of the documentation has it")
+os.environ.setdefault("MT_CUDA_SIM", "1")
+
+from mt.docs.examples import FOLDER, read_examples, run_examples
+from mt.docs.reference import entries, example_of
+from mt.workspace import Workspace
+
+STAGES = [stage for stage in Workspace.read().stages.values()]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.short)
+def test_every_public_name_has_an_example(stage: object) -> None:
+    found = list(entries(stage))  # type: ignore[arg-type]
+    examples = read_examples(stage.short)  # type: ignore[attr-defined]
+    missing = [entry.path for entry in found if not example_of(entry, found, examples)]
+    assert missing == []
+    assert set(examples) <= {entry.path for entry in found}
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.short)
+def test_every_example_gives_the_result_that_it_shows(stage: object) -> None:
+    name: str = stage.short  # type: ignore[attr-defined]
+    examples = read_examples(name)
+    for path, shown in run_examples(name).items():
+        assert shown == examples[path], f"{path}: run `python -m mt.docs.examples {name}`"
+        assert ">>>" in shown, path
+
+
+def test_every_file_of_examples_belongs_to_a_stage() -> None:
+    assert {file.stem for file in FOLDER.glob("*.txt")} <= {stage.short for stage in STAGES}
