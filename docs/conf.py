@@ -6,7 +6,7 @@ project = "mt"
 author = "the authors of mt"
 extensions = ["myst_parser", "mt.docs.extension"]
 exclude_patterns = [
-    *("drawings", "node_modules", "play", "static"),
+    *("drawings", "node_modules", "static"),
     *("names.md", "promises.md"),  # copied into guides/
 ]
 html_theme = "furo"

@@ -9,7 +9,7 @@ import streamlit as st
 from mt_operators import OPERATORS
 from mt_tensor.extending import Shape
 from play.comparison import DTYPES, MOST_ELEMENTS, PRODUCT, REDUCTIONS, Operation
-from play.views import as_shape
+from play.inputs import as_shape
 
 FIRST = "tanh"
 
@@ -23,7 +23,7 @@ def choose_operation(shape: str, row: str, factors: tuple[str, str]) -> Operatio
         factors: the initial shapes of a matrix product.
 
     Raises:
-        ViewError: a text is not a shape, or the shape is too large.
+        InputError: a text is not a shape, or the shape is too large.
     """
     names = [*OPERATORS, *REDUCTIONS, PRODUCT]
     left, middle, right = st.columns([2, 2, 1])

@@ -26,8 +26,8 @@ from mt_tensor.core.rows import FUNCTIONS
 from mt_tensor.errors import BackendError, TensorError
 from mt_tensor.extending import Array, Shape, as_dtype, size_of
 from play.compiled import kernels_of
+from play.inputs import InputError
 from play.tracing import PlanningMachine
-from play.views import ViewError
 
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 """The reductions: methods of tensors, and their operators in the table."""
@@ -95,7 +95,7 @@ class Operation:
         """Return the number of elements to compute, or of multiplications.
 
         Raises:
-            ViewError: the operation is too large.
+            InputError: the operation is too large.
             ShapeError: the shapes do not match.
         """
         size = self.size()
@@ -105,7 +105,7 @@ class Operation:
         elif self.name in REDUCTIONS:
             steps = size_of(self.shapes[0])
         if size > MOST_ELEMENTS or steps > MOST_STEPS:
-            raise ViewError(
+            raise InputError(
                 f"the limits are {MOST_ELEMENTS:,} elements and {MOST_STEPS:,} multiplications; "
                 f"this operation has {size:,} and {steps:,}."
             )
@@ -172,7 +172,7 @@ def measure(operation: Operation) -> Iterator[Measured]:
     """Yield the measurement of an operation on each installed backend.
 
     Raises:
-        ViewError: the operation is too large.
+        InputError: the operation is too large.
         TensorError: the operation does not support these shapes or this dtype.
     """
     steps = max(operation.steps(), operation.size())

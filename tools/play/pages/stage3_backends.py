@@ -14,8 +14,8 @@ from mt_operators import OPERATORS
 from mt_tensor.errors import TensorError
 from play.choosing import choose_operation
 from play.comparison import Measured, Operation, agreement, kernels, measure
+from play.inputs import InputError
 from play.showing import DERIVATIVE, VALUE, format_time, plain, show_error
-from play.views import ViewError
 
 
 def show() -> None:
@@ -25,7 +25,7 @@ def show() -> None:
         with st.spinner("Compiling and measuring"):
             measured = list(measure(operation))
             texts = {each.backend: kernels(each.backend, operation) for each in measured}
-    except (ViewError, TensorError) as error:
+    except (InputError, TensorError) as error:
         show_error(error)
         return
     _show_times(measured)

@@ -11,11 +11,11 @@ from mt_tensor.errors import TensorError
 from play.choosing import choose_operation
 from play.comparison import PRODUCT, Measured, Operation
 from play.compiled import Run
+from play.inputs import InputError
 from play.sharing import Point, Written, curve, most_threads, shared_from, times, written
 from play.showing import format_time, show_error, show_numbers
 from play.speeds import curve_chart, times_chart
 from play.strips import strips_html
-from play.views import ViewError
 
 
 def show() -> None:
@@ -28,7 +28,7 @@ def show() -> None:
         count = _threads()
         with st.spinner("Compiling"):
             shares = written(operation, count)
-    except (ViewError, TensorError) as error:
+    except (InputError, TensorError) as error:
         show_error(error)
         return
     what = "multiplications" if operation.name == PRODUCT else "elements"

@@ -19,7 +19,7 @@ from mt_tensor.extending import Array
 from play.blocks import block_html, code_html, describe_turn, registers_html, waiting
 from play.comparison import PRODUCT, REDUCTIONS
 from play.controls import move
-from play.expressions import ExpressionError, numbers
+from play.inputs import InputError, numbers
 from play.showing import show_error
 from play.tracing import Launch, TracingSimulator, Turn
 
@@ -43,7 +43,7 @@ def show() -> None:
             "The simulator reports this because it tracks the accesses to each element of shared "
             "memory since the last barrier. A GPU reports nothing: its result is sometimes wrong."
         )
-    except ExpressionError as error:
+    except InputError as error:
         show_error(error)
 
 

@@ -13,7 +13,7 @@ from mt.docs.examples import FOLDER, read_examples, run_examples
 from mt.docs.reference import entries, example_of
 from mt.workspace import Workspace
 
-STAGES = [stage for stage in Workspace.read().stages.values()]
+STAGES = list(Workspace.read().stages.values())
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.short)

@@ -30,8 +30,8 @@ from play.comparison import (
     measuring,
 )
 from play.compiled import kernels_of
+from play.inputs import InputError
 from play.testing import Reader, answers
-from play.views import ViewError
 
 BACKENDS = ("simple", "numpy", "fast", "cuda")
 """The project's own backends; tests of other packages register more."""
@@ -163,7 +163,7 @@ def test_python_backends_skip_long_computations() -> None:
     ids=str,
 )
 def test_large_computations_are_an_error(operation: Operation) -> None:
-    with pytest.raises(ViewError, match="this operation has"):
+    with pytest.raises(InputError, match="this operation has"):
         list(measure(operation))
 
 
@@ -193,7 +193,7 @@ def test_mismatched_shapes_are_an_error(operation: Operation) -> None:
     ids=str,
 )
 def test_a_large_result_of_empty_inputs_is_an_error(operation: Operation) -> None:
-    with pytest.raises(ViewError, match="this operation has"):
+    with pytest.raises(InputError, match="this operation has"):
         list(measure(operation))
 
 

@@ -9,7 +9,7 @@ import mt_tensor as mt
 from mt_cuda import CudaOps, RaceError, Simulator
 from mt_cuda.core.simulator import Order
 from play.blocks import block_html, code_html, describe_turn, registers_html, waiting
-from play.expressions import ExpressionError, numbers
+from play.inputs import InputError, numbers
 from play.testing import Reader, answers
 from play.tracing import TracingSimulator
 
@@ -108,7 +108,7 @@ def test_no_thread_waits_when_all_have_arrived() -> None:
     ],
 )
 def test_an_invalid_row_of_numbers_is_an_error(text: str, said: str) -> None:
-    with pytest.raises(ExpressionError, match=said):
+    with pytest.raises(InputError, match=said):
         numbers(text, 4)
     assert numbers(" 1, 2 ,nan", 4)[:2] == [1.0, 2.0]
 
