@@ -21,8 +21,9 @@ from mt.bench.libraries import environment
 from mt.errors import ToolError
 from mt.programs import Server
 from mt.tables import check_table, read_table
+from mt.workspace import ROOT
 
-FOLDER = Path(__file__).parent / "programs"
+FOLDER = ROOT / "tools" / "tests" / "programs"
 
 LIMITS = {"float32": 1e-5, "float64": 1e-12}
 """The maximum difference from torch's losses in each dtype; see `differences`."""
