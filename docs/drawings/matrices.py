@@ -83,18 +83,16 @@ def gradients_of_product(n: int, m: int, k: int) -> Picture:
     )
 
 
-def _box(
-    matrix: Matrix, x: float, y: float, unit: float, colour: str, filled: bool
-) -> list[str]:
+def _box(matrix: Matrix, x: float, y: float, unit: float, colour: str, filled: bool) -> list[str]:
     """Return a grid of cells, with its marked areas."""
     width, height = unit * matrix.columns, unit * matrix.rows
     whole = [(range(matrix.rows), range(matrix.columns))] if filled else []
     parts = []
     for rows, columns in matrix.marked or whole:
-        place = {"x": x + unit * columns.start, "y": y + unit * rows.start}
-        sizes = {"width": unit * len(columns), "height": unit * len(rows)}
-        strength = 0.55 if matrix.marked else 0.3
-        parts.append(element("rect", **place, **sizes, style=f"fill: {colour}; opacity: {strength}"))
+        left, top = x + unit * columns.start, y + unit * rows.start
+        across, down = unit * len(columns), unit * len(rows)
+        style = f"fill: {colour}; opacity: {0.55 if matrix.marked else 0.3}"
+        parts.append(element("rect", x=left, y=top, width=across, height=down, style=style))
     path = [f"M{x + unit * i:g} {y:g}v{height:g}" for i in range(1, matrix.columns)]
     path += [f"M{x:g} {y + unit * i:g}h{width:g}" for i in range(1, matrix.rows)]
     parts.append(element("path", d="".join(path), style=f"fill: none; stroke: {RULE}"))
