@@ -142,6 +142,7 @@ class Cell {
   }
 
   #show(output, text) {
+    text.tabIndex = 0;
     if (!output.printed) text.remove();
     this.output.insertAdjacentHTML("beforeend", output.html);
     if (output.trace) {

@@ -67,7 +67,12 @@ def packages(app: Sphinx, stage: str | None) -> list[str]:
 def add_scripts(
     app: Sphinx, name: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the script for cells to a page that has some, and the packages that they import."""
+    """Add the script for cells to a page that has some, and the packages that they import.
+
+    Code can be scrolled with the keyboard, for which it must be able to have the focus.
+    """
+    if "body" in context:
+        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
     if doctree is None or not any(doctree.findall(_is_live)):
         return
     stage = app.env.metadata[name].get("stage")
