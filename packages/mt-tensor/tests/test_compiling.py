@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -355,6 +355,21 @@ def test_global_variables_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [f(row(1)).item() for _ in range(2)] == [2, 2]
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
     assert [f(row(1)).item() for _ in range(3)] == [5, 5, 5]
+
+
+@pytest.mark.parametrize("name", ["installed", "__main__"])
+def test_global_variables_of_a_function_in_an_installed_file_are_compared(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType(name)
+    module.__file__ = "/lib/site-packages/installed.py"
+    monkeypatch.setitem(sys.modules, name, module)
+    vars(module).update(mt=mt, rate=2.0)
+    exec("@mt.compile\ndef scaled(x):\n    return x * rate", vars(module))
+    x = mt.tensor([1.0, 3.0])
+    for rate in (2.0, 2.0, 5.0, 5.0):
+        module.rate = rate  # type: ignore[attr-defined]
+        assert module.scaled(x).tolist() == [rate, 3.0 * rate]
 
 
 def test_modes_are_compared() -> None:

@@ -19,6 +19,7 @@ import io
 import re
 import sys
 import traceback
+import warnings
 from textwrap import dedent, indent
 from typing import Any
 
@@ -76,8 +77,10 @@ def run_examples(stage: str) -> dict[str, str]:
     found = {}
     for name, code in examples.items():
         names: dict[str, Any] = {"__name__": "__main__"}
-        with_results(prelude, names)
-        found[name] = with_results(code, names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            with_results(prelude, names)
+            found[name] = with_results(code, names)
     return found
 
 

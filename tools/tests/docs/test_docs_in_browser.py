@@ -260,6 +260,7 @@ def test_every_link_leads_somewhere() -> None:
     for file, found in pages.items():
         for link in {*found.links}:
             path, anchor = urldefrag(link)
+            path = path.partition("?")[0]
             if re.match(r"[a-z]+:", link):
                 continue
             target = (file.parent / unquote(path)).resolve() if path else file

@@ -66,7 +66,7 @@ class Capture:
             value = slot.get()
             if value is not MISSING:
                 self._check_comparable(f"reads {name!r},", value)
-        self.snapshot = Snapshot([function, *given.leaves], static)
+        self.snapshot = Snapshot(function, given.leaves, static)
 
     def _check_comparable(self, how: str, value: Any) -> None:
         found = incomparable_in(value, self.static)
@@ -117,7 +117,7 @@ class Capture:
         """Record the gradients, unless hooks or Functions change the state meanwhile."""
         if not any(isinstance(x, Tensor) and x.requires_grad for x in leaves_in(result)):
             return None
-        before = Snapshot([self.function, *self.given.leaves], self.static)
+        before = Snapshot(self.function, self.given.leaves, self.static)
         gradients = record_gradients(code, variables, result)
         if next(before.changed(), None) or before.changed_container() is not None:
             before.restore()

@@ -31,7 +31,7 @@ class State:
     def __init__(
         self, function: Callable[..., Any], given: Arguments, static: Sequence[Any]
     ) -> None:
-        self.snapshot = Snapshot([function, *given.leaves], static)
+        self.snapshot = Snapshot(function, given.leaves, static)
         self.elements = [
             (tensor.backend, data, tensor.backend.copy(data, data.layout.contiguous))
             for tensor, (data, *_) in self.snapshot.tensors.values()

@@ -107,6 +107,11 @@ def has_visible_attributes(value: Any) -> bool:
 
 
 def is_user_source(module: Any) -> bool:
-    """Whether a module belongs to the user's program, and not to an installed library."""
+    """Whether a module belongs to the user's program, and not to an installed library.
+
+    The main module does, even if its file is that of an installed launcher: `python -m pytest`.
+    """
+    if module == "__main__":
+        return True
     file = getattr(sys.modules.get(str(module)), "__file__", None)
     return is_user_module(module) and "site-packages" not in str(file)

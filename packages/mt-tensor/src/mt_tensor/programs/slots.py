@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -59,6 +60,20 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from codes_in(constant)
+
+
+def plain_function(function: Any) -> Any:
+    """Return the function inside of a method, a partial or compiled function, or a module."""
+    while True:
+        if isinstance(function, types.MethodType):
+            function = function.__func__
+        elif isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(type(function), "program_of"):
+            function = function.function
+        else:
+            forward = getattr(type(function), "forward", None)
+            return function if forward is None else forward
 
 
 def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[str, Slot]]:

@@ -34,7 +34,7 @@ from mt_tensor.programs.comparison import (
     same,
     same_items,
 )
-from mt_tensor.programs.slots import MISSING, Slot, codes_in, free_variables
+from mt_tensor.programs.slots import MISSING, Slot, codes_in, free_variables, plain_function
 from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
@@ -49,7 +49,7 @@ FREED = object()
 
 
 class Snapshot:
-    """The values of all slots that some roots lead to.
+    """The values of all slots that a function and its arguments lead to.
 
     Attributes:
         slots: the slots, with their values.
@@ -62,8 +62,15 @@ class Snapshot:
         generators: the generators of random numbers.
     """
 
-    def __init__(self, roots: Iterable[Any], static: Iterable[Any] = ()) -> None:
-        """Visit all slots that the roots lead to, except through the objects in `static`."""
+    def __init__(self, function: Any, given: Iterable[Any], static: Iterable[Any] = ()) -> None:
+        """Visit all slots that a compiled function and its arguments lead to.
+
+        Args:
+            function: the function, whose global variables count wherever it is defined; those of
+                other functions count if these are not of an installed library.
+            given: the arguments.
+            static: objects that are not visited.
+        """
         self.slots: list[tuple[Slot, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
@@ -76,7 +83,8 @@ class Snapshot:
         self._kept: list[Any] = []
         # By identity, which is unique while a value is alive.
         self._seen: dict[int, Any] = {id(each): each for each in static}
-        self._waiting: deque[Any] = deque(roots)
+        self._compiled = plain_function(function)
+        self._waiting: deque[Any] = deque([function, *given])
         while self._waiting:
             self._visit(self._waiting.popleft())
 
@@ -168,7 +176,8 @@ class Snapshot:
 
     def _function(self, function: types.FunctionType) -> None:
         """Visit the free variables of a function, its defaults and its attributes."""
-        is_users = is_user_source(function.__module__)
+        is_compiled = function is self._compiled and is_user_module(function.__module__)
+        is_users = is_compiled or is_user_source(function.__module__)
         names = {name for code in codes_in(function.__code__) for name in code.co_names}
         variables = [slot for _, slot in free_variables(function, is_users)]
         modules: dict[int, Any] = {}
