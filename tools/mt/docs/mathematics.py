@@ -16,5 +16,7 @@ def visit_math(self: Any, node: nodes.math) -> None:
 
 def visit_displaymath(self: Any, node: nodes.math_block) -> None:
     """Write a formula in a line of its own."""
-    self.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    self.body.append(
+        f'<div class="formula" tabindex="0">{convert(node.astext(), display="block")}</div>'
+    )
     raise nodes.SkipNode
