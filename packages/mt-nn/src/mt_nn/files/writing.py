@@ -22,7 +22,7 @@ from typing import Any
 
 from mt_nn.errors import files_needed
 
-if sys.platform != "win32":
+if sys.platform != "win32" and sys.platform != "wasi":
     import fcntl
 
 _NAME = re.compile(r"\.mt-nn-unfinished-[0-9a-f]{16}")
@@ -121,7 +121,7 @@ def _create(folder: Path, existing: os.stat_result | None) -> tuple[io.BufferedR
     while True:
         path = folder / f".mt-nn-unfinished-{os.urandom(8).hex()}"
         new = os.fdopen(os.open(path, flags, permissions), "w+b")
-        if sys.platform != "win32":
+        if sys.platform != "win32" and sys.platform != "wasi":
             with contextlib.suppress(OSError):  # not every file system has locks
                 fcntl.flock(new, fcntl.LOCK_EX)
         if os.fstat(new.fileno()).st_nlink:
@@ -131,7 +131,7 @@ def _create(folder: Path, existing: os.stat_result | None) -> tuple[io.BufferedR
 
 def _sweep(folder: Path) -> None:
     """Remove stale temporary files: regular files of this user that no process has locked."""
-    if sys.platform == "win32":
+    if sys.platform == "win32" or sys.platform == "wasi":
         return
     for path in _unfinished(folder):
         with (

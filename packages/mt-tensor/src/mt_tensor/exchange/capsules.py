@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,29 @@ class _Managed(ctypes.Structure):
 
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-_rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_SetName", ctypes.pythonapi)
-)
+
+
+@cache
+def _python(name: str, *types: Any) -> Any:
+    """Return a function of Python's C API; some builds for WebAssembly have none.
+
+    Args:
+        name: its name.
+        *types: the type of its result, and those of its arguments.
+    """
+    return ctypes.PYFUNCTYPE(*types)((name, ctypes.pythonapi))
+
+
+def _pointer(address: int, name: bytes) -> int:
+    """Return the pointer in a capsule, given the capsule's address."""
+    types = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+    found: int = _python("PyCapsule_GetPointer", *types)(address, name)
+    return found
+
+
+def _rename(capsule: Any, name: bytes) -> None:
+    """Change the name of a capsule."""
+    _python("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(capsule, name)
 
 
 def exported(address: int, layout: Layout, device: tuple[int, int], owner: object) -> Any:

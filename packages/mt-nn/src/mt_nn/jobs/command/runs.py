@@ -24,7 +24,7 @@ from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.utils.settings import check_flags
 from mt_operators import Module, StateDictError
 
-if sys.platform != "win32":
+if sys.platform != "win32" and sys.platform != "wasi":
     import fcntl
 
 FILE = "run.json"
@@ -203,7 +203,7 @@ class Run:
             FileError: the folder cannot be created or opened, or another training has locked it.
         """
         make_folder(self.folder)
-        if sys.platform == "win32":
+        if sys.platform == "win32" or sys.platform == "wasi":
             yield
             return
         with files_needed(f"{self.folder} cannot be opened", NAME_ANOTHER):
