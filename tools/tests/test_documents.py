@@ -17,10 +17,14 @@ from mt.workspace import ROOT
 PROMISES = ROOT / "docs" / "promises.md"
 
 HIDDEN = {"build", "dist", "node_modules", "runs"}
+IN_DOCS = {PROMISES, ROOT / "docs" / "names.md"}
+"""The documents that are read outside of the site, too; its build checks the links of the others."""
+
 DOCUMENTS = sorted(
     file
     for file in ROOT.rglob("*.md")
     if not any(part in HIDDEN or part[0] == "." for part in file.relative_to(ROOT).parts)
+    and (file in IN_DOCS or ROOT / "docs" not in file.parents)
 )
 
 
