@@ -53,7 +53,7 @@ class Box:
 
     @property
     def derivative(self) -> float:
-        return float(self.details[-1].removeprefix("derivative of the result by it: "))
+        return float(self.details[-1].removeprefix("derivative of the result with respect to it: "))
 
 
 @dataclass
@@ -171,7 +171,7 @@ def test_a_picture_shows_names_values_derivatives_and_operators() -> None:
     assert shown["z = 6.25"].details == [
         "z, made by add(6, 0.25)",
         "value: 6.25",
-        "derivative of the result by it: 1.0",
+        "derivative of the result with respect to it: 1.0",
     ]
     assert len(seen.edges) == 4
     check_geometry(seen)

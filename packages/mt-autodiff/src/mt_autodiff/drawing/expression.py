@@ -109,7 +109,7 @@ def _node(variable: Scalar, derivative: float) -> Node:
     details = [f"{name}, {origin}" if name else origin, f"value: {variable.data}"]
     if not variable.is_constant():
         lines.append(f"∂ {_short(derivative)}")
-        details.append(f"derivative of the result by it: {derivative}")
+        details.append(f"derivative of the result with respect to it: {derivative}")
     return Node(kind, operator, lines, "\n".join(details))
 
 
