@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_cuda import BarrierError, CudaOps, OutOfBoundsError, RaceError, SimulationError, Simulator
+from mt_cuda import (
+    BarrierError,
+    CudaOps,
+    OutOfBoundsError,
+    OutOfMemoryError,
+    RaceError,
+    SimulationError,
+    Simulator,
+)
 from mt_cuda.core import indexed
 from mt_cuda.core.elements import operand
 from mt_cuda.core.kernel import define, numbers
@@ -119,7 +127,10 @@ def test_an_unchecked_index_is_detected(order, picked):
     x, y = machine.upload(np.ones(3, "f4")), machine.allocate(2, mt.float32)
     index = machine.upload(np.array([0, picked]))
     launch = (machine.load(kernel), (1, 1), THREADS, (2, 1, 0, 1, 1), (x, 0, index, 0, y, 0))
-    with pytest.raises(OutOfBoundsError, match=rf"thread 1 .*position {picked} of 3 elements"):
+    with pytest.raises(
+        OutOfBoundsError,
+        match=rf"thread 1 .*position {picked} is outside of the array of 3 elements",
+    ):
         machine.launch(*launch)
 
 
@@ -209,6 +220,12 @@ def test_uninitialized_memory_is_visible():
     assert np.isnan(machine.download(machine.allocate(3, mt.float64), 3)).all()
     assert set(machine.download(machine.allocate(3, mt.int32), 3)) == {0x55}
     assert np.isnan(run("row = cuda.shared.array(8, float32)\ny[0] = row[0]")[0])
+
+
+def test_memory_that_cannot_be_allocated_raises_out_of_memory_error():
+    for dtype in (mt.float32, mt.bfloat16):
+        with pytest.raises(OutOfMemoryError, match="no memory for 1,000,000,000,000,000 elements"):
+            Simulator().allocate(10**15, dtype)
 
 
 def test_two_shared_arrays_are_separate():

@@ -10,7 +10,7 @@ from mt_tensor.core.errors import BackendError
 
 
 class KernelError(BackendError):
-    """A kernel could not be compiled, loaded or launched; the message names it."""
+    """A kernel does not exist, or could not be compiled, loaded or launched."""
 
 
 class DeviceLostError(KernelError):

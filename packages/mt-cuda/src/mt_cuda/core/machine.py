@@ -31,7 +31,8 @@ class Size:
 
     Attributes:
         threads: the number of threads per block.
-        resident: the number of blocks of a grid-stride loop; about as many as run at a time.
+        resident: the largest number of blocks of a grid-stride loop, whose threads take several
+            elements in turn if there are more.
         parallel: the largest number of blocks for a long fold. The same for every GPU, so that
             results do not depend on the GPU.
         least: the smallest number of elements of a fold per thread.

@@ -33,7 +33,7 @@ import numpy as np
 
 from mt_cuda.core.device import LIBRARY
 from mt_cuda.core.elements import stored_type
-from mt_cuda.core.errors import BarrierError, OutOfBoundsError, SimulationError
+from mt_cuda.core.errors import BarrierError, OutOfBoundsError, OutOfMemoryError, SimulationError
 from mt_cuda.core.kernel import Kernel
 from mt_cuda.core.machine import Grid, Machine, Number, Size
 from mt_cuda.core.matrix import Tiling
@@ -69,10 +69,17 @@ class Simulator(Machine):
         self.order: Order = order
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Return memory filled with nan for floats, and a pattern for integers."""
-        if dtype is bfloat16:
-            return Memory(np.full(count, 0x7FC0, np.uint16), dtype)  # nan
-        return Memory(_unwritten(count, stored_type(dtype)), dtype)
+        """Return memory filled with nan for floats, and a pattern for integers.
+
+        Raises:
+            OutOfMemoryError: there is not enough memory.
+        """
+        try:
+            if dtype is bfloat16:
+                return Memory(np.full(count, 0x7FC0, np.uint16), dtype)  # nan
+            return Memory(_unwritten(count, stored_type(dtype)), dtype)
+        except MemoryError as error:
+            raise OutOfMemoryError(f"no memory for {count:,} elements of {dtype.name}.") from error
 
     def upload(self, values: Array) -> Memory:
         """Copy an array."""
@@ -342,4 +349,6 @@ class Memory:
 
     def _check(self, at: int) -> None:
         if not 0 <= at < len(self.elements):
-            raise OutOfBoundsError(f"position {at} of {len(self.elements)} elements.")
+            raise OutOfBoundsError(
+                f"position {at} is outside of the array of {len(self.elements)} elements."
+            )
