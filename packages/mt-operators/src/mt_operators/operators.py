@@ -21,17 +21,40 @@ EPS = 1e-6
 """The number that `log` adds to its argument."""
 
 mul = OPERATORS["mul"].function
+"""The product `x * y`."""
+
 id = OPERATORS["id"].function
+"""The argument itself."""
+
 add = OPERATORS["add"].function
+"""The sum `x + y`."""
+
 neg = OPERATORS["neg"].function
+"""The negative `-x`."""
+
 lt = OPERATORS["lt"].function
+"""Whether `x < y`."""
+
 eq = OPERATORS["eq"].function
+"""Whether `x == y`."""
+
 max = OPERATORS["maximum"].function
+"""The larger argument; nan if either is nan."""
+
 is_close = OPERATORS["is_close"].function
+"""Whether `x` and `y` differ by less than 0.01."""
+
 sigmoid = OPERATORS["sigmoid"].function
+"""The logistic function `1 / (1 + exp(-x))`."""
+
 relu = OPERATORS["relu"].function
+"""The maximum of `x` and 0."""
+
 exp = OPERATORS["exp"].function
+"""The exponential function."""
+
 inv = OPERATORS["inv"].function
+"""The reciprocal `1 / x`."""
 
 
 def log(x: float) -> float:

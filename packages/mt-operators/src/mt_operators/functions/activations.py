@@ -53,7 +53,11 @@ define_real(
     note="x ndtr(x): x times the share of the normal distribution below x",
 )
 
-STEEP, CUBIC = 2.0 * math.sqrt(2.0 / math.pi), 0.044715
+STEEP = 2.0 * math.sqrt(2.0 / math.pi)
+"""The slope at 0 of the exponent of the approximation of gelu by tanh."""
+
+CUBIC = 0.044715
+"""The weight of the cubic term in that exponent."""
 
 
 def gelu_tanh_exponent(x: float) -> float:
@@ -193,7 +197,11 @@ define_real(
 )
 
 # They keep mean 0 and variance 1: Klambauer et al., Self-Normalizing Neural Networks, 2017.
-SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+SELU_ALPHA = 1.6732632423543772
+"""The negative of the limit of selu at minus infinity, divided by `SELU_SCALE`."""
+
+SELU_SCALE = 1.0507009873554805
+"""The slope of selu for positive x."""
 
 define_real(
     "selu",
