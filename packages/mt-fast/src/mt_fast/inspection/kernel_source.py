@@ -9,6 +9,7 @@ from mt_fast.core.elementwise import elementwise_source
 from mt_fast.core.reductions import fold_rows
 from mt_fast.folds.kernels import columns
 from mt_operators import OPERATORS
+from mt_operators.core.tracing import narrowed
 from mt_tensor import bool_
 from mt_tensor.extending import as_dtype, operator_of
 
@@ -73,14 +74,15 @@ def source(
             f"repeats must have a bool for each of the {operator.arity} argument(s) of {name!r}; "
             f"{repeats} was given."
         )
-    if gradient is not None:
-        repeated = (False, *repeated, False)  # with the upstream gradient and the output
+    formula, inputs = operator.value, [element] * operator.arity
+    if name == "where":
+        inputs[0] = bool_
+    if gradient is not None:  # backward passes only the arguments that the formula reads
+        formula, reads = narrowed(operator.gradient(gradient))
+        repeated = tuple([(False, *repeated, False)[i] for i in reads])
+        inputs = [(element, *inputs, element)[i] for i in reads]
     if layout == "transposed" and repeated[0]:
         raise ValueError("an argument that repeats one element has no column to transpose.")
-    formula = operator.value if gradient is None else operator.gradient(gradient)
-    inputs = [element] * formula.arity
-    if name == "where":
-        inputs[0 if gradient is None else 1] = bool_
     roles = ["element" if repeat else "row" for repeat in repeated]
     if layout == "transposed":
         roles[0] = "column"

@@ -57,7 +57,10 @@ class Format:
 
 
 FLOAT32 = Format("float32", ir.FloatType(), ir.IntType(32), 23, 127)
+"""The format of single precision."""
+
 FLOAT64 = Format("float64", ir.DoubleType(), ir.IntType(64), 52, 1023)
+"""The format of double precision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
