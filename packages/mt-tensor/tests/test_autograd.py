@@ -492,6 +492,8 @@ def test_vjp_is_that_of_torch():
         lambda x: (x * 2, x.detach()), mt.tensor(x), (mt.tensor(v), mt.tensor(v))
     )
     np.testing.assert_allclose([*map(mt.Tensor.numpy, (*values, gradients))], [x * 2, x, v * 2])
+    with pytest.raises(NoGradientError, match=r"^vjp\(\) of a result of shape \(2,\) needs v="):
+        mt.autograd.functional.vjp(lambda x: x * 2, mt.ones(2))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff import set_grad_enabled
+from mt_autodiff import NoGradientError, set_grad_enabled
 from mt_tensor.autograd import func as transforms
 from mt_tensor.core.tensor import Tensor
 
@@ -97,6 +97,10 @@ def vjp(
     """
     with set_grad_enabled(create_graph):
         value, product = transforms.vjp(func, *_arguments(inputs)[0])
+        if v is None and isinstance(value, Tensor) and value.numel() != 1:
+            raise NoGradientError(
+                f"vjp() of a result of shape {value.shape} needs v=, one value per element."
+            )
         gradients = product(v)
     return value, gradients if isinstance(inputs, tuple) else gradients[0]
 

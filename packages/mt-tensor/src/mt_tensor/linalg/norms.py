@@ -14,7 +14,7 @@ from mt_tensor.core.sums import Dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.factors import svdvals
-from mt_tensor.reductions import norms
+from mt_tensor.reductions.norms import p_norm
 from mt_tensor.reductions.sums import wide
 
 
@@ -37,7 +37,7 @@ def vector_norm(
         IndexingError: a dimension is out of range or repeated; or there are no elements, and
             `ord` is negative or inf.
     """
-    return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
+    return p_norm("vector_norm", x, as_number("ord", ord), dim, keepdim, dtype)
 
 
 @validate_call
@@ -79,7 +79,7 @@ def matrix_norm(
     check_choice("ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
     x = x.movedim((rows, columns), (-2, -1))
     if ord == "fro" or not x.numel():
-        out = norms.norm(x, 2, (-2, -1))
+        out = p_norm("matrix_norm", x, 2, (-2, -1))
     elif ord in ("nuc", 2, -2):
         values = svdvals(x)
         out = values.sum(-1) if ord == "nuc" else values.select(-1, 0 if ord == 2 else -1)
@@ -115,7 +115,7 @@ def norm(
         TypeError: `ord` of a vector norm is not a number.
     """
     if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+        return p_norm("norm", A, 2, dim, keepdim, dtype)
     dims = range(A.ndim) if dim is None else (dim,) if is_integer(dim) else dim
     if not isinstance(dims, Sequence) or len(dims) not in (1, 2):
         raise ShapeError(
@@ -123,5 +123,5 @@ def norm(
             f"dim={dim!r} were given."
         )
     if len(dims) == 1:
-        return vector_norm(A, ord, dims, keepdim, dtype=dtype)  # type: ignore[arg-type]
+        return p_norm("norm", A, as_number("ord", ord), dims, keepdim, dtype)
     return matrix_norm(A, ord, dims, keepdim, dtype=dtype)

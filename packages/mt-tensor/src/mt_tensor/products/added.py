@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from mt_tensor.checks import validate_call
@@ -11,25 +12,34 @@ from mt_tensor.core.sums import sum
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.pointwise.functions import checked_factor, sum_with
 from mt_tensor.products.contraction import promoted
-from mt_tensor.products.vectors import bmm, mm, mv, outer
+from mt_tensor.products.vectors import check_ranks, multiplied
 from mt_tensor.reductions.sums import wide
+
+_mm = functools.partial(multiplied, ranks=(2, 2))
+_mv = functools.partial(multiplied, ranks=(2, 1))
+_bmm = functools.partial(multiplied, ranks=(3, 3))
+
+
+def _outer(name: str, left: Tensor, right: Tensor) -> Tensor:
+    check_ranks(name, (left, right), 1, 1)
+    return left.unsqueeze(1) * right
 
 
 def _added(
     name: str,
-    multiply: Callable[[Tensor, Tensor], Tensor],
+    multiply: Callable[[str, Tensor, Tensor], Tensor],
     operands: tuple[Tensor, Tensor, Tensor],
     beta: Number,
     alpha: Number,
 ) -> Tensor:
-    """Return `beta * first + alpha * multiply(second, third)` for three operands.
+    """Return `beta * first + alpha * multiply(name, second, third)` for three operands.
 
     It is computed in their promoted dtype; 16-bit floats in float32, rounded once.
     """
     tensors = promoted(name, *operands)
     dtype = tensors[0].dtype
     start, left, right = map(wide, tensors)
-    product = multiply(left, right)
+    product = multiply(name, left, right)
     beta, alpha = checked_factor("beta", beta, dtype), checked_factor("alpha", alpha, dtype)
     start = start.expand(product.shape)
     if beta == 0:  # ignores nan, but is recorded, with zeros as gradient
@@ -56,7 +66,7 @@ def addmm(
         ShapeError: the shapes do not match.
         DTypeError: a factor is a float but the tensors are integers, or the tensors are bool.
     """
-    return _added("addmm", mm, (input, mat1, mat2), beta, alpha)
+    return _added("addmm", _mm, (input, mat1, mat2), beta, alpha)
 
 
 @validate_call
@@ -64,7 +74,7 @@ def addmv(
     input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * (mat @ vec)`, for shapes (n, m) and (m,); see `addmm`."""
-    return _added("addmv", mv, (input, mat, vec), beta, alpha)
+    return _added("addmv", _mv, (input, mat, vec), beta, alpha)
 
 
 @validate_call
@@ -72,7 +82,7 @@ def addr(
     input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * outer(vec1, vec2)`; see `addmm`."""
-    return _added("addr", outer, (input, vec1, vec2), beta, alpha)
+    return _added("addr", _outer, (input, vec1, vec2), beta, alpha)
 
 
 @validate_call
@@ -80,7 +90,7 @@ def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2)`; see `addmm`."""
-    return _added("baddbmm", bmm, (input, batch1, batch2), beta, alpha)
+    return _added("baddbmm", _bmm, (input, batch1, batch2), beta, alpha)
 
 
 @validate_call
@@ -89,7 +99,7 @@ def addbmm(
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
 
-    def multiply(left: Tensor, right: Tensor) -> Tensor:
-        return sum(bmm(left, right), 0, dtype=left.dtype)
+    def multiply(name: str, left: Tensor, right: Tensor) -> Tensor:
+        return sum(_bmm(name, left, right), 0, dtype=left.dtype)
 
     return _added("addbmm", multiply, (input, batch1, batch2), beta, alpha)

@@ -258,7 +258,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         A tensor with the remaining dimensions of `a` followed by those of `b`.
 
     Raises:
-        ShapeError: the sizes of a pair differ, or `dims` is neither an integer nor two sequences.
+        ShapeError: the sizes of a pair differ and neither is 1, which is broadcast; or `dims` is
+            neither an integer nor two sequences.
         IndexingError: a dimension is out of range or repeated.
     """
     a, b = promoted("tensordot", a, b)

@@ -15,7 +15,7 @@ from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.reductions.norms import norm
+from mt_tensor.reductions.norms import p_norm
 
 
 @validate_call
@@ -28,7 +28,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
             inf.
         TypeError: `p` is not a number.
     """
-    return norm(input - other, as_number("p", p))
+    return p_norm("dist", input - other, as_number("p", p))
 
 
 @validate_call
@@ -47,7 +47,7 @@ def pairwise_distance(
     Raises:
         IndexingError: the shapes do not broadcast.
     """
-    return norm(x1 - x2 + as_number("eps", eps), p, -1, keepdim)
+    return p_norm("pairwise_distance", x1 - x2 + as_number("eps", eps), p, -1, keepdim)
 
 
 _MODES = (
@@ -121,4 +121,4 @@ def _check_operands(name: str, p: float, *tensors: Any) -> None:
 
 def _row_norms(x: Tensor, p: float) -> Tensor:
     """Return norms along the last dimension; 0 if its size is 0."""
-    return norm(x, p, -1) if x.shape[-1] else x.sum(-1)
+    return p_norm("cdist", x, p, -1) if x.shape[-1] else x.sum(-1)

@@ -28,12 +28,31 @@ from mt_tensor.products.contraction import contract, promoted
 from mt_tensor.reductions.norms import norm
 
 
-def _check_ranks(name: str, tensors: Sequence[Tensor], *ranks: int) -> None:
+def check_ranks(name: str, tensors: Sequence[Tensor], *ranks: int) -> None:
     """Raise ShapeError unless tensors have these numbers of dimensions."""
     if [len(tensor._tensor.layout.shape) for tensor in tensors] != [*ranks]:
         expected = " and ".join(f"{rank}-D" for rank in ranks)
         given = " and ".join(str(tensor.shape) for tensor in tensors)
         raise ShapeError(f"{name}() takes {expected} tensors; {given} were given.")
+
+
+def multiplied(name: str, a: Tensor, b: Tensor, ranks: tuple[int, int]) -> Tensor:
+    """Return the matrix product of tensors with these numbers of dimensions.
+
+    Raises:
+        ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
+        DTypeError: the tensors are bool.
+    """
+    check_ranks(name, (a, b), *ranks)
+    rows, columns = a._tensor.layout.shape, b._tensor.layout.shape
+    if rows[-1] != columns[-2:][0]:
+        raise ShapeError(
+            f"{name}() cannot multiply shapes {rows} and {columns}: the inner sizes {rows[-1]} and "
+            f"{columns[-2:][0]} differ."
+        )
+    if ranks[0] == 3 and rows[0] != columns[0]:
+        raise ShapeError(f"{name}() needs equal batch sizes; {rows} and {columns} were given.")
+    return matmul(a, b)
 
 
 # --- Products of two tensors --------------------------------------------------------------------
@@ -47,14 +66,13 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
         ShapeError: the tensors are not 1-D, or have different lengths.
         DTypeError: they are bool.
     """
-    _check_ranks("dot", (input, tensor), 1, 1)
-    return matmul(input, tensor)
+    return multiplied("dot", input, tensor, (1, 1))
 
 
 @validate_call
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot product of two vectors; it differs from `dot` only for complex numbers."""
-    return dot(input, other)
+    return multiplied("vdot", input, other, (1, 1))
 
 
 @validate_call
@@ -65,8 +83,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
         DTypeError: the tensors are bool.
     """
-    _check_ranks("mv", (input, vec), 2, 1)
-    return matmul(input, vec)
+    return multiplied("mv", input, vec, (2, 1))
 
 
 @validate_call
@@ -77,8 +94,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         ShapeError: the numbers of dimensions are wrong, or the inner sizes differ.
         DTypeError: the tensors are bool.
     """
-    _check_ranks("mm", (input, mat2), 2, 2)
-    return matmul(input, mat2)
+    return multiplied("mm", input, mat2, (2, 2))
 
 
 @validate_call
@@ -89,12 +105,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         ShapeError: the tensors are not 3-D, or their sizes do not match; nothing is broadcast.
         DTypeError: the tensors are bool.
     """
-    _check_ranks("bmm", (input, mat2), 3, 3)
-    if input.shape[0] != mat2.shape[0]:
-        raise ShapeError(
-            f"bmm() needs equal batch sizes; {input.shape} and {mat2.shape} were given."
-        )
-    return matmul(input, mat2)
+    return multiplied("bmm", input, mat2, (3, 3))
 
 
 @validate_call
@@ -104,7 +115,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     Raises:
         ShapeError: the tensors are not 1-D.
     """
-    _check_ranks("outer", (input, vec2), 1, 1)
+    check_ranks("outer", (input, vec2), 1, 1)
     return input.unsqueeze(1) * vec2
 
 
@@ -206,7 +217,7 @@ def trace(input: Tensor) -> Tensor:
         ShapeError: `input` is not a matrix.
         DTypeError: it is bool.
     """
-    _check_ranks("trace", (input,), 2)
+    check_ranks("trace", (input,), 2)
     check_not_bool("trace", input)
     return sum(diagonal(input))
 
@@ -226,13 +237,18 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     if len(tensors) < 2:
         raise ShapeError(f"multi_dot() needs at least two tensors; {len(tensors)} was given.")
     require_tensors("multi_dot", *tensors)
+    return _chained("multi_dot", tensors)
+
+
+def _chained(name: str, tensors: Sequence[Tensor]) -> Tensor:
+    """Return the product of two or more tensors for the function `name`; see `multi_dot`."""
     inside = [x for x in tensors[1:-1] if x.ndim != 2]
     if inside or any(x.ndim not in (1, 2) for x in (tensors[0], tensors[-1])):
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(
-            f"multi_dot() takes matrices, and vectors only at the ends; {shapes} were given."
+            f"{name}() takes matrices, and vectors only at the ends; {shapes} were given."
         )
-    given = promoted("multi_dot", *tensors)
+    given = promoted(name, *tensors)
     first, last = given[0].ndim, given[-1].ndim
     matrices = [
         given[0].unsqueeze(0) if first == 1 else given[0],
@@ -242,7 +258,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     for left, right in itertools.pairwise(matrices):
         if left.shape[1] != right.shape[0]:
             raise ShapeError(
-                f"multi_dot(): the inner sizes of consecutive shapes {left.shape} and "
+                f"{name}(): the inner sizes of consecutive shapes {left.shape} and "
                 f"{right.shape} differ."
             )
     out = _multiplied(matrices)
@@ -286,8 +302,10 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
         ShapeError: no tensor was given, one is not a matrix, or the shapes do not match.
     """
     require_tensors("chain_matmul", *matrices)
-    _check_ranks("chain_matmul", matrices, *(2,) * len(matrices))
-    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
+    check_ranks("chain_matmul", matrices, *(2,) * len(matrices))
+    if not matrices:
+        raise ShapeError("chain_matmul() needs at least one matrix; none were given.")
+    return matrices[0].clone() if len(matrices) == 1 else _chained("chain_matmul", matrices)
 
 
 @validate_call

@@ -40,23 +40,31 @@ def norm(
             `p` is negative or inf.
         TypeError: `p` is neither a number nor "fro".
     """
-    require_tensors("norm", input)
-    check_floating("norm", input)
+    return p_norm("norm", input, p, dim, keepdim, dtype)
+
+
+def p_norm(
+    name: str, x: Tensor, p: Any, dim: Dims = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
+    """Return the p-norm of elements for the function `name` that the user called; see `norm`."""
+    require_tensors(name, x)
+    check_floating(name, x)
     if p is None or (isinstance(p, str) and p == "fro"):
         p = 2
     if isinstance(p, bool):
         raise TypeError(f"p must be a number, inf, -inf or 'fro'; {p!r} was given.")
     exponent = float(as_number("p", p))
-    target = input.dtype if dtype is None else as_dtype(dtype)
-    check_floating("norm", target)
-    x = input.to(target)
+    target = x.dtype if dtype is None else as_dtype(dtype)
+    check_floating(name, target)
+    x = x.to(target)
+    dims = reduced_dims(dim, x.ndim, keepdim)
+    if exponent < 0 or exponent == math.inf:
+        check_not_empty(name, x, dims, f" of order {exponent:g}")
     wide = x.float() if target.is_narrow else x  # squares may overflow float16
-    return _norm(wide, exponent, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
+    return _norm(wide, exponent, dims, keepdim).to(target)
 
 
 def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-    if p < 0 or p == math.inf:
-        check_not_empty(f"norm with p={p:g}", x, dims)
     if p == 0:
         return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan is nonzero
     if p == 2:

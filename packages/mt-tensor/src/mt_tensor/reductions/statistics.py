@@ -173,10 +173,8 @@ def cov(
         DTypeError: `input` is bool, or weights have another dtype category.
         DomainError: a weight is negative, or their sum is zero.
     """
-    check_not_bool("cov", input)
+    _check_variables("cov", input)
     correction = as_number("correction", correction)
-    if input.ndim > 2:
-        raise ShapeError(f"cov() takes at most two dimensions; shape {input.shape} was given.")
     x = input if input.dtype.is_floating_point else input.to(get_default_dtype())
     x = x if x.ndim == 2 else x.reshape(1, -1)
     if aweights is not None:
@@ -198,6 +196,13 @@ def cov(
         lost = total if aweights is None else (weight * weights[-1]).sum()
         degrees = elementwise("maximum", total - correction * (lost / total), 0)
     return (products / degrees).to(x.dtype).squeeze()  # type: ignore[no-any-return]
+
+
+def _check_variables(name: str, x: Tensor) -> None:
+    """Check one variable, or a matrix with one per row."""
+    check_not_bool(name, x)
+    if x.ndim > 2:
+        raise ShapeError(f"{name}() takes at most two dimensions; shape {x.shape} was given.")
 
 
 def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:
@@ -231,6 +236,7 @@ def corrcoef(input: Tensor) -> Tensor:
         ShapeError: `input` has more than two dimensions.
         DTypeError: `input` is bool.
     """
+    _check_variables("corrcoef", input)
     covariance = cov(input)
     if not covariance.ndim:
         return covariance / covariance

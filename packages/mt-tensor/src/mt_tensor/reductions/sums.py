@@ -22,12 +22,12 @@ def wide(x: Tensor) -> Tensor:
     return x.float() if x.dtype.is_narrow else x
 
 
-def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
+def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...], setting: str = "") -> None:
     """Raise IndexingError if one of the dimensions to reduce has size 0."""
     if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
         raise IndexingError(
-            f"{name}() is not defined for no elements: shape {x.shape} is empty in dimension(s) "
-            f"{tuple(d for d in dims if x.shape[d] == 0)}."
+            f"{name}(){setting} is not defined for no elements: shape {x.shape} is empty in "
+            f"dimension(s) {tuple(d for d in dims if x.shape[d] == 0)}."
         )
 
 
