@@ -44,10 +44,19 @@ def test_singular_matrices_have_determinants_but_no_inverse() -> None:
     assert math.isnan((-mt.eye(3)).logdet().item())
     assert x.pinverse().tolist() == [[0, 0], [0, 0]]
     for call in (mt.inverse, lambda x: mt.linalg.solve(x, mt.ones(2))):
-        with pytest.raises(LinAlgError, match="no inverse"):
+        with pytest.raises(LinAlgError, match=r"no inverse\.$"):
             call(x)
-    with pytest.raises(LinAlgError, match="not positive definite"):
+    with pytest.raises(LinAlgError, match=r"^a matrix is not positive definite\.$"):
         mt.linalg.cholesky(-mt.eye(2))
+    with pytest.raises(LinAlgError, match=r"solve_triangular\(\) .* zeros on the diagonal"):
+        mt.linalg.solve_triangular(x, mt.ones(2, 1), upper=True)
+
+
+def test_a_determinant_that_overflows_is_inf_without_a_warning(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    assert mt.det(1e20 * mt.eye(4)).item() == math.inf
+    assert not recwarn.list
 
 
 def test_equal_eigenvalues_have_a_gradient() -> None:
@@ -183,7 +192,7 @@ def test_singular_matrices_have_factors_but_no_solutions(rows: Any) -> None:
     factors, pivots = (each.detach() for each in mt.linalg.lu_factor(x + mt.eye(len(rows))))
     assert mt.linalg.lu_solve(factors, pivots, x.detach()).isfinite().all()
     zeros = mt.zeros_like(x.detach())
-    with pytest.raises(LinAlgError, match=r"U\[0, 0\] is zero"):
+    with pytest.raises(LinAlgError, match=r"lu_factor\(\) .*U\[0, 0\] is zero: use linalg.lu"):
         mt.linalg.lu_factor(zeros)
     with pytest.raises(LinAlgError, match="no inverse"):
         mt.linalg.lu_solve(zeros, pivots, x.detach())
@@ -199,7 +208,7 @@ def test_what_is_unpacked() -> None:
     p, lower, upper = mt.lu_unpack(*factors, unpack_pivots=False)
     assert (p.shape, lower.shape, upper.tolist()[0]) == ((0,), (2, 2), [3, 4])
     refused = [
-        (factors.pivots + 1, IndexingError, "row numbers from 1 to 2"),
+        (factors.pivots + 1, IndexingError, r"row numbers from 1 to 2, .*; \[3, 3\] was given"),
         (factors.pivots * 0, IndexingError, "row numbers from 1 to 2"),
         (factors.pivots.long(), DTypeError, "pivots of int32"),
         (factors.pivots[:1], ShapeError, r"pivots of shape \(2,\)"),
@@ -281,7 +290,7 @@ def test_least_squares_of_lower_rank() -> None:
         for our, their in zip(ours, theirs, strict=True):
             assert our.shape == tuple(their.shape)
             np.testing.assert_allclose(our.numpy(), their.numpy(), 1e-5, 1e-5)
-    with pytest.raises(LinAlgError, match="full rank"):
+    with pytest.raises(LinAlgError, match=r"^lstsq\(\) with the driver 'gels' .* full rank: use"):
         mt.linalg.lstsq(mt.tensor(rows), mt.tensor(ones), driver="gels")
     x = mt.tensor([[1.0, 0.0], [0.0, 1e-3]])
     for rcond, rank in ((None, 2), (-1, 2), (0.01, 1)):

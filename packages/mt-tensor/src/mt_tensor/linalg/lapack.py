@@ -35,10 +35,10 @@ def finite(a: Array) -> Array:
     """Check that elements are finite; for infinities, LAPACK's singular values may not terminate.
 
     Raises:
-        numpy.linalg.LinAlgError: an element is infinite or nan.
+        LinAlgError: an element is infinite or nan.
     """
     if not np.isfinite(a).all():
-        raise np.linalg.LinAlgError("an element is infinite or nan")
+        raise LinAlgError("a matrix has an infinite or nan element: replace such elements first.")
     return a
 
 
@@ -58,7 +58,6 @@ def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Te
     arrays = [np.asarray(x.backend.to_host(x._tensor), np.float64) for x in tensors]
     try:
         with np.errstate(all="ignore"):
-            result = np.asarray(function(*arrays))
-    except np.linalg.LinAlgError as error:
-        raise LinAlgError(f"{problem} ({error}).") from None
-    return first._uploaded(result, first.dtype)
+            return first._uploaded(np.asarray(function(*arrays)), first.dtype)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(f"{problem}.") from None

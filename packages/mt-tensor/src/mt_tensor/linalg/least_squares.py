@@ -11,7 +11,7 @@ from mt_tensor.core.dtypes import Array, as_number, int64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.linalg.factors import NO_CONVERGENCE, svdvals
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.linalg.systems import PseudoInverse, gradient_of_inverse
@@ -111,8 +111,7 @@ class LeastSquares(Function):
     def forward(ctx: Any, a: Tensor, b: Tensor, rcond: float, full_rank: bool) -> Tensor:
         ctx.rcond = rcond
         ctx.save_for_backward(a, b)
-        problem = "lstsq() found no solution"
-        return lapack(problem, lambda x, y: _least_squares(x, y, rcond, full_rank), a, b)
+        return lapack(NO_CONVERGENCE, lambda x, y: _least_squares(x, y, rcond, full_rank), a, b)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -126,8 +125,9 @@ def _least_squares(a: Array, b: Array, rcond: float, full_rank: bool) -> Array:
     u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
     counts = s > rcond * s[..., :1]
     if full_rank and not counts.all():
-        raise np.linalg.LinAlgError(
-            "the driver 'gels' takes matrices of full rank; use 'gelsy', 'gelsd' or 'gelss'"
+        raise LinAlgError(
+            "lstsq() with the driver 'gels' takes matrices of full rank: use the driver 'gelsy', "
+            "'gelsd' or 'gelss'."
         )
     inverse = np.divide(1.0, s, out=np.zeros_like(s), where=counts)
     solution: Array = np.swapaxes(vh, -1, -2) @ (

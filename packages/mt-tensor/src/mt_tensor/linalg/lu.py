@@ -11,7 +11,7 @@ from mt_tensor.core.dtypes import Array, int32
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.errors import DTypeError, IndexingError, LinAlgError, ShapeError
 from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
@@ -43,8 +43,7 @@ class LU(Function):
     def forward(ctx: Any, x: Tensor, pivot: bool, singular: bool) -> Tensor:
         ctx.pivot = pivot
         ctx.save_for_backward(x)
-        problem = "lu_factor() of a singular matrix has no solutions; linalg.lu() returns factors"
-        return lapack(problem, lambda a: _factorized(a, pivot, singular), x)
+        return lapack("", lambda a: _factorized(a, pivot, singular), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -79,7 +78,7 @@ def _factorized(a: Array, pivot: bool, singular: bool) -> Array:
         singular: whether a diagonal of U may contain zeros.
 
     Raises:
-        numpy.linalg.LinAlgError: it contains one, but may not.
+        LinAlgError: it contains one, but may not.
     """
     *batch, rows, columns = a.shape
     k = min(rows, columns)
@@ -97,7 +96,10 @@ def _factorized(a: Array, pivot: bool, singular: bool) -> Array:
         x[:, i, i + 1 :] -= (x[:, i, None, :i] @ x[:, :i, i + 1 :])[:, 0]
         divisor = x[:, i, i]
         if not singular and (divisor == 0).any():
-            raise np.linalg.LinAlgError(f"U[{i}, {i}] is zero")
+            raise LinAlgError(
+                f"lu_factor() takes matrices that are not singular, but U[{i}, {i}] is zero: use "
+                "linalg.lu(), which returns the factors of singular matrices, too."
+            )
         if pivot:  # a column of zeros stays as it is
             divisor = np.where(divisor == 0, 1.0, divisor)
         x[:, i + 1 :, i] /= divisor[:, None]
@@ -135,7 +137,7 @@ def _permuted_rows(pivots: Array, rows: int) -> Array:
     if ((swaps < 0) | (swaps >= rows)).any():
         raise IndexingError(
             f"pivots are row numbers from 1 to {rows}, as lu_factor() returns them; "
-            f"{pivots.tolist()} was given."
+            f"{pivots.astype(int).tolist()} was given."
         )
     order = np.tile(np.arange(rows), (len(swaps), 1))
     every = np.arange(len(swaps))

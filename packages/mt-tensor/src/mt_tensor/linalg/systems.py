@@ -12,7 +12,7 @@ from mt_tensor.core.dtypes import Array, as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.recording.functions import Function
 
@@ -195,7 +195,12 @@ def solve_triangular(
     if unitriangular:
         triangle = triangle + A._uploaded(np.eye(A.shape[-1]), A.dtype)
     batch = shape_broadcast(A.shape[:-2], B.shape[:-2])
-    return solve(triangle, B.expand(*batch, *B.shape[-2:]), left=left)
+    try:
+        return solve(triangle, B.expand(*batch, *B.shape[-2:]), left=left)
+    except LinAlgError:
+        raise LinAlgError(
+            "solve_triangular() takes matrices without zeros on the diagonal, but one has some."
+        ) from None
 
 
 # --- Determinants -------------------------------------------------------------------------------
