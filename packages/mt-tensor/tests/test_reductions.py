@@ -458,3 +458,9 @@ def test_long_softmax_of_float16_does_not_overflow(backend):
     share = np.float16(1 / len(x))
     assert (x.softmax(0).numpy() == share).all()
     assert (x.log_softmax(0).numpy() == np.float16(-np.log(len(x)))).all()
+
+
+@pytest.mark.parametrize("name", ["max", "min", "amax", "amin", "median"])
+def test_the_history_of_an_extreme_has_its_name(name: str) -> None:
+    x = mt.ones(2, 3, requires_grad=True)
+    assert repr(getattr(x, name)().grad_fn) == f"<{name.capitalize()}>"

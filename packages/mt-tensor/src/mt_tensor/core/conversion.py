@@ -1,6 +1,6 @@
 """Copies, dtype conversion, and conversion to Python numbers and NumPy arrays.
 
-`Cast` is the first `LinearFunction`. Most of the operations that follow convert their arguments
+`Copy` is the first `LinearFunction`. Most of the operations that follow convert their arguments
 with it.
 """
 
@@ -20,7 +20,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
 
-class Cast(LinearFunction):
+class Copy(LinearFunction):
     """Copy to a contiguous tensor of a given dtype."""
 
     @staticmethod
@@ -40,14 +40,14 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     """
     if x._tensor.layout.dtype is dtype:
         return x
-    return Cast.apply(x if dtype.is_floating_point else x.detach(), dtype)
+    return Copy.apply(x if dtype.is_floating_point else x.detach(), dtype)
 
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return a contiguous copy, or one in a memory format; the gradient flows through it."""
     if memory_format is not None:
         return EXTENSIONS["copy in a memory format"](self, memory_format)  # type: ignore[no-any-return]
-    return Cast.apply(self, self._tensor.layout.dtype)
+    return Copy.apply(self, self._tensor.layout.dtype)
 
 
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:

@@ -37,6 +37,9 @@ class Generator:
         self._numbers: np.random.Generator | None = None
         GENERATORS.add(self)
 
+    def __repr__(self) -> str:
+        return f"<mt_tensor.Generator seed={self.initial_seed()}>"
+
     @property
     def numpy(self) -> np.random.Generator:
         """NumPy's generator at the start of a block; threads that share it must use `drawing`."""

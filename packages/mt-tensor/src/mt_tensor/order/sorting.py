@@ -161,7 +161,7 @@ def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: 
     if skip_nan and input.dtype.is_floating_point:  # replace nans unless all elements are nan
         other = -math.inf if value.item() == math.inf else math.inf
         input = input.masked_fill(input.isnan(), other) if value.item() == value.item() else input
-    return SharedByEqual.record(input, value, tuple(range(input.ndim)))
+    return SharedByEqual.record(name, input, value, tuple(range(input.ndim)))
 
 
 def _median_along(

@@ -45,11 +45,11 @@ class SharedByEqual:
     """
 
     @classmethod
-    def record(cls, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
+    def record(cls, name: str, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
         """Record a new tensor of values from dimensions of `x`, if it requires grad; return it."""
         if recording.get() and x.requires_grad:  # for a view, updates `_node`
             ctx = x.detach(), value.detach(), dims
-            record(value, cls, cls.__name__, (x._node or x,), ctx, (x._tensor, value._tensor))
+            record(value, cls, name.capitalize(), (x._node or x,), ctx, (x._tensor, value._tensor))
         return value
 
     @classmethod
@@ -73,7 +73,7 @@ def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> T
     if not x.requires_grad:
         return fold(operator, x, dims, keepdim)
     keeps = keepdim or len(dims) < x.ndim  # so that the result broadcasts to `x`
-    out = SharedByEqual.record(x, fold(operator, x, dims, keeps), dims)
+    out = SharedByEqual.record(name, x, fold(operator, x, dims, keeps), dims)
     return out if keeps is keepdim else squeeze_dims(out, dims)
 
 
