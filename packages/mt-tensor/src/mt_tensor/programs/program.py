@@ -303,12 +303,13 @@ class Program:
             first = ", ".join(f"{v.layout.dtype.name} {v.layout.shape}" for v in views[:1])
             more = f" and {len(views) - 1} more" if len(views) > 1 else ""
             count = instruction.operations
-            work = "" if count == 0 else f"  {'?' if count is None else _amount(count)} FLOP"
+            work = "" if count == 0 else f"  {'? ' if count is None else _amount(count)}FLOP"
             rows.append(f"{line:<{width}}  {first}{more}  {_amount(instruction.bytes)}B{work}")
         head = (
-            f"{self.name}: {len(self.instructions)} calls, of {self.recorded} as recorded; "
-            f"{_amount(self.operations)} FLOP, {_amount(self.bytes)}B read and written; at most "
-            f"{_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as recorded"
+            f"{self.name}: {len(rows)} {'call' if len(rows) == 1 else 'calls'}, of {self.recorded} "
+            f"as recorded; {_amount(self.operations)}FLOP, {_amount(self.bytes)}B read and "
+            f"written; at most {_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as "
+            "recorded"
         )
         returned = ", ".join(map(_shown, operands_in(self.results)))
         return "\n".join([head, *(f"  {row}" for row in rows), f"  return {returned}".rstrip()])
