@@ -127,6 +127,8 @@ def test_a_segment_is_as_checkpoints_of_its_functions() -> None:
     np.testing.assert_array_equal(x.grad, [120, 120])
     with pytest.raises(DomainError, match="from 1 to 2 segments"):
         checkpoint_sequential([numbered(0)] * 2, 3, x)
+    with pytest.raises(DomainError, match="at least one function"):
+        checkpoint_sequential([], 1, x)
 
 
 def test_without_recording_the_function_is_called_once() -> None:

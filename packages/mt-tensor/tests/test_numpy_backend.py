@@ -12,7 +12,7 @@ import pytest
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.core.elementary import where
-from mt_tensor.backends.extending import FUNCTIONS
+from mt_tensor.backends.extending import FUNCTIONS, numpy_source
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import row_major
@@ -234,3 +234,8 @@ def test_a_gradient_that_is_a_number_has_the_shape_of_its_input() -> None:
     (gradient,) = mt.autograd.grad(zero(x, y).sum(), y, create_graph=True)
     assert gradient.shape == (2, 3)
     assert not gradient.any()
+
+
+def test_numpy_source_of_a_row_instead_of_a_formula_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes a formula, such as row.value"):
+        numpy_source(OPERATORS["softsign"])

@@ -87,6 +87,8 @@ def checkpoint_sequential(
         DomainError: there are no functions, or not from 1 to as many segments.
     """
     steps = list(functions)
+    if not steps:
+        raise DomainError("checkpoint_sequential() needs at least one function; none were given.")
     if not 1 <= segments <= len(steps):
         raise DomainError(
             f"checkpoint_sequential() needs from 1 to {len(steps)} segments for {len(steps)} "

@@ -161,9 +161,12 @@ class ElementwiseOperation:
         """Return the dtype of the computation for tensors (or layouts) and numbers."""
         dtype = result_type(*values)
         if self.operator.result == "integer" and dtype.is_floating_point:
+            also, advice = " and bool", ", or compare first, as in (x > 0) & (y > 0)"
+            if not self.rules.takes_bool:
+                also = advice = ""
             raise DTypeError(
-                f"{self.operator.name} works on integers and bool; {dtype.name} was given. Convert "
-                "with x.long(), or compare first, as in (x > 0) & (y > 0)."
+                f"{self.operator.name} works on integers{also}; {dtype.name} was given. Convert "
+                f"with x.long(){advice}."
             )
         takes_integers = self.rules.takes_integers and self.operator.result != "real"
         return dtype if dtype.is_floating_point or takes_integers else get_default_dtype()

@@ -28,7 +28,7 @@ class TensorType(type):
 
 
 def _maker(name: str, dtype: DType) -> TensorType:
-    text = f"Return a {dtype.name} tensor of the given sizes or data; see `tensor`."
+    text = f"Return a tensor of dtype {dtype.name} of the given sizes or data; see `tensor`."
     return TensorType(name, (), {"dtype": dtype, "__doc__": text, "__module__": __name__})
 
 

@@ -18,5 +18,11 @@ def numpy_source(formula: Formula) -> str:
     Raises:
         TracingError: the formula branches on a value, or uses a function that arrays do not
             support.
+        TypeError: the argument is not a formula.
     """
+    if not isinstance(formula, Formula):
+        raise TypeError(
+            f"numpy_source() takes a formula, such as row.value or row.gradient((True,)); "
+            f"{formula!r} was given."
+        )
     return written(lowered(formula, ATOMIC), formula.name, repr)

@@ -188,7 +188,9 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Return the differences of consecutive elements along a dimension; exclusive or for bool.
+    """Return the differences of consecutive elements along a dimension.
+
+    The difference of bools is whether they differ.
 
     Args:
         input: at least one dimension.

@@ -151,10 +151,16 @@ class SymbolicBackend(TensorBackend):
 
     def to_host(self, data: TensorData) -> Array:
         """Raise FusionError: a symbol has no elements."""
-        _refuse("reads an element, as in `if x > 0` or x.item()")
+        _refuse(
+            "reads an element, as in `if x > 0` or x.item()",
+            "choose between elements with where(), and pass other tensors as arguments",
+        )
 
     def _not_elementwise(self, *_: Any) -> NoReturn:
-        _refuse("uses an operation that reduces, moves or multiplies whole tensors")
+        _refuse(
+            "reduces, moves or multiplies whole tensors",
+            "compute the result before, and pass it as another argument",
+        )
 
     reduce = matmul = gather = scatter = concatenate = _not_elementwise  # type: ignore[assignment]
 
@@ -163,11 +169,8 @@ SYMBOLIC = SymbolicBackend()
 """The only instance."""
 
 
-def _refuse(what: str) -> NoReturn:
-    raise FusionError(
-        f"a fused function must be elementwise, but this one {what}: leave that to the caller; "
-        "choose between elements with where()."
-    )
+def _refuse(what: str, advice: str = "do that outside of it") -> NoReturn:
+    raise FusionError(f"a fused function must be elementwise, but this one {what}: {advice}.")
 
 
 def symbolic_tensor(symbol: Symbol) -> Tensor:

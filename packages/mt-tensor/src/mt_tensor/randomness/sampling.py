@@ -57,8 +57,11 @@ def _bernoulli_trials(like: Tensor, p: Any, generator: Generator | None) -> Tens
 def _check_probabilities(p: Any) -> None:
     """Raise DomainError unless a number, or each element of a tensor, is a probability."""
     values = np.asarray(p._numbers() if isinstance(p, Tensor) else p)
-    if not np.all((values >= 0) & (values <= 1)):
-        raise DomainError("probabilities must be between 0 and 1; others or nan were given.")
+    valid = (values >= 0) & (values <= 1)
+    if not np.all(valid):
+        raise DomainError(
+            f"probabilities must be between 0 and 1; {values[~valid][0]:g} was given."
+        )
 
 
 def _integer_range(dtype: DType) -> tuple[int, int]:
@@ -130,8 +133,11 @@ def multinomial(
         )
     check_addressable((*input.shape[:-1], num_samples))
     weights = np.asarray(input._numbers(), np.float64)
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise DomainError("weights must be finite and not negative; others or nan were given.")
+    valid = np.isfinite(weights) & (weights >= 0)
+    if not np.all(valid):
+        raise DomainError(
+            f"weights must be finite and not negative; {weights[~valid][0]:g} was given."
+        )
     choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
     if choices < (1 if replacement else num_samples):
         raise DomainError(
