@@ -123,5 +123,5 @@ def norm(
             f"dim={dim!r} were given."
         )
     if len(dims) == 1:
-        return p_norm("norm", A, as_number("ord", ord), dims, keepdim, dtype)
+        return p_norm("norm", A, as_number("ord", ord), dims[0], keepdim, dtype)
     return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
