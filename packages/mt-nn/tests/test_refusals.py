@@ -201,7 +201,26 @@ ATTENTION = [
 ]
 
 CONVOLUTION = [
-    refused("functional.conv2d", convolution.X2, draw(2, 3, 3, 3), says="expects 3 channels"),
+    refused(
+        "functional.conv2d",
+        convolution.X2,
+        draw(2, 3, 3, 3),
+        says=r"shape \(2, 3, 3, 3\) expects 3 channels; 4 were given",
+    ),
+    refused(
+        "functional.conv2d",
+        convolution.X2,
+        draw(4, 3, 3, 3),
+        groups=2,
+        says=r"and groups=2 expects 6 channels; 4 were given",
+    ),
+    refused(
+        "functional.conv2d",
+        convolution.X2,
+        draw(3, 2, 3, 3),
+        groups=2,
+        says="a weight with a multiple of 2 output channels",
+    ),
     refused("functional.conv2d", convolution.X2, draw(2, 4, 9, 3), says="window of 9"),
     refused(
         "functional.conv2d",

@@ -23,11 +23,11 @@ OutputSize = int | None | Sequence[int | None]
 
 
 def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
-    """Divide the input into as many windows as the output has elements; return their means.
+    """Return means of windows of signals, images or volumes, for a given output size.
 
-    With an output size of 1 this is global average pooling. Window i of n consists of the elements
-    from `floor(i size / n)` up to, but without, `ceil((i + 1) size / n)`; windows overlap if n does
-    not divide the size.
+    The input is divided into as many windows as the output has elements; with an output size of 1,
+    this is global average pooling. Window i of n consists of the elements from `floor(i size / n)`
+    up to, but without, `ceil((i + 1) size / n)`; windows overlap if n does not divide the size.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -55,7 +55,9 @@ def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tens
 def adaptive_max_pool(
     dims: int, input: Tensor, output_size: OutputSize, return_indices: bool = False
 ) -> Any:
-    """Return the largest element of each window of `adaptive_avg_pool2d`.
+    """Return maxima of windows of signals, images or volumes, for a given output size.
+
+    The windows are those of `adaptive_avg_pool2d`.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -65,7 +67,7 @@ def adaptive_max_pool(
 
     Returns:
         Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the int64
-        positions in the flattened image.
+        positions in the flattened signal, image or volume.
     """
     name = f"adaptive_max_pool{dims}d"
     batch = as_batch(name, input, dims)
@@ -164,11 +166,11 @@ def fractional_max_pool(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the largest element of each of pseudo-random, roughly equidistant windows.
+    """Return maxima of pseudo-random windows of signals, images or volumes.
 
-    With `a = (size - kernel) / (outputs - 1)` and a random number u from 0 to 1, window i starts at
-    `floor((i + u) a) - floor(u a)`; the last window ends with the input (Graham, Fractional
-    Max-Pooling, 2014).
+    The windows are roughly equidistant. With `a = (size - kernel) / (outputs - 1)` and a random
+    number u from 0 to 1, window i starts at `floor((i + u) a) - floor(u a)`; the last window ends
+    with the input (Graham, Fractional Max-Pooling, 2014).
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -176,9 +178,9 @@ def fractional_max_pool(
         kernel_size: the sizes of a window.
         output_size: the sizes of the output; or None if `output_ratio` is given.
         output_ratio: the ratios of output and input sizes, between 0 and 1; or None.
-        return_indices: whether to return the positions in the flattened image, too.
-        _random_samples: the numbers u for each channel, shape (batch, channels, dims), for images
-            in the order (width, height); random if None.
+        return_indices: whether to also return positions in the flattened signal, image or volume.
+        _random_samples: the numbers u for each channel, shape (batch, channels, number of sizes),
+            for `fractional_max_pool2d` in the order (width, height); random if None.
 
     Returns:
         Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the int64

@@ -35,7 +35,7 @@ def conv(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Convolve signals or volumes; see `conv2d` for the settings and errors.
+    """Convolve signals, images or volumes; see `conv2d` for the settings and errors.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -193,7 +193,9 @@ def conv_transpose(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Add up the kernels, shifted to the positions of the elements of the input and scaled by them.
+    """Apply the transposed convolution of signals, images or volumes.
+
+    Add up the kernels, shifted to the positions of the elements of the input and scaled by them.
 
     Args:
         dims: number of sizes; fixed by the public functions.

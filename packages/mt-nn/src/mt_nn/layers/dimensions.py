@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -68,11 +69,16 @@ def check_convolution(
             f"{kernels} was given for inputs of shape {inputs}."
         )
     outputs, channels = kernels[:2]
-    if outputs % groups or channels * groups != inputs[1]:
+    if channels * groups != inputs[1]:
+        grouped = f" and groups={groups}" if groups > 1 else ""
         raise InputError(
-            f"{name}() with a weight of shape {kernels} and groups={groups} expects "
-            f"{channels * groups} channels and a multiple of {groups} outputs; inputs of shape "
-            f"{inputs} were given."
+            f"{name}() with a weight of shape {kernels}{grouped} expects "
+            f"{channels * groups} channels; {inputs[1]} were given, in an input of shape {inputs}."
+        )
+    if outputs % groups:
+        raise InputError(
+            f"{name}() with groups={groups} takes a weight with a multiple of {groups} output "
+            f"channels; shape {kernels} was given."
         )
     if biases is not None and biases != (outputs,):
         raise InputError(
@@ -88,6 +94,13 @@ def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
     return [number for pair in both for number in pair]
 
 
+_WORDS = {
+    "signals, images or volumes": ("signals", "images", "volumes"),
+    "signal, image or volume": ("signal", "image", "volume"),
+    "*sizes": ("length", "height, width", "depth, height, width"),
+}
+"""Words in docstrings, and those for one, two and three dimensions."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -97,16 +110,20 @@ def over_dimensions(
 ) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R]]:
     """Return `checked` versions of a function for one, two and three dimensions.
 
-    Their names end in "1d", "2d" and "3d".
+    Their names end in "1d", "2d" and "3d". In their docstrings, `_WORDS` are replaced, and the line
+    of the first parameter is removed.
 
     Args:
-        function: its first parameter is the number of dimensions.
+        function: its first parameter, `dims`, is the number of dimensions.
     """
 
     def over(dims: int) -> Callable[P, R]:
         one: Any = functools.partial(function, dims)
         one.__name__ = one.__qualname__ = f"{function.__name__}{dims}d"
-        one.__module__, one.__doc__ = function.__module__, function.__doc__
+        doc = re.sub(r"\n *dims: .*", "", function.__doc__ or "")
+        for words, each in _WORDS.items():
+            doc = doc.replace(words, each[dims - 1])
+        one.__module__, one.__doc__ = function.__module__, doc
         return checked(one)
 
     return over(1), over(2), over(3)

@@ -20,7 +20,7 @@ from mt_tensor.extending import Shape
 def dropout(
     dims: int, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Set each channel to zero with probability `p`, and scale the rest.
+    """Set channels of signals, images or volumes to zero with probability `p`; scale the rest.
 
     Neighbouring elements of a channel are correlated, so that zeroing single ones has little effect
     (Tompson et al., Efficient Object Localization Using Convolutional Networks, 2015).

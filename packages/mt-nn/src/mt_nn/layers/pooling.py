@@ -39,7 +39,28 @@ def max_pool(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Compute `max_pool2d` for signals, images or volumes, which have `dims` sizes."""
+    """Return the largest element of each window of signals, images or volumes.
+
+    The first of equal elements gets the gradient.
+
+    Args:
+        dims: number of sizes; fixed by the public functions.
+        input: shape (batch, channels, *sizes), or without the batch.
+        kernel_size: the sizes of a window.
+        stride: distance between windows; the kernel size if None.
+        padding: number of elements of -infinity added on each side, at most half the kernel size.
+        dilation: distance between the elements of a window.
+        ceil_mode: whether to add an incomplete window for the remaining elements at the end.
+        return_indices: whether to return the positions of the elements, too.
+
+    Returns:
+        Shape (batch, channels, *out sizes), with the sizes of `max_pool2d`. With `return_indices`,
+        a pair of this and the int64 positions in the flattened signal, image or volume.
+
+    Raises:
+        InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
+        SettingError: a setting is invalid.
+    """
     batch = as_batch(f"max_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, dilation, ceil_mode)
     kernel, steps, margins, dilations, overhang = _checked_settings(batch.shape, *settings)
@@ -66,7 +87,7 @@ def avg_pool(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """Return the mean of each window.
+    """Return the mean of each window of signals, images or volumes.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -79,7 +100,7 @@ def avg_pool(
         divisor_override: the divisor of the sums, instead of the number of counted elements.
 
     Returns:
-        The shape of `max_pool2d`.
+        Shape (batch, channels, *out sizes), with the sizes of `max_pool2d`.
 
     Raises:
         InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
@@ -135,11 +156,12 @@ def lp_pool(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """Return `sum(x ** p) ** (1 / p)` of each window (power-average pooling).
+    """Return `sum(x ** p) ** (1 / p)` of each window of signals, images or volumes.
 
-    As in torch, this is a norm only if p is even: powers are those of the elements, not of their
-    absolute values, and the root of a negative sum is nan. The gradient of a sum of 0 is 0. In
-    `ceil_mode`, the mean of an incomplete window is scaled as if the window was complete.
+    This is power-average pooling. As in torch, it is a norm only if p is even: powers are those of
+    the elements, not of their absolute values, and the root of a negative sum is nan. The gradient
+    of a sum of 0 is 0. In `ceil_mode`, the mean of an incomplete window is scaled as if the window
+    was complete.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -150,7 +172,7 @@ def lp_pool(
         ceil_mode: whether to add an incomplete window for the remaining elements at the end.
 
     Returns:
-        The shape of `max_pool2d`.
+        Shape (batch, channels, *out sizes), with the sizes of `max_pool2d`.
 
     Raises:
         InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
@@ -412,13 +434,15 @@ def max_unpool(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Put the results of max pooling back to their positions, with zeros elsewhere.
+    """Put the results of max pooling of signals, images or volumes back to their positions.
+
+    All other elements are zero.
 
     Args:
         dims: number of sizes; fixed by the public functions.
         input: the result of max pooling, shape (batch, channels, *sizes), or without the batch.
-        indices: their positions in the flattened images, int64 of the same shape. If positions are
-            equal, one of the elements is stored; which one is unspecified.
+        indices: their positions in the flattened signals, images or volumes, int64 of the same
+            shape. If positions are equal, one of the elements is stored; which one is unspecified.
         kernel_size: the kernel size of the pooling.
         stride: the stride of the pooling; the kernel size if None.
         padding: the padding of the pooling.
