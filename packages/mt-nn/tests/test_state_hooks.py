@@ -173,7 +173,7 @@ def test_nothing_is_loaded_if_a_hook_reports_an_error() -> None:
     handle = model[1][1].register_load_state_dict_pre_hook(
         lambda *arguments: arguments[-1].append("the weight is of another version.")
     )
-    with pytest.raises(StateDictError, match=r"does not fit Sequential: the weight is of another"):
+    with pytest.raises(StateDictError, match=r"does not fit Sequential \(the weight is of another"):
         model.load_state_dict(state)
     for name, value in model.state_dict().items():
         np.testing.assert_array_equal(value.numpy(), before[name])

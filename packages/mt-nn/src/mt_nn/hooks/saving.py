@@ -197,7 +197,7 @@ def _check(module: Module, keys: IncompatibleKeys | tuple[()], errors: Sequence[
     problems = [*errors, *(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)]
     if problems:
         raise StateDictError(
-            f"the state dictionary does not fit {type(module).__name__}: {'; '.join(problems)}. "
+            f"the state dictionary does not fit {type(module).__name__} ({'; '.join(problems)}). "
             "Load it into the architecture it was saved from, or pass strict=False to ignore names "
             "that do not fit."
         )

@@ -302,7 +302,7 @@ class Module:
             kinds = zip(("missing", "unexpected"), keys, strict=True)
             problems = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
             raise StateDictError(
-                f"the state dictionary does not fit {type(self).__name__}: {problems}. Load it "
+                f"the state dictionary does not fit {type(self).__name__} ({problems}). Load it "
                 "into the architecture it was saved from, or pass strict=False to load what fits."
             )
         fitting = {}
