@@ -7,6 +7,7 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt_operators import Buffer
 
 LAYERS: list[tuple[str, dict[str, Any], tuple[int, ...], int]] = [
     ("Linear", {"out_features": 3, "bias": False}, (2, 5), 5),
@@ -95,3 +96,20 @@ def test_invalid_input_leaves_a_layer_lazy() -> None:
         nn.LazyLinear(2, True, None, None, 5)  # type: ignore[call-arg]
     with pytest.raises(nn.InputError, match="1 or more dimensions"):
         nn.LazyLinear(2)(mt.tensor(1.0))
+
+
+def test_materialize_takes_a_shape_device_and_dtype() -> None:
+    weight = nn.UninitializedParameter(requires_grad=False)
+    weight.materialize((2, 3))
+    assert (type(weight), weight.shape, weight.dtype) == (nn.Parameter, (2, 3), mt.float32)
+    assert not weight.requires_grad
+    other = nn.UninitializedParameter()
+    other.materialize([4], device="cpu", dtype=mt.float64)
+    assert (other.shape, other.dtype, other.requires_grad) == ((4,), mt.float64, True)
+
+
+def test_materialized_buffer_has_the_shape_and_dtype() -> None:
+    buffer = nn.UninitializedBuffer()
+    buffer.materialize((2, 3), dtype=mt.float64)
+    assert type(buffer) is Buffer
+    assert (buffer.value.shape, buffer.value.dtype) == ((2, 3), mt.float64)

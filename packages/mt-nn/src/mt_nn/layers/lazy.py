@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from mt_nn.core.convolution import Conv2d
@@ -20,8 +20,8 @@ from mt_nn.errors import InputError
 from mt_nn.layers import convolution, normalization
 from mt_nn.utils.factory import takes_device_and_dtype
 from mt_operators import Buffer
-from mt_tensor import Generator, Tensor, tensor
-from mt_tensor.extending import require_tensors, use_generator
+from mt_tensor import Generator, Tensor, empty, tensor
+from mt_tensor.extending import Device, require_tensors, use_generator
 
 _becoming = threading.RLock()
 """Held while a layer is initialized, so that threads that share it get the same parameters."""
@@ -33,20 +33,27 @@ class UninitializedParameter(Parameter):
     def __init__(self, requires_grad: bool = True) -> None:
         super().__init__(tensor([]), requires_grad)
 
-    def materialize(self, values: Tensor) -> None:
-        """Become a regular parameter with the shape and the values of a tensor."""
+    def materialize(self, shape: Sequence[int], device: Device = None, dtype: Any = None) -> None:
+        """Become a regular parameter of a shape, whose elements are unspecified.
+
+        Args:
+            shape: the shape.
+            device: the device; the current one if None.
+            dtype: the dtype; the current one if None.
+        """
         requires_grad = self.requires_grad
-        self._become(values.detach().to(self.dtype, backend=self.backend))
+        self._become(_empty_like(self, shape, device, dtype))
         self.__class__ = Parameter  # type: ignore[assignment]
         self.requires_grad_(requires_grad)
 
     def fitting(self, saved: Any) -> Tensor:
         """Return a saved value of any shape as a tensor."""
-        return saved.detach().clone() if isinstance(saved, Tensor) else tensor(saved)
+        return saved if isinstance(saved, Tensor) else tensor(saved)
 
     def load(self, fitting: Any) -> None:
         """Become a regular parameter with a saved value."""
-        self.materialize(fitting)
+        self.materialize(fitting.shape)
+        self.update(fitting)
 
     def __repr__(self) -> str:
         """Return a fixed text, since there are no elements."""
@@ -59,6 +66,11 @@ class UninitializedBuffer(Buffer):
     def __init__(self, persistent: bool = True) -> None:
         super().__init__(tensor([]), persistent)
 
+    def materialize(self, shape: Sequence[int], device: Device = None, dtype: Any = None) -> None:
+        """Become a regular buffer; see `UninitializedParameter.materialize`."""
+        self.__class__ = Buffer  # type: ignore[assignment]
+        self.update(_empty_like(self.value, shape, device, dtype))
+
     def fitting(self, saved: Any) -> Any:
         """Return a saved value of any shape as a tensor."""
         return saved.detach().clone() if isinstance(saved, Tensor) else tensor(saved)
@@ -67,6 +79,15 @@ class UninitializedBuffer(Buffer):
         """Become a regular buffer with a saved value."""
         self.__class__ = Buffer  # type: ignore[assignment]
         self.update(fitting.to(self.value.dtype, backend=self.value.backend))
+
+
+def _empty_like(x: Tensor, shape: Sequence[int], device: Device, dtype: Any) -> Tensor:
+    """Return an uninitialized tensor, by default on the device and with the dtype of `x`."""
+    return empty(
+        tuple(shape),
+        device=x.device if device is None else device,
+        dtype=x.dtype if dtype is None else dtype,
+    )
 
 
 class _Lazy(Module):
@@ -141,7 +162,7 @@ class _Lazy(Module):
         for name, parameter in layer._parameters.items():
             own = self._parameters[name]
             if isinstance(own, UninitializedParameter):
-                own.materialize(parameter.value)
+                own.load(parameter.value)
         for name, buffer in layer._buffers.items():
             own_buffer = self._buffers[name]
             if isinstance(own_buffer, UninitializedBuffer):
