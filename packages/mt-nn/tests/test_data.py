@@ -56,6 +56,13 @@ def test_random_split_with_fractions(lengths: Any, counts: list[int]) -> None:
     assert all(np.array_equal(a.indices, b.indices) for a, b in zip(parts, again, strict=True))
 
 
+def test_printed_data_sets_show_their_length() -> None:
+    rows = TensorDataset(mt.ones(3, 2))
+    assert repr(rows) == "<TensorDataset of length 3>"
+    assert repr(rows + rows) == "<ConcatDataset of length 6>"
+    assert "length" not in repr(IterableDataset())
+
+
 def test_concatenated_data_sets() -> None:
     both = Subset(ROWS, [5, 1]) + ROWS
     assert isinstance(both, ConcatDataset)

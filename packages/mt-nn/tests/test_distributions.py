@@ -1,6 +1,7 @@
 """Distributions: probabilities and gradients of torch, and the distribution of samples."""
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -598,3 +599,25 @@ def test_the_other_parameter_is_differentiable_if_first_used_in_no_grad(name, gi
     other[0].backward()
     assert parameter.grad is not None
     assert parameter.grad[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("Normal", (0.0, 1.0)),
+        ("Uniform", (0.0, 0.1)),
+        ("Poisson", (2.0,)),
+        ("Bernoulli", (0.5,)),
+        ("Dirichlet", ([[1.0, 2.0]],)),
+    ],
+)
+def test_distributions_print_as_in_torch(name: str, given: tuple[Any, ...]) -> None:
+    theirs = pytest.importorskip("torch")
+    printed = repr(getattr(ours, name)(*map(mt.tensor, given)))
+    expected = repr(getattr(theirs.distributions, name)(*map(theirs.tensor, given)))
+    assert printed == re.sub(r"torch.Size\(\[(.*?)\]\)", r"(\1)", expected)
+
+
+def test_independent_prints_its_base() -> None:
+    d = ours.Independent(ours.Normal(mt.zeros(3), 1.0), 1)
+    assert repr(d) == "Independent(Normal(loc: (3,), scale: (3,)), 1)"

@@ -61,6 +61,11 @@ def test_removing_parametrizations() -> None:
     assert not parametrize.is_parametrized(layer)
 
 
+def test_printed_parametrization_shows_modules_and_no_parameters() -> None:
+    layer = parametrize.register_parametrization(nn.Linear(2, 2), "weight", nn.Identity())
+    assert "(weight): ParametrizationList(\n      (0): Identity()\n    )" in repr(layer)
+
+
 def test_invalid_parametrizations() -> None:
     layer = nn.Linear(2, 1)
     with pytest.raises(nn.SettingError, match="no parameter 'wait'"):

@@ -6,6 +6,7 @@ Samplers choose the order of the samples, and loaders join samples into batches.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ class Dataset:
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the samples."""
         return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of length {length_hint(self)}>"
 
     def __add__(self, other: Dataset) -> Dataset:
         """Concatenate two data sets."""
@@ -79,7 +83,6 @@ def rows(x: Tensor, numbers: list[int]) -> Tensor:
     places = np.asarray(numbers)
     if places.ndim != 1 or places.dtype.kind != "i":  # a mask, for example
         return x[numbers]
-    where = ("x[...]", "dimension 0")
-    index = in_range(x._uploaded(places), x.shape[0], where, negative=True)
+    index = in_range(x._uploaded(places), x.shape[0], ("x[...]", "dimension 0"), negative=True)
     shape, strides = (len(places), *x.shape[1:]), (1, *[0] * (x.ndim - 1))
     return Gather.apply(x, index._with(index._tensor.like(shape, strides, 0)), 0)

@@ -29,6 +29,7 @@ class IterableDataset(Dataset):
     """
 
     is_iterable = True
+    __repr__ = object.__repr__  # it may have no length
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over all samples."""

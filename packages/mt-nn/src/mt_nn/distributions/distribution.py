@@ -76,6 +76,12 @@ class Distribution:
             vars(self)[name] = given if given.shape == shape else given.expand(shape)
         self.event_shape = self._sizes * self.support.event_dim
 
+    def __repr__(self) -> str:
+        """Return the class and the parameters: the value of one number, the shape of several."""
+        given = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
+        shown = (f"{name}: {x if x.numel() == 1 else x.shape}" for name, x in given.items())
+        return f"{type(self).__name__}({', '.join(shown)})"
+
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         """Set whether new distributions check parameters and values by default.

@@ -71,6 +71,10 @@ class Independent(Distribution):
         self.event_shape = batch[len(batch) - count :] + base_distribution.event_shape
         self.has_rsample = base_distribution.has_rsample
 
+    def __repr__(self) -> str:
+        """Return the class, the base distribution and the number of dimensions."""
+        return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
     @property
     def support(self) -> Constraint:
         """The constraint on the elements of events."""

@@ -59,6 +59,10 @@ class ParametrizationList(ModuleList):
         for name, part in zip(self._names(), _as_tuple(self._inverted(value)), strict=True):
             getattr(self, name).update(part)
 
+    def extra_repr(self) -> str:
+        """Return no text, as torch does: the original parameters are not shown."""
+        return ""
+
     def forward(self) -> Tensor:
         """Compute the parameter."""
         first, *rest = self
