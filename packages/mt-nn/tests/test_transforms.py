@@ -523,6 +523,7 @@ def test_invalid_settings(make: Any, message: str) -> None:
             lambda: Grayscale()(mt.ones(2, 2, 2)),
             "images of 1 or 3 channels; shape .2, 2, 2. was given",
         ),
+        (lambda: CenterCrop(2)([0.0]), "2 dimensions; list was given. Convert arrays"),
         (lambda: Grayscale()(mt.ones(2, 2)), "takes a tensor of shape"),
         (lambda: ColorJitter(0.5)(mt.ones(3, 2, 2).byte()), "uint8 was given"),
     ],

@@ -33,10 +33,11 @@ class ImageTransform:
         """
         given: Any = img
         if not isinstance(given, Tensor) or given.ndim < self.least:
+            shape = f" of shape {given.shape}" if hasattr(given, "shape") else ""
             raise InputError(
                 f"{type(self).__name__} takes a tensor of shape (..., channels, height, width), "
-                f"with at least {self.least} dimensions; {type(given).__name__} of shape "
-                f"{getattr(given, 'shape', 'unknown')} was given. Convert arrays with ToTensor."
+                f"with at least {self.least} dimensions; {type(given).__name__}{shape} was given. "
+                "Convert arrays with ToTensor."
             )
         return self.transformed(img)
 
