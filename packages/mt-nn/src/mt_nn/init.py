@@ -51,7 +51,14 @@ def zeros_(tensor: Tensor) -> Tensor:
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with random numbers from a normal distribution."""
+    """Fill with random numbers from a normal distribution.
+
+    Args:
+        tensor: any shape; it is changed and returned.
+        mean: the mean.
+        std: the standard deviation.
+        generator: the random generator, or None.
+    """
     with no_grad():
         numbers = randn(*tensor.shape, generator=generator, backend=tensor.backend)
         return tensor.copy_(numbers * std + mean)
@@ -64,6 +71,7 @@ Nonlinearity = Literal[
     "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "sigmoid", "tanh", "relu", "leaky_relu", "selu",
 ]
+"""The names of layers and activation functions that `calculate_gain` takes."""
 # fmt: on
 
 GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
@@ -210,6 +218,14 @@ def trunc_normal_(
     """Fill from a normal distribution, truncated to numbers from `a` to `b`.
 
     The inverse of the distribution function is applied to uniform numbers.
+
+    Args:
+        tensor: any shape; it is changed and returned.
+        mean: the mean before truncation.
+        std: the standard deviation before truncation, positive.
+        a: the smallest number; it is not relative to `mean` and `std`.
+        b: the largest number.
+        generator: the random generator, or None.
 
     Raises:
         SettingError: `std` is not positive, or `a` is not below `b`.

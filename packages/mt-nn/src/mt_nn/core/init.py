@@ -18,7 +18,7 @@ from mt_tensor.core.strides import size_of
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with random numbers, uniform between `a` and `b`."""
+    """Fill uniformly between `a` and `b`, with numbers of `generator`, or of the default one."""
     numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
     overwrite(tensor, numbers * (b - a) + a)
     return tensor

@@ -70,7 +70,8 @@ class profile(Tape):  # noqa: N801 - the name of torch
 
     Named operations (`softmax`, `conv2d`, `cross_entropy` ...) and Functions are shown with their
     names, others as the primitives that they are composed of, and operations in backward with the
-    names of nodes. Programs of compiled functions are not measured.
+    names of nodes. The initial gradient is created before backward starts, and counts as forward.
+    Programs of compiled functions are not measured.
 
     A measurement takes about a microsecond, which matters for small tensors. Every operation is
     stored as an event in the profile.

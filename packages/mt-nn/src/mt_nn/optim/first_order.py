@@ -103,15 +103,15 @@ class ASGD(FormulaOptimizer):
     """Averaged stochastic gradient descent (Polyak and Juditsky 1992).
 
     At step t, with gradient `g`, the parameter becomes `(1 - lambd eta) x - eta g`, and then `eta`,
-    initially `lr`, becomes `lr / (1 + lambd lr t)^alpha`. `state[parameter]["ax"]` is the mean of
-    the parameter's values since step `t0`; before that step, its last value.
+    initially `lr`, becomes `lr / (1 + lambd lr t)^alpha`. `state[parameter]["ax"]` is the last
+    value of the parameter up to step `t0 + 2`, and then the mean of its values since that step.
 
     Args:
         params: parameters or groups.
         lr: the learning rate, non-negative.
         lambd: the decay coefficient of the rate and of the parameters.
         alpha: the exponent of the decay of the rate.
-        t0: the first step of the mean.
+        t0: the mean starts with the value after step `t0 + 2`, as in torch.
         weight_decay: the coefficient of weight decay through the gradient.
         foreach: accepted for compatibility with torch, without effect.
         maximize: whether to step along the gradient instead of against it.

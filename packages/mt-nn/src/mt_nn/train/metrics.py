@@ -224,17 +224,7 @@ class ConfusionMatrix(Metric):
 
 
 class _ByClass(ConfusionMatrix):
-    """Base of metrics with a value per class, which are averaged.
-
-    Args:
-        classes: the number of classes.
-        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
-            of samples of each class, "micro" for the value of all classes together; None for an
-            array with one value per class.
-
-    Raises:
-        SettingError: the average is unknown.
-    """
+    """Base of metrics with a value per class, which are averaged."""
 
     def __init__(self, classes: int, average: Average | None = "macro") -> None:
         super().__init__(classes)
@@ -270,7 +260,17 @@ class _ByClass(ConfusionMatrix):
 
 
 class Precision(_ByClass):
-    """The fraction of the samples predicted as a class that belong to it."""
+    """The fraction of the samples predicted as a class that belong to it.
+
+    Args:
+        classes: the number of classes.
+        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
+            of samples of each class, "micro" for the value of all classes together; None for an
+            array with one value per class.
+
+    Raises:
+        SettingError: the average is unknown.
+    """
 
     @staticmethod
     def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
@@ -279,7 +279,17 @@ class Precision(_ByClass):
 
 
 class Recall(_ByClass):
-    """The fraction of the samples of a class that are predicted as it."""
+    """The fraction of the samples of a class that are predicted as it.
+
+    Args:
+        classes: the number of classes.
+        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
+            of samples of each class, "micro" for the value of all classes together; None for an
+            array with one value per class.
+
+    Raises:
+        SettingError: the average is unknown.
+    """
 
     @staticmethod
     def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
@@ -288,7 +298,17 @@ class Recall(_ByClass):
 
 
 class F1(_ByClass):
-    """The harmonic mean of precision and recall, `2 correct / (predicted + actual)`."""
+    """The harmonic mean of precision and recall, `2 correct / (predicted + actual)`.
+
+    Args:
+        classes: the number of classes.
+        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
+            of samples of each class, "micro" for the value of all classes together; None for an
+            array with one value per class.
+
+    Raises:
+        SettingError: the average is unknown.
+    """
 
     @staticmethod
     def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:

@@ -62,7 +62,14 @@ class MultiplicativeLR(_ByRules, FactorLR):
 
 
 class StepLR(DeclaredLR, FactorLR):
-    """Multiply rates by `gamma` every `step_size` epochs."""
+    """Multiply rates by `gamma` every `step_size` epochs.
+
+    Args:
+        optimizer: the optimizer whose learning rates are set.
+        step_size: the number of epochs between two decays, a positive integer.
+        gamma: the factor.
+        last_epoch: see `LRScheduler`.
+    """
 
     step_size: int
     gamma: float = 0.1
@@ -77,7 +84,14 @@ class StepLR(DeclaredLR, FactorLR):
 
 
 class MultiStepLR(DeclaredLR, FactorLR):
-    """Multiply rates by `gamma` at each epoch in `milestones`, once per occurrence."""
+    """Multiply rates by `gamma` at each epoch in `milestones`, once per occurrence.
+
+    Args:
+        optimizer: the optimizer whose learning rates are set.
+        milestones: the epochs, non-negative integers.
+        gamma: the factor.
+        last_epoch: see `LRScheduler`.
+    """
 
     milestones: Any
     gamma: float = 0.1
@@ -101,7 +115,13 @@ class MultiStepLR(DeclaredLR, FactorLR):
 
 
 class ExponentialLR(DeclaredLR, FactorLR):
-    """Multiply rates by `gamma` at each epoch."""
+    """Multiply rates by `gamma` at each epoch.
+
+    Args:
+        optimizer: the optimizer whose learning rates are set.
+        gamma: the factor.
+        last_epoch: see `LRScheduler`.
+    """
 
     gamma: float
     last_epoch: int = -1
@@ -112,7 +132,14 @@ class ExponentialLR(DeclaredLR, FactorLR):
 
 
 class ConstantLR(DeclaredLR, FactorLR):
-    """Multiply rates by `factor`, in (0, 1], for the first `total_iters` epochs."""
+    """Multiply rates by `factor`, in (0, 1], for the first `total_iters` epochs.
+
+    Args:
+        optimizer: the optimizer whose learning rates are set.
+        factor: the factor.
+        total_iters: the number of epochs, after which the rates are the initial ones again.
+        last_epoch: see `LRScheduler`.
+    """
 
     factor: float = 1 / 3
     total_iters: int = 5
@@ -167,7 +194,14 @@ class LinearLR(DeclaredLR, FactorLR):
 
 
 class PolynomialLR(DeclaredLR, FactorLR):
-    """Multiply rates by `(1 - epoch / total_iters)^power`, and by 0 from `total_iters` on."""
+    """Multiply rates by `(1 - epoch / total_iters)^power`, and by 0 from `total_iters` on.
+
+    Args:
+        optimizer: the optimizer whose learning rates are set.
+        total_iters: the number of epochs until the rates are 0.
+        power: the exponent; 1 for a linear decay.
+        last_epoch: see `LRScheduler`.
+    """
 
     total_iters: int = 5
     power: float = 1.0
@@ -198,6 +232,12 @@ class CosineAnnealingLR(DeclaredLR, LRScheduler):
     """Let rates fall to `eta_min` along half a period of the cosine, `T_max` epochs long.
 
     They rise again afterwards. Loshchilov and Hutter 2017, "SGDR", without restarts.
+
+    Args:
+        optimizer: the optimizer whose learning rates are set.
+        T_max: the number of epochs until the rates are `eta_min`, a positive integer.
+        eta_min: the smallest rate.
+        last_epoch: see `LRScheduler`.
     """
 
     T_max: int
@@ -333,7 +373,8 @@ class OneCycleLR(_MomentumCycle):
         last_epoch: see `LRScheduler`.
 
     Raises:
-        SettingError: a setting is invalid; also raised by `step` after the last step.
+        SettingError: a setting is invalid; also raised by `step` when called more than
+            `total_steps` times. The rate reaches its end after `total_steps - 1` calls.
     """
 
     def __init__(
