@@ -111,7 +111,7 @@ class Schedule(ABC):
 
     def _unfit(self, why: str) -> StateDictError:
         return StateDictError(
-            f"the state dictionary does not fit {type(self).__name__}: {why}. Pass the result of "
+            f"the state dictionary does not fit {type(self).__name__} ({why}). Pass the result of "
             "state_dict() of a scheduler of the same class."
         )
 
