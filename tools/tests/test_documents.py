@@ -18,7 +18,7 @@ PROMISES = ROOT / "docs" / "promises.md"
 
 HIDDEN = {"build", "dist", "node_modules", "runs"}
 IN_DOCS = {PROMISES, ROOT / "docs" / "names.md"}
-"""The documents that are read outside of the site, too; its build checks the links of the others."""
+"""The documents that are read outside of the site, too; its build checks the others."""
 
 DOCUMENTS = sorted(
     file

@@ -524,7 +524,7 @@ def test_the_document_stands_for_itself() -> None:
     assert root.attrib["role"] == "img"
     assert len(root.attrib["viewBox"].split()) == 4
     assert root[0].tag == f"{SVG}title"
-    assert "prefers-color-scheme:dark" in picture
+    assert "svg:root{color-scheme:light dark}" in picture
     for outside in ("href", "url(", "@import", "<script", "<!ENTITY"):
         assert outside not in picture
 

@@ -118,7 +118,7 @@ NO_OPERATORS = """
     __annotations__ __array__ __array_interface__ __array_priority__ __array_wrap__ __bool__
     __contains__ __copy__ __cuda_array_interface__ __deepcopy__ __dict__ __dlpack__
     __dlpack_device__ __float__ __index__ __int__ __iter__ __len__ __module__ __pos__ __slots__
-    __weakref__
+    __weakref__ __operator__
 """
 """Python's names for making, converting and describing things."""
 
