@@ -579,7 +579,7 @@ def test_delayed_calls_come_first(driver, ops):
 
 
 def test_the_example_of_the_documentation(driver, capsys):
-    text = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
+    text = Path(__file__).parents[1].joinpath("docs", "execution.md").read_text(encoding="utf-8")
     _, source, _, output, *_ = re.split(
         "^```.*\n", text.split("## A compiled step is one")[1], flags=re.MULTILINE
     )

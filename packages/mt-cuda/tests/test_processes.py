@@ -178,6 +178,7 @@ def test_the_simulator_of_numba_agrees():
 
 def test_the_examples_of_the_readme():
     assert run_readme(PACKAGE / "README.md") > 0
+    assert run_readme(PACKAGE / "docs" / "execution.md") > 0
 
 
 def test_the_examples_of_docstrings():

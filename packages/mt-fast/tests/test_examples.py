@@ -1,11 +1,15 @@
-"""The examples of the README run and give the results shown."""
+"""The examples of the README and of the guide run and give the results shown."""
 
 from pathlib import Path
 
 from mt_operators.testing.documentation import run_readme
 
-README = Path(__file__).parents[1] / "README.md"
+FOLDER = Path(__file__).parents[1]
 
 
 def test_readme():
-    assert run_readme(README) > 0
+    assert run_readme(FOLDER / "README.md") > 0
+
+
+def test_guide():
+    assert run_readme(FOLDER / "docs" / "fusion.md") > 0

@@ -1,15 +1,19 @@
-"""The examples of the README and of the docstrings run and give what they show."""
+"""The examples of the README, the guide and the docstrings run and give what they show."""
 
 from pathlib import Path
 
 import mt_operators
 from mt_operators.testing.documentation import run_docstrings, run_readme
 
-README = Path(__file__).parents[1] / "README.md"
+FOLDER = Path(__file__).parents[1]
 
 
 def test_readme() -> None:
-    assert run_readme(README) > 0
+    assert run_readme(FOLDER / "README.md") > 0
+
+
+def test_guide() -> None:
+    assert run_readme(FOLDER / "docs" / "modules.md") > 0
 
 
 def test_docstrings() -> None:
