@@ -119,7 +119,9 @@ def write_archives(target: Path, stages: Iterable[str]) -> None:
             with tempfile.TemporaryDirectory() as scratch:
                 folder = Path(scratch) / "student"
                 make(workspace, workspace[stage], folder, tasks_of(tasks, stage), [task])
-                shutil.rmtree(folder / "docs", ignore_errors=True)
+                for file in folder.glob("docs/*"):
+                    if file.suffix == ".png":  # large, and read by no test
+                        file.unlink()
                 shutil.make_archive(str(target / f"task{task.name}"), "zip", folder)
 
 
