@@ -293,7 +293,7 @@ def test_the_page_reports_requests_beyond_its_limits(reader: Reader) -> None:
     for shape, said in (
         ("1000000, 1000000", "has 1,000,000,000,000."),
         ("many", "found 'many'"),
-        ("-1", "must have sizes of 0 or more"),
+        ("-1", "must be integers of 0 or more"),
     ):
         reader.write("shape", shape)
         reader.sees(said)
