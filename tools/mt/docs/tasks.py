@@ -90,8 +90,9 @@ def depart_task(self: Any, node: TaskNode) -> None:
     data = {"mark": task.mark, "stage": task.stage, "name": task.name, "skip": node["skip"]}
     self.body.append(f'<div class="task-functions" data-task="{html.escape(json.dumps(data))}">')
     found = places(task, symbols())
+    folder = Workspace.read()[task.stage].folder
     for symbol in found:
-        file = symbol.module.file.relative_to(Workspace.read()[task.stage].folder).as_posix()
+        file = symbol.module.file.relative_to(folder).as_posix()
         gap = hole(symbol, task)
         self.body.append(
             f'<div class="task-function" data-file="{file}" data-hole="{html.escape(gap)}">'
