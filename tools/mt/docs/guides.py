@@ -34,6 +34,7 @@ def copied() -> dict[Path, str]:
         ROOT / "CONTRIBUTING.md",
     ):
         pages[file] = file.stem.lower()
+    pages[ROOT / "examples" / "README.md"] = "examples"
     return pages
 
 
