@@ -1,4 +1,4 @@
-"""The order of differentiation, accumulation, freeing, and the errors."""
+"""Backpropagation: order, accumulation, freeing of graphs, grad modes and errors."""
 
 import math
 import threading
@@ -25,7 +25,7 @@ from mt_autodiff import (
 )
 
 
-def test_order_puts_each_variable_before_its_inputs() -> None:
+def test_topological_sort_puts_variable_before_its_inputs() -> None:
     a = Scalar(1.0)
     b = a + a
     c = b + b
@@ -38,14 +38,14 @@ def test_order_puts_each_variable_before_its_inputs() -> None:
             assert position[variable.unique_id] < position[parent.unique_id]
 
 
-def test_constants_have_no_place_in_the_order() -> None:
+def test_topological_sort_omits_constants() -> None:
     x, constant = Scalar(3.0), Scalar(2.0, requires_grad=False)
     y = x * constant
     assert topological_sort(y) == [y, x]
     assert topological_sort(constant) == []
 
 
-def test_where_the_naive_order_fails() -> None:
+def test_shared_intermediate_is_differentiated_once_with_full_derivative() -> None:
     a = Scalar(1.0)
     b = a + a
     c = b + b
@@ -54,7 +54,7 @@ def test_where_the_naive_order_fails() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_operations() -> None:
+def test_backward_of_100_000_operations_does_not_overflow_the_stack() -> None:
     x = Scalar(1.0)
     y = x
     for _ in range(100_000):
@@ -63,7 +63,7 @@ def test_a_hundred_thousand_operations() -> None:
     assert x.derivative == 1.0
 
 
-def test_a_graph_with_very_many_paths() -> None:
+def test_graph_with_2_to_the_60_paths_is_walked_once_per_node() -> None:
     x = Scalar(1.0)
     y = x
     for _ in range(60):
@@ -73,14 +73,14 @@ def test_a_graph_with_very_many_paths() -> None:
 
 
 class Halving(Scalar):
-    """A variable that somebody watches, who halves its derivative."""
+    """A Scalar whose `completed` halves its derivative."""
 
     def completed(self, derivative: float) -> float:
         """Return half of it."""
         return derivative / 2.0
 
 
-def test_what_completes_a_derivative_is_asked_once_and_what_it_says_goes_on() -> None:
+def test_completed_is_called_once_and_its_result_is_propagated() -> None:
     x = Halving(3.0)
     y = x * 5.0 + x * 7.0
     assert derivatives(y, 1.0, retain_graph=True)[x] == 6.0
@@ -89,7 +89,7 @@ def test_what_completes_a_derivative_is_asked_once_and_what_it_says_goes_on() ->
     assert x.derivative == 6.0
 
 
-def test_what_is_taken_for_a_leaf_has_a_derivative_and_nothing_behind_it() -> None:
+def test_leaves_argument_stops_the_walk_there() -> None:
     x = Scalar(3.0)
     middle = x * x
     y = middle * 5.0
@@ -97,13 +97,13 @@ def test_what_is_taken_for_a_leaf_has_a_derivative_and_nothing_behind_it() -> No
     assert derivatives(y, 1.0, retain_graph=True, leaves=[middle]) == {y: 1.0, middle: 5.0}
     assert derivatives(y, 1.0, leaves=[middle])[middle] == 5.0
     factors = [Scalar(2.0) * 1.0, Scalar(3.0) * 1.0]
-    shares = derivatives(factors[0] * factors[1], 1.0, leaves=factors)
-    assert [shares[factor] for factor in factors] == [3.0, 2.0]
+    derivatives_of = derivatives(factors[0] * factors[1], 1.0, leaves=factors)
+    assert [derivatives_of[factor] for factor in factors] == [3.0, 2.0]
     middle.backward()  # its own graph was not freed
     assert x.derivative == 6.0
 
 
-def test_the_graph_of_an_input_is_not_freed() -> None:
+def test_inputs_argument_does_not_free_graph_of_inputs() -> None:
     x = Scalar(3.0)
     middle = x * x
     assert derivatives(middle * 5.0, 1.0, inputs={middle}) == {middle: 5.0}
@@ -113,7 +113,7 @@ def test_the_graph_of_an_input_is_not_freed() -> None:
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_mode_is_afterwards_what_it_was(enabled: bool) -> None:
+def test_backward_restores_the_grad_mode(enabled: bool) -> None:
     x = Scalar(3.0)
     y = x * x
     with set_grad_enabled(enabled):
@@ -125,7 +125,7 @@ def test_the_mode_is_afterwards_what_it_was(enabled: bool) -> None:
         assert is_grad_enabled() is enabled
 
 
-def test_calls_accumulate() -> None:
+def test_repeated_backward_accumulates() -> None:
     x = Scalar(3.0)
     y = x * x
     y.backward(retain_graph=True)
@@ -134,7 +134,7 @@ def test_calls_accumulate() -> None:
 
 
 @pytest.mark.parametrize("passing", [0, 1])
-def test_what_gets_no_share_does_not_stop_the_others(passing: int) -> None:
+def test_input_with_derivative_none_does_not_stop_the_others(passing: int) -> None:
     class OneOfTwo(ScalarFunction):
         @staticmethod
         def forward(ctx: object, *inputs: float) -> float:
@@ -149,7 +149,7 @@ def test_what_gets_no_share_does_not_stop_the_others(passing: int) -> None:
     assert (x[passing].derivative, x[1 - passing].derivative) == (2.0, None)
 
 
-def test_a_freed_graph_says_so() -> None:
+def test_second_backward_through_freed_graph_raises() -> None:
     x = Scalar(3.0)
     y = x * x
     y.backward()
@@ -157,18 +157,18 @@ def test_a_freed_graph_says_so() -> None:
         y.backward()
 
 
-def test_nothing_recorded() -> None:
+def test_backward_of_constant_raises() -> None:
     with pytest.raises(NoGradientError, match="computed from constants only"):
         (Scalar(1.0, requires_grad=False) * 2).backward()
 
 
-def test_a_leaf_differentiates_to_one() -> None:
+def test_backward_of_leaf_gives_derivative_1() -> None:
     x = Scalar(3.0)
     x.backward()
     assert x.derivative == 1.0
 
 
-def test_a_cycle_is_reported() -> None:
+def test_cyclic_graph_raises() -> None:
     x = Scalar(1.0)
     y = x + 1
     z = y + 1
@@ -178,7 +178,7 @@ def test_a_cycle_is_reported() -> None:
         z.backward()
 
 
-def test_wrong_number_of_derivatives() -> None:
+def test_backward_with_wrong_number_of_derivatives_raises() -> None:
     class Bad(ScalarFunction):
         @staticmethod
         def forward(ctx: object, x: float, y: float) -> float:
@@ -192,7 +192,7 @@ def test_wrong_number_of_derivatives() -> None:
         Bad.apply(Scalar(1.0), Scalar(2.0)).backward()
 
 
-def test_create_graph_through_backward() -> None:
+def test_create_graph_gives_second_derivative() -> None:
     x = Scalar(3.0)
     (x * x * x).backward(create_graph=True)
     first = x.derivative
@@ -203,10 +203,9 @@ def test_create_graph_through_backward() -> None:
 
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("retain_graph", [None, False, True])
-def test_the_graph_is_kept_if_that_is_asked_for(
+def test_retain_graph_defaults_to_create_graph(
     retain_graph: bool | None, create_graph: bool
 ) -> None:
-    """And otherwise if what is recorded of it may be differentiated in turn."""
     x = Scalar(3.0)
     y = x * x
     y.backward(retain_graph=retain_graph, create_graph=create_graph)
@@ -219,7 +218,7 @@ def test_the_graph_is_kept_if_that_is_asked_for(
         assert float(x.derivative) == 6.0
 
 
-def test_grad_accumulates_nothing_and_keeps_the_graph() -> None:
+def test_grad_does_not_accumulate_and_keeps_the_graph() -> None:
     x, unused = Scalar(3.0), Scalar(1.0)
     y = x * x
     assert [d.data for d in grad(y, [x, unused], allow_unused=True)] == [6.0, 0.0]
@@ -227,7 +226,7 @@ def test_grad_accumulates_nothing_and_keeps_the_graph() -> None:
     assert x.derivative is None
 
 
-def test_grad_of_what_has_no_part_in_it() -> None:
+def test_grad_of_unused_or_constant_input_raises() -> None:
     x, unused, constant = Scalar(3.0), Scalar(1.0), Scalar(2.0, requires_grad=False)
     y = x * constant
     for wrong in (constant, x.detach(), no_grad()(lambda: x * 2.0)()):
@@ -241,7 +240,7 @@ def test_grad_of_what_has_no_part_in_it() -> None:
         grad(constant, x)
 
 
-def test_a_computed_scalar_cannot_stop_wanting_its_derivative() -> None:
+def test_requires_grad_false_on_computed_scalar_raises() -> None:
     x = Scalar(2.0)
     middle = x * 3.0
     with pytest.raises(AutodiffError, match=r"detach\(\)"):
@@ -252,7 +251,7 @@ def test_a_computed_scalar_cannot_stop_wanting_its_derivative() -> None:
     assert x.derivative is None
 
 
-def test_only_leaves_store_derivatives_and_the_graph_is_freed() -> None:
+def test_only_leaves_store_derivatives_and_graph_is_freed() -> None:
     x = Scalar(2.0)
     middle = x * 3.0
     result = middle * middle
@@ -262,7 +261,7 @@ def test_only_leaves_store_derivatives_and_the_graph_is_freed() -> None:
     assert result.history.ctx.saved_values == ()
 
 
-def test_a_change_between_forward_and_a_recorded_backward_is_found() -> None:
+def test_create_graph_raises_if_data_changed_since_forward() -> None:
     x = Scalar(2.0)
     y = x * x
     x.data = 5.0
@@ -273,7 +272,7 @@ def test_a_change_between_forward_and_a_recorded_backward_is_found() -> None:
     assert grad(y, x, create_graph=True)[0].data == 4.0
 
 
-def test_weights_of_a_recorded_backward_are_recorded_too() -> None:
+def test_create_graph_records_the_weight_of_the_output() -> None:
     x, weight = Scalar(2.0), Scalar(3.0)
     (x * x).backward(weight, create_graph=True)
     assert x.derivative.data == 12.0
@@ -291,7 +290,7 @@ def test_weights_of_a_recorded_backward_are_recorded_too() -> None:
         (lambda x: (x > math.inf) * 2.0 + x, 1.0),
     ],
 )
-def test_gates_stop_infinite_derivatives(
+def test_zero_partials_stop_infinite_derivatives(
     program: Callable[[Scalar], Scalar], derivative: float
 ) -> None:
     for create_graph in (False, True):
@@ -301,12 +300,12 @@ def test_gates_stop_infinite_derivatives(
 
 
 def test_comparisons_are_constants() -> None:
-    for truth in (Scalar(1.0) < 2.0, Scalar(1.0).logical_not(), Scalar(1.0) == Scalar(1.0)):
-        assert truth.is_constant()
-        assert truth.is_leaf()
+    for result in (Scalar(1.0) < 2.0, Scalar(1.0).logical_not(), Scalar(1.0) == Scalar(1.0)):
+        assert result.is_constant()
+        assert result.is_leaf()
 
 
-def test_setting_the_mode_at_once() -> None:
+def test_set_grad_enabled_works_as_function_and_as_context() -> None:
     set_grad_enabled(False)
     assert not is_grad_enabled()
     set_grad_enabled(True)
@@ -318,18 +317,18 @@ def test_setting_the_mode_at_once() -> None:
         set_grad_enabled("off")
 
 
-def test_modes_as_decorators() -> None:
+def test_grad_modes_work_as_decorators_but_not_on_generators() -> None:
     @no_grad
-    def bare() -> bool:
+    def without_parentheses() -> bool:
         return is_grad_enabled()
 
     @set_grad_enabled(False)
-    def called() -> bool:
+    def with_parentheses() -> bool:
         return is_grad_enabled()
 
     assert is_grad_enabled()
-    assert not bare()
-    assert not called()
+    assert not without_parentheses()
+    assert not with_parentheses()
 
     def generator() -> Iterator[bool]:
         yield is_grad_enabled()
@@ -338,20 +337,20 @@ def test_modes_as_decorators() -> None:
         no_grad(generator)
 
 
-def test_inference_mode_is_no_grad_with_a_choice() -> None:
+def test_inference_mode_takes_a_mode() -> None:
     @inference_mode
-    def bare() -> bool:
+    def without_parentheses() -> bool:
         return is_grad_enabled()
 
     @inference_mode()
-    def called() -> bool:
+    def with_parentheses() -> bool:
         return is_grad_enabled()
 
     @inference_mode(mode=False)
     def recording() -> bool:
         return is_grad_enabled()
 
-    assert (bare(), called(), recording()) == (False, False, True)
+    assert (without_parentheses(), with_parentheses(), recording()) == (False, False, True)
     with inference_mode():
         assert not is_grad_enabled()
         assert recording()
@@ -363,7 +362,7 @@ def test_inference_mode_is_no_grad_with_a_choice() -> None:
         inference_mode(None)
 
 
-def test_modes_nest_and_belong_to_a_thread() -> None:
+def test_grad_modes_nest_and_are_local_to_the_thread() -> None:
     elsewhere: list[bool] = []
     with no_grad():
         thread = threading.Thread(target=lambda: elsewhere.append(is_grad_enabled()))

@@ -1,6 +1,6 @@
-"""Pictures of expressions: what they show, where it stands, and that drawing changes nothing.
+"""to_svg: contents and layout of drawn graphs, errors, and independence from the graph.
 
-Run as a program, this draws the README's picture anew.
+Run as a program, this file draws the picture of the README again.
 """
 
 import itertools
@@ -44,7 +44,7 @@ Point = tuple[float, float]
 
 @dataclass
 class Box:
-    """What a picture shows of one variable."""
+    """The box of one variable."""
 
     kinds: list[str]
     texts: dict[str, str]
@@ -80,8 +80,8 @@ class Line:
 
 
 @dataclass
-class Seen:
-    """A picture, read back from its text."""
+class Drawing:
+    """The contents of an SVG."""
 
     width: float
     height: float
@@ -89,20 +89,20 @@ class Seen:
     edges: list[Line] = field(default_factory=list)
     tracks: list[Line] = field(default_factory=list)
 
-    def called(self, name: str) -> Box:
+    def box(self, name: str) -> Box:
         (box,) = (box for box in self.boxes if box.details[0].split(",")[0] == name)
         return box
 
 
-def see(picture: str) -> Seen:
+def parse(picture: str) -> Drawing:
     root = ET.fromstring(picture)
     assert root.tag == f"{SVG}svg"
-    seen = Seen(float(root.attrib["width"]), float(root.attrib["height"]))
+    drawing = Drawing(float(root.attrib["width"]), float(root.attrib["height"]))
     for path in root.iter(f"{SVG}path"):
         if path.attrib["class"] in {"edge", "track"}:
             curve = path.attrib["d"].split("m")[0]
             x, y, bend, *_, end_x, end_y = map(float, re.findall(r"-?[\d.]+", curve))
-            lines = seen.edges if path.attrib["class"] == "edge" else seen.tracks
+            lines = drawing.edges if path.attrib["class"] == "edge" else drawing.tracks
             lines.append(Line((x, y), bend, (end_x, end_y)))
     for group in root.iter(f"{SVG}g"):
         outline = group.find(f"{SVG}rect")  # the outermost comes first
@@ -113,8 +113,8 @@ def see(picture: str) -> Seen:
         texts = {t.attrib["class"].split()[0]: t.text or "" for t in group.iter(f"{SVG}text")}
         corners = (x, y, x + width, y + height)
         details = (title.text or "").split("\n")
-        seen.boxes.append(Box(group.attrib["class"].split(), texts, details, corners))
-    return seen
+        drawing.boxes.append(Box(group.attrib["class"].split(), texts, details, corners))
+    return drawing
 
 
 def inside(point: Point, box: Box) -> bool:
@@ -122,37 +122,37 @@ def inside(point: Point, box: Box) -> bool:
     return left + 0.2 < point[0] < right - 0.2 and top + 0.2 < point[1] < bottom - 0.2
 
 
-def check_geometry(seen: Seen) -> None:
+def check_geometry(drawing: Drawing) -> None:
     """Check that boxes do not overlap, and that edges go to the right and around boxes."""
-    for one, other in itertools.combinations(seen.boxes, 2):
+    for one, other in itertools.combinations(drawing.boxes, 2):
         left, top, right, bottom = one.corners
         other_left, other_top, other_right, other_bottom = other.corners
         apart_x = right < other_left or other_right < left
         apart_y = bottom < other_top or other_bottom < top
         assert apart_x or apart_y, (one, other)
-    for line in seen.edges + seen.tracks:
+    for line in drawing.edges + drawing.tracks:
         assert line.start[0] <= line.bend < line.end[0]
-        for box in seen.boxes:
+        for box in drawing.boxes:
             assert not any(inside(point, box) for point in line.points()), (line, box)
-    lefts = {(box.corners[0]) for box in seen.boxes}
-    assert all(line.end[0] in lefts for line in seen.edges)
-    for box in seen.boxes:
+    lefts = {(box.corners[0]) for box in drawing.boxes}
+    assert all(line.end[0] in lefts for line in drawing.edges)
+    for box in drawing.boxes:
         left, top, right, bottom = box.corners
         assert left >= 0
         assert top >= 0
-        assert right <= seen.width - 20 + 0.2
-        assert bottom <= seen.height - 20 + 0.2
+        assert right <= drawing.width - 20 + 0.2
+        assert bottom <= drawing.height - 20 + 0.2
 
 
-# --- What is shown --------------------------------------------------------------------------------
+# --- Contents -------------------------------------------------------------------------------------
 
 
-def test_a_picture_shows_names_values_derivatives_and_operators() -> None:
+def test_svg_shows_names_values_derivatives_and_operators() -> None:
     x, y = Scalar(2.0, name="x"), Scalar(3.0, name="y")
     z = x * y + 0.25
     z.name = "z"
-    seen = see(to_svg(z))
-    shown = {box.texts["value"]: box for box in seen.boxes}
+    drawing = parse(to_svg(z))
+    shown = {box.texts["value"]: box for box in drawing.boxes}
     assert {value: box.texts.get("derivative") for value, box in shown.items()} == {
         "z = 6.25": "∂ 1",
         "6": "∂ 1",
@@ -173,33 +173,33 @@ def test_a_picture_shows_names_values_derivatives_and_operators() -> None:
         "value: 6.25",
         "derivative of the result with respect to it: 1.0",
     ]
-    assert len(seen.edges) == 4
-    check_geometry(seen)
+    assert len(drawing.edges) == 4
+    check_geometry(drawing)
 
 
-def test_a_variable_used_twice_has_two_edges() -> None:
+def test_variable_used_twice_has_two_edges() -> None:
     a = Scalar(1.0, name="a")
     b = a + a
     c = b + b
-    seen = see(to_svg(c))
-    assert len(seen.boxes) == 3
-    assert len(seen.edges) == 4
-    assert len({line.end for line in seen.edges}) == 4
-    assert [box.derivative for box in seen.boxes] == [1.0, 2.0, 4.0]
-    check_geometry(seen)
+    drawing = parse(to_svg(c))
+    assert len(drawing.boxes) == 3
+    assert len(drawing.edges) == 4
+    assert len({line.end for line in drawing.edges}) == 4
+    assert [box.derivative for box in drawing.boxes] == [1.0, 2.0, 4.0]
+    check_geometry(drawing)
 
 
-def test_arguments_arrive_in_their_order() -> None:
+def test_edges_enter_an_operation_in_the_order_of_its_arguments() -> None:
     x, y = Scalar(2.0, name="x"), Scalar(3.0, name="y")
     for difference, upper, lower in ((x - y, "x", "y"), (y - x, "y", "x")):
-        seen = see(to_svg(difference))
-        first, second = sorted(seen.edges, key=lambda line: line.end[1])
+        drawing = parse(to_svg(difference))
+        first, second = sorted(drawing.edges, key=lambda line: line.end[1])
         for line, name in ((first, upper), (second, lower)):
-            _, top, right, bottom = seen.called(name).corners
+            _, top, right, bottom = drawing.box(name).corners
             assert line.start == pytest.approx((right, (top + bottom) / 2), abs=0.11)
 
 
-def test_a_function_of_ones_own_and_many_arguments() -> None:
+def test_user_function_of_ten_arguments_is_drawn() -> None:
     class MeanOfTen(ScalarFunction):
         @staticmethod
         def forward(ctx: object, *inputs: float) -> float:
@@ -210,15 +210,17 @@ def test_a_function_of_ones_own_and_many_arguments() -> None:
             return (derivative / 10,) * 10
 
     inputs = [Scalar(float(i), name=f"x{i}") for i in range(10)]
-    seen = see(to_svg(MeanOfTen.apply(*inputs).tanh()))
-    assert "MeanOfTen" in [box.texts.get("operator") for box in seen.boxes]
-    arrivals = sorted(line.end[1] for line in seen.edges if line.end[1] != seen.edges[-1].end[1])
+    drawing = parse(to_svg(MeanOfTen.apply(*inputs).tanh()))
+    assert "MeanOfTen" in [box.texts.get("operator") for box in drawing.boxes]
+    arrivals = sorted(
+        line.end[1] for line in drawing.edges if line.end[1] != drawing.edges[-1].end[1]
+    )
     assert all(b - a > 10 for a, b in itertools.pairwise(arrivals))
-    check_geometry(seen)
+    check_geometry(drawing)
 
 
-def test_where_nothing_was_recorded() -> None:
-    (leaf,) = see(to_svg(Scalar(2.0, name="x"))).boxes
+def test_leaf_and_constant_are_drawn_as_one_box() -> None:
+    (leaf,) = parse(to_svg(Scalar(2.0, name="x"))).boxes
     assert leaf.kinds == ["input", "result"]
     assert leaf.texts == {"value": "x = 2", "derivative": "∂ 1"}
     with no_grad():
@@ -226,16 +228,16 @@ def test_where_nothing_was_recorded() -> None:
     made_constant = Scalar(2.0) * 3.0
     made_constant.requires_grad = False
     for scalar in (product, made_constant):
-        (constant,) = see(to_svg(scalar)).boxes
+        (constant,) = parse(to_svg(scalar)).boxes
         assert constant.kinds == ["constant", "result"]
         assert constant.texts == {"value": "6"}
 
 
-def test_what_no_derivative_reaches_has_derivative_zero() -> None:
+def test_variable_without_gradient_path_shows_derivative_0() -> None:
     x, y = Scalar(2.0, name="x"), Scalar(3.0, requires_grad=False, name="y")
     z = x * y
     y.requires_grad_()
-    assert see(to_svg(z)).called("y").derivative == 0.0
+    assert parse(to_svg(z)).box("y").derivative == 0.0
     assert grad(z, y, allow_unused=True)[0].data == 0.0
 
 
@@ -251,8 +253,8 @@ def test_what_no_derivative_reaches_has_derivative_zero() -> None:
         (-math.inf, "-inf"),
     ],
 )
-def test_numbers_are_short_in_the_box_and_complete_in_the_details(value: float, shown: str) -> None:
-    (box,) = see(to_svg(Scalar(value))).boxes
+def test_values_are_rounded_in_boxes_and_complete_in_details(value: float, shown: str) -> None:
+    (box,) = parse(to_svg(Scalar(value))).boxes
     assert box.texts["value"] == shown
     assert box.details[1] == f"value: {value!r}"
 
@@ -268,18 +270,18 @@ def test_numbers_are_short_in_the_box_and_complete_in_the_details(value: float, 
         ("half\ud800 \uffff", "half\ufffd \ufffd"),
     ],
 )
-def test_any_name(name: str, shown: str) -> None:
+def test_special_characters_in_names_are_escaped_or_replaced(name: str, shown: str) -> None:
     x = Scalar(1.0, name=name)
     picture = to_svg(x * 2.0)
     picture.encode()
-    (box,) = (box for box in see(picture).boxes if "input" in box.kinds)
+    (box,) = (box for box in parse(picture).boxes if "input" in box.kinds)
     assert box.texts["value"] == f"{shown} = 1"
     complete = re.sub("[\x00\x1b\ud800\uffff]", "\ufffd", name)
     assert box.details[0] == f"{complete}, input"
 
 
-def test_a_name_of_several_lines_stays_on_one() -> None:
-    (box,) = see(to_svg(Scalar(1.0, name="a\n b\t"))).boxes
+def test_line_breaks_in_names_become_spaces() -> None:
+    (box,) = parse(to_svg(Scalar(1.0, name="a\n b\t"))).boxes
     assert box.texts["value"] == "a b = 1"
 
 
@@ -288,9 +290,9 @@ FORBIDDEN = [0x0, 0x8, 0xB, 0xC, 0xE, 0x1F, 0xD800, 0xDFFF, 0xFFFE, 0xFFFF]
 
 
 @pytest.mark.parametrize("code", [*ALLOWED, *FORBIDDEN], ids=hex)
-def test_characters_that_xml_cannot_hold_are_replaced_and_no_others(code: int) -> None:
+def test_only_characters_invalid_in_xml_are_replaced(code: int) -> None:
     """The ends of the ranges that XML 1.0 allows (section 2.2), and their neighbours."""
-    (box,) = see(to_svg(Scalar(1.0, name=f"a{chr(code)}"))).boxes
+    (box,) = parse(to_svg(Scalar(1.0, name=f"a{chr(code)}"))).boxes
     shown = chr(code) if code in ALLOWED else "\ufffd"
     assert box.details[0] == f"a{shown}, input"
 
@@ -298,13 +300,13 @@ def test_characters_that_xml_cannot_hold_are_replaced_and_no_others(code: int) -
 @pytest.mark.slow
 @given(st.text())
 @settings(deadline=None)
-def test_every_name_gives_xml(name: str) -> None:
+def test_svg_is_well_formed_for_every_name(name: str) -> None:
     ET.fromstring(to_svg(Scalar(1.0, name=name).tanh()))
 
 
-def test_boxes_grow_with_their_text() -> None:
+def test_box_width_grows_with_its_text() -> None:
     def width(name: str) -> float:
-        (box,) = see(to_svg(Scalar(1.0, name=name))).boxes
+        (box,) = parse(to_svg(Scalar(1.0, name=name))).boxes
         return box.corners[2] - box.corners[0]
 
     assert width("x") < width("xxxx") < width("損失関数")
@@ -349,9 +351,9 @@ def two_inputs() -> list[Scalar]:
 
 @given(programs())
 @settings(deadline=None)
-def test_every_derivative_agrees_with_central_differences(program: list[Step]) -> None:
+def test_shown_derivatives_match_central_differences(program: list[Step]) -> None:
     values = run(program, two_inputs(), {})
-    for box in see(to_svg(values[-1])).boxes:
+    for box in parse(to_svg(values[-1])).boxes:
         index = int(box.details[0].split(",")[0].removeprefix("v"))
 
         def result(value: float, index: int = index) -> float:
@@ -367,7 +369,7 @@ def test_every_derivative_agrees_with_central_differences(program: list[Step]) -
 
 @given(programs())
 @settings(deadline=None)
-def test_drawing_changes_nothing(program: list[Step]) -> None:
+def test_drawing_does_not_change_graph_or_derivatives(program: list[Step]) -> None:
     drawn, untouched = run(program, two_inputs(), {}), run(program, two_inputs(), {})
     picture = to_svg(drawn[-1])
     assert is_grad_enabled()
@@ -379,23 +381,23 @@ def test_drawing_changes_nothing(program: list[Step]) -> None:
     assert derivatives == [value.derivative for value in untouched]
     assert to_svg(drawn[-1]) == picture  # what backward accumulated does not show
     assert [value.derivative for value in drawn] == derivatives
-    for box in see(picture).boxes:
+    for box in parse(picture).boxes:
         if "input" in box.kinds:
             assert box.derivative == drawn[int(box.details[0][1])].derivative
 
 
 @given(programs(longest=30))
 @settings(deadline=None)
-def test_boxes_stand_apart_and_edges_go_around_them(program: list[Step]) -> None:
+def test_boxes_do_not_overlap_and_edges_avoid_them(program: list[Step]) -> None:
     result = run(program, two_inputs(), {})[-1]
-    seen = see(to_svg(result))
-    check_geometry(seen)
-    assert len(seen.edges) == sum(
-        len(list(variable.parents)) for variable in variables_behind(result)
+    drawing = parse(to_svg(result))
+    check_geometry(drawing)
+    assert len(drawing.edges) == sum(
+        len(list(variable.parents)) for variable in variables_in_graph(result)
     )
 
 
-def variables_behind(result: Scalar) -> list[Scalar]:
+def variables_in_graph(result: Scalar) -> list[Scalar]:
     found, waiting = {result.unique_id: result}, [result]
     while waiting:
         for parent in waiting.pop().parents:
@@ -408,42 +410,42 @@ def variables_behind(result: Scalar) -> list[Scalar]:
 # --- The layout -----------------------------------------------------------------------------------
 
 
-def test_inputs_stand_next_to_where_they_are_used() -> None:
+def test_input_is_placed_next_to_the_operation_that_uses_it() -> None:
     y = Scalar(1.0, name="x")
     for _ in range(5):
         y = y.tanh()
-    seen = see(to_svg(y * Scalar(2.0, name="late")))
-    assert not seen.tracks
-    assert seen.called("late").corners[0] > seen.called("x").corners[2]
+    drawing = parse(to_svg(y * Scalar(2.0, name="late")))
+    assert not drawing.tracks
+    assert drawing.box("late").corners[0] > drawing.box("x").corners[2]
 
 
-def test_a_long_edge_passes_every_layer_between() -> None:
+def test_long_edge_passes_through_every_layer() -> None:
     x = Scalar(1.0, name="x")
-    seen = see(to_svg(x.tanh().tanh().tanh() * x))
-    assert len(seen.tracks) == 3
-    check_geometry(seen)
+    drawing = parse(to_svg(x.tanh().tanh().tanh() * x))
+    assert len(drawing.tracks) == 3
+    check_geometry(drawing)
 
 
-def test_a_chain_is_level() -> None:
+def test_chain_is_drawn_on_one_level() -> None:
     y = Scalar(1.0)
     for _ in range(30):
         y = y * 1.5
-    boxes = see(to_svg(y)).boxes
+    boxes = parse(to_svg(y)).boxes
     tops = [box.corners[1] for box in boxes if box.kinds == ["operation"]]
     assert max(tops) - min(tops) < 1.0
 
 
-def test_a_tree_has_no_crossings() -> None:
+def test_tree_has_no_edge_crossings() -> None:
     def tree(depth: int) -> Scalar:
         return Scalar(1.0) if depth == 0 else tree(depth - 1) * tree(depth - 1)
 
-    seen = see(to_svg(tree(5)))
-    assert crossings(seen.edges) == 0
-    assert len(seen.boxes) == 63
+    drawing = parse(to_svg(tree(5)))
+    assert crossings(drawing.edges) == 0
+    assert len(drawing.boxes) == 63
 
 
-def test_sorting_by_users_leaves_few_crossings() -> None:
-    """Node 5 is met first, but the edges to it cross less if it stands below node 6."""
+def test_ordering_within_layers_reduces_crossings() -> None:
+    """Node 5 is found first, but below node 6 its edges cross fewer others."""
     inputs = [[1, 2, 3, 4], [5], [6], [5], [5], [], []]
     layout = layered_layout([(10.0, 10.0)] * 7, inputs)
     assert layout.boxes[5].y > layout.boxes[6].y
@@ -458,25 +460,25 @@ def crossings(lines: Sequence[Line | Edge]) -> int:
     )
 
 
-def test_a_long_chain_is_no_problem() -> None:
+def test_chain_of_3000_operations_is_drawn() -> None:
     y = Scalar(1.0)
     for _ in range(3000):
         y = y + 1.0
     assert to_svg(y, max_nodes=10_000).count('class="edge"') == 6000
 
 
-def test_an_input_used_everywhere_is_no_problem() -> None:
+def test_input_used_1000_times_gives_svg_below_1_mb() -> None:
     x = Scalar(1.0)
     y = x
     for _ in range(1000):
         y = y + x
-    assert len(to_svg(y, max_nodes=10_000)) < 1_000_000  # its edges share what they can
+    assert len(to_svg(y, max_nodes=10_000)) < 1_000_000  # edges share segments
 
 
 # --- Errors ---------------------------------------------------------------------------------------
 
 
-def test_a_freed_graph_says_what_to_do() -> None:
+def test_drawing_a_freed_graph_raises_with_advice() -> None:
     x = Scalar(3.0)
     y = x * x
     z = y.tanh()
@@ -486,7 +488,7 @@ def test_a_freed_graph_says_what_to_do() -> None:
             to_svg(result)
 
 
-def test_a_graph_too_large_to_read() -> None:
+def test_graph_with_more_than_max_nodes_raises() -> None:
     y = Scalar(1.0)
     for _ in range(300):
         y = y.tanh()
@@ -495,7 +497,7 @@ def test_a_graph_too_large_to_read() -> None:
     assert isinstance(to_svg(y, max_nodes=301), Svg)
 
 
-def test_what_is_drawn_is_a_scalar() -> None:
+def test_to_svg_rejects_non_scalars_and_bad_max_nodes() -> None:
     x = Scalar(1.0)
     for wrong in (3.0, [x], None):
         with pytest.raises(TypeError, match=r"draws a Scalar, got "):
@@ -505,7 +507,7 @@ def test_what_is_drawn_is_a_scalar() -> None:
             to_svg(x, max_nodes=count)
 
 
-def test_a_cycle_is_reported() -> None:
+def test_drawing_a_cyclic_graph_raises() -> None:
     x = Scalar(1.0)
     y = x + 1
     z = y + 1
@@ -518,7 +520,7 @@ def test_a_cycle_is_reported() -> None:
 # --- The document ---------------------------------------------------------------------------------
 
 
-def test_the_document_stands_for_itself() -> None:
+def test_svg_has_title_and_no_external_references() -> None:
     picture = to_svg(Scalar(1.0, name="x").tanh())
     root = ET.fromstring(picture)
     assert root.attrib["role"] == "img"
@@ -529,7 +531,7 @@ def test_the_document_stands_for_itself() -> None:
         assert outside not in picture
 
 
-def test_a_notebook_shows_the_picture() -> None:
+def test_repr_svg_returns_the_svg() -> None:
     picture = to_svg(Scalar(1.0))
     assert type(picture._repr_svg_()) is str
     assert picture._repr_svg_() == picture
@@ -547,16 +549,16 @@ print(to_svg((x * y + x.tanh()) * (y - x) / 3.0))
 """
 
 
-def test_the_same_expression_gives_the_same_text_in_any_process() -> None:
+def test_svg_is_the_same_in_every_process() -> None:
     pictures = {
         subprocess.run([sys.executable, "-c", DRAW, count], capture_output=True, check=True).stdout
         for count in ("0", "7", "1000")
-    }  # and each with a hash seed of its own
+    }  # each with another hash seed
     assert len(pictures) == 1
 
 
 def readme_picture() -> str:
-    """Return what the README's example draws."""
+    """Return the picture of the README's example."""
     source = (PACKAGE / "README.md").read_text(encoding="utf-8")
     (block,) = (m["source"] for m in BLOCK.finditer(source) if "to_svg" in m["source"])
     namespace: dict[str, object] = {"Scalar": Scalar, "print": lambda *_: None}
@@ -564,10 +566,10 @@ def readme_picture() -> str:
     return str(namespace["picture"])
 
 
-def test_the_picture_in_the_readme_is_what_the_code_draws() -> None:
+def test_readme_picture_is_up_to_date() -> None:
     fresh = readme_picture()
-    assert PICTURE.read_text(encoding="utf-8") == fresh, f"run python {__file__} to draw it anew"
-    check_geometry(see(fresh))
+    assert PICTURE.read_text(encoding="utf-8") == fresh, f"run python {__file__} to update it"
+    check_geometry(parse(fresh))
 
 
 if __name__ == "__main__":

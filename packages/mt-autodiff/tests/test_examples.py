@@ -1,4 +1,4 @@
-"""The examples of the README and of the docstrings run and give what they show."""
+"""The examples in the README and in docstrings have the documented output."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ from mt_operators.testing.documentation import run_docstrings, run_readme
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_readme() -> None:
+def test_readme_examples_run() -> None:
     assert run_readme(README) > 0
 
 
-def test_docstrings() -> None:
+def test_docstring_examples_run() -> None:
     assert run_docstrings(mt_autodiff) > 0

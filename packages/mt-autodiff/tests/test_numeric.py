@@ -1,4 +1,4 @@
-"""Finite differences of functions of plain numbers."""
+"""central_difference and derivative_check on functions of floats."""
 
 import math
 
@@ -12,13 +12,13 @@ FINITE = st.floats(-10.0, 10.0)
 
 
 @given(FINITE, FINITE, FINITE)
-def test_a_polynomial(a: float, b: float, x: float) -> None:
+def test_central_difference_of_polynomial_is_its_derivative(a: float, b: float, x: float) -> None:
     slope = central_difference(lambda x: a * x * x + b * x, x)
     assert slope == pytest.approx(2.0 * a * x + b, abs=1e-6)
 
 
 @given(FINITE, FINITE)
-def test_each_argument_in_turn(x: float, y: float) -> None:
+def test_arg_selects_the_argument_and_may_be_negative(x: float, y: float) -> None:
     def product(x: float, y: float) -> float:
         return x * x * y
 
@@ -28,18 +28,18 @@ def test_each_argument_in_turn(x: float, y: float) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1e-1, 1e-2, 1e-3])
-def test_the_error_is_of_the_order_of_epsilon_squared(epsilon: float) -> None:
+def test_error_is_of_order_epsilon_squared(epsilon: float) -> None:
     error = central_difference(math.exp, 0.0, epsilon=epsilon) - 1.0
     assert error == pytest.approx(epsilon**2 / 6.0, rel=0.01)
 
 
-def test_the_function_is_asked_twice_around_the_point() -> None:
-    asked = []
-    central_difference(lambda x, y: asked.append((x, y)) or x, 3.0, 5.0, arg=1, epsilon=0.5)
-    assert sorted(asked) == [(3.0, 4.5), (3.0, 5.5)]
+def test_function_is_called_half_a_step_to_each_side() -> None:
+    points = []
+    central_difference(lambda x, y: points.append((x, y)) or x, 3.0, 5.0, arg=1, epsilon=0.5)
+    assert sorted(points) == [(3.0, 4.5), (3.0, 5.5)]
 
 
-def test_what_cannot_be_differenced() -> None:
+def test_bad_arg_and_too_small_epsilon_raise() -> None:
     with pytest.raises(ValueError, match="arg=2 is out of range for 2 value"):
         central_difference(lambda x, y: x, 1.0, 2.0, arg=2)
     for value, epsilon in ((1.0, 0.0), (1e20, 1e-6)):
@@ -49,7 +49,7 @@ def test_what_cannot_be_differenced() -> None:
 
 @pytest.mark.parametrize("point", [0.0, 1e-9, 0.5, 3.0, -1e6])
 @pytest.mark.parametrize("scale", [3e-4, 1.0, 1e3])
-def test_functions_that_vary_quickly_can_be_checked(point: float, scale: float) -> None:
-    """The 1 that is added leaves no digits for a step that is small beside a small point."""
+def test_derivative_check_passes_for_quickly_varying_functions(point: float, scale: float) -> None:
+    """Rounding of the added 1 would hide a step that is relative to a small point."""
     wide = max(scale, 1e-3 * abs(point))
     derivative_check(lambda x: 1.0 + wide * (x * (1.0 / wide)).sin(), Scalar(point))

@@ -1,4 +1,4 @@
-"""Scalars lifted from the table: values, derivatives of every order, Python's operators."""
+"""Scalar: values, derivatives of every order, Python operators, user functions, errors."""
 
 import copy
 import math
@@ -32,11 +32,11 @@ from mt_operators.core.lowering import evaluate
 from mt_operators.core.tracing import graph_of, trace
 from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
 
-TRUTHS = {name for name, row in OPERATORS.items() if row.result == "bool"}
+BOOL_OPERATORS = {name for name, row in OPERATORS.items() if row.result == "bool"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 
 
-def test_a_result_remembers_how_it_was_computed() -> None:
+def test_result_records_operation_inputs_and_saved_values() -> None:
     x, y = Scalar(2.0), Scalar(3.0)
     z = x * y
     assert z.data == 6.0
@@ -47,7 +47,7 @@ def test_a_result_remembers_how_it_was_computed() -> None:
     assert z.history.ctx.saved_values == ((x, y), (2.0, 3.0, 6.0))
 
 
-def test_parents_are_what_it_was_computed_from() -> None:
+def test_parents_are_the_inputs_of_the_operation() -> None:
     x = Scalar(2.0)
     y = x * 3.0
     first, second = y.parents
@@ -56,29 +56,31 @@ def test_parents_are_what_it_was_computed_from() -> None:
     assert list(x.parents) == []
 
 
-def test_what_nothing_made_is_a_leaf() -> None:
+def test_scalar_without_history_is_a_leaf() -> None:
     x = Scalar(2.0)
     assert x.is_leaf()
     assert not (x + 1.0).is_leaf()
     assert Scalar(2.0, requires_grad=False).is_leaf()
 
 
-@pytest.mark.parametrize("wanted", [(True, True), (True, False), (False, True), (False, False)])
-def test_a_result_wants_a_derivative_if_an_input_does(wanted: tuple[bool, bool]) -> None:
-    x, y = (Scalar(2.0, requires_grad=wants) for wants in wanted)
+@pytest.mark.parametrize(
+    "requires_grad", [(True, True), (True, False), (False, True), (False, False)]
+)
+def test_result_requires_grad_if_any_input_does(requires_grad: tuple[bool, bool]) -> None:
+    x, y = (Scalar(2.0, requires_grad=flag) for flag in requires_grad)
     z = x - y
-    assert (z.data, z.is_constant()) == (0.0, not any(wanted))
-    assert z.is_leaf() is not any(wanted)
+    assert (z.data, z.is_constant()) == (0.0, not any(requires_grad))
+    assert z.is_leaf() is not any(requires_grad)
     if z.history:
-        assert z.history.ctx.needs_input_grad == wanted
+        assert z.history.ctx.needs_input_grad == requires_grad
 
 
-def test_every_operator_computes_on_the_floats_inside() -> None:
+def test_operator_of_scalars_equals_row_of_table_on_floats() -> None:
     for spec in SPECS.values():
         values = [low + 0.3 * (high - low) for low, high in spec.ranges]
         result = SCALAR_OPERATORS[spec.name](*map(Scalar, values))
         assert result.data == float(OPERATORS[spec.name].function(*values))
-        assert result.is_constant() is (spec.name in TRUTHS)
+        assert result.is_constant() is (spec.name in BOOL_OPERATORS)
 
 
 def arguments(data: st.DataObject, spec: OpSpec, margin: float) -> list[Scalar]:
@@ -98,48 +100,50 @@ def operation(name: str) -> Callable[..., Scalar]:
 
 @pytest.mark.parametrize("spec", SPEC_ROWS)
 @given(data=st.data())
-def test_values_and_derivatives(spec: OpSpec, data: st.DataObject) -> None:
+def test_values_match_table_and_derivatives_match_differences(
+    spec: OpSpec, data: st.DataObject
+) -> None:
     args = arguments(data, spec, margin=1e-4)
     method = operation(spec.name)
     assert method(*args).data == float(OPERATORS[spec.name].function(*(a.data for a in args)))
     derivative_check(method, *args)
 
 
-def exact_seconds(spec: OpSpec, point: list[float], i: int, j: int) -> list[float]:
-    """Return the derivative by argument j of the partial derivative by i, from 100 digits.
+def exact_second_derivatives(spec: OpSpec, point: list[float], i: int, j: int) -> list[float]:
+    """Return the derivative by argument j of the partial derivative by i, computed with 100 digits.
 
-    From both sides, for at the seam of two formulas, that of `sinc` at 1/4 for example, where their
-    last digits do not meet, only the side of the formula that is used there is right.
+    One value per side: where two formulas meet, such as those of `sinc` at 1/4, their last digits
+    differ, and only the side whose formula is used is right.
     """
     operator = OPERATORS[spec.name]
     with mpmath.workdps(100):
-        spelling = high_precision(mpmath)
+        functions = high_precision(mpmath)
         partial = trace("partial", operator.partials[i], operator.arity + 1)
         step = mpmath.mpf(10) ** -40
 
         def slope(move: Any) -> Any:
             args = [mpmath.mpf(x) for x in point]
             args[j] += move
-            out = evaluate(graph_of(operator.value), args, spelling)
-            return mpmath.mpf(evaluate(partial, [*args, *out], spelling)[0])
+            out = evaluate(graph_of(operator.value), args, functions)
+            return mpmath.mpf(evaluate(partial, [*args, *out], functions)[0])
 
         here = slope(0)
         return [float((slope(side) - here) / side) for side in (step, -step)]
 
 
 @pytest.mark.parametrize("name", WHOLE_SPECS)
-def test_operators_of_whole_numbers_are_refused(name: str) -> None:
+def test_integer_operators_raise_for_scalars(name: str) -> None:
     args = [Scalar(6.0)] * OPERATORS[name].arity
     with pytest.raises(WholeNumberError, match="a Scalar holds a float"):
         operation(name)(*args)
 
 
-def test_other_names_are_the_same_methods() -> None:
+def test_aliases_are_the_same_methods() -> None:
     for other, name in OPERATORS.aliases.items():
         assert getattr(Scalar, other) is getattr(Scalar, name), other
 
 
-def test_rounded_division_by_pythons_operators() -> None:
+def test_floor_division_and_remainder_match_python() -> None:
     x = Scalar(7.5)
     assert [v.data for v in (x // 2, x % -2, 17 // x, 17 % x)] == [3.0, -0.5, 2.0, 2.0]
     assert [v.data for v in (*divmod(x, 2), *divmod(17, x))] == [3.0, 1.5, 2.0, 2.0]
@@ -147,9 +151,11 @@ def test_rounded_division_by_pythons_operators() -> None:
     assert x.derivative == 1.0 - 2.0
 
 
-@pytest.mark.parametrize("spec", [row for row in SPEC_ROWS if row.values[0].name not in TRUTHS])
+@pytest.mark.parametrize(
+    "spec", [row for row in SPEC_ROWS if row.values[0].name not in BOOL_OPERATORS]
+)
 @given(data=st.data())
-def test_second_derivatives(spec: OpSpec, data: st.DataObject) -> None:
+def test_second_derivatives_match_100_digit_references(spec: OpSpec, data: st.DataObject) -> None:
     args = arguments(data, spec, margin=1e-3)
     point = [arg.data for arg in args]
     first = grad(operation(spec.name)(*args), args, create_graph=True)
@@ -159,11 +165,11 @@ def test_second_derivatives(spec: OpSpec, data: st.DataObject) -> None:
         else:
             second = (Scalar(0.0),) * len(args)
         for j, value in enumerate(second):
-            exact = exact_seconds(spec, point, i, j)
+            exact = exact_second_derivatives(spec, point, i, j)
             assert any(value.data == pytest.approx(x, rel=1e-9, abs=1e-9) for x in exact)
 
 
-def test_third_derivative() -> None:
+def test_third_derivative_of_sine_is_minus_cosine() -> None:
     x = Scalar(0.7)
     (first,) = grad(x.sin(), x, create_graph=True)
     (second,) = grad(first, x, create_graph=True)
@@ -176,7 +182,7 @@ def test_third_derivative() -> None:
 
 
 @given(st.floats(0.5, 4.0), st.floats(0.5, 4.0))
-def test_python_operators(a: float, b: float) -> None:
+def test_python_operators_match_floats_and_differentiate(a: float, b: float) -> None:
     x, y = Scalar(a), Scalar(b)
     for mixed in (
         lambda u, v: u + v,
@@ -200,7 +206,7 @@ def test_python_operators(a: float, b: float) -> None:
     assert +x is x
 
 
-def test_plain_numbers_come_out() -> None:
+def test_conversions_and_formatting_return_plain_numbers() -> None:
     x = Scalar(-2.567)
     assert (float(x), int(x), math.trunc(x), math.floor(x), math.ceil(x)) == (
         -2.567,
@@ -219,7 +225,7 @@ def test_plain_numbers_come_out() -> None:
 
 
 @pytest.mark.parametrize("bad", ["1.5", b"1", [1.0], 1j])
-def test_only_numbers_become_scalars(bad: object) -> None:
+def test_non_numbers_raise_type_error(bad: object) -> None:
     x = Scalar(1.0)
     for use in (Scalar, x.maximum, x.backward):
         with pytest.raises(TypeError, match="a Scalar holds a number; .* was given"):
@@ -229,7 +235,7 @@ def test_only_numbers_become_scalars(bad: object) -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
 )
-def test_a_copy_is_a_new_leaf(duplicate: Callable[[Scalar], Scalar]) -> None:
+def test_copy_is_a_new_leaf(duplicate: Callable[[Scalar], Scalar]) -> None:
     x = Scalar(2.0, name="x")
     for original in (x, x * x):
         twin = duplicate(original)
@@ -241,7 +247,7 @@ def test_a_copy_is_a_new_leaf(duplicate: Callable[[Scalar], Scalar]) -> None:
     assert not duplicate(Scalar(1.0, requires_grad=False)).requires_grad
 
 
-def test_detach_and_clone() -> None:
+def test_clone_has_gradient_and_detach_has_none() -> None:
     x = Scalar(3.0)
     y = x.clone() * x.detach()
     y.backward()
@@ -249,7 +255,7 @@ def test_detach_and_clone() -> None:
     assert not x.detach().requires_grad
 
 
-def test_a_change_after_forward_does_not_reach_backward() -> None:
+def test_changing_data_after_forward_does_not_affect_backward() -> None:
     x = Scalar(3.0)
     y = x.square()
     x.data = 100.0
@@ -257,14 +263,14 @@ def test_a_change_after_forward_does_not_reach_backward() -> None:
     assert x.derivative == 6.0
 
 
-def test_operators_leave_strangers_alone() -> None:
+def test_operators_with_non_numbers_return_not_implemented() -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
         Scalar(1.0) + "one"  # type: ignore[operator]
     assert (Scalar(1.0) == "one") is False
 
 
 @given(st.floats(-3, 3), st.floats(-3, 3))
-def test_an_expression_from_micrograd(a: float, b: float) -> None:
+def test_expression_from_micrograd_differentiates(a: float, b: float) -> None:
     def expression(x: Scalar, y: Scalar) -> Scalar:
         c = x + y
         d = x * y + y * y * y
@@ -275,7 +281,7 @@ def test_an_expression_from_micrograd(a: float, b: float) -> None:
     derivative_check(expression, Scalar(a), Scalar(b))
 
 
-def test_a_function_of_ones_own() -> None:
+def test_user_function_with_saved_value_differentiates() -> None:
     class Scale(ScalarFunction):
         @staticmethod
         def forward(ctx: Context, x: float, factor: float) -> float:
@@ -293,7 +299,7 @@ def test_a_function_of_ones_own() -> None:
     assert (y.data, x.derivative) == (10.0, 5.0)
 
 
-def test_a_wrong_derivative_is_found() -> None:
+def test_derivative_check_finds_wrong_backward() -> None:
     class Wrong(ScalarFunction):
         @staticmethod
         def forward(ctx: Context, x: float) -> float:
@@ -314,20 +320,20 @@ def function(forward: Callable[..., object], backward: Callable[..., object]) ->
 
 
 @pytest.mark.parametrize("bad", ["one", None, (1.0,), 1j, Scalar(1.0)])
-def test_a_forward_must_return_a_number(bad: object) -> None:
+def test_forward_returning_no_number_raises(bad: object) -> None:
     made = function(lambda ctx, x: bad, lambda ctx, d: d)
     with pytest.raises(ForwardError, match="forward of 'Made' returned .*must return a float"):
         made(Scalar(1.0))
 
 
-def test_a_forward_may_return_any_real_number() -> None:
+def test_forward_may_return_any_real_number() -> None:
     for number in (2, True, np.float32(2.0), np.int64(2)):
         result = function(lambda ctx, x, number=number: number, lambda ctx, d: d)(Scalar(1.0))
         assert type(result.data) is float
 
 
 @pytest.mark.parametrize("bad", ["one", [1.0], 1j])
-def test_a_backward_must_return_numbers(bad: object) -> None:
+def test_backward_returning_no_numbers_raises(bad: object) -> None:
     made = function(lambda ctx, x: x, lambda ctx, d: bad)
     with pytest.raises(
         GradientError, match="backward of 'Made' returned .* number or None for each"
@@ -336,14 +342,14 @@ def test_a_backward_must_return_numbers(bad: object) -> None:
 
 
 @pytest.mark.parametrize("derivative", [5, 5.0, True])
-def test_the_chain_rule_takes_any_number(derivative: float) -> None:
+def test_chain_rule_takes_any_number(derivative: float) -> None:
     half = function(lambda ctx, x: x / 2, lambda ctx, d: d / 2)
     for made in (half(Scalar(3.0)), Scalar(3.0) * 0.5):
-        ((_, share),) = made.chain_rule(derivative)
-        assert share == derivative / 2
+        ((_, result),) = made.chain_rule(derivative)
+        assert result == derivative / 2
 
 
-def test_a_function_without_methods_says_what_is_missing() -> None:
+def test_function_without_forward_or_backward_names_it() -> None:
     with pytest.raises(NotImplementedError, match="static method forward"):
         ScalarFunction.apply(Scalar(1.0))
 
@@ -356,7 +362,7 @@ def test_a_function_without_methods_says_what_is_missing() -> None:
         Half.apply(Scalar(1.0)).backward()
 
 
-def test_a_function_on_floats_has_no_second_derivative() -> None:
+def test_second_derivative_of_float_function_raises() -> None:
     cube = function(lambda ctx, x: x**3, lambda ctx, d: d * 12.0)
     x = Scalar(2.0)
     y = cube(x) * x  # half of its second derivative would be missing
@@ -366,7 +372,7 @@ def test_a_function_on_floats_has_no_second_derivative() -> None:
 
 
 @pytest.mark.parametrize("point", [1e12, 1e-6, 1e-7, 1.0, 5e-324])
-def test_checks_at_large_and_small_points(point: float) -> None:
+def test_derivative_check_passes_at_large_and_small_points(point: float) -> None:
     derivative_check(lambda x: x * x, Scalar(point))
     if point > 1e-300:
         derivative_check(Scalar.log, Scalar(point))
@@ -375,11 +381,11 @@ def test_checks_at_large_and_small_points(point: float) -> None:
         derivative_check(lambda x: x * x + 1.0, Scalar(2.0))
 
 
-def test_what_does_not_depend_on_its_argument_has_derivative_0() -> None:
+def test_derivative_check_of_constant_function_passes() -> None:
     derivative_check(lambda x: 3.0, Scalar(1.0))  # type: ignore[arg-type, return-value]
 
 
-def test_data_is_always_a_float() -> None:
+def test_data_is_converted_to_float_and_name_must_be_str() -> None:
     x = Scalar(2.0)
     x.data = np.float32(0.5)
     assert type(x.data) is float
@@ -391,7 +397,7 @@ def test_data_is_always_a_float() -> None:
         Scalar(1.0, False)  # type: ignore[arg-type]
 
 
-def test_constants_and_no_grad_record_nothing() -> None:
+def test_constants_and_no_grad_record_no_history() -> None:
     x = Scalar(2.0).requires_grad_(False)
     assert (x * 3).history is None
     y = Scalar(2.0)
@@ -413,28 +419,28 @@ print(y.data, first.data, second.data)
 """
 
 
-def test_a_new_operator_appears_with_its_derivatives() -> None:
-    # In a process of its own: an operator is never taken out of the table again.
+def test_operator_added_to_table_becomes_a_differentiable_method() -> None:
+    # In a separate process: operators are never removed from the table.
     result = subprocess.run(
         [sys.executable, "-c", NEW_OPERATOR], capture_output=True, text=True, check=True
     )
     assert result.stdout == "54.0 54.0 36.0\n"
 
 
-def test_misspelt_and_miscounted() -> None:
+def test_unknown_method_and_wrong_argument_count_raise() -> None:
     with pytest.raises(AttributeError, match="'Scalar' object has no attribute 'sigmod'"):
         Scalar(1.0).sigmod()
     with pytest.raises(TypeError, match="maximum takes 2 argument"):
         Scalar(1.0).maximum()
 
 
-def test_repr() -> None:
+def test_repr_shows_value_name_and_operation() -> None:
     x = Scalar(2.0, name="x")
     assert repr(x) == "Scalar(2.0, name='x')"
     assert repr(x * x) == "Scalar(4.0, made by mul)"
 
 
-def test_registered_methods_replace_nothing() -> None:
+def test_register_method_raises_for_existing_method() -> None:
     class Half:
         def __float__(self) -> float:
             return 0.5

@@ -1,4 +1,4 @@
-"""Threads and tasks: leaves that they share lose nothing, and each has a mode of its own."""
+"""Threads and asyncio tasks: accumulation into shared leaves, and grad modes."""
 
 import asyncio
 import threading
@@ -13,16 +13,16 @@ from mt_autodiff import Scalar, enable_grad, is_grad_enabled, no_grad, set_grad_
 
 
 @pytest.fixture
-def restless() -> Iterator[None]:
-    """Let Python go on to the next thread at each call in any of them."""
+def switching_threads() -> Iterator[None]:
+    """Make Python switch threads at each function call."""
     threading.setprofile(lambda *_: time.sleep(1e-5))
     yield
     threading.setprofile(None)
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("switching_threads")
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_a_leaf_shared_by_threads_loses_nothing(create_graph: bool) -> None:
+def test_leaf_shared_by_threads_accumulates_every_derivative(create_graph: bool) -> None:
     threads, times = 8, 5
     shared = Scalar(2.0)
 
@@ -35,7 +35,7 @@ def test_a_leaf_shared_by_threads_loses_nothing(create_graph: bool) -> None:
     assert float(shared.derivative) == times * sum(range(1, threads + 1))
 
 
-def test_tasks_have_modes_of_their_own() -> None:
+def test_each_asyncio_task_has_its_own_grad_mode() -> None:
     async def switching(mode: bool) -> list[bool]:
         seen = [is_grad_enabled()]
         set_grad_enabled(mode)
@@ -58,7 +58,7 @@ def test_tasks_have_modes_of_their_own() -> None:
         )
         assert found == [[True, *[False] * 3], [*[False] * 3, True], [True] * 4, [True] * 4]
         assert is_grad_enabled()
-        with no_grad():  # what a task inherits, at once or in another thread
+        with no_grad():  # tasks and threads inherit the mode
             assert await asyncio.gather(switching(True), within(enable_grad())) == [
                 [False, *[True] * 3],
                 [*[True] * 3, False],
@@ -69,8 +69,8 @@ def test_tasks_have_modes_of_their_own() -> None:
     assert is_grad_enabled()
 
 
-def test_one_switch_serves_several_tasks() -> None:
-    """They leave its block in the order in which they entered, and each gets its own mode back."""
+def test_one_no_grad_object_can_be_used_by_several_tasks() -> None:
+    """Tasks leave the block in the order in which they entered; each gets its own mode back."""
     switch = no_grad()
 
     async def within(own: bool, entered: asyncio.Event, leave: asyncio.Event) -> bool:
@@ -93,7 +93,7 @@ def test_one_switch_serves_several_tasks() -> None:
     asyncio.run(tasks())
 
 
-def test_one_switch_serves_several_threads() -> None:
+def test_one_no_grad_object_can_be_used_by_several_threads() -> None:
     switch = no_grad()
     entered, may_leave = threading.Barrier(2), [threading.Event(), threading.Event()]
 

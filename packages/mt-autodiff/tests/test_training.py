@@ -1,4 +1,4 @@
-"""The exercises: networks of Scalars that learn, and the pictures of what they learnt."""
+"""The examples: networks of Scalars that learn, their commands and pictures."""
 
 import math
 import random
@@ -28,7 +28,7 @@ from mt_operators.datasets import DATASETS, Dataset, xor
 
 
 @pytest.mark.slow
-def test_a_network_separates_xor() -> None:
+def test_network_learns_xor_perfectly() -> None:
     dataset = xor(50)
     network = Network(hidden=(10,))
     history = train(network, dataset, 300, 0.2)
@@ -38,7 +38,7 @@ def test_a_network_separates_xor() -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_training_improves_on_every_data_set(name: str) -> None:
+def test_training_lowers_the_loss_on_every_dataset(name: str) -> None:
     dataset = DATASETS[name](30)
     seen: list[float] = []
     network = Network(hidden=(6,), seed=1)
@@ -47,7 +47,7 @@ def test_training_improves_on_every_data_set(name: str) -> None:
     assert seen[-1] < 0.9 * seen[0]
 
 
-def test_a_layer_is_weighted_sums() -> None:
+def test_linear_computes_weighted_sums_plus_bias() -> None:
     layer = Linear(3, 2, random.Random(0))
     inputs = [0.5, -1.0, 2.0]
     for row, bias, out in zip(layer.rows, layer.biases, layer(inputs), strict=True):
@@ -58,7 +58,7 @@ def test_a_layer_is_weighted_sums() -> None:
     assert len(list(layer.parameters())) == 2 * 3 + 2
 
 
-def test_the_first_values_of_a_layer_are_spread_up_to_their_bounds() -> None:
+def test_linear_initializes_uniformly_in_minus_1_to_1() -> None:
     layer = Linear(6, 200, random.Random(0))
     weights = [float(weight.value) for row in layer.rows for weight in row]
     for values in (weights, [float(bias.value) for bias in layer.biases]):
@@ -67,7 +67,7 @@ def test_the_first_values_of_a_layer_are_spread_up_to_their_bounds() -> None:
         assert abs(sum(values)) < 0.1 * len(values)
 
 
-def test_a_network_has_its_layers_and_a_straight_line_has_none_hidden() -> None:
+def test_network_has_one_layer_per_hidden_width_and_output() -> None:
     network = Network(hidden=(5, 4))
     assert len(list(network.parameters())) == 2 * 5 + 5 + 5 * 4 + 4 + 4 + 1
     assert [name for name, _ in network.named_children()] == ["layer0", "layer1", "layer2"]
@@ -77,7 +77,7 @@ def test_a_network_has_its_layers_and_a_straight_line_has_none_hidden() -> None:
     assert Network(seed=3).state_dict().keys() == Network(seed=4).state_dict().keys()
 
 
-def test_a_saved_network_is_loaded_and_then_goes_its_own_way() -> None:
+def test_state_dict_copies_a_network_without_sharing() -> None:
     first, second = Network(seed=1), Network(seed=2)
     second.load_state_dict(first.state_dict())
     point = (0.3, 0.7)
@@ -87,7 +87,7 @@ def test_a_saved_network_is_loaded_and_then_goes_its_own_way() -> None:
 
 
 @given(st.floats(-30, 30), st.integers(0, 1))
-def test_losses(score: float, label: int) -> None:
+def test_losses_match_formulas_and_differentiate(score: float, label: int) -> None:
     probability = 1.0 / (1.0 + math.exp(-score if label else score))
     exact = -math.log(probability)
     assert cross_entropy(Scalar(score), label).data == pytest.approx(exact, rel=1e-6, abs=1e-12)
@@ -96,11 +96,11 @@ def test_losses(score: float, label: int) -> None:
     assert hinge(Scalar(score), label).data == max(0.0, 1.0 - side * score)
 
 
-def test_a_loss_of_a_hopeless_score_is_finite() -> None:
+def test_cross_entropy_of_extreme_score_is_finite() -> None:
     assert cross_entropy(Scalar(-1e4), 1).data == 1e4
 
 
-def test_gradient_descent_with_momentum() -> None:
+def test_gradient_descent_with_momentum_takes_expected_steps() -> None:
     parameter = Parameter(Scalar(1.0))
     optimizer = GradientDescent([parameter], momentum=0.5)
     for expected in (0.8, 0.54):  # steps of -0.1 * 2 x, and half of the step before
@@ -110,21 +110,21 @@ def test_gradient_descent_with_momentum() -> None:
         assert parameter.value.data == pytest.approx(expected)
 
 
-def test_the_penalty_makes_weights_smaller() -> None:
+def test_penalty_shrinks_weights_and_is_part_of_the_loss() -> None:
     def size(network: Module) -> float:
         return sum(p.value.data**2 for p in network.parameters())
 
-    free, held = Network(seed=5), Network(seed=5)
+    free, penalized = Network(seed=5), Network(seed=5)
     train(free, xor(20), 20, 0.1)
-    train(held, xor(20), 20, 0.1, penalty=0.1)
-    assert size(held) < size(free)
+    train(penalized, xor(20), 20, 0.1, penalty=0.1)
+    assert size(penalized) < size(free)
     before = Network(seed=5)
     plain, dataset = train(Network(seed=5), xor(20), 1, 0.1), xor(20)
     (epoch,) = train(Network(seed=5), dataset, 1, 0.1, penalty=0.1)
     assert epoch.loss == pytest.approx(plain[0].loss + 0.1 * size(before))
 
 
-def test_the_rate_may_change_from_epoch_to_epoch() -> None:
+def test_rate_may_be_a_function_of_the_epoch() -> None:
     constant, changing, other = Network(), Network(), Network()
     train(constant, xor(5), 3, 0.1)
     train(changing, xor(5), 3, lambda epoch: 0.1)
@@ -133,7 +133,7 @@ def test_the_rate_may_change_from_epoch_to_epoch() -> None:
     assert constant(point).data == changing(point).data != other(point).data
 
 
-def test_training_errors() -> None:
+def test_train_rejects_empty_datasets_bad_epochs_and_rates() -> None:
     with pytest.raises(ValueError, match="empty data set"):
         train(Network(), xor(0), 1, 0.1)
     with pytest.raises(ValueError, match="empty data set has no accuracy"):
@@ -148,7 +148,7 @@ def test_training_errors() -> None:
             train(Network(), xor(5), 5, lambda epoch, rate=rate: rate if epoch == 3 else 0.1)
 
 
-def test_divergence_is_noticed() -> None:
+def test_train_raises_when_the_loss_diverges() -> None:
     with pytest.raises(ValueError, match=r"diverged in epoch \d+ .* smaller rate"):
         train(Network(), xor(10), 50, 1e6)
     with pytest.raises(ValueError, match=r"diverged in epoch 1 .* smaller rate"):
@@ -156,7 +156,7 @@ def test_divergence_is_noticed() -> None:
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [(0, 1), (2, 0), (2, -1)])
-def test_a_layer_without_width(inputs: int, outputs: int) -> None:
+def test_linear_and_network_reject_sizes_below_1(inputs: int, outputs: int) -> None:
     with pytest.raises(ValueError, match=f"got {inputs} and {outputs}"):
         Linear(inputs, outputs, random.Random(0))
     with pytest.raises(ValueError, match="got 2 and 0"):
@@ -164,7 +164,9 @@ def test_a_layer_without_width(inputs: int, outputs: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_epochs_and_write_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "diag.png"
     classify.main(["diag", "--points", "12", "--epochs", "20", "--picture", str(file)])
     out = capsys.readouterr().out
@@ -199,7 +201,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (classify, ["--picture", "a.jpg"], "got 'a.jpg'"),
     ],
 )
-def test_a_command_that_makes_no_sense(
+def test_commands_reject_bad_arguments_before_training(
     command: ModuleType,
     wrong: list[str],
     message: str,
@@ -216,7 +218,7 @@ def test_a_command_that_makes_no_sense(
     assert not out  # nothing was trained
 
 
-def test_a_command_reports_divergence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_classify_command_reports_divergence(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         classify.main(["--points", "5", "--rate", "1e9"])
     assert "smaller rate" in capsys.readouterr().err
@@ -224,7 +226,7 @@ def test_a_command_reports_divergence(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("command", [classify, moons])
 @pytest.mark.parametrize("error", [ValueError, OSError])
-def test_a_command_says_in_a_line_what_went_wrong(
+def test_commands_report_errors_in_one_line(
     command: ModuleType,
     error: type[Exception],
     monkeypatch: pytest.MonkeyPatch,
@@ -239,12 +241,14 @@ def test_a_command_says_in_a_line_what_went_wrong(
     assert capsys.readouterr().err.endswith(": error: the disk is full\n")
 
 
-def test_the_moons_are_trained_as_micrograd_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(moons, "train", lambda *given, **named: asked.extend((given, named)) or [])
+def test_moons_command_uses_micrograds_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded: list[Any] = []
+    monkeypatch.setattr(
+        moons, "train", lambda *given, **named: recorded.extend((given, named)) or []
+    )
     monkeypatch.setattr(moons, "show", lambda *given: None)
     moons.main([])
-    (network, dataset, epochs, rate), named = asked
+    (network, dataset, epochs, rate), named = recorded
     assert [p.value.data for p in network.parameters()] == [
         p.value.data for p in Network(hidden=(16, 16)).parameters()
     ]
@@ -253,18 +257,18 @@ def test_the_moons_are_trained_as_micrograd_does(monkeypatch: pytest.MonkeyPatch
     assert (named["loss"], named["penalty"], named["momentum"]) == (hinge, 1e-4, 0.0)
 
 
-def test_what_a_classifier_learns_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(classify, "train", lambda *given, **named: asked.extend(given) or [])
-    monkeypatch.setattr(classify, "show", lambda *given: asked.append(given[3]))
+def test_classify_command_defaults_to_xor(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded: list[Any] = []
+    monkeypatch.setattr(classify, "train", lambda *given, **named: recorded.extend(given) or [])
+    monkeypatch.setattr(classify, "show", lambda *given: recorded.append(given[3]))
     classify.main([])
-    network, dataset, epochs, rate, name = asked
+    network, dataset, epochs, rate, name = recorded
     assert (dataset, epochs, rate, name) == (xor(50), 300, 0.2, "xor")
     assert network.state_dict() == Network(hidden=(10,)).state_dict()
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-def test_a_picture_shows_the_boundary_the_points_and_the_training(
+def test_picture_shows_boundary_points_and_losses(
     side: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from matplotlib.figure import Figure
@@ -311,20 +315,20 @@ def legend(axes: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("points", "labels"), [(((0.5, 2.0),), (1,)), (((1.0, 1.0),) * 2, (0, 0))])
-def test_a_picture_of_points_in_one_place(points: Any, labels: Any) -> None:
+def test_picture_of_coinciding_points_has_nonempty_axes(points: Any, labels: Any) -> None:
     assert picture.draw(Dataset(points, labels), lambda xs: [0.0] * len(xs), [], "one").startswith(
         b"\x89PNG"
     )
 
 
 @pytest.mark.slow
-def test_moons_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_moons_command_separates_the_moons(capsys: pytest.CaptureFixture[str]) -> None:
     moons.main(["--points", "50", "--epochs", "40"])
     percent = int(re.findall(r"moons: (\d+)% of 50 points", capsys.readouterr().out)[0])
     assert percent >= 97
 
 
-def test_a_picture_needs_matplotlib(
+def test_picture_without_matplotlib_raises(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
