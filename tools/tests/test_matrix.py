@@ -225,6 +225,14 @@ def test_a_pipe_gets_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert some[0]["command"] == "hatch run stage.py3.11-cuda-oldest:own"
 
 
+def test_the_newest_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "--newest"))["include"]
+    assert {job["stage"] for job in found} == {stage.short for stage in WORKSPACE.stages.values()}
+    assert {job["backend"] for job in found} == {"", *BACKENDS}
+    assert {job["python"] for job in found} == {"3.13"}
+    assert {job["numpy"] for job in found} == {"", "newest"}
+
+
 def test_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "--table", "mt-cuda")
     assert "tensor's kit on cuda" in text

@@ -4,6 +4,7 @@ import tomllib
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
@@ -59,6 +60,21 @@ def test_no_hard_dependency_is_pinned(stage: Stage) -> None:
 @each_stage
 def test_every_distribution_carries_the_licence(stage: Stage) -> None:
     assert (stage.folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_bounds_that_are_lifted_once_a_week_are_bounds_of_the_packages() -> None:
+    bounded = {
+        requirement.name: min(str(part) for part in requirement.specifier if part.operator == ">=")
+        for stage in STAGES
+        for requirement in (*stage.dependencies, *(r for e in stage.extras.values() for r in e))
+        if "<" in str(requirement.specifier)
+    }
+    text = (ROOT / ".ci" / "newest.txt").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert lines
+    for line in lines:
+        name = Requirement(line).name
+        assert line == f"{name}{bounded[name]}"
 
 
 def test_the_way_without_hatch_installs_every_stage() -> None:

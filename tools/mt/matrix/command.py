@@ -3,6 +3,7 @@
 mt matrix                      all jobs: stages, Python and NumPy versions, backends
 mt matrix mt-tensor            what a change of that package can break
 mt matrix --since origin/main  what the changes since then can break
+mt matrix --newest             only those with the newest Python and NumPy
 mt matrix --full               also each conformance kit on every Python and NumPy
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Sequence
 
 from mt.errors import reported
 from mt.matrix.environments import check, environments
-from mt.matrix.jobs import Job, all_jobs, concerned, stages_of_files
+from mt.matrix.jobs import Job, all_jobs, concerned, newest, stages_of_files
 from mt.matrix.printing import table
 from mt.programs import output
 from mt.workspace import Workspace
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--full", action="store_true", help="all combinations for the conformance kits"
     )
+    parser.add_argument(
+        "--newest", action="store_true", help="only jobs with the newest Python and NumPy"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--table", action="store_true", help="print a table")
     form.add_argument("--json", action="store_true", help="print JSON")
@@ -44,6 +48,8 @@ def main(arguments: Sequence[str]) -> int:
 
     with reported("matrix"):
         jobs = chosen(options.package, options.since, full=options.full)
+        if options.newest:
+            jobs = newest(jobs)
         if options.table or (sys.stdout.isatty() and not options.json):
             print(table(jobs))
         else:

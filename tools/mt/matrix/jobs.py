@@ -176,6 +176,13 @@ def concerned(jobs: Iterable[Job], changed: Iterable[Stage]) -> list[Job]:
     return [job for job in jobs if job.needs & names]
 
 
+def newest(jobs: Iterable[Job]) -> list[Job]:
+    """Return the jobs with the newest NumPy and, of their stage, the newest Python."""
+    jobs = [job for job in jobs if job.numpy != OLDEST]
+    last = {job.tested: job.python for job in jobs}  # each stage has its oldest Python first
+    return [job for job in jobs if job.python == last[job.tested]]
+
+
 def stages_of_files(workspace: Workspace, files: Iterable[str]) -> list[Stage]:
     """Return the stages that these files belong to.
 
