@@ -20,6 +20,7 @@ COMMANDS = {
     "mutate": "mutation testing",
     "parallel-check": "print which loops of the course Numba runs in parallel",
     "port": "convert torch programs by their imports, or compare them with torch",
+    "release": "prepare the release of a package, or check, build and prove it",
     "size": "print the files and lines of code of each stage, and its reading order",
     "skeleton": "make exercises of a stage: its tests, and its code with parts left out",
 }

@@ -1,0 +1,1 @@
+"""`mt release`: prepare the release of a package, and check, build and prove it."""
