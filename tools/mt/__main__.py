@@ -15,7 +15,6 @@ COMMANDS = {
     "bench": "benchmark against torch",
     "stages": "where an idea is in each stage, and what a stage adds",
     "doctor": "diagnose problems of this machine or environment, and how to fix them",
-    "fuzz": "compare random programs with torch, step by step",
     "matrix": "list the tests that a change can break, as CI jobs",
     "mutate": "mutation testing",
     "parallel-check": "print which loops of the course Numba runs in parallel",

@@ -9,7 +9,7 @@ def parser_of(command: str, documentation: str | None) -> argparse.ArgumentParse
     """Return an argument parser whose help text is the docstring of a module.
 
     Args:
-        command: the command as typed, such as `mt fuzz`.
+        command: the command as typed, such as `mt bench`.
         documentation: the docstring of its module; everything after the first paragraph is the
             epilog.
     """

@@ -1,9 +1,8 @@
-"""Run a program here and on torch, and compare both after every step.
+"""Run a program here and with torch, and compare both after every step.
 
 After a step, torch's elements are set to ours, so that a rounding error shows only in the step that
 caused it, and both libraries always compute from identical numbers. The memory layout of new
-tensors is copied, too, because libraries may choose it. Without torch, steps are compared with
-NumPy if it has an oracle for them.
+tensors is copied, too, because libraries may choose it.
 """
 
 from __future__ import annotations
@@ -12,47 +11,44 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from mt.fuzz.differences import (
+from differential.conditions import Context
+from differential.differences import (
     Difference,
     as_text,
     compare,
+    compare_errors,
     elements_differ,
     first_difference,
-    identities,
-    refusals,
-    same_answers,
-    seen,
-    sharing,
+    groups,
+    same_results,
     signs_differ,
 )
-from mt.fuzz.generating import Generator, Value
-from mt.fuzz.judging import Scene, judgement_of
-from mt.fuzz.libraries import Library, Names, Ours, Torch, lay_out, plain, tensors_of
-from mt.fuzz.operations import has_signs, is_random
-from mt.fuzz.oracles import expected
-from mt.fuzz.programs import Ref, Step
-from mt.fuzz.rounding import within_rounding
+from differential.generating import Generator, Value
+from differential.known import known_difference
+from differential.libraries import (
+    Library,
+    Names,
+    Ours,
+    Torch,
+    lay_out,
+    namespace,
+    plain,
+    tensors_of,
+)
+from differential.operations import has_signs, is_random
+from differential.programs import Ref, Step
+from differential.rounding import within_rounding
 from mt_tensor.core.dtypes import Array
 
 LARGEST = 50_000
 """The maximum size of values that are compared; random settings may make larger ones."""
 
-PASSING = ("refused", "accepted", "fault")
+ERRORS = ("refused", "accepted", "fault")
 """The kinds of differences after which a program continues without the value."""
-
-
-def torch_loaded() -> bool:
-    """Return whether torch is installed, after importing it before memory is limited."""
-    if find_spec("torch") is None:
-        return False
-    import_module("torch")
-    return True
 
 
 def is_large(shape: Sequence[int]) -> bool:
@@ -100,94 +96,96 @@ class Side:
 
 
 class Run:
-    """A program during its run.
+    """A program during and after its run.
 
     Attributes:
         ours: this project.
-        theirs: torch, if it is installed.
+        theirs: torch; None to run the program only here.
         steps: the steps so far.
-        refused: the numbers of steps that raised.
+        raised: the numbers of steps without a result, most of which raised an error.
         elements: the elements of all values, by name.
         before: the elements before the last step.
         states: for each step the elements that it has changed.
-        met: the names of the known differences that occurred.
-        over: whether one of these, or a partial change by a step that raised, ends it.
-        drawn: whether a gradient depends on random numbers.
-        watched: whether to compare all flags after every step; reading the history of a value
-            updates it, so half of the programs compare only new values.
+        known: the names of the known differences that occurred.
+        difference: the difference that ended the program; None if there was none.
+        over: whether something else has ended it: a known difference, or a partial change.
+        random: whether a gradient depends on random numbers.
+        all_flags: whether to compare the flags of all values after every step, and not only those
+            of new values. Reading the history of a value updates it, which hides mistakes.
     """
 
-    def __init__(self, watched: bool = True, with_torch: bool = True) -> None:
+    def __init__(self, all_flags: bool = True, with_torch: bool = True) -> None:
         self.ours = Side(Ours())
-        self.theirs = Side(Torch()) if with_torch and torch_loaded() else None
+        self.theirs = Side(Torch()) if with_torch else None
         for side in self.sides:
-            side.names = side.library.names()
+            side.names = namespace(side.library)
         self.steps: list[Step] = []
-        self.refused: set[int] = set()
+        self.raised: set[int] = set()
         self.elements: dict[str, Array] = {}
         self.before: dict[str, Array] = {}
         self.states: list[dict[str, Array]] = []
-        self.met: list[str] = []
-        self.over = self.drawn = False
-        self.watched = watched
+        self.known: list[str] = []
+        self.difference: Difference | None = None
+        self.over = self.random = False
+        self.all_flags = all_flags
 
     @property
     def sides(self) -> list[Side]:
         """The libraries, this project first."""
         return [self.ours] if self.theirs is None else [self.ours, self.theirs]
 
-    def follow(self, step: Step) -> Difference | None:
-        """Run a step; return a difference that is not known.
+    def step(self, step: Step) -> None:
+        """Run a step on all sides, and compare them.
 
         A program continues without a value if one side has raised, unless the step is in place; any
         other known difference ends it.
         """
-        difference = self.step(step)
+        difference = self._run(step)
         if difference is None:
-            return None
-        known = judgement_of(self._scene(), difference)
+            return
+        known = known_difference(self._context(), difference)
         if known is None:
-            return difference
-        self.met.append(known.name)
+            self.difference = difference
+            return
+        self.known.append(known.name)
         changing = step.operation.endswith(("_", "setitem", "backward"))
-        self.over = difference.kind not in PASSING or changing or self._forget() is not None
-        return None
+        self.over = difference.kind not in ERRORS or changing or self._forget() is not None
 
-    def _scene(self) -> Scene:
+    def _context(self) -> Context:
         values = self.ours.values.items()
         after = {name: self.ours.library.array(x) for name, x in values if not is_large(x.shape)}
-        memory = sharing(self.ours.library, self.ours.values)
-        return Scene(self.steps, self.before, after, memory, self.states)
+        memory = groups(self.ours.values, self.ours.library.memory)
+        return Context(self.steps, self.before, after, memory, self.states)
 
-    def step(self, step: Step) -> Difference | None:
+    def _run(self, step: Step) -> Difference | None:
         """Run a step on all sides; return the first difference."""
         name = f"v{len(self.steps)}"
         code = compile(step.text(len(self.steps)), f"<{name}>", "exec")
         self.steps.append(step)
         self.states.append({})
         self.before = dict(self.elements)
-        fatal = judgement_of(self._scene(), Difference("crash", "", "", ""))
-        if fatal is not None:
-            self.met.append(fatal.name)
+        crash = known_difference(self._context(), Difference("crash", "", "", ""))
+        if crash is not None:
+            self.known.append(crash.name)
             self.over = True
             error = self.ours.run(code, name)
-            return refusals(error, error)
+            return compare_errors(error, error)
         errors = [side.run(code, name) for side in self.sides]
         if any(errors):
             if any(isinstance(error, MemoryError) for error in errors):
                 return self._forget()
-            self.refused.add(len(self.steps) - 1)
-            return self._compare_refused(errors)
-        answers = [plain(side.names[name], side.library) for side in self.sides]
-        if not all(same_answers(answers[0], other) for other in answers):
-            return Difference("parts", name, repr(answers[0]), repr(answers[1]))
+            self.raised.add(len(self.steps) - 1)
+            return self._compare_errors(errors)
+        results = [plain(side.names[name], side.library) for side in self.sides]
+        if not all(same_results(results[0], other) for other in results):
+            return Difference("parts", name, repr(results[0]), repr(results[1]))
         new = tensors_of(name, self.ours.names[name], self.ours.library)
         if any(is_large(tensor.shape) for tensor in new.values()):
             return self._forget()
-        self.drawn = self.drawn or (is_random(step) and any(x.requires_grad for x in new.values()))
-        return self._compare(set(new)) or self._compare_with_numpy(step, name)
+        self.random |= is_random(step) and any(x.requires_grad for x in new.values())
+        return self._compare(set(new))
 
-    def _compare_refused(self, errors: Sequence[BaseException | None]) -> Difference | None:
+    def _compare_errors(self, errors: Sequence[BaseException | None]) -> Difference | None:
         """Compare the errors of a step; a step that raises here must not change anything.
 
         torch may have changed something before raising, which ends the program.
@@ -197,13 +195,13 @@ class Run:
                 array, before = self.ours.library.array(value), self.before[name]
                 if array.shape != before.shape or array.tobytes() != before.tobytes():
                     return Difference("half done", name, as_text(array), as_text(before))
-        difference = refusals(errors[0], errors[-1])
+        difference = compare_errors(errors[0], errors[-1])
         self.over = difference is None and self._compare(set()) is not None
         return difference
 
     def _forget(self) -> Difference | None:
         """Continue without the result of the last step; return a difference if others changed."""
-        self.refused.add(len(self.steps) - 1)
+        self.raised.add(len(self.steps) - 1)
         for side in self.sides:
             side.forget(f"v{len(self.steps) - 1}")
         return self._compare(set())
@@ -233,13 +231,13 @@ class Run:
         try:
             other = self.theirs.all_values()
         except RuntimeError as error:  # a view that torch no longer allows to be used
-            return refusals(None, error)
+            return compare_errors(None, error)
         if mine.keys() != other.keys():
             name = min(mine.keys() ^ other.keys())
             return Difference("gradient", name, str(name in mine), str(name in other))
         for name, value in mine.items():
-            watched = self.watched or name in new
-            difference = self._compare_value(self.theirs, name, value, other[name], watched)
+            flags = self.all_flags or name in new
+            difference = self._compare_value(self.theirs, name, value, other[name], flags)
             if difference is not None:
                 return difference
         if new or self.steps[-1].operation == "backward":
@@ -247,28 +245,28 @@ class Run:
         return None
 
     def _compare_value(
-        self, theirs: Side, name: str, mine: Any, other: Any, watched: bool
+        self, theirs: Side, name: str, mine: Any, other: Any, flags: bool
     ) -> Difference | None:
-        a, b = seen(self.ours.library, mine, watched), seen(theirs.library, other, watched)
-        difference = compare(name, a, b)
+        difference = compare(name, mine, other, flags)
         if difference is not None:
             return difference
-        if a.array.tobytes() != b.array.tobytes():
-            if not self._is_drawn(name):
-                good = within_rounding(a.array, b.array, name, self.steps, self.states)
+        a, b = self.ours.library.array(mine), theirs.library.array(other)
+        if a.tobytes() != b.tobytes():
+            if not self._is_random(name):
+                good = within_rounding(a, b, name, self.steps, self.states)
                 if not good.all():
-                    return elements_differ(name, a.array, b.array, ~good)
-                if has_signs(self.steps[-1]) and signs_differ(a.array, b.array):
-                    return Difference("zero", name, as_text(a.array), as_text(b.array))
-            b.array[...] = a.array
-        self._remember(name, a.array)
+                    return elements_differ(name, a, b, ~good)
+                if has_signs(self.steps[-1]) and signs_differ(a, b):
+                    return Difference("zero", name, as_text(a), as_text(b))
+            b[...] = a
+        self._remember(name, a)
         return None
 
-    def _is_drawn(self, name: str) -> bool:
+    def _is_random(self, name: str) -> bool:
         """Return whether each library has drawn its own random numbers for a value."""
         step = self.steps[-1]
         differentiated = name.endswith(".grad") or step.operation == "autograd.grad"
-        return is_random(step) or (self.drawn and differentiated)
+        return is_random(step) or (self.random and differentiated)
 
     def _remember(self, name: str, array: Array) -> None:
         known = self.elements.get(name)
@@ -278,38 +276,25 @@ class Run:
     def _compare_memory(
         self, theirs: Side, mine: Any, other: Any, new: set[str]
     ) -> Difference | None:
-        groups = sharing(self.ours.library, mine), sharing(theirs.library, other)
-        if groups[0] != groups[1]:
-            return Difference("memory", *first_difference(*groups))
-        same = identities(self.ours.values), identities(theirs.values)
-        if same[0] != same[1]:
-            return Difference("identity", *first_difference(*same))
+        shared = groups(mine, self.ours.library.memory)
+        theirs_shared = groups(other, theirs.library.memory)
+        if shared != theirs_shared:
+            return Difference("memory", *first_difference(shared, theirs_shared))
+        same, theirs_same = groups(self.ours.values, id), groups(theirs.values, id)
+        if same != theirs_same:
+            return Difference("identity", *first_difference(same, theirs_same))
         for name in new:
-            if list(groups[0].values()).count(groups[0].get(name, "")) == 1:
+            if list(shared.values()).count(shared.get(name, "")) == 1:
                 lay_out(other[name], mine[name].stride())
         return None
 
-    def _compare_with_numpy(self, step: Step, name: str) -> Difference | None:
-        wanted = expected(step, self.before) if self.theirs is None else None
-        found = self.elements.get(name)
-        if wanted is None or found is None:
-            return None
-        values, allowed = wanted
-        if found.shape != values.shape:
-            return Difference("shape", name, str(found.shape), f"NumPy: {values.shape}")
-        if found.dtype != np.float64 or (abs(found - values) <= allowed).all():
-            return None
-        return Difference("values", name, as_text(found), f"NumPy: {as_text(values)}")
 
-
-def run(
-    steps: Sequence[Step], watched: bool = True, with_torch: bool = True
-) -> tuple[Run, Difference | None]:
+def run(steps: Sequence[Step], all_flags: bool = True, with_torch: bool = True) -> Run:
     """Run a program to its end, or to its first difference that is not known."""
-    return _run(Run(watched, with_torch), lambda _: iter(steps))
+    return _run(Run(all_flags, with_torch), lambda _: iter(steps))
 
 
-def made_up(seed: int, number: int, with_torch: bool = True) -> tuple[Run, Difference | None]:
+def run_random(seed: int, number: int, with_torch: bool = True) -> Run:
     """Generate a program, and run it to its end, or to a difference that is not known."""
     generator = Generator(seed, number)
 
@@ -320,11 +305,11 @@ def made_up(seed: int, number: int, with_torch: bool = True) -> tuple[Run, Diffe
     return _run(Run(generator.draw.chance(0.5), with_torch), steps)
 
 
-def _run(program: Run, steps: Callable[[Run], Iterator[Step]]) -> tuple[Run, Difference | None]:
+def _run(program: Run, steps: Callable[[Run], Iterator[Step]]) -> Run:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for step in steps(program):
-            difference = program.follow(step)
-            if difference is not None or program.over:
-                return program, difference
-    return program, None
+            program.step(step)
+            if program.difference is not None or program.over:
+                break
+    return program

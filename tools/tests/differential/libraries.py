@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,8 @@ Names = dict[str, Any]
 class Ours:
     """This project."""
 
-    name = "here"
+    module: Any = mt_nn.torch_names
     tensor: type = mt.Tensor
-
-    def names(self) -> Names:
-        """Return the initial namespace of a program."""
-        return {"torch": mt_nn.torch_names, "inf": float("inf"), "nan": float("nan")}
 
     def array(self, x: Any) -> Array:
         """Return the elements, possibly as a view."""
@@ -35,26 +32,16 @@ class Ours:
             owner = owner.base
         return id(owner) if x.numel() else None
 
-    def seed(self, seed: int) -> None:
-        """Seed the random generator."""
-        mt.manual_seed(seed)
-
 
 class Torch:
-    """torch, the oracle."""
-
-    name = "torch"
+    """The oracle."""
 
     def __init__(self) -> None:
         import torch
 
-        self.torch: Any = torch
-        self.tensor: type = torch.Tensor
         torch.set_num_threads(1)
-
-    def names(self) -> Names:
-        """Return the initial namespace of a program."""
-        return {"torch": self.torch, "inf": float("inf"), "nan": float("nan")}
+        self.module: Any = torch
+        self.tensor: type = torch.Tensor
 
     def array(self, x: Any) -> Array:
         """Return the elements, as a view."""
@@ -68,17 +55,13 @@ class Torch:
             return None
         return int(x.untyped_storage().data_ptr())
 
-    def seed(self, seed: int) -> None:
-        """Seed the random generator."""
-        self.torch.manual_seed(seed)
-
 
 Library = Ours | Torch
 
 
-def dtype_name(x: Any) -> str:
-    """Return the name of a tensor's dtype, without the library."""
-    return str(x.dtype).rpartition(".")[2]
+def namespace(library: Library) -> Names:
+    """Return the initial namespace of a program."""
+    return {"torch": library.module, "inf": math.inf, "nan": math.nan}
 
 
 def tensors_of(name: str, value: Any, library: Library) -> dict[str, Any]:

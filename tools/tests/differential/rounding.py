@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mt.fuzz.libraries import Torch
-from mt.fuzz.programs import Step
+from differential.libraries import Torch, namespace
+from differential.programs import Step
 from mt_tensor.core.dtypes import Array
 
 CLOSE = 8
@@ -157,8 +157,8 @@ def replayed(
     """
     library = Torch()
     rng = np.random.default_rng(seed)
-    names = library.names()
-    torch = library.torch
+    names = namespace(library)
+    torch = library.module
     torch.set_default_dtype(getattr(torch, dtype))
     try:
         for number, step in enumerate(steps[:-1]):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from mt.fuzz.programs import Source
+from differential.programs import Source
 from mt_tensor.core.dtypes import Array
 
+Option = TypeVar("Option")
+
 FLOATS = ("float32", "float64", "float16")
-WHOLE = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
-DTYPES = (*FLOATS, *WHOLE, "bool")
+INT_DTYPES = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
+DTYPES = (*FLOATS, *INT_DTYPES, "bool")
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, 1e-40, 65504.0, 0.5)
 """Floating-point numbers at which formulas often fail."""
@@ -33,7 +35,7 @@ class Draw(Random):
         """Return True with a probability."""
         return self.random() < probability
 
-    def one_of(self, options: Sequence[Any]) -> Any:
+    def one_of(self, options: Sequence[Option]) -> Option:
         """Return a random element of a sequence."""
         return options[int(self.random() * len(options))]
 
@@ -47,7 +49,7 @@ def elements(draw: Draw, shape: tuple[int, ...], dtype: str, like: Array) -> Arr
         return rng.integers(0, 2, size).astype(bool).reshape(shape)
     if (like.size and kind < 0.4) or (like.dtype.kind != "f" and like.size and kind < 0.85):
         values = rng.choice(like.reshape(-1), size)
-    elif dtype in WHOLE:
+    elif dtype in INT_DTYPES:
         info = np.iinfo(dtype)
         values = (
             rng.integers(-3, 4, size)
@@ -65,7 +67,7 @@ def elements(draw: Draw, shape: tuple[int, ...], dtype: str, like: Array) -> Arr
             rng.random(size) < 0.2, rng.choice(SPECIAL, size), rng.standard_normal(size)
         )
     with np.errstate(all="ignore"):
-        if dtype in WHOLE and values.dtype.kind == "f":
+        if dtype in INT_DTYPES and values.dtype.kind == "f":
             values = np.nan_to_num(values, posinf=7, neginf=-7).clip(-100, 100)
         return np.asarray(values).astype(dtype).reshape(shape)
 
@@ -103,8 +105,8 @@ def changed(draw: Draw, value: Any, known: Sequence[Any]) -> Any:
     return draw.one_of(known) if known else value
 
 
-def _number(draw: Draw, whole: bool) -> float:
-    if whole:
+def _number(draw: Draw, integer: bool) -> float:
+    if integer:
         return int(draw.one_of(FAR if draw.chance(0.03) else INTEGERS))
     return float(draw.one_of(NUMBERS))
 

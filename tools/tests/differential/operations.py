@@ -19,22 +19,25 @@ import numpy as np
 
 import mt_nn
 import mt_tensor as mt
-from mt.fuzz.calls import array_of, more_samples
-from mt.fuzz.programs import (
+from differential.calls import more_samples, spaced
+from differential.programs import (
     IN_PLACE_OPERATORS,
     OPERATORS,
+    Elements,
     Ref,
     Source,
     Step,
+    mapped,
     operation_of,
     parts_of,
 )
-from mt.fuzz.recording import Operand, Sample, recorded
+from differential.recording import Sample, recorded
 from mt.tables import read_table
-from mt_nn.conformance.calls import CALLS, Call
+from mt_nn import torch_names
+from mt_nn.conformance.calls import CALLS
 from mt_operators import OPERATORS as TABLE
 from mt_operators.testing import SPECS, WHOLE_SPECS
-from mt_tensor.testing import BAD_CALLS, TENSOR_SPECS, TensorOpSpec, arguments
+from mt_tensor.testing import BAD_CALLS, TENSOR_SPECS, arguments
 
 _IN_FUNCTIONAL = """
     elu gelu glu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish one_hot pad relu6 silu
@@ -43,15 +46,15 @@ _IN_FUNCTIONAL = """
 IN_FUNCTIONAL = frozenset(_IN_FUNCTIONAL.split())
 """Functions of mt-tensor that torch has only in `torch.nn.functional`."""
 
-NOT_A_METHOD = IN_FUNCTIONAL | {"celu", "selu", "threshold"}
-"""Methods that torch does not have; the functions are used instead."""
+NOT_A_METHOD = frozenset({"celu", "selu", "threshold"})
+"""Other methods that torch does not have; the functions are used instead."""
 
 LEFT_OUT: dict[str, str] = {
     name: entry["reason"]
     for entry in read_table(Path(__file__).with_name("left_out.toml"))["left_out"]
     for name in entry["names"].split()
 }
-"""Public names that are not fuzzed, with the reason."""
+"""Public names that programs do not use, with the reason."""
 
 _RANDOM = """
     bernoulli bernoulli_ empty empty_like exponential_ multinomial new_empty normal normal_ rand
@@ -64,7 +67,7 @@ _RANDOM = """
 RANDOM = frozenset(_RANDOM.split())
 """Operations that draw random numbers, or leave elements uninitialized."""
 
-SURE = {"training": (False,), "p": (0, 1, 0.0, 1.0), "dropout_p": (0, 0.0)}
+DETERMINISTIC = {"training": (False,), "p": (0, 1, 0.0, 1.0), "dropout_p": (0, 0.0)}
 """Settings that make these operations deterministic."""
 
 
@@ -73,10 +76,10 @@ def is_random(step: Step) -> bool:
     if step.operation not in RANDOM:
         return False
     sample = Sample(step.form, step.args, dict(step.settings))
-    named = {name: p.default for name, p in parameters_of(step.form).items()} | _named(sample)
+    named = {name: p.default for name, p in parameters_of(step.form).items()} | _by_name(sample)
     return not any(
-        name in named and type(named[name]) in {bool, int, float} and named[name] in sure
-        for name, sure in SURE.items()
+        name in named and type(named[name]) in {bool, int, float} and named[name] in values
+        for name, values in DETERMINISTIC.items()
     )
 
 
@@ -117,22 +120,15 @@ class Operation:
 
 def function_of(form: str) -> Callable[..., Any] | None:
     """Return the function that a form calls here; None if torch has no such function."""
-    name = form.removesuffix("()")
-    if not form.endswith("()") or operation_of(form) in LEFT_OUT:
+    if not form.endswith("()") or operation_of(form) in LEFT_OUT.keys() | IN_FUNCTIONAL:
         return None
-    if name.startswith("torch."):
-        path = name.removeprefix("torch.")
-        if path in IN_FUNCTIONAL:
-            return None
-        owner: Any = mt
-        if path.startswith("nn.functional."):
-            owner, path = mt_nn.functional, path.removeprefix("nn.functional.")
-        for part in path.split("."):
-            owner = getattr(owner, part, None)
-        return owner if callable(owner) else None
-    bare = name.removeprefix(".")
-    method = None if bare in NOT_A_METHOD else getattr(mt.Tensor, bare, None)
-    return method if callable(method) else None
+    first, *path = form.removesuffix("()").split(".")
+    if not first and path[0] in NOT_A_METHOD:
+        return None
+    found: Any = torch_names if first else mt.Tensor
+    for part in path:
+        found = getattr(found, part, None)
+    return found if callable(found) and not isinstance(found, type) else None
 
 
 @functools.cache
@@ -152,21 +148,15 @@ def _of_operators() -> Iterator[Sample]:
     """Yield a call of each operator of the table on numbers in its range."""
     for operator, spec in SPECS.items():
         name = {"inv": "reciprocal"}.get(operator, operator)
-        for shapes in (((2, 3),) * len(spec.ranges), (((2, 3), (3,), ())[: len(spec.ranges)])):
+        for shapes in ([(2, 3)] * 3, [(2, 3), (3,), ()]):
             operands = [
-                Operand(array_of(shape, *interval), i)
-                for i, (shape, interval) in enumerate(zip(shapes, spec.ranges, strict=True))
+                Elements(spaced(shape, *interval))
+                for shape, interval in zip(shapes, spec.ranges, strict=False)
             ]
-            yield Sample(
-                f"torch.{name}()", tuple(operands), oracle=functools.partial(spec.oracle, np)
-            )
-    for name, oracle in WHOLE_SPECS.items():
-        arrays = [np.arange(1, 7).reshape(2, 3), np.array([2, 3, 1])][: TABLE[name].arity]
-        yield Sample(
-            f"torch.{name}()",
-            tuple(Operand(array, i) for i, array in enumerate(arrays)),
-            oracle=functools.partial(oracle, np),
-        )
+            yield Sample(f"torch.{name}()", tuple(operands))
+    for name in WHOLE_SPECS:
+        operands = [Elements(np.arange(1, 7).reshape(2, 3)), Elements(np.array([2, 3, 1]))]
+        yield Sample(f"torch.{name}()", tuple(operands[: TABLE[name].arity]))
 
 
 def _of_rows() -> Iterator[Sample]:
@@ -174,42 +164,18 @@ def _of_rows() -> Iterator[Sample]:
     for row in TENSOR_SPECS:
         call = row.torch if callable(row.torch) else row.call
         for shapes in row.samples:
-            samples = recorded(call, arguments(row, shapes, "float64"))
-            yield from _with_oracle(samples, row, len(shapes))
+            yield from recorded(call, arguments(row, shapes, "float64"))
     for bad in BAD_CALLS:
         yield from recorded(bad.call, [np.arange(1, 7, dtype="float32").reshape(2, 3)])
-
-
-def _with_oracle(samples: list[Sample], row: TensorOpSpec, count: int) -> list[Sample]:
-    """Return the calls of a row; if there is only one, it gets the row's oracle."""
-    if len(samples) == 1:
-        operands = parts_of((samples[0].args, samples[0].settings), Operand)
-        if sorted(str(operand.argument) for operand in operands) == list(map(str, range(count))):
-            samples[0].oracle = row.oracle
-    return samples
 
 
 def _of_networks() -> Iterator[Sample]:
     """Yield the calls of functions of networks."""
     for call in CALLS:
         if call.is_function and not any(map(callable, call.settings.values())):
-            yield _of_call(call)
-
-
-def _of_call(call: Call) -> Sample:
-    settings = {**call.settings, **call.options, **call.constants}
-    args, settings = _operands((call.inputs, settings))
-    return Sample(f"torch.nn.{call.name}()", args, settings)
-
-
-def _operands(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return Operand(value)
-    if isinstance(value, tuple | list):
-        return type(value)(map(_operands, value))
-    if isinstance(value, dict):
-        return {key: _operands(part) for key, part in value.items()}
-    return value
+            settings = {**call.settings, **call.options, **call.constants}
+            args, settings = mapped((call.inputs, settings), np.ndarray, Elements)
+            yield Sample(f"torch.nn.{call.name}()", args, settings)
 
 
 # --- The catalogue --------------------------------------------------------------------------------
@@ -271,8 +237,8 @@ def settings_pool() -> dict[str, list[Any]]:
     pool: dict[str, dict[str, Any]] = defaultdict(dict)
     for operation in catalogue().values():
         for sample in operation.samples:
-            for name, value in _named(sample).items():
-                if not list(parts_of(value, Operand)) and not isinstance(value, Ref):
+            for name, value in _by_name(sample).items():
+                if not list(parts_of(value, Elements)) and not isinstance(value, Ref):
                     pool[name].setdefault(repr(value), value)
         for form in operation.forms:
             for name, parameter in parameters_of(form).items():
@@ -287,7 +253,7 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str | tuple | Source)
 
 
-def _named(sample: Sample) -> dict[str, Any]:
+def _by_name(sample: Sample) -> dict[str, Any]:
     """Return the arguments of a sample by parameter name."""
     function = function_of(sample.form)
     if function is None:

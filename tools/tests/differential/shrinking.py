@@ -7,37 +7,50 @@ and the search restarts, until no simpler one shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mt.fuzz.programs import Elements, Ref, Step, leaf, mapped, without
+from differential.programs import Elements, Ref, Step, leaf, mapped, without
+from differential.running import Run
 from mt_tensor.core.dtypes import Array
 
 Program = list[Step]
-Shows = Callable[[Program], bool]
 
 
-def shrunk(steps: Sequence[Step], shows: Shows, elements: dict[str, Array]) -> Program:
+def smallest(program: Run, run: Callable[[Program, bool], Run]) -> Run:
     """Return the simplest program found that shows the same difference.
 
     Args:
-        steps: the program, whose last step shows it.
-        shows: a function that returns whether a program shows it.
-        elements: the elements of all values, by name.
+        program: a program after its run; its last step shows a difference.
+        run: the function that has run it: of `running` or of `compiled`.
     """
-    program = list(steps)
-    for number in reversed(range(len(program) - 1)):
-        frozen = _frozen(program, number, elements)
-        if frozen is not None and shows(frozen):
-            program = frozen
-    simpler: Program | None = program
+    operation, kind = program.steps[-1].operation, _kind(program)
+
+    def shown(steps: Program | None) -> Run | None:
+        """Run a program, and return it if it shows the difference."""
+        if steps is None or steps[-1].operation != operation:
+            return None
+        try:
+            other = run(steps, program.all_flags)
+        except SyntaxError:
+            return None
+        return other if len(other.steps) == len(steps) and _kind(other) == kind else None
+
+    program = shown(program.steps) or program  # with elements by the numbers of these steps
+    for number in reversed(range(len(program.steps) - 1)):
+        program = shown(_frozen(program.steps, number, program.elements)) or program
+    simpler: Run | None = program
     while simpler is not None:
         program = simpler
-        simpler = next((candidate for candidate in _simpler(program) if shows(candidate)), None)
+        simpler = next(filter(None, map(shown, _simpler(program.steps))), None)
     return program
+
+
+def _kind(program: Run) -> str | None:
+    return None if program.difference is None else program.difference.kind
 
 
 def _frozen(steps: Program, number: int, elements: dict[str, Array]) -> Program | None:
@@ -48,17 +61,14 @@ def _frozen(steps: Program, number: int, elements: dict[str, Array]) -> Program 
     return [*steps[:number], leaf(array), *steps[number + 1 :]]
 
 
-def _simpler(steps: Program) -> Iterator[Program]:
+def _simpler(steps: Program) -> Iterator[Program | None]:
+    """Yield simpler programs; None where there is none."""
     for size in (4, 2, 1):
         for start in reversed(range(len(steps) - size)):
-            shorter = without(steps, set(range(start, start + size)))
-            if shorter is not None:
-                yield shorter
+            yield without(steps, set(range(start, start + size)))
     for number, step in enumerate(steps[:-1]):
         if step.args and isinstance(step.args[0], Ref):
-            bypassed = _bypassed(steps, number, step.args[0])
-            if bypassed is not None:
-                yield bypassed
+            yield _bypassed(steps, number, step.args[0])
     for number, step in enumerate(steps):
         for other in _simpler_steps(step):
             yield [*steps[:number], other, *steps[number + 1 :]]

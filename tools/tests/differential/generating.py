@@ -13,17 +13,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt.fuzz.drawing import DTYPES, FLOATS, SIZES, WHOLE, Draw, another_shape, changed, elements
-from mt.fuzz.operations import (
+from differential.drawing import (
+    DTYPES,
+    FLOATS,
+    INT_DTYPES,
+    SIZES,
+    Draw,
+    another_shape,
+    changed,
+    elements,
+)
+from differential.operations import (
     OPERATOR_FORMS,
     Operation,
     catalogue,
     parameters_of,
     settings_pool,
 )
-from mt.fuzz.oracles import Oracle
-from mt.fuzz.programs import Ref, Source, Step, leaf, mapped, parts_of
-from mt.fuzz.recording import Operand, Sample
+from differential.programs import Elements, Ref, Source, Step, leaf, mapped, parts_of
+from differential.recording import Sample
 from mt_tensor.core.dtypes import Array
 
 LARGEST = 400
@@ -79,10 +87,9 @@ class Generator:
         given = args, settings
         args, settings = self._settings(sample.form, args, settings)
         varied = (args, settings) != given
-        oracle = None if varied else _oracle_of(sample)
         form = self._form(operation, sample, args, settings)
         unrecorded = draw.chance(0.25 if operation.name.endswith(("_", "setitem")) else 0.04)
-        return [*self.steps, Step(form, args, settings, unrecorded, oracle, varied)]
+        return [*self.steps, Step(form, args, settings, unrecorded, varied)]
 
     def _form(self, operation: Operation, sample: Sample, args: Any, settings: Any) -> str:
         """Return a form of the call: function, method or operator."""
@@ -93,14 +100,14 @@ class Generator:
         operator = OPERATOR_FORMS.get(operation.name)
         if operator and not settings and len(args) == 1 + (operator[-1] != "x"):
             return operator
-        return str(self.draw.one_of(operation.forms or (sample.form,)))
+        return self.draw.one_of(operation.forms or (sample.form,))
 
     # --- Operands -------------------------------------------------------------------------------
 
     def _operands(self, sample: Sample, values: list[Value]) -> tuple[Any, Any]:
         """Return the arguments of a sample with values in place of operands."""
         draw = self.draw
-        operands = list(parts_of((sample.args, sample.settings), Operand))
+        operands = list(parts_of((sample.args, sample.settings), Elements))
         sizes: dict[int, int] = {}
         chosen: dict[int, Ref] = {}
         if operands and values and draw.chance(0.7):
@@ -113,17 +120,17 @@ class Generator:
         elif draw.chance(0.4):
             known = {size for operand in operands for size in operand.array.shape}
             sizes = {size: draw.one_of(SIZES) for size in sorted(known) if draw.chance(0.5)}
-        alike = draw.one_of(FLOATS) if draw.chance(0.85) else draw.one_of(DTYPES)
+        dtype = draw.one_of(FLOATS) if draw.chance(0.85) else draw.one_of(DTYPES)
         for place, operand in enumerate(operands):
             if place not in chosen:
-                chosen[place] = self._fitting(operand.array, sizes, alike, values)
+                chosen[place] = self._fitting(operand.array, sizes, dtype, values)
         refs = iter([chosen[place] for place in range(len(operands))])
-        return mapped((sample.args, dict(sample.settings)), Operand, lambda _: next(refs))  # type: ignore[no-any-return]
+        return mapped((sample.args, dict(sample.settings)), Elements, lambda _: next(refs))  # type: ignore[no-any-return]
 
     def _earlier(self, array: Array, values: list[Value]) -> Value | None:
         """Return an earlier value, usually with as many dimensions and the same dtype category."""
         if self.draw.chance(0.1):
-            return self.draw.one_of(values)  # type: ignore[no-any-return]
+            return self.draw.one_of(values)
         fitting = [
             value
             for value in values
@@ -131,7 +138,7 @@ class Generator:
         ]
         return self.draw.one_of(fitting) if fitting else None
 
-    def _fitting(self, array: Array, sizes: dict[int, int], alike: str, values: list[Value]) -> Ref:
+    def _fitting(self, array: Array, sizes: dict[int, int], dtype: str, values: list[Value]) -> Ref:
         """Return a value for an operand, an earlier or a new one."""
         draw = self.draw
         shape = tuple([sizes.get(int(size), int(size)) for size in array.shape])
@@ -144,17 +151,17 @@ class Generator:
                 if value.shape == shape and kind_of(value.dtype) == array.dtype.kind
             ]
             if same:
-                return draw.one_of(same).ref  # type: ignore[no-any-return]
-        return self._new(array, shape, self._dtype(array, alike))
+                return draw.one_of(same).ref
+        return self._new(array, shape, self._dtype(array, dtype))
 
-    def _dtype(self, array: Array, alike: str) -> str:
+    def _dtype(self, array: Array, dtype: str) -> str:
         draw, kind = self.draw, array.dtype.kind
         if draw.chance(0.06):
-            return str(draw.one_of(DTYPES))
+            return draw.one_of(DTYPES)
         if kind == "f":
-            return alike if draw.chance(0.9) else str(draw.one_of(FLOATS))
+            return dtype if draw.chance(0.9) else draw.one_of(FLOATS)
         if kind == "i":
-            return "int64" if draw.chance(0.85) else str(draw.one_of(WHOLE))
+            return "int64" if draw.chance(0.85) else draw.one_of(INT_DTYPES)
         return array.dtype.name
 
     def _new(self, like: Array, shape: tuple[int, ...], dtype: str) -> Ref:
@@ -215,23 +222,13 @@ class Generator:
         result = recorded[-1] if draw.chance(0.6) else draw.one_of(recorded)
         weights = self._add(leaf(elements(draw, result.shape, result.dtype, np.ones(2))))
         inputs = [draw.one_of(recorded).ref for _ in range(draw.randrange(1, 3))]
-        refs = iter([result.ref, weights])
-        if "inputs" not in sample.settings:
-            refs = iter([result.ref, inputs, weights]) if len(sample.args) == 3 else refs
-        args = tuple(next(refs) for _ in sample.args)
+        args: tuple[Any, ...] = (result.ref, weights)
+        if len(sample.args) == 3:
+            args = (result.ref, inputs, weights)
         settings = {
             name: inputs if name == "inputs" else value for name, value in sample.settings.items()
         }
         return args, settings
-
-
-def _oracle_of(sample: Sample) -> Oracle | None:
-    """Return the oracle of a step with the settings of a sample."""
-    if sample.oracle is None:
-        return None
-    operands = list(parts_of((sample.args, sample.settings), Operand))
-    order = sorted(range(len(operands)), key=lambda i: operands[i].argument)
-    return Oracle(sample.oracle, tuple(order), tuple(operand.array.shape for operand in operands))
 
 
 def kind_of(dtype: str) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt.fuzz.libraries import Library, dtype_name
 from mt_tensor.core.dtypes import Array
 
 
@@ -18,9 +16,9 @@ class Difference(NamedTuple):
 
     Attributes:
         kind: what differs; one of `KINDS`.
+        value: the name of the value that differs.
         ours: our result, as text.
         theirs: the result of the other library.
-        theirs: the other's.
         off: the maximum difference of finite elements.
     """
 
@@ -52,61 +50,40 @@ KINDS = {
 """The kinds of differences."""
 
 
-@dataclass
-class Seen:
-    """The observable properties of a value.
+def compare(name: str, ours: Any, theirs: Any, flags: bool) -> Difference | None:
+    """Return how two tensors differ except for their elements; None if they do not.
 
-    Attributes:
-        dtype: its dtype.
-        array: its elements.
-        flags: whether it requires grad, is a leaf and has a gradient; None if not compared.
+    Args:
+        name: their name.
+        ours: our tensor.
+        theirs: the other one.
+        flags: whether to compare `requires_grad`, `is_leaf` and the presence of a gradient, too.
     """
-
-    dtype: str
-    array: Array
-    flags: tuple[bool, bool, bool] | None = None
-
-
-def seen(library: Library, tensor: Any, with_flags: bool) -> Seen:
-    """Return the observable properties of a tensor."""
-    flags = None
-    if with_flags:
-        is_leaf = bool(tensor.is_leaf)
-        flags = (bool(tensor.requires_grad), is_leaf, is_leaf and tensor.grad is not None)
-    return Seen(dtype_name(tensor), library.array(tensor), flags)
-
-
-def compare(name: str, ours: Seen, theirs: Seen) -> Difference | None:
-    """Return how two values differ except for their elements; None if they do not."""
-    if ours.dtype != theirs.dtype:
-        return Difference("dtype", name, ours.dtype, theirs.dtype)
-    if ours.array.shape != theirs.array.shape:
-        return Difference("shape", name, str(ours.array.shape), str(theirs.array.shape))
-    if ours.flags is not None and theirs.flags is not None and ours.flags != theirs.flags:
-        kinds = ("requires_grad", "is_leaf", "gradient")
-        where = next(i for i in range(3) if ours.flags[i] != theirs.flags[i])
-        return Difference(kinds[where], name, str(ours.flags[where]), str(theirs.flags[where]))
+    mine, other = _observed(ours, flags), _observed(theirs, flags)
+    for kind, value in mine.items():
+        if value != other[kind]:
+            return Difference(kind, name, str(value), str(other[kind]))
     return None
 
 
-def sharing(library: Library, values: Mapping[str, Any]) -> dict[str, str]:
-    """Return for each value the first one that shares its memory."""
+def _observed(x: Any, flags: bool) -> dict[str, Any]:
+    """Return the properties of a tensor, by the kind of a difference."""
+    properties: dict[str, Any] = {"dtype": str(x.dtype).rpartition(".")[2], "shape": tuple(x.shape)}
+    if flags:
+        properties["requires_grad"] = x.requires_grad
+        properties["is_leaf"] = x.is_leaf
+        properties["gradient"] = x.is_leaf and x.grad is not None
+    return properties
+
+
+def groups(values: Mapping[str, Any], key: Callable[[Any], int | None]) -> dict[str, str]:
+    """Return for each value the first one with the same key, such as its memory or `id`."""
     first: dict[int, str] = {}
-    groups = {}
-    for name, tensor in values.items():
-        place = library.memory(tensor)
-        if place is not None:
-            groups[name] = first.setdefault(place, name)
-    return groups
+    keys = {name: key(value) for name, value in values.items()}
+    return {name: first.setdefault(k, name) for name, k in keys.items() if k is not None}
 
 
-def identities(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return for each value the first one that is the same object."""
-    first: dict[int, str] = {}
-    return {name: first.setdefault(id(value), name) for name, value in values.items()}
-
-
-def refusals(ours: BaseException | None, theirs: BaseException | None) -> Difference | None:
+def compare_errors(ours: BaseException | None, theirs: BaseException | None) -> Difference | None:
     """Compare the errors of two libraries; None if they agree.
 
     The class of the error is not compared, because it depends on which of several mistakes is
@@ -163,10 +140,10 @@ def first_difference(ours: dict[str, str], theirs: dict[str, str]) -> tuple[str,
     return name, f"that of {ours[name]}", f"that of {theirs.get(name)}"
 
 
-def same_answers(ours: Any, theirs: Any) -> bool:
+def same_results(ours: Any, theirs: Any) -> bool:
     """Return whether results other than tensors are equal, numbers up to rounding."""
     if isinstance(ours, list) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(map(same_answers, ours, theirs))
+        return len(ours) == len(theirs) and all(map(same_results, ours, theirs))
     if isinstance(ours, float) and isinstance(theirs, float):
         return bool(np.isclose(ours, theirs, 1e-5, 0.0, equal_nan=True))
     return type(ours) is type(theirs) and bool(ours == theirs)

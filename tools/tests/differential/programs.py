@@ -57,7 +57,6 @@ class Step:
             are `Ref`, also in tuples and lists.
         settings: keyword arguments.
         unrecorded: whether it runs under `no_grad()`.
-        oracle: the reference implementation; see `Oracle`.
         varied: whether its settings differ from those of a sample, and may be invalid.
     """
 
@@ -65,7 +64,6 @@ class Step:
     args: tuple[Any, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     unrecorded: bool = False
-    oracle: Any = field(default=None, compare=False, repr=False)
     varied: bool = field(default=False, compare=False, repr=False)
 
     def text(self, number: int) -> str:
@@ -152,12 +150,14 @@ def parts_of(value: Any, kind: type) -> Iterator[Any]:
         yield from parts_of(list(value.values()), kind)
 
 
-def mapped(value: Any, kind: type, function: Callable[[Any], Any]) -> Any:
-    """Apply a function to all instances of a class in a value."""
+def mapped(value: Any, kind: type | tuple[type, ...], function: Callable[[Any], Any]) -> Any:
+    """Apply a function to all instances of classes in a value."""
     if isinstance(value, kind):
         return function(value)
     if isinstance(value, Ref | Source | Elements):
         return value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(mapped(part, kind, function) for part in value))
     if isinstance(value, tuple | list):
         return type(value)(mapped(part, kind, function) for part in value)
     if isinstance(value, Mapping):
@@ -185,13 +185,10 @@ def subscript(index: Any) -> str:
     if isinstance(index, tuple) and index:
         return ", ".join(map(subscript, index)) + "," * (len(index) == 1)
     if isinstance(index, slice):
-        start, stop, step = ("" if i is None else written(i) for i in _slice(index))
+        parts = index.start, index.stop, index.step
+        start, stop, step = ("" if part is None else written(part) for part in parts)
         return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
     return "..." if index is Ellipsis else written(index)
-
-
-def _slice(index: slice) -> tuple[Any, Any, Any]:
-    return index.start, index.stop, index.step
 
 
 def _elements(array: Array) -> str:

@@ -1,1 +1,0 @@
-"""Differential fuzzing: random programs run here and on torch, compared after every step."""

@@ -1,0 +1,1 @@
+"""Random programs, run here and with torch, and compared after every step."""
