@@ -194,4 +194,6 @@ def _set(library: Torch, names: Any, state: State, moved: float, rng: Any, by_no
         if moved and array.dtype.kind == "f":
             size = np.max(abs(array), initial=0.0) if by_norm else array
             by = moved * rng.uniform(-1, 1, array.shape) * size
+        if moved and name in names and 0 in names[name].stride():
+            names[name] = names[name].clone()  # elements in the same memory differ, too
         library.array(value_of(names, name))[...] = array + by if moved else array

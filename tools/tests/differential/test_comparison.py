@@ -147,3 +147,13 @@ def test_a_gradient_of_rounded_saved_values_is_as_coarse() -> None:
         states = [{"v0": narrow}, {"v1": wide}, {"v2": wide.astype(np.float32)}, {}]
         found = within_rounding(np.ones(2) + 3e-8, np.ones(2), "v4[0]", steps, states)
         assert found.all() == known
+
+
+@needs_torch
+def test_elements_in_the_same_memory_are_rounded_separately() -> None:
+    x = np.array(-1e30)
+    steps = [leaf(x), Step(".expand()", (Ref(0), 3)), Step(".std()", (Ref(1),))]
+    states = [{"v0": x}, {"v1": np.full(3, -1e30)}]
+    zero = np.array(0.0)
+    assert within_rounding(np.array(1.7e14), zero, "v2", steps, states).all()
+    assert not within_rounding(np.array(1e20), zero, "v2", steps, states).any()
