@@ -1,4 +1,4 @@
-"""How gradients are added to `grad`: in its memory or as a new tensor, as torch does."""
+"""Accumulation of gradients in `grad`: in place or as a new tensor, as in torch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 import mt_tensor as mt
 
-pytestmark = [  # what torch adds to its answers
+pytestmark = [  # torch's
     pytest.mark.filterwarnings("ignore:.*do not obey the gradient layout:UserWarning"),
     pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning"),
 ]
@@ -15,11 +15,11 @@ pytestmark = [  # what torch adds to its answers
 
 @pytest.fixture(params=["mt", "torch"])
 def m(request: pytest.FixtureRequest) -> Any:
-    """Both libraries: what is tested here holds for torch as well."""
+    """Return mt_tensor or torch: the tests hold for both."""
     return mt if request.param == "mt" else pytest.importorskip("torch")
 
 
-def test_a_gradient_is_added_in_the_memory_of_grad(m: Any) -> None:
+def test_backward_adds_gradient_to_grad_in_place(m: Any) -> None:
     flat = m.zeros(6)
     weight, bias = (m.ones(*shape, requires_grad=True) for shape in ((2, 2), (2,)))
     weight.grad, bias.grad = flat[:4].view(2, 2), flat[4:]
@@ -36,17 +36,17 @@ LAYOUTS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_grad_may_lie_in_any_layout(m: Any, layout: Callable[[Any], Any]) -> None:
-    whole = m.zeros(3, 4)
-    grad = layout(whole)
+def test_backward_adds_in_place_to_strided_grad(m: Any, layout: Callable[[Any], Any]) -> None:
+    base = m.zeros(3, 4)
+    grad = layout(base)
     x = m.ones(*grad.shape, requires_grad=True)
     x.grad = grad
     (x * 3.0).sum().backward()
     assert x.grad is grad
-    assert whole.sum().item() == 3.0 * grad.numel()
+    assert base.sum().item() == 3.0 * grad.numel()
 
 
-def test_grad_is_the_same_tensor_until_gradients_are_recorded(m: Any) -> None:
+def test_grad_is_replaced_only_with_create_graph(m: Any) -> None:
     x = m.tensor([2.0], requires_grad=True)
 
     def backward(create_graph: bool) -> Any:
@@ -56,15 +56,15 @@ def test_grad_is_the_same_tensor_until_gradients_are_recorded(m: Any) -> None:
     first = backward(False)
     assert backward(False) is first
     assert first.tolist() == [24.0]
-    second = backward(True)  # added as a new tensor, for the sum can be differentiated
+    second = backward(True)  # a new tensor, since the sum has a graph
     assert second is not first
     assert second.requires_grad
     assert (first.tolist(), second.tolist()) == ([24.0], [36.0])
-    assert backward(False) is second  # in its memory again
+    assert backward(False) is second  # in place again
     assert second.tolist() == [48.0]
 
 
-def test_recorded_gradients_share_no_memory(m: Any) -> None:
+def test_gradients_with_create_graph_share_no_memory(m: Any) -> None:
     a, b, w = (m.tensor([value], requires_grad=True) for value in (1.0, 2.0, 3.0))
     ((a + b) * w).sum().backward(create_graph=True)
     assert a.grad.requires_grad
@@ -74,7 +74,7 @@ def test_recorded_gradients_share_no_memory(m: Any) -> None:
     assert w.grad.tolist() == [4.0]
 
 
-def test_a_weight_that_requires_grad_is_not_kept(m: Any) -> None:
+def test_backward_copies_gradient_argument_that_requires_grad(m: Any) -> None:
     x = m.ones(2, requires_grad=True)
     weight = m.tensor([3.0, 4.0], requires_grad=True)
     for times in (1.0, 2.0):
@@ -84,7 +84,7 @@ def test_a_weight_that_requires_grad_is_not_kept(m: Any) -> None:
     assert weight.tolist() == [3.0, 4.0]
 
 
-def test_gradients_that_are_retained_are_added_as_new_tensors(m: Any) -> None:
+def test_retain_grad_accumulates_out_of_place(m: Any) -> None:
     x = m.ones(2, requires_grad=True)
     y = x * 1.0
     y.retain_grad()
@@ -93,12 +93,12 @@ def test_gradients_that_are_retained_are_added_as_new_tensors(m: Any) -> None:
     first = y.grad
     z.backward(retain_graph=True)
     assert (first.tolist(), y.grad.tolist()) == ([1.0, 1.0], [2.0, 2.0])
-    x.grad = y.grad = kept = m.zeros(2)
+    x.grad = y.grad = old = m.zeros(2)
     z.backward(inputs=[y])
-    assert (kept.tolist(), y.grad.tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    assert (old.tolist(), y.grad.tolist()) == ([0.0, 0.0], [1.0, 1.0])
 
 
-def test_chosen_inputs_are_added_to_in_place(m: Any) -> None:
+def test_backward_with_inputs_adds_only_to_their_grad(m: Any) -> None:
     x, other = m.ones(2, requires_grad=True), m.ones(2, requires_grad=True)
     x.grad = grad = m.ones(2)
     (x * other).sum().backward(inputs=[x])
@@ -106,15 +106,15 @@ def test_chosen_inputs_are_added_to_in_place(m: Any) -> None:
     assert (grad.tolist(), other.grad) == ([2.0, 2.0], None)
 
 
-def test_a_gradient_that_shares_memory_with_grad() -> None:
-    """Torch refuses this."""
+def test_gradient_that_overlaps_grad_is_added_correctly() -> None:
+    """Torch raises an error here."""
     x = mt.zeros(2, 2, requires_grad=True)
     x.grad = mt.tensor([[1.0, 2.0], [3.0, 4.0]])
     x.backward(x.grad.t())
     assert x.grad.tolist() == [[2.0, 5.0], [5.0, 8.0]]
 
 
-def test_a_grad_that_repeats_elements_is_refused(m: Any) -> None:
+def test_backward_raises_for_expanded_grad(m: Any) -> None:
     x = m.ones(3, requires_grad=True)
     x.grad = m.zeros(1).expand(3)
     with pytest.raises(RuntimeError):

@@ -1,4 +1,4 @@
-"""What arguments may be: torch's names, NumPy's numbers, and wrong ones, which errors name."""
+"""Arguments of operations: torch's names, NumPy scalars, invalid values and their errors."""
 
 import inspect
 
@@ -11,9 +11,9 @@ from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError,
 X = mt.tensor([[1.5, -2.0, 3.0], [0.5, 2.0, -1.0]])
 N = mt.tensor([3, -1, 2])
 
-# --- Names --------------------------------------------------------------------------------------
+# --- Keyword arguments --------------------------------------------------------------------------
 
-BY_NAME = (
+KEYWORD_CALLS = (
     lambda x: x.view(size=(3, 2)),
     lambda x: x.reshape(shape=(3, 2)),
     lambda x: x.permute(dims=(1, 0)),
@@ -34,41 +34,41 @@ BY_NAME = (
 )
 
 
-@pytest.mark.parametrize("call", BY_NAME)
-def test_arguments_by_their_names(call):
+@pytest.mark.parametrize("call", KEYWORD_CALLS)
+def test_torch_argument_names_and_types_give_torch_results(call):
     torch = pytest.importorskip("torch")
     assert call(X).tolist() == call(torch.tensor(X.tolist())).tolist()
 
 
-SPREAD = {"broadcast_to", "flip", "permute", "reshape", "tile"}
-"""Methods that take sizes one by one, and functions that take them in a row."""
+VARIADIC = {"broadcast_to", "flip", "permute", "reshape", "tile"}
+"""Operations whose methods take separate sizes, but whose functions take one sequence."""
 
-TWINS = [
+METHODS_AND_FUNCTIONS = [
     name
     for name, function in inspect.getmembers(mt, inspect.isfunction)
     if getattr(mt.Tensor, name, function) is not function
-    and name not in {*SPREAD, "where"}
+    and name not in {*VARIADIC, "where"}
     and not name.startswith("_")
 ]
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_a_method_takes_what_its_function_does(name):
-    """The same arguments in the same order, with the same defaults; torch names one otherwise."""
+@pytest.mark.parametrize("name", METHODS_AND_FUNCTIONS)
+def test_method_and_function_have_the_same_signature(name):
+    """Names may differ by the suffix `_or_sections`, as in torch."""
 
-    def taken(function):
+    def parameters_of(function):
         _, *others = inspect.signature(function).parameters.values()
         return [(p.name.removesuffix("_or_sections"), p.kind, p.default) for p in others]
 
-    assert taken(getattr(mt.Tensor, name)) == taken(getattr(mt, name))
+    assert parameters_of(getattr(mt.Tensor, name)) == parameters_of(getattr(mt, name))
 
 
-def test_functions_with_names_of_their_own():
+def test_functions_with_special_signatures_match_torch():
     torch = pytest.importorskip("torch")
     for m in (mt, torch):
         x = m.tensor(X.tolist())
         assert m.tensordot(a=x, b=x, dims=2).item() == 20.5
-        assert [place.tolist() for place in m.where(x > 2)] == [[0], [2]]
+        assert [index.tolist() for index in m.where(x > 2)] == [[0], [2]]
         assert [part.tolist() for part in x[1].tensor_split(m.tensor([1, 2]))] == [[0.5], [2], [-1]]
         assert [len(part) for part in x[1].tensor_split(m.tensor(2))] == [2, 1]
         for make in (m.zeros, m.ones, m.empty, m.rand, m.randn):
@@ -78,34 +78,34 @@ def test_functions_with_names_of_their_own():
         assert x.new_full(size=(2, 3), fill_value=1.0).shape == (2, 3)
 
 
-def test_rounding_has_no_gradient_and_happens_in_place():
+def test_round_in_place_has_zero_gradient():
     x = mt.tensor([1.26, -0.349], requires_grad=True)
     y = x * 1.0
     y.round_(decimals=1).sum().backward()
     assert (y.isclose(mt.tensor([1.3, -0.3])).all(), x.grad.tolist()) == (True, [0, 0])
 
 
-def test_arrays_of_other_libraries():
+def test_tensor_and_as_tensor_accept_torch_tensors():
     torch = pytest.importorskip("torch")
     for dtype in ("float64", "int16", "bool"):
-        given = torch.ones(2, 3, dtype=getattr(torch, dtype))
-        for made in (
-            mt.tensor(given),
-            mt.as_tensor(given),
-            mt.tensor(given, dtype="float32").to(dtype),
+        array = torch.ones(2, 3, dtype=getattr(torch, dtype))
+        for converted in (
+            mt.tensor(array),
+            mt.as_tensor(array),
+            mt.tensor(array, dtype="float32").to(dtype),
         ):
-            assert (made.dtype.name, made.tolist()) == (dtype, given.tolist())
+            assert (converted.dtype.name, converted.tolist()) == (dtype, array.tolist())
 
 
-def test_sizes_are_given_once():
+def test_sizes_given_twice_raise():
     for call in (X.view, X.new_zeros, mt.zeros):
         with pytest.raises(TypeError, match="given twice"):
             call(3, 2, size=(3, 2))
 
 
-# --- Numbers of NumPy ---------------------------------------------------------------------------
+# --- NumPy scalars as operands ------------------------------------------------------------------
 
-WITH_A_NUMBER = (
+NUMBER_CALLS = (
     lambda x, n, number: x.add(number),
     lambda x, n, number: x.sub(x, alpha=number),
     lambda x, n, number: x.clamp(number),
@@ -121,7 +121,7 @@ WITH_A_NUMBER = (
     lambda x, n, number: x.norm(number),
     lambda x, n, number: x.sigmoid().logit(number * 0),
 )
-WITH_AN_INTEGER = (
+INTEGER_CALLS = (
     lambda x, n, number: n.bitwise_and(number),
     lambda x, n, number: n.clamp(number),
     lambda x, n, number: n.floor_divide(number),
@@ -136,25 +136,25 @@ WITH_AN_INTEGER = (
 @pytest.mark.parametrize(
     ("call", "number"),
     [
-        *((call, number) for call in WITH_A_NUMBER for number in (np.float32(1.5), np.int64(2))),
-        *((call, np.int16(1)) for call in WITH_AN_INTEGER),
+        *((call, number) for call in NUMBER_CALLS for number in (np.float32(1.5), np.int64(2))),
+        *((call, np.int16(1)) for call in INTEGER_CALLS),
     ],
 )
-def test_numbers_of_numpy_count_as_those_of_python(call, number):
-    given, plain = (call(X.clone(), N, value) for value in (number, number.item()))
-    assert (given.dtype, given.tolist()) == (plain.dtype, plain.tolist())
+def test_numpy_scalar_operand_acts_like_python_number(call, number):
+    result, expected = (call(X.clone(), N, value) for value in (number, number.item()))
+    assert (result.dtype, result.tolist()) == (expected.dtype, expected.tolist())
 
 
-def test_result_type_of_numbers_of_numpy():
+def test_result_type_treats_numpy_scalar_as_python_number():
     assert mt.result_type(N, np.float64(1)) is mt.float32
     assert mt.result_type(N.to("int8"), np.int64(1)) is mt.int8
 
 
-# --- What does not fit --------------------------------------------------------------------------
+# --- Invalid arguments --------------------------------------------------------------------------
 
 ARRAY = np.array([0, 1])
 
-WRONG = (
+INVALID_CALLS = (
     (lambda: X.sum(ARRAY[:, None]), TypeError, "a dimension must be an integer"),
     (lambda: X.sort(ARRAY), TypeError, "a dimension must be an integer"),
     (lambda: X.view(ARRAY), TypeError, "are integers"),
@@ -250,17 +250,17 @@ WRONG = (
 )
 
 
-@pytest.mark.parametrize(("call", "error", "message"), WRONG)
-def test_errors_name_what_was_given(call, error, message):
+@pytest.mark.parametrize(("call", "error", "message"), INVALID_CALLS)
+def test_invalid_argument_raises_error_that_names_it(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
 
-# --- NumPy's scalars ----------------------------------------------------------------------------
+# --- NumPy scalars as settings ------------------------------------------------------------------
 
 HALF, TWO = np.float32(0.5), np.int64(2)
 SORTED = mt.tensor([0.0, 1.0, 2.0])
-NUMPY = (
+NUMPY_SCALAR_CALLS = (
     (lambda n: mt.celu(X, n), HALF),
     (lambda n: mt.ones(50).bernoulli(n, generator=mt.Generator().manual_seed(1)), HALF),
     (lambda n: mt.ones(50).bernoulli_(n, generator=mt.Generator().manual_seed(1)), HALF),
@@ -293,16 +293,17 @@ NUMPY = (
 )
 
 
-@pytest.mark.parametrize("position", range(len(NUMPY)))
-def test_numpys_scalars_count_as_numbers(position):
-    call, number = NUMPY[position]
-    for ours, plain in zip(_all(call(number)), _all(call(number.item())), strict=True):
-        assert ours.dtype is plain.dtype
-        assert np.array_equal(ours, plain)
+@pytest.mark.parametrize(("call", "number"), NUMPY_SCALAR_CALLS)
+def test_numpy_scalar_setting_acts_like_python_number(call, number):
+    for result, expected in zip(
+        _as_tuple(call(number)), _as_tuple(call(number.item())), strict=True
+    ):
+        assert result.dtype is expected.dtype
+        assert np.array_equal(result, expected)
 
 
-def _all(found):
-    return found if isinstance(found, tuple) else (found,)
+def _as_tuple(result):
+    return result if isinstance(result, tuple) else (result,)
 
 
 FLAGS = [
@@ -315,23 +316,25 @@ FLAGS = [
     for name, parameter in inspect.signature(function).parameters.items()
     if "bool" in str(parameter.annotation)
 ]
-NEEDED = {"dim": 0, "k": 1, "q": 0.5}
+REQUIRED = {"dim": 0, "k": 1, "q": 0.5}
 
 
 @pytest.mark.parametrize(
     ("function", "name"), FLAGS, ids=[f"{function.__name__}-{name}" for function, name in FLAGS]
 )
 @pytest.mark.parametrize("value", [1, "a", ARRAY], ids=["1", "a", "array"])
-def test_what_is_true_or_false_is_a_bool(function, name, value):
-    needed = {key: NEEDED[key] for key in NEEDED if key in inspect.signature(function).parameters}
+def test_bool_argument_of_method_rejects_other_types(function, name, value):
+    required = {
+        key: REQUIRED[key] for key in REQUIRED if key in inspect.signature(function).parameters
+    }
     with pytest.raises(TypeError, match=f"{name} must be True or False.*was given"):
-        function(X, **needed, **{name: value})
+        function(X, **required, **{name: value})
 
 
 SQUARE = mt.eye(2)
 LEAF = mt.tensor(2.0, dtype="float64", requires_grad=True)
 
-FLAGS_OF_FUNCTIONS = (
+FLAG_CALLS = (
     (lambda: X.sum(0, None), "keepdim"),
     (lambda: X.max(keepdim=ARRAY), "keepdim"),
     (lambda: mt.amax(X, keepdim=0), "keepdim"),
@@ -380,17 +383,17 @@ FLAGS_OF_FUNCTIONS = (
 )
 
 
-@pytest.mark.parametrize(("call", "name"), FLAGS_OF_FUNCTIONS)
-def test_flags_of_functions_are_bools(call, name):
+@pytest.mark.parametrize(("call", "name"), FLAG_CALLS)
+def test_bool_argument_rejects_other_types(call, name):
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         call()
 
 
-def test_whether_a_sort_is_stable_may_be_left_open():
+def test_sort_with_stable_none_is_stable():
     assert X.sort(stable=None).values.equal(X.sort(stable=True).values)
 
 
-# --- Beyond all bounds --------------------------------------------------------------------------
+# --- Sizes beyond all limits --------------------------------------------------------------------
 
 TOO_LARGE = (
     lambda: mt.zeros(2**40, 2**40),
@@ -415,15 +418,15 @@ TOO_LARGE = (
 
 
 @pytest.mark.parametrize("call", TOO_LARGE)
-def test_shapes_that_no_memory_holds(call):
+def test_shape_larger_than_address_space_raises(call):
     with pytest.raises(ShapeError, match="more elements than this machine can address"):
         call()
 
 
-def test_numbers_beyond_all_extents():
-    for far in (10**20, -(10**20)):
-        assert mt.triu_indices(2, 3, far).shape == (2, 6 * (far < 0))
-        assert mt.tril_indices(2, 3, far).shape == (2, 6 * (far > 0))
+def test_integers_far_beyond_sizes_are_accepted():
+    for offset in (10**20, -(10**20)):
+        assert mt.triu_indices(2, 3, offset).shape == (2, 6 * (offset < 0))
+        assert mt.tril_indices(2, 3, offset).shape == (2, 6 * (offset > 0))
     assert X.diff(10**20).shape == (2, 0)
     assert len(X[0].chunk(10**20)) == 3
     assert len(X[0].tensor_split(1000)) == 1000
@@ -431,31 +434,31 @@ def test_numbers_beyond_all_extents():
     assert X.triu(-(10**20)).equal(X)
     assert X.triu(10**20).equal(mt.zeros(2, 3))
     assert X.tril(-(10**20)).equal(mt.zeros(2, 3))
-    assert len(mt.zeros(20_000).split(1)) == 20_000  # in time that grows with their number
+    assert len(mt.zeros(20_000).split(1)) == 20_000  # in linear time
 
 
 @pytest.mark.parametrize("ndim", [32, 33, 64])
-def test_more_dimensions_than_numpy_indexes_or_sorts(ndim):
+def test_indexing_and_sorting_work_up_to_64_dimensions(ndim):
     x = mt.tensor([3.0, 1.0, 2.0]).view(*(1,) * (ndim - 1), 3)
     index = mt.tensor([1, 0, 1]).view(x.shape)
-    back = mt.tensor([0.0, 0.0, 0.0]).view(x.shape)
+    zeros = mt.tensor([0.0, 0.0, 0.0]).view(x.shape)
     assert x.gather(-1, index).flatten().tolist() == [1, 3, 1]
-    assert back.scatter(-1, index, 5.0).flatten().tolist() == [5, 5, 0]
-    assert back.scatter_add(-1, index, x).flatten().tolist() == [1, 5, 0]
+    assert zeros.scatter(-1, index, 5.0).flatten().tolist() == [5, 5, 0]
+    assert zeros.scatter_add(-1, index, x).flatten().tolist() == [1, 5, 0]
     assert x.sort().values.flatten().tolist() == [1, 2, 3]
     assert x.transpose(0, -1).argsort(0).flatten().tolist() == [1, 2, 0]
     assert x[..., mt.tensor([2])].flatten().tolist() == [2]
 
 
-def test_no_tensor_has_65_dimensions_on_numpy():
+def test_65_dimensions_raise_on_numpy():
     with pytest.raises(ShapeError, match="at most 64"):
         mt.ones((1,) * 65)
 
 
-# --- Empty tensors among others -----------------------------------------------------------------
+# --- Concatenation of empty tensors -------------------------------------------------------------
 
 
-def test_empty_rows_join_anything():
+def test_cat_accepts_empty_1d_tensors_among_others():
     torch = pytest.importorskip("torch")
     for m in (mt, torch):
         empty, rows = m.zeros(0), m.ones((2, 3), dtype=m.int64)

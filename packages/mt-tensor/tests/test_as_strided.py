@@ -1,4 +1,4 @@
-"""`as_strided`: shared memory, bounds, and gradients of elements that are read several times."""
+"""`as_strided`: shared memory, bounds, and gradients of overlapping elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import mt_tensor as mt
 from mt_tensor.errors import CompileError, IndexingError, InPlaceError, ShapeError
 
 
-def test_the_view_shares_memory() -> None:
+def test_as_strided_returns_view_that_shares_memory() -> None:
     x = mt.arange(6.0)
     y = mt.as_strided(x, size=(2, 2), stride=(2, 1), storage_offset=1)
     assert y.tolist() == [[1, 2], [3, 4]]
@@ -42,7 +42,9 @@ def test_the_view_shares_memory() -> None:
     ],
     ids=lambda value: repr(value) if isinstance(value, tuple) else "",
 )
-def test_what_is_refused(arguments: Any, error: type[Exception], message: str) -> None:
+def test_as_strided_rejects_bad_sizes_strides_and_offsets(
+    arguments: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         mt.arange(6.0).as_strided(*arguments)
 
@@ -51,14 +53,14 @@ SOURCES = {
     "contiguous": lambda x: x,
     "slice": lambda x: x[1:3],
     "transposed": lambda x: x.reshape(2, 5).T,
-    "every other": lambda x: x[::2],
+    "step 2": lambda x: x[::2],
     "expanded": lambda x: x[:3].expand(2, 3),
 }
 VIEWS = {
     "overlapping": ((2, 2), (1, 1)),
     "repeated": ((3, 2), (0, 1)),
-    "apart": ((2,), (3,)),
-    "outside of slices": ((4,), (2,), 0),
+    "strided": ((2,), (3,)),
+    "beyond the slice": ((4,), (2,), 0),
     "scalar": ((), (), 2),
     "empty": ((0, 2), (1, 1)),
 }
@@ -66,73 +68,73 @@ VIEWS = {
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_gradients_are_torchs(source: str, view: str) -> None:
+def test_gradients_match_torch(source: str, view: str) -> None:
     torch = pytest.importorskip("torch")
-    found = []
+    results = []
     for library in (mt, torch):
-        whole = library.arange(10.0, dtype=library.float64, requires_grad=True)
-        x = SOURCES[source](whole)
+        base = library.arange(10.0, dtype=library.float64, requires_grad=True)
+        x = SOURCES[source](base)
         y = x.as_strided(*VIEWS[view])
         weights = library.arange(1.0, y.numel() + 1, dtype=library.float64).reshape(y.shape)
         (grad,) = library.autograd.grad((y * y * weights).sum(), x, retain_graph=True)
-        (grad_of_whole,) = library.autograd.grad((y * weights).sum(), whole)
-        found.append([y.tolist(), grad.tolist(), grad_of_whole.tolist()])
-    assert found[0] == found[1]
+        (base_grad,) = library.autograd.grad((y * weights).sum(), base)
+        results.append([y.tolist(), grad.tolist(), base_grad.tolist()])
+    assert results[0] == results[1]
 
 
-def test_second_derivatives() -> None:
+def test_as_strided_passes_gradcheck_and_gradgradcheck() -> None:
     x = mt.arange(1.0, 7.0, dtype="float64").requires_grad_()
     assert mt.gradcheck(lambda x: x.as_strided((3, 2), (1, 2), 1) ** 3, [x])
     assert mt.gradgradcheck(lambda x: x.as_strided((3, 2), (1, 2), 1) ** 3, [x])
 
 
 @pytest.mark.parametrize("offset", [None, 0])
-def test_gradients_of_changes_in_place_are_torchs(offset: int | None) -> None:
+def test_gradients_of_in_place_changes_match_torch(offset: int | None) -> None:
     torch = pytest.importorskip("torch")
-    found = []
+    results = []
     for library in (mt, torch):
         x = library.arange(6.0, requires_grad=True)
         y = (x * 1)[1:5]
         z = y.as_strided((3,), (2,), offset) if offset is not None else y.as_strided((2,), (2,))
         z.mul_(10)
         (y * y).sum().backward()
-        found.append([y.tolist(), z.tolist(), x.grad.tolist()])
-    assert found[0] == found[1]
+        results.append([y.tolist(), z.tolist(), x.grad.tolist()])
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("step", [1, 2])
-def test_a_change_outside_of_the_base_is_refused(step: int) -> None:
+def test_in_place_change_outside_of_base_raises(step: int) -> None:
     x = mt.arange(6.0)[1:5:step].detach()
     y = x.as_strided((2,), (1,), 0)
     with pytest.raises(InPlaceError, match="outside of the tensor"):
         y.mul_(mt.ones(2, requires_grad=True))
 
 
-def test_half_precision_is_rounded_once() -> None:
+def test_16_bit_gradient_is_rounded_once() -> None:
     for dtype in ("float16", "bfloat16"):
         x = mt.zeros(1, dtype=dtype, requires_grad=True)
         grad = mt.full((300,), 0.9, dtype=dtype)
         x.as_strided((300,), (0,)).backward(grad)
-        wanted = (grad.float().sum()).to(getattr(mt, dtype))
+        expected = (grad.float().sum()).to(getattr(mt, dtype))
         assert x.grad is not None
-        assert x.grad.item() == wanted.item()
+        assert x.grad.item() == expected.item()
 
 
-def test_programs_read_only_what_lies_between_their_elements() -> None:
+def test_compiled_as_strided_reads_only_memory_of_its_argument() -> None:
     @mt.compile
     def pairs(x: Any) -> Any:
         return x.as_strided((3, 2), (1, 1)).sum(1)
 
     for start in (0, 1, 2):
-        whole = mt.arange(6.0)
-        assert pairs(whole[start : start + 4]).tolist() == [2 * start + k for k in (1, 3, 5)]
+        base = mt.arange(6.0)
+        assert pairs(base[start : start + 4]).tolist() == [2 * start + k for k in (1, 3, 5)]
     with pytest.raises(CompileError, match="outside of a tensor"):
         pairs(mt.arange(6.0)[:3])
     with pytest.raises(CompileError, match="position in memory"):
         mt.compile(lambda x: x.as_strided((2,), (1,), 0) * 1)(mt.arange(6.0))
 
 
-def test_windows_of_numpy() -> None:
+def test_as_strided_matches_numpy_sliding_windows() -> None:
     x = mt.arange(12.0).reshape(3, 4)
     windows = np.lib.stride_tricks.sliding_window_view(x.numpy(), (2, 2))
     assert x.as_strided((2, 3, 2, 2), (4, 1, 4, 1)).tolist() == windows.tolist()

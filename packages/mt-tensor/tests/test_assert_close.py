@@ -1,4 +1,4 @@
-"""`assert_close`, for tests of programs: what is close, what is not, and what is said."""
+"""`assert_close`: tolerances, messages, and agreement with torch."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ CLOSE: list[tuple[Any, Any, dict[str, Any]]] = [
     (np.float64([1.0]), np.float32([1.0]), {"check_dtype": False}),
 ]
 
-FAR: list[tuple[Any, Any, dict[str, Any], str]] = [
+DIFFERENT: list[tuple[Any, Any, dict[str, Any], str]] = [
     ([1.0, 2.0], [1.0, 2.1], {}, "1 of 2 elements differ, by up to 0.09999"),
     ([1, 2], [1, 3], {}, "1 of 2 elements differ, by up to 1"),
     ([float("nan")], [float("nan")], {}, "1 of 1 elements differ, by up to nan"),
@@ -37,30 +37,30 @@ FAR: list[tuple[Any, Any, dict[str, Any], str]] = [
 
 
 TOLERANCES = {np.float16: (1e-3, 1e-5), np.float32: (1.3e-6, 1e-5), np.float64: (1e-7, 1e-7)}
-"""How far results may be from 1000, relative to that, and from 0, if nothing is said."""
+"""The default `rtol` and `atol` of each dtype."""
 
-for kind, (relative, absolute) in TOLERANCES.items():
-    for expected, allowed in ((1000.0, 1000.0 * relative), (0.0, absolute)):
-        near, far = (np.array([expected + factor * allowed], kind) for factor in (0.5, 2.0))
-        CLOSE.append((near, np.array([expected], kind), {}))
-        FAR.append((far, np.array([expected], kind), {}, "1 of 1 elements differ"))
+for dtype, (rtol, atol) in TOLERANCES.items():
+    for expected, allowed in ((1000.0, 1000.0 * rtol), (0.0, atol)):
+        near, far = (np.array([expected + factor * allowed], dtype) for factor in (0.5, 2.0))
+        CLOSE.append((near, np.array([expected], dtype), {}))
+        DIFFERENT.append((far, np.array([expected], dtype), {}, "1 of 1 elements differ"))
 
 
 @pytest.mark.parametrize(("actual", "expected", "settings"), CLOSE)
-def test_what_is_close_passes(actual: Any, expected: Any, settings: dict[str, Any]) -> None:
+def test_close_values_pass(actual: Any, expected: Any, settings: dict[str, Any]) -> None:
     assert_close(mt.tensor(actual), mt.tensor(expected), **settings)
 
 
-@pytest.mark.parametrize(("actual", "expected", "settings", "said"), FAR)
-def test_what_is_not_says_how_far(
-    actual: Any, expected: Any, settings: dict[str, Any], said: str
+@pytest.mark.parametrize(("actual", "expected", "settings", "message"), DIFFERENT)
+def test_error_states_how_many_elements_differ_and_by_how_much(
+    actual: Any, expected: Any, settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(AssertionError, match=said):
+    with pytest.raises(AssertionError, match=message):
         assert_close(mt.tensor(actual), mt.tensor(expected), **settings)
 
 
-@pytest.mark.parametrize("case", [*CLOSE, *FAR])
-def test_torch_says_the_same(case: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize("case", [*CLOSE, *DIFFERENT])
+def test_torch_accepts_and_rejects_the_same_values(case: tuple[Any, ...]) -> None:
     torch = pytest.importorskip("torch")
     actual, expected, settings = case[:3]
     settings = {name: value for name, value in settings.items() if name != "msg"}
@@ -69,17 +69,17 @@ def test_torch_says_the_same(case: tuple[Any, ...]) -> None:
         try:
             check(library.tensor(actual), library.tensor(expected), **settings)
         except AssertionError:
-            outcomes.append("far")
+            outcomes.append("different")
         else:
             outcomes.append("close")
     assert outcomes[0] == outcomes[1]
 
 
-def test_one_tolerance_alone_is_refused() -> None:
+def test_rtol_without_atol_raises() -> None:
     with pytest.raises(TypeError, match="takes both rtol= and atol=, or neither"):
         assert_close(mt.ones(1), mt.ones(1), rtol=0.1)
 
 
-def test_numbers_and_arrays_are_compared_too() -> None:
+def test_numbers_and_arrays_are_accepted() -> None:
     assert_close(1.0, 1.0)
     assert_close(np.ones(2, np.float32), mt.ones(2))

@@ -1,4 +1,4 @@
-"""What else torch has: turns, places in the order, counts, new tensors and plain questions."""
+"""Rotations, order statistics, counts, new tensors and queries, compared with torch."""
 
 import math
 from collections.abc import Callable
@@ -21,19 +21,20 @@ LIBRARIES = (mt, torch)
 INF, NAN = math.inf, math.nan
 
 
-def flat(result: Any) -> list[Any]:
+def as_list(result: Any) -> list[Any]:
     return list(result) if isinstance(result, tuple) else [result]
 
 
 def attempt(call: Callable[..., Any], library: Any, args: list[Any]) -> Any:
+    """Return the results as a list, or None if the call raises."""
     try:
-        return flat(call(library, *args))
+        return as_list(call(library, *args))
     except (TypeError, ValueError, IndexError, RuntimeError):
         return None
 
 
 def compare(call: Callable[..., Any], *arrays: Any) -> None:
-    """Check that a call has the same results and gradients, or is refused, in both libraries."""
+    """Check that a call has equal results and gradients, or raises, in both libraries."""
     floating = arrays[0].dtype.kind == "f"
     inputs = (
         [mt.tensor(a, requires_grad=floating) for a in arrays],
@@ -53,8 +54,8 @@ def compare(call: Callable[..., Any], *arrays: Any) -> None:
     weights = np.cos(np.arange(math.prod(ours.shape))).reshape(ours.shape).astype(ours.dtype.name)
     ours.backward(mt.tensor(weights))
     theirs.backward(torch.tensor(weights))
-    for mine, wanted in zip(*inputs, strict=True):
-        np.testing.assert_allclose(mine.grad.numpy(), wanted.grad.numpy(), 1e-6, 1e-6)
+    for our_input, their_input in zip(*inputs, strict=True):
+        np.testing.assert_allclose(our_input.grad.numpy(), their_input.grad.numpy(), 1e-6, 1e-6)
 
 
 def distinct(*shape: int) -> Any:
@@ -63,7 +64,7 @@ def distinct(*shape: int) -> Any:
 
 
 SHAPES = [(), (3,), (0,), (2, 3), (3, 1), (2, 0), (2, 3, 4)]
-TURNS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "t": lambda lib, x: lib.t(x),
     "x.t": lambda lib, x: x.t(),
     "adjoint": lambda lib, x: lib.adjoint(x),
@@ -71,40 +72,40 @@ TURNS: dict[str, Callable[..., Any]] = {
     "flipud": lambda lib, x: x.flipud(),
     "ravel": lambda lib, x: lib.ravel(x),
     "rot90": lambda lib, x: lib.rot90(x),
-    "rot90, three": lambda lib, x: x.rot90(3, (1, 0)),
-    "rot90, five": lambda lib, x: x.rot90(5, [0, -1]),
-    "rot90, back": lambda lib, x: x.rot90(-2, [0, 1]),
-    "rot90, one": lambda lib, x: x.rot90(1, [0]),
-    "rot90, twice": lambda lib, x: x.rot90(1, [0, 0]),
+    "rot90, k=3": lambda lib, x: x.rot90(3, (1, 0)),
+    "rot90, k=5": lambda lib, x: x.rot90(5, [0, -1]),
+    "rot90, k=-2": lambda lib, x: x.rot90(-2, [0, 1]),
+    "rot90, one dim": lambda lib, x: x.rot90(1, [0]),
+    "rot90, repeated dim": lambda lib, x: x.rot90(1, [0, 0]),
     "select": lambda lib, x: lib.select(x, 0, 1),
     "select, last": lambda lib, x: x.select(-1, -1),
-    "select, far": lambda lib, x: x.select(1, 7),
+    "select, out of range": lambda lib, x: x.select(1, 7),
     "moveaxis": lambda lib, x: lib.moveaxis(x, 0, -1),
     "diagflat": lambda lib, x: lib.diagflat(x, 1),
     "diag_embed": lambda lib, x: lib.diag_embed(x),
     "diag_embed, offset": lambda lib, x: x.diag_embed(-2, 0, -1),
-    "diag_embed, swapped": lambda lib, x: x.diag_embed(1, 1, 0),
-    "diag_embed, same": lambda lib, x: x.diag_embed(1, 1, 1),
+    "diag_embed, swapped dims": lambda lib, x: x.diag_embed(1, 1, 0),
+    "diag_embed, equal dims": lambda lib, x: x.diag_embed(1, 1, 1),
     "diff": lambda lib, x: lib.diff(x),
-    "diff, twice": lambda lib, x: x.diff(2, 0),
-    "diff, none": lambda lib, x: x.diff(0),
-    "diff, longer": lambda lib, x: lib.diff(x, dim=0, prepend=x, append=x),
-    "diff, negative": lambda lib, x: x.diff(-1),
+    "diff, n=2": lambda lib, x: x.diff(2, 0),
+    "diff, n=0": lambda lib, x: x.diff(0),
+    "diff, prepend and append": lambda lib, x: lib.diff(x, dim=0, prepend=x, append=x),
+    "diff, n=-1": lambda lib, x: x.diff(-1),
     "take": lambda lib, x: lib.take(x, lib.tensor([[0, -1], [2, 2]])),
-    "take, far": lambda lib, x: x.take(lib.tensor([99])),
-    "take, no integer": lambda lib, x: x.take(lib.tensor([1.0])),
+    "take, out of range": lambda lib, x: x.take(lib.tensor([99])),
+    "take, float index": lambda lib, x: x.take(lib.tensor([1.0])),
     "select_scatter": lambda lib, x: lib.select_scatter(x, x.select(0, 1) * 2, 0, -1),
     "select_scatter, wrong shape": lambda lib, x: x.select_scatter(x, 0, -1),
     "slice_scatter": lambda lib, x: lib.slice_scatter(x, x[::2] * 2, 0, None, None, 2),
-    "slice_scatter, end": lambda lib, x: x.slice_scatter(x[..., 1:2] * 2, -1, -1),
+    "slice_scatter, negative start": lambda lib, x: x.slice_scatter(x[..., 1:2] * 2, -1, -1),
     "diagonal_scatter": lambda lib, x: lib.diagonal_scatter(x, x.diagonal() * 2),
     "diagonal_scatter, offset": lambda lib, x: x.diagonal_scatter(x.diagonal(-1, 1) * 2, -1, 1, 0),
     "msort": lambda lib, x: lib.msort(x),
     "kthvalue": lambda lib, x: lib.kthvalue(x, 2),
-    "kthvalue, kept": lambda lib, x: x.kthvalue(1, 0, True),
-    "kthvalue, far": lambda lib, x: x.kthvalue(9),
+    "kthvalue, keepdim": lambda lib, x: x.kthvalue(1, 0, True),
+    "kthvalue, out of range": lambda lib, x: x.kthvalue(9),
     "unique": lambda lib, x: lib.unique(x, return_inverse=True, return_counts=True),
-    "unique, rows": lambda lib, x: x.unique(dim=0, return_inverse=True, return_counts=True),
+    "unique, dim=0": lambda lib, x: x.unique(dim=0, return_inverse=True, return_counts=True),
     "unique_consecutive": lambda lib, x: lib.unique_consecutive(
         x, return_inverse=True, return_counts=True
     ),
@@ -112,32 +113,32 @@ TURNS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", TURNS)
-def test_turns_and_ranks(name: str, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_movement_and_order_operations_match_torch(name: str, shape: tuple[int, ...]) -> None:
     if name == "adjoint" and not shape:
-        return  # which torch deprecates
-    if name == "unique, rows" and 0 in shape:
-        return  # which torch refuses, though no rows differ
-    compare(TURNS[name], distinct(*shape))
+        return  # deprecated in torch
+    if name == "unique, dim=0" and 0 in shape:
+        return  # torch raises for empty rows
+    compare(OPERATIONS[name], distinct(*shape))
 
 
-def test_argwhere() -> None:
+def test_argwhere_matches_torch() -> None:
     for shape in SHAPES:
         compare(lambda lib, x: lib.argwhere(x > 0), distinct(*shape))
 
 
-def test_turns_are_views() -> None:
+def test_transposes_select_and_ravel_return_views() -> None:
     x = mt.arange(6.0).view(2, 3)
     for view in (x.t(), x.H, x.mH, x.adjoint(), x.select(0, 1), x.ravel()):
         assert view.data_ptr() - x.data_ptr() in range(24)
-        whole = np.asarray(view)
+        array = np.asarray(view)
         x.mul_(2)
-        assert np.array_equal(view, whole)
+        assert np.array_equal(view, array)
     assert x.T.ravel().is_contiguous()
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3,), (2, 2, 2)])
-def test_adjoints(shape: tuple[int, ...]) -> None:
+def test_adjoint_attributes_match_torch(shape: tuple[int, ...]) -> None:
     for name in ("H", "mH"):
         if name == "mH" and len(shape) == 1:
             with pytest.raises(ShapeError, match="at least 2"):
@@ -147,7 +148,7 @@ def test_adjoints(shape: tuple[int, ...]) -> None:
 
 
 @given(any_arrays(np.int64, array_shapes(max_dims=3, max_side=4), elements=st.integers(-2, 2)))
-def test_unique(array: Any) -> None:
+def test_unique_and_unique_consecutive_match_torch(array: Any) -> None:
     options = {"return_inverse": True, "return_counts": True}
     for name in ("unique", "unique_consecutive"):
         compare(lambda lib, x, name=name: getattr(lib, name)(x, **options), array)
@@ -156,13 +157,13 @@ def test_unique(array: Any) -> None:
             compare(lambda lib, x, n=name, d=dim: getattr(x, n)(dim=d, **options), array)
 
 
-def test_every_nan_is_unique() -> None:
+def test_unique_keeps_every_nan() -> None:
     compare(lambda lib, x: lib.unique(x, return_counts=True), np.array([NAN, 1.0, NAN, 1.0]))
     compare(lambda lib, x: x.unique_consecutive(return_counts=True), np.array([NAN, NAN, 1.0, 1.0]))
 
 
 @given(any_arrays(np.int64, st.integers(0, 6), elements=st.integers(-1, 5)), st.integers(0, 7))
-def test_bincount(array: Any, minlength: int) -> None:
+def test_bincount_matches_torch(array: Any, minlength: int) -> None:
     compare(lambda lib, x: lib.bincount(x, minlength=minlength), array)
     for dtype in ("float32", "float64", "int32") if len(array) else ():
         weights = np.arange(len(array)).astype(dtype) + 1
@@ -178,18 +179,18 @@ BAD_COUNTS = [
 ]
 
 
-@pytest.mark.parametrize("position", range(len(BAD_COUNTS)))
-def test_what_cannot_be_counted(position: int) -> None:
+@pytest.mark.parametrize("call", BAD_COUNTS)
+def test_bincount_raises_where_torch_raises(call: Callable[..., Any]) -> None:
     for lib in LIBRARIES:
-        assert attempt(BAD_COUNTS[position], lib, [lib.tensor([1, 2])]) is None
+        assert attempt(call, lib, [lib.tensor([1, 2])]) is None
 
 
 QUANTILES = [0.0, 0.1, 0.25, 0.5, 0.77, 1.0]
 
 
-@pytest.mark.parametrize("way", ["linear", "lower", "higher", "midpoint", "nearest"])
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
 @pytest.mark.parametrize("name", ["quantile", "nanquantile"])
-def test_quantiles(name: str, way: str) -> None:
+def test_quantile_and_nanquantile_match_torch(name: str, interpolation: str) -> None:
     for dtype in ("float32", "float64"):
         for shape in ((5,), (2, 3), (4, 1), (2, 11, 2), ()):
             array = distinct(*shape).astype(dtype)
@@ -197,13 +198,15 @@ def test_quantiles(name: str, way: str) -> None:
                 for dim, keepdim in ((None, False), (None, True), (0, False), (-1, True)):
                     compare(
                         lambda lib, x, q=q, d=dim, k=keepdim: getattr(lib, name)(
-                            x, q, d, k, interpolation=way
+                            x, q, d, k, interpolation=interpolation
                         ),
                         array,
                     )
             compare(
                 lambda lib, x: getattr(x, name)(
-                    lib.tensor(np.array(QUANTILES, x.detach().numpy().dtype)), 0, interpolation=way
+                    lib.tensor(np.array(QUANTILES, x.detach().numpy().dtype)),
+                    0,
+                    interpolation=interpolation,
                 ),
                 array,
             )
@@ -215,27 +218,30 @@ def test_quantiles(name: str, way: str) -> None:
             )
 
 
-@pytest.mark.parametrize("way", ["linear", "midpoint"])
-def test_equal_neighbours_share_the_gradient_of_a_quantile(way: str) -> None:
+@pytest.mark.parametrize("interpolation", ["linear", "midpoint"])
+def test_quantile_gradient_between_equal_elements_matches_torch(interpolation: str) -> None:
     for q in (0.3, 0.6):
-        compare(lambda lib, x, q=q: x.quantile(q, interpolation=way), np.array([1.0, 2.0, 2.0]))
+        compare(
+            lambda lib, x, q=q: x.quantile(q, interpolation=interpolation),
+            np.array([1.0, 2.0, 2.0]),
+        )
 
 
 @pytest.mark.parametrize("name", ["quantile", "nanquantile"])
-def test_quantiles_of_special_numbers(name: str) -> None:
+def test_quantile_of_nan_and_inf_matches_torch(name: str) -> None:
     array = np.array([[1.0, NAN, 3.0, 0.0], [NAN] * 4, [INF, -INF, INF, 1.0], [INF] * 4])
     for q in (0.0, 0.3, 0.5, 1.0):
-        for way in ("linear", "lower", "nearest"):
+        for interpolation in ("linear", "lower", "nearest"):
             inputs = [lib.tensor(array) for lib in LIBRARIES]
-            results = [getattr(x, name)(q, 1, interpolation=way).tolist() for x in inputs]
-            if way == "linear":  # torch takes the mean of two equal infinities for nan
+            results = [getattr(x, name)(q, 1, interpolation=interpolation).tolist() for x in inputs]
+            if interpolation == "linear":  # torch returns nan between equal infinities
                 results = [
                     [r for r, row in zip(x, array, strict=True) if INF not in row] for x in results
                 ]
             np.testing.assert_allclose(*results)
 
 
-def test_refused_quantiles() -> None:
+def test_quantile_raises_where_torch_raises() -> None:
     x = np.array([1.0, 2.0])
     compare(lambda lib, x: x.quantile(1.5), x)
     compare(lambda lib, x: x.quantile(lib.tensor([0.5])), x)
@@ -246,12 +252,12 @@ def test_refused_quantiles() -> None:
     compare(lambda lib, x: x.quantile(0.5, interpolation="mean"), x)
 
 
-def test_differences_of_truth_values() -> None:
+def test_diff_of_bool_matches_torch() -> None:
     compare(lambda lib, x: lib.diff(x), np.array([[True, False, False], [True, True, False]]))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_questions(dtype: str) -> None:
+def test_dtype_and_size_queries_match_torch(dtype: str) -> None:
     ours, theirs = mt.ones(2, 3, dtype=dtype), torch.ones(2, 3, dtype=getattr(torch, dtype))
     for name in ("is_signed", "is_complex", "is_floating_point", "ndimension", "nelement", "dim"):
         assert getattr(ours, name)() == getattr(theirs, name)()
@@ -268,23 +274,23 @@ def test_questions(dtype: str) -> None:
         mt.numel(3)  # type: ignore[arg-type]
 
 
-def test_new_tensors() -> None:
+def test_new_methods_keep_dtype_and_backend() -> None:
     for backend in ("numpy", "simple"):
         x = mt.zeros(2, dtype="int16", backend=backend)
-        made = {
+        created = {
             "new_zeros": x.new_zeros(2, 3),
             "new_ones": x.new_ones((2, 3)),
             "new_full": x.new_full((2, 3), 7),
             "new_empty": x.new_empty(2, 3),
             "new_tensor": x.new_tensor([[1, 2, 3], [4, 5, 6]]),
         }
-        for name, tensor in made.items():
+        for name, tensor in created.items():
             assert tensor.shape == (2, 3), name
             assert tensor.dtype is mt.int16, name
             assert tensor.backend is x.backend, name
-        assert made["new_full"].tolist() == [[7] * 3] * 2
-        assert made["new_ones"].tolist() == [[1] * 3] * 2
-        assert made["new_tensor"].tolist() == [[1, 2, 3], [4, 5, 6]]
+        assert created["new_full"].tolist() == [[7] * 3] * 2
+        assert created["new_ones"].tolist() == [[1] * 3] * 2
+        assert created["new_tensor"].tolist() == [[1, 2, 3], [4, 5, 6]]
         other = x.new_ones(1, dtype="float64", requires_grad=True, backend="numpy")
         assert (other.dtype.name, other.requires_grad, other.backend.name) == (
             "float64",
@@ -295,11 +301,11 @@ def test_new_tensors() -> None:
         mt.zeros(1).new_zeros(-1)
 
 
-# --- Names of element types, and what makes tensors by them ---------------------------------------
+# --- Dtype names, legacy constructors and limits --------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["bool", "double", "float", "half", "int", "long", "short"])
-def test_element_types_have_their_other_names(name):
+def test_dtype_aliases_match_torch(name):
     assert getattr(mt, name).name == str(getattr(torch, name)).removeprefix("torch.")
     x = mt.tensor([0, 1])
     assert x.to(getattr(mt, name)).dtype is getattr(x, name)().dtype
@@ -307,36 +313,36 @@ def test_element_types_have_their_other_names(name):
     assert x.type(x.float().type()).dtype is mt.float32
 
 
-MAKERS = ["Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"]
+LEGACY_TYPES = ["Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"]
 
 
-@pytest.mark.parametrize("name", [f"{kind}Tensor" for kind in MAKERS] + ["Tensor"])
-def test_constructors_take_sizes_or_data(name):
+@pytest.mark.parametrize("name", [f"{dtype}Tensor" for dtype in LEGACY_TYPES] + ["Tensor"])
+def test_legacy_constructors_take_sizes_or_data(name):
     ours, theirs = getattr(mt, name), getattr(torch, name)
     for args in [(2, 3), (4,), (), ([1, 0],), ((),), ([[1], [0]],), (0, 2)]:
-        found, wanted = ours(*args), theirs(*args)
-        assert found.shape == tuple(wanted.shape)
-        assert f"torch.{found.dtype.name}" == str(wanted.dtype)
+        result, expected = ours(*args), theirs(*args)
+        assert result.shape == tuple(expected.shape)
+        assert f"torch.{result.dtype.name}" == str(expected.dtype)
         if args and not isinstance(args[0], int):
-            assert found.tolist() == wanted.tolist()
+            assert result.tolist() == expected.tolist()
     with pytest.raises(TypeError, match="sizes or a single sequence"):
         ours([1], [2])
     with pytest.raises(ShapeError):
         ours(-1)
 
 
-def test_new_is_like_its_model():
+def test_new_keeps_dtype_and_backend():
     x = mt.ones(2, dtype="float64", backend="simple")
-    for made in (x.new(3, 1), x.new([[1.0], [2.0], [3.0]])):
-        assert (made.dtype, made.backend, made.shape) == (x.dtype, x.backend, (3, 1))
+    for created in (x.new(3, 1), x.new([[1.0], [2.0], [3.0]])):
+        assert (created.dtype, created.backend, created.shape) == (x.dtype, x.backend, (3, 1))
 
 
-def test_a_shape_is_a_size():
+def test_shape_is_a_size():
     assert mt.ones(2, 3).shape == mt.Size([2, 3])
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
-def test_limits_of_floating_types_are_those_of_torch(name):
+def test_finfo_matches_torch(name):
     ours, theirs = mt.finfo(getattr(mt, name)), torch.finfo(getattr(torch, name))
     for limit in ("bits", "max", "min", "eps", "tiny", "smallest_normal", "resolution", "dtype"):
         assert getattr(ours, limit) == pytest.approx(getattr(theirs, limit))
@@ -346,7 +352,7 @@ def test_limits_of_floating_types_are_those_of_torch(name):
 
 
 @pytest.mark.parametrize("name", ["uint8", "int8", "int16", "int32", "int64"])
-def test_limits_of_integer_types_are_those_of_torch(name):
+def test_iinfo_matches_torch(name):
     ours, theirs = mt.iinfo(getattr(mt, name)), torch.iinfo(getattr(torch, name))
     for limit in ("bits", "max", "min", "dtype"):
         assert getattr(ours, limit) == getattr(theirs, limit)
@@ -357,5 +363,5 @@ def test_limits_of_integer_types_are_those_of_torch(name):
 @pytest.mark.parametrize(
     "dtype", ["bool", "uint8", "int8", "uint16", "int64", "bfloat16", "double"]
 )
-def test_type_without_arguments_is_torchs_name(dtype):
+def test_type_without_arguments_returns_torchs_name(dtype):
     assert mt.zeros(1, dtype=dtype).type() == torch.zeros(1, dtype=getattr(torch, dtype)).type()

@@ -1,4 +1,4 @@
-"""Blocks in which products are computed in 16 bits: by torch's rules, and only inside of them."""
+"""`autocast`: dtypes of results and gradients by torch's rules, nesting, caching and errors."""
 
 import threading
 from collections.abc import Callable
@@ -17,7 +17,7 @@ MATRIX = np.random.default_rng(0).uniform(0.1, 0.9, (3, 3)).astype("f4")
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "matmul": lambda lib, x: x @ x,
     "mm": lambda lib, x: lib.mm(x, x),
-    "of a vector": lambda lib, x: x @ x[0],
+    "matmul of a vector": lambda lib, x: x @ x[0],
     "bmm": lambda lib, x: x[None].bmm(x[None]),
     "addmm": lambda lib, x: lib.addmm(x, x, x),
     "baddbmm": lambda lib, x: lib.baddbmm(x[None], x[None], x[None]),
@@ -32,15 +32,15 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "softmax of a product": lambda lib, x: (x @ x).softmax(dim=-1),
     "where": lambda lib, x: lib.where(x > 0.5, x @ x, x @ x),
     "cat": lambda lib, x: lib.cat([x @ x, x]),
-    "of float64": lambda lib, x: x.double() @ x.double(),
-    "of integers": lambda lib, x: (x * 9).long() @ (x * 9).long(),
+    "matmul of float64": lambda lib, x: x.double() @ x.double(),
+    "matmul of int64": lambda lib, x: (x * 9).long() @ (x * 9).long(),
 }
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", CALLS)
-def test_results_have_the_types_and_values_of_torchs(name: str, dtype: str) -> None:
+def test_cpu_autocast_results_match_torch(name: str, dtype: str) -> None:
     torch = pytest.importorskip("torch")
     call = CALLS[name]
     with mt.autocast("cpu", getattr(mt, dtype)):
@@ -51,8 +51,8 @@ def test_results_have_the_types_and_values_of_torchs(name: str, dtype: str) -> N
     np.testing.assert_allclose(ours.double().numpy(), theirs.double().numpy(), rtol=2e-2)
 
 
-ON_A_GPU = {
-    **dict.fromkeys(["matmul", "mm", "of a vector", "bmm", "einsum"], "float16"),
+GPU_DTYPES = {
+    **dict.fromkeys(["matmul", "mm", "matmul of a vector", "bmm", "einsum"], "float16"),
     **dict.fromkeys(["addmm", "baddbmm"], "float16"),
     **dict.fromkeys(["exp", "exp of a product", "log of a product"], "float32"),
     **dict.fromkeys(["power of a product", "sum of a product", "softmax of a product"], "float32"),
@@ -60,22 +60,22 @@ ON_A_GPU = {
     "add to a product": "float32",
     "where": "float16",
     "cat": "float32",
-    "of float64": "float64",
-    "of integers": "int64",
+    "matmul of float64": "float64",
+    "matmul of int64": "int64",
 }
-"""torch's types on a GPU."""
+"""The dtypes of results under torch's autocast on a GPU."""
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_gpu_has_other_rules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuda_autocast_uses_torchs_gpu_rules(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(mt.get_backend("numpy")), "device", "cuda")
     with mt.autocast("cuda"):
-        assert CALLS[name](mt, mt.tensor(MATRIX)).dtype.name == ON_A_GPU[name]
-        with mt.autocast("cpu"):  # which is about others
-            assert CALLS[name](mt, mt.tensor(MATRIX)).dtype.name == ON_A_GPU[name]
+        assert CALLS[name](mt, mt.tensor(MATRIX)).dtype.name == GPU_DTYPES[name]
+        with mt.autocast("cpu"):  # does not apply to a GPU backend
+            assert CALLS[name](mt, mt.tensor(MATRIX)).dtype.name == GPU_DTYPES[name]
 
 
-def test_gradients_have_the_types_of_what_they_belong_to() -> None:
+def test_gradient_has_dtype_of_its_leaf() -> None:
     weight, x = mt.tensor(MATRIX, requires_grad=True), mt.tensor(MATRIX)
     with mt.autocast("cpu"):
         loss = ((x @ weight) @ weight).sum()
@@ -83,13 +83,13 @@ def test_gradients_have_the_types_of_what_they_belong_to() -> None:
     loss.backward()
     assert weight.grad is not None
     assert weight.grad.dtype is mt.float32
-    twin = mt.tensor(MATRIX, requires_grad=True)
-    ((x @ twin) @ twin).sum().backward()
-    assert twin.grad is not None
-    np.testing.assert_allclose(weight.grad.numpy(), twin.grad.numpy(), rtol=3e-2)
+    reference = mt.tensor(MATRIX, requires_grad=True)
+    ((x @ reference) @ reference).sum().backward()
+    assert reference.grad is not None
+    np.testing.assert_allclose(weight.grad.numpy(), reference.grad.numpy(), rtol=3e-2)
 
 
-def test_a_parameter_is_converted_once_in_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_autocast_converts_parameter_once_per_block(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, x = mt.tensor(MATRIX, requires_grad=True), mt.tensor(MATRIX)
     for cached, count in ((None, 1), (True, 1), (False, 3)):
         with mt.autocast("cpu", cache_enabled=cached):
@@ -110,7 +110,7 @@ def test_a_parameter_is_converted_once_in_a_block(monkeypatch: pytest.MonkeyPatc
     assert BLOCKS.count == 0
 
 
-def test_blocks_are_nested_and_functions() -> None:
+def test_autocast_blocks_nest_and_decorate_functions() -> None:
     x = mt.tensor(MATRIX)
     block = mt.autocast("cpu", dtype="float16")
     with block, block, mt.autocast("cpu", enabled=False):
@@ -135,14 +135,14 @@ def test_blocks_are_nested_and_functions() -> None:
     assert BLOCKS.count == 0
 
 
-def test_a_block_is_that_of_its_thread() -> None:
-    x, types = mt.tensor(MATRIX), []
+def test_autocast_is_local_to_its_thread() -> None:
+    x, dtypes = mt.tensor(MATRIX), []
     with mt.autocast("cpu"):
-        thread = threading.Thread(target=lambda: types.append((x @ x).dtype))
+        thread = threading.Thread(target=lambda: dtypes.append((x @ x).dtype))
         thread.start()
         thread.join()
         assert (x @ x).dtype is mt.bfloat16
-    assert types == [mt.float32]
+    assert dtypes == [mt.float32]
 
 
 @pytest.mark.parametrize(
@@ -156,6 +156,8 @@ def test_a_block_is_that_of_its_thread() -> None:
         (lambda: mt.get_autocast_dtype("mps"), errors.DomainError, "'mps'"),
     ],
 )
-def test_what_makes_no_sense(call: Callable[[], Any], error: Any, message: str) -> None:
+def test_autocast_rejects_bad_device_dtype_and_flag(
+    call: Callable[[], Any], error: Any, message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()

@@ -1,4 +1,4 @@
-"""Gradients as results, of both orders, beside torch's."""
+"""Autograd: `grad`, `backward`, gradcheck, functional derivatives and anomaly detection."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ def run(program: list[int], x: Any, y: Any) -> Any:
     return x
 
 
-def same(ours: Any, theirs: Any) -> None:
+def assert_same(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(
         np.asarray(ours.detach()), theirs.detach().numpy(), rtol=1e-9, atol=1e-12
     )
@@ -49,7 +49,9 @@ def same(ours: Any, theirs: Any) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, len(STEPS) - 1), min_size=1, max_size=5), st.integers(0, 9))
-def test_gradients_of_programs_are_torchs(program: list[int], seed: int) -> None:
+def test_first_and_second_gradients_of_random_programs_match_torch(
+    program: list[int], seed: int
+) -> None:
     ours, theirs = leaves(seed)
     a, b = run(program, *ours), run(program, *theirs)
     weights = np.cos(np.arange(6.0)).reshape(2, 3)
@@ -57,65 +59,67 @@ def test_gradients_of_programs_are_torchs(program: list[int], seed: int) -> None
     expected = torch.autograd.grad(
         b, theirs, torch.tensor(weights), create_graph=True, allow_unused=True
     )
-    for mine, its in zip(first, expected, strict=True):
-        assert (mine is None) == (its is None)
-        if mine is not None:
-            same(mine, its)
+    for our_grad, their_grad in zip(first, expected, strict=True):
+        assert (our_grad is None) == (their_grad is None)
+        if our_grad is not None:
+            assert_same(our_grad, their_grad)
     total = sum(g.square().sum() for g in first if g is not None)
-    its_total = sum(g.square().sum() for g in expected if g is not None)
-    assert total.requires_grad == its_total.requires_grad
+    their_total = sum(g.square().sum() for g in expected if g is not None)
+    assert total.requires_grad == their_total.requires_grad
     if total.requires_grad:
         second = grad(total, ours, allow_unused=True)
-        for mine, its in zip(
-            second, torch.autograd.grad(its_total, theirs, allow_unused=True), strict=True
+        for our_grad, their_grad in zip(
+            second, torch.autograd.grad(their_total, theirs, allow_unused=True), strict=True
         ):
-            assert (mine is None) == (its is None)
-            if mine is not None:
-                same(mine, its)
+            assert (our_grad is None) == (their_grad is None)
+            if our_grad is not None:
+                assert_same(our_grad, their_grad)
     assert all(leaf.grad is None for leaf in ours)
 
 
-def test_what_a_gradient_does_not_read_gets_none() -> None:
-    """Of a product, the gradient by `x` is the upstream gradient times `y`, without `x`."""
+def test_second_gradient_of_unread_input_is_none() -> None:
+    """The gradient of `x * y` with respect to `x` is `grad * y`, which does not read `x`."""
     (x, y), (u, v) = leaves(0)
     first, _ = grad((x * y).sum(), [x, y], create_graph=True)
-    its_first, _ = torch.autograd.grad((u * v).sum(), [u, v], create_graph=True)
+    their_first, _ = torch.autograd.grad((u * v).sum(), [u, v], create_graph=True)
     infinite = np.full((2, 3), np.inf)
-    by_x, by_y = grad(first, [x, y], mt.tensor(infinite), allow_unused=True)
-    by_u, by_v = torch.autograd.grad(its_first, [u, v], torch.tensor(infinite), allow_unused=True)
-    assert by_x is by_u is None
-    same(by_y, by_v)
+    grad_x, grad_y = grad(first, [x, y], mt.tensor(infinite), allow_unused=True)
+    grad_u, grad_v = torch.autograd.grad(
+        their_first, [u, v], torch.tensor(infinite), allow_unused=True
+    )
+    assert grad_x is grad_u is None
+    assert_same(grad_y, grad_v)
 
 
-def test_a_derivative_of_zero_gives_zero_of_any_upstream_gradient() -> None:
+def test_zero_derivative_times_infinite_gradient_is_zero() -> None:
     (x, y), (u, v) = leaves(0)
     infinite = np.full((2, 3), np.inf)
     x.copysign(y).backward(mt.tensor(infinite))
     torch.copysign(u, v).backward(torch.tensor(infinite))
-    same(x.grad, u.grad)
-    same(y.grad, v.grad)
+    assert_same(x.grad, u.grad)
+    assert_same(y.grad, v.grad)
 
 
-def test_several_outputs_add_up() -> None:
+def test_grad_of_several_outputs_is_their_sum() -> None:
     (x, y), (u, v) = leaves(0)
-    found = grad([(x * y).sum(), x.exp()], [x, y], [None, mt.ones(2, 3).double()])
+    result = grad([(x * y).sum(), x.exp()], [x, y], [None, mt.ones(2, 3).double()])
     expected = torch.autograd.grad(
         [(u * v).sum(), u.exp()], [u, v], [None, torch.ones(2, 3).double()]
     )
-    for mine, its in zip(found, expected, strict=True):
-        same(mine, its)
+    for ours, theirs in zip(result, expected, strict=True):
+        assert_same(ours, theirs)
 
 
-def test_gradients_by_what_lies_between() -> None:
+def test_grad_accepts_intermediate_results_as_inputs() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     middle = x * 3.0
     result = (middle * middle).sum()
-    by_middle, by_result = grad(result, [middle, result])
-    assert by_middle.tolist() == [6.0, 12.0]
-    assert by_result.item() == 1.0
+    grad_middle, grad_result = grad(result, [middle, result])
+    assert grad_middle.tolist() == [6.0, 12.0]
+    assert grad_result.item() == 1.0
 
 
-def test_the_graph_is_freed_unless_it_is_kept() -> None:
+def test_grad_frees_graph_unless_retained() -> None:
     x = mt.tensor(3.0, requires_grad=True)
     y = x * x
     grad(y, x, retain_graph=True)
@@ -125,8 +129,8 @@ def test_the_graph_is_freed_unless_it_is_kept() -> None:
 
 
 @pytest.mark.parametrize("library", ["mt_tensor", "torch"])
-def test_the_graph_of_an_input_is_not_freed(library: str) -> None:
-    """Gradient descent without detach: each gradient is with respect to the result of a step."""
+def test_grad_does_not_free_graph_of_its_inputs(library: str) -> None:
+    """Gradient descent without detach differentiates with respect to each step's result."""
     m = pytest.importorskip(library)
     x = first = m.tensor([1.0, 2.0], requires_grad=True)
     for _ in range(3):
@@ -135,7 +139,7 @@ def test_the_graph_of_an_input_is_not_freed(library: str) -> None:
     assert m.autograd.grad(x.sum(), first)[0].tolist() == [1.0, 1.0]
 
 
-def test_what_has_no_gradient() -> None:
+def test_grad_raises_for_unused_inputs_and_bad_gradients() -> None:
     x, unused = (mt.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
     constant = mt.ones(2)
     y = (x * constant).sum()
@@ -158,11 +162,11 @@ def test_what_has_no_gradient() -> None:
         (x * 2.0).backward(1.0)  # type: ignore[arg-type]
 
 
-# --- Checking -----------------------------------------------------------------------------------
+# --- gradcheck and gradgradcheck ----------------------------------------------------------------
 
 
 class Wrong(mt.Function):
-    """A cube whose second derivative is missing: its backward is not recorded."""
+    """A cube without a second derivative: its backward detaches."""
 
     @staticmethod
     def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
@@ -176,7 +180,7 @@ class Wrong(mt.Function):
 
 
 @pytest.mark.parametrize("fast_mode", [False, True])
-def test_gradgradcheck(fast_mode: bool) -> None:
+def test_gradgradcheck_finds_missing_second_derivative(fast_mode: bool) -> None:
     (x, y), _ = leaves(1)
     for step in STEPS:
         assert mt.gradgradcheck(step, [x, y], fast_mode=fast_mode)
@@ -186,43 +190,45 @@ def test_gradgradcheck(fast_mode: bool) -> None:
         mt.gradgradcheck(Wrong.apply, [x], fast_mode=fast_mode)
 
 
-def test_the_fast_mode_finds_one_wrong_element() -> None:
-    for at in range(6):
+def test_gradcheck_fast_mode_finds_one_wrong_element() -> None:
+    for index in range(6):
         scale = mt.ones(6, dtype="float64")
-        scale[at] = 1.001
+        scale[index] = 1.001
 
-        def partly_hidden(x: mt.Tensor, scale: mt.Tensor = scale) -> mt.Tensor:
-            return x * (2 * scale) - (x * (scale - 1)).detach()  # whose gradient is not told
+        def partly_detached(x: mt.Tensor, scale: mt.Tensor = scale) -> mt.Tensor:
+            return x * (2 * scale) - (x * (scale - 1)).detach()  # without a gradient
 
         x = mt.arange(1.0, 7.0, dtype="float64", requires_grad=True)
         with pytest.raises(
             GradientError, match="along a random direction, the gradient with respect to input 0"
         ):
-            mt.gradcheck(partly_hidden, x, rtol=1e-5, fast_mode=True)
+            mt.gradcheck(partly_detached, x, rtol=1e-5, fast_mode=True)
 
 
-def by_method(m: Any, y: Any, x: Any, **options: Any) -> None:
+def backward_method(m: Any, y: Any, x: Any, **options: Any) -> None:
     y.backward(**options)
 
 
-def by_chosen_inputs(m: Any, y: Any, x: Any, **options: Any) -> None:
+def backward_with_inputs(m: Any, y: Any, x: Any, **options: Any) -> None:
     y.backward(inputs=[x], **options)
 
 
-def by_function(m: Any, y: Any, x: Any, **options: Any) -> None:
+def backward_function(m: Any, y: Any, x: Any, **options: Any) -> None:
     m.autograd.backward([y, y], **options)
 
 
-def as_result(m: Any, y: Any, x: Any, **options: Any) -> None:
+def grad_function(m: Any, y: Any, x: Any, **options: Any) -> None:
     m.autograd.grad([y, y], x, **options)
 
 
 @pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning")  # torch's
 @pytest.mark.parametrize("library", ["mt_tensor", "torch"])
-@pytest.mark.parametrize("backward", [by_method, by_chosen_inputs, by_function, as_result])
+@pytest.mark.parametrize(
+    "backward", [backward_method, backward_with_inputs, backward_function, grad_function]
+)
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("retain_graph", [None, False, True])
-def test_the_graph_is_kept_if_that_is_asked_for(
+def test_retain_graph_defaults_to_create_graph(
     library: str, backward: Any, create_graph: bool, retain_graph: bool | None
 ) -> None:
     m = pytest.importorskip(library)
@@ -236,33 +242,33 @@ def test_the_graph_is_kept_if_that_is_asked_for(
             y.backward()
 
 
-RIGHT: dict[str, Any] = {
-    "a square": lambda m, x: x * x,
-    "small beside large": lambda m, x: m.stack([x, x * 1e9]),
-    "constants beside": lambda m, x: (x * x, (x * 0.0).detach() + 1e12),
+CORRECT: dict[str, Any] = {
+    "square": lambda m, x: x * x,
+    "small and large results": lambda m, x: m.stack([x, x * 1e9]),
+    "large constant result": lambda m, x: (x * x, (x * 0.0).detach() + 1e12),
     "several results": lambda m, x: (x.exp() * 1e-9, x.sum(), x[:2].prod()),
-    "indices beside": lambda m, x: x.sort(),
-    "what does not depend on it": lambda m, x: (x * 2.0, x.detach() * 0.0 + 3.0),
+    "integer results": lambda m, x: x.sort(),
+    "independent result": lambda m, x: (x * 2.0, x.detach() * 0.0 + 3.0),
 }
 
 
 @pytest.mark.parametrize("library", ["mt_tensor", "torch"])
-@pytest.mark.parametrize("name", RIGHT)
-def test_right_gradients_raise_no_alarm(library: str, name: str) -> None:
-    """However small beside others; torch agrees."""
+@pytest.mark.parametrize("name", CORRECT)
+def test_gradcheck_accepts_correct_gradients_of_any_magnitude(library: str, name: str) -> None:
+    """Torch agrees."""
     m = pytest.importorskip(library)
     x = m.tensor([0.001, 0.002, 0.003, 2000.0], dtype=m.float64, requires_grad=True)
     if name == "several results":
         x = (x.detach() * 1e-3).requires_grad_()
     for fast_mode in (False, True):
-        assert m.autograd.gradcheck(lambda x: RIGHT[name](m, x), [x], fast_mode=fast_mode)
-    if name in {"a square", "several results"}:
-        assert m.autograd.gradgradcheck(lambda x: RIGHT[name](m, x), [x])
+        assert m.autograd.gradcheck(lambda x: CORRECT[name](m, x), [x], fast_mode=fast_mode)
+    if name in {"square", "several results"}:
+        assert m.autograd.gradgradcheck(lambda x: CORRECT[name](m, x), [x])
 
 
 @pytest.mark.parametrize("fast_mode", [False, True])
-def test_a_function_that_counts_its_calls_can_be_checked(fast_mode: bool) -> None:
-    """It changes in place what its gradient reads."""
+def test_gradcheck_accepts_function_that_changes_saved_tensor(fast_mode: bool) -> None:
+    """Each call changes in place a tensor that the gradient reads."""
     calls = mt.zeros(2, dtype="float64")
 
     def func(x: mt.Tensor, y: mt.Tensor) -> mt.Tensor:
@@ -273,7 +279,7 @@ def test_a_function_that_counts_its_calls_can_be_checked(fast_mode: bool) -> Non
     assert mt.gradcheck(func, [x, y], fast_mode=fast_mode)
 
 
-def test_a_small_mistake_beside_a_large_result_is_found() -> None:
+def test_gradcheck_finds_small_error_next_to_large_result() -> None:
     def func(x: mt.Tensor) -> mt.Tensor:
         return mt.stack([x * 1.1 - x.detach() * 0.1, x * 1e6])
 
@@ -288,7 +294,7 @@ def test_a_small_mistake_beside_a_large_result_is_found() -> None:
         mt.gradcheck(lambda x: (x, x.detach() * 2.0), x)
 
 
-def test_a_backward_that_is_not_proportional_is_found() -> None:
+def test_gradcheck_rejects_nonlinear_backward() -> None:
     class Squared(mt.Function):
         @staticmethod
         def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
@@ -304,7 +310,7 @@ def test_a_backward_that_is_not_proportional_is_found() -> None:
             mt.gradcheck(Squared.apply, x, fast_mode=fast_mode)
 
 
-def test_checking_several_outputs_and_what_cannot_be_checked() -> None:
+def test_gradcheck_accepts_several_outputs_but_not_float32() -> None:
     (x, y), _ = leaves(2)
     assert mt.gradcheck(lambda x, y: (x * y, x.exp().sum()), [x, y])
     for check in (mt.gradcheck, mt.gradgradcheck):
@@ -314,7 +320,7 @@ def test_checking_several_outputs_and_what_cannot_be_checked() -> None:
             check(lambda x: x, x.detach().float().requires_grad_())
 
 
-def test_the_courses_names() -> None:
+def test_grad_check_and_central_difference_of_the_course_work() -> None:
     (x, y), _ = leaves(3)
     value = mt.grad_central_difference(lambda a, b: a * b, x, y, arg=1, ind=(1, 2))
     assert value == pytest.approx(x[1, 2].item())
@@ -326,7 +332,7 @@ def test_the_courses_names() -> None:
         mt.grad_check(lambda a: Wrong.apply(a) + a.detach() ** 2, x)
 
 
-# --- Which gradients are wanted -----------------------------------------------------------------
+# --- Inputs of grad and backward ----------------------------------------------------------------
 
 
 def used_and_unused(m: Any) -> Any:
@@ -334,17 +340,17 @@ def used_and_unused(m: Any) -> Any:
     return (used * used).sum(), used, unused
 
 
-def test_unused_inputs_get_none_or_zeros_or_an_error() -> None:
+def test_materialize_grads_returns_zeros_for_unused_inputs() -> None:
     for m in (mt, torch):
         y, used, unused = used_and_unused(m)
-        found = m.autograd.grad(y, [used, unused], materialize_grads=True)
-        assert [g.tolist() for g in found] == [[2, 4], [0, 0]]
+        gradients = m.autograd.grad(y, [used, unused], materialize_grads=True)
+        assert [g.tolist() for g in gradients] == [[2, 4], [0, 0]]
         y, used, unused = used_and_unused(m)
         with pytest.raises(ValueError, match="allow_unused"):
             m.autograd.grad(y, unused, allow_unused=False, materialize_grads=True)
 
 
-def test_inference_mode() -> None:
+def test_inference_mode_records_no_graph_unless_false() -> None:
     for m in (mt, torch):
         x = m.tensor([1.0, 2.0], requires_grad=True)
         with m.inference_mode():
@@ -354,7 +360,7 @@ def test_inference_mode() -> None:
         assert not m.inference_mode(lambda x=x: x * x)().requires_grad
 
 
-def test_backward_to_some_inputs_only() -> None:
+def test_backward_with_inputs_accumulates_only_in_them() -> None:
     for m in (mt, torch):
         x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
         y = x * 2
@@ -362,7 +368,7 @@ def test_backward_to_some_inputs_only() -> None:
         assert (x.grad, y.grad.tolist(), w.grad.tolist()) == (None, [1, 2], [2, 4])
         (x * w).sum().backward(inputs=x)
         assert (x.grad.tolist(), w.grad.tolist()) == ([1, 2], [2, 4])
-        (x * w).sum().backward(inputs=[x, x])  # each of them once
+        (x * w).sum().backward(inputs=[x, x])  # a repeated input counts once
         assert x.grad.tolist() == [2, 4]
         with pytest.raises((ValueError, RuntimeError), match="inputs"):
             x.sum().backward(inputs=[])
@@ -370,7 +376,7 @@ def test_backward_to_some_inputs_only() -> None:
             m.autograd.grad(x.sum(), [])
 
 
-def test_backward_of_several_tensors() -> None:
+def test_backward_of_several_tensors_adds_gradients() -> None:
     for m in (mt, torch):
         x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
         shared = x * w
@@ -378,10 +384,10 @@ def test_backward_of_several_tensors() -> None:
         assert (x.grad.tolist(), w.grad.tolist()) == ([2, 4], [3, 5])
 
 
-# --- Tensors that leave the graph ---------------------------------------------------------------
+# --- Detached tensors, data and custom functions ------------------------------------------------
 
 
-def test_detach_in_place() -> None:
+def test_detach_in_place_makes_leaf_but_raises_for_view() -> None:
     for m in (mt, torch):
         x = m.tensor([1.0, 2.0], requires_grad=True)
         y = x * 2
@@ -391,7 +397,7 @@ def test_detach_in_place() -> None:
             (x * 2)[0].detach_()
 
 
-def test_exchanged_elements() -> None:
+def test_setting_data_replaces_elements_of_same_dtype() -> None:
     for m in (mt, torch):
         x = m.ones(2, requires_grad=True)
         x.data = m.tensor([3.0, 4.0, 5.0])
@@ -407,7 +413,7 @@ def test_exchanged_elements() -> None:
 
 
 @pytest.mark.parametrize("returned", [None, 1.0, [mt.ones(2)], (mt.ones(2), 1.0)], ids=repr)
-def test_a_function_that_returns_no_tensors_is_refused(returned: Any) -> None:
+def test_forward_that_returns_non_tensor_raises(returned: Any) -> None:
     class Wrong(mt.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
@@ -420,7 +426,7 @@ def test_a_function_that_returns_no_tensors_is_refused(returned: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "slope"),
+    ("call", "derivative"),
     [
         (lambda x: x + 1.0, 1.0),
         (lambda x: x.view(1).sum(), 1.0),
@@ -428,46 +434,46 @@ def test_a_function_that_returns_no_tensors_is_refused(returned: Any) -> None:
         (lambda x: x.sign() + x, 1.0),
     ],
 )
-def test_a_gradient_belongs_to_who_asked_for_it(call: Any, slope: float) -> None:
-    """What is done to it changes no other computation, not even the next of the same kind."""
+def test_changing_a_gradient_in_place_affects_no_other(call: Any, derivative: float) -> None:
+    """Not even the next gradient of the same operation."""
     for _ in range(2):
         x = mt.tensor(1.5, requires_grad=True)
         (gradient,) = mt.autograd.grad(call(x), x)
-        assert gradient.item() == slope
+        assert gradient.item() == derivative
         gradient.add_(4.0)
     assert (mt.tensor(2.0) + 1.0).item() == 3.0
 
 
-# --- Derivatives of functions ---------------------------------------------------------------------
+# --- autograd.functional --------------------------------------------------------------------------
 
 
-def _two(m):
+def _two_results(m):
     return lambda x, y: (x * x * y.sum(), (y**3).sum())
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 2)])
-def test_jacobians_are_those_of_torch(shape):
+def test_jacobian_matches_torch(shape):
     torch = pytest.importorskip("torch")
     values = [np.cos(np.arange(np.prod(shape, dtype=int)).reshape(shape)), np.arange(1.0, 3.0)]
-    found, wanted = (
-        m.autograd.functional.jacobian(_two(m), tuple(m.tensor(value) for value in values))
+    result, reference = (
+        m.autograd.functional.jacobian(_two_results(m), tuple(m.tensor(value) for value in values))
         for m in (mt, torch)
     )
-    for row, expected in zip(found, wanted, strict=True):
+    for row, expected in zip(result, reference, strict=True):
         for ours, theirs in zip(row, expected, strict=True):
             assert ours.shape == tuple(theirs.shape)
             assert not ours.requires_grad
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
 
 
-def test_hessians_are_those_of_torch():
+def test_hessian_matches_torch():
     torch = pytest.importorskip("torch")
     x, y = np.array([[0.5, 2.0]]), np.array(3.0)
-    found, wanted = (
+    result, reference = (
         m.autograd.functional.hessian(lambda x, y: (x**3).sum() * y**2, (m.tensor(x), m.tensor(y)))
         for m in (mt, torch)
     )
-    for row, expected in zip(found, wanted, strict=True):
+    for row, expected in zip(result, reference, strict=True):
         for ours, theirs in zip(row, expected, strict=True):
             assert ours.shape == tuple(theirs.shape)
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
@@ -475,13 +481,13 @@ def test_hessians_are_those_of_torch():
     np.testing.assert_allclose(one.numpy(), np.full((1, 2, 1, 2), 2.0))
 
 
-def test_vjp_is_that_of_torch():
+def test_vjp_matches_torch():
     torch = pytest.importorskip("torch")
     x, v = np.array([0.5, 2.0]), np.array([1.0, -1.0])
-    found, wanted = (
+    result, reference = (
         m.autograd.functional.vjp(lambda x: x**3, m.tensor(x), m.tensor(v)) for m in (mt, torch)
     )
-    for ours, theirs in zip(found, wanted, strict=True):
+    for ours, theirs in zip(result, reference, strict=True):
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
     values, gradients = mt.autograd.functional.vjp(
         lambda x, y: (x * y).sum(), (mt.ones(2), mt.tensor(x))
@@ -497,7 +503,7 @@ def test_vjp_is_that_of_torch():
 
 
 @pytest.mark.parametrize(
-    ("derivative", "again"),
+    ("derivative", "expected"),
     [
         (lambda f, x, **graph: f.jacobian(lambda x: x**3, x, **graph), [6.0, 12.0]),
         (lambda f, x, **graph: f.hessian(lambda x: (x**3).sum(), x, **graph), [6.0, 6.0]),
@@ -506,21 +512,21 @@ def test_vjp_is_that_of_torch():
     ],
     ids=["jacobian", "hessian", "value", "vjp"],
 )
-def test_derivatives_of_functions_can_be_differentiated_if_that_is_asked_for(derivative, again):
+def test_functional_derivatives_with_create_graph_are_differentiable(derivative, expected):
     x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
     assert not derivative(mt.autograd.functional, x).requires_grad
     derivative(mt.autograd.functional, x, create_graph=True).sum().backward()
-    assert x.grad.tolist() == again
+    assert x.grad.tolist() == expected
 
 
-def test_derivatives_of_nothing_and_of_what_is_detached():
+def test_jacobian_accepts_empty_and_detached_results():
     x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
-    empty = mt.autograd.functional.jacobian(lambda x: x[:0], x)  # which torch cannot
+    empty = mt.autograd.functional.jacobian(lambda x: x[:0], x)  # torch raises
     assert empty.shape == (0, 2)
     assert mt.autograd.functional.jacobian(lambda x: x.detach(), x).tolist() == [[0, 0], [0, 0]]
 
 
-def test_what_derivatives_of_functions_refuse():
+def test_functional_derivatives_reject_non_tensors_and_integers():
     with pytest.raises(ShapeError, match="a single number"):
         mt.autograd.functional.hessian(lambda x: x, mt.ones(2))
     with pytest.raises(TypeError, match="takes tensors"):
@@ -531,38 +537,38 @@ def test_what_derivatives_of_functions_refuse():
         mt.autograd.functional.jacobian(lambda x: x, mt.arange(2))
 
 
-# --- Anomalies ----------------------------------------------------------------------------------
+# --- Anomaly detection --------------------------------------------------------------------------
 
 
-def _nan(x: mt.Tensor) -> mt.Tensor:
+def _nan_gradient(x: mt.Tensor) -> mt.Tensor:
     return (x.exp().sub(1.0).sqrt() * mt.tensor([0.0, 1.0])).sum()
 
 
-def test_the_first_operation_with_a_nan_gradient_is_named() -> None:
+def test_detect_anomaly_names_first_operation_with_nan_gradient() -> None:
     x = mt.tensor([0.0, 1.0], requires_grad=True)
     with mt.autograd.detect_anomaly(), pytest.raises(GradientError, match="backward of 'sqrt'"):
-        _nan(x).backward()
+        _nan_gradient(x).backward()
     with mt.autograd.detect_anomaly():
         (mt.tensor([1.0, np.nan]).isnan() * x).sum().backward()
-        assert mt.tensor(np.nan).exp().isnan()  # nan in forward is no anomaly
+        assert mt.tensor(np.nan).exp().isnan()  # nan in forward is not an anomaly
     assert x.grad is not None
-    _nan(x).backward()
+    _nan_gradient(x).backward()
     assert x.grad.isnan().any()
 
 
-def test_anomalies_are_detected_in_the_whole_program_until_it_ends() -> None:
+def test_set_detect_anomaly_works_as_context_and_as_function() -> None:
     x = mt.tensor([0.0, 1.0], requires_grad=True)
     with mt.autograd.set_detect_anomaly(True), pytest.raises(GradientError):
-        _nan(x).backward()
-    _nan(x).backward()
+        _nan_gradient(x).backward()
+    _nan_gradient(x).backward()
     mt.autograd.set_detect_anomaly(True)
     try:
         with pytest.raises(GradientError):
-            mt.autograd.grad(_nan(x), x)
+            mt.autograd.grad(_nan_gradient(x), x)
         with mt.autograd.set_detect_anomaly(False):
-            _nan(x).backward()
+            _nan_gradient(x).backward()
         with pytest.raises(GradientError):
-            _nan(x).backward()
+            _nan_gradient(x).backward()
     finally:
         mt.autograd.set_detect_anomaly(False)
-    _nan(x).backward()
+    _nan_gradient(x).backward()

@@ -1,4 +1,4 @@
-"""Finding and choosing backends: built in, registered, installed; unknown, broken, ambiguous."""
+"""Backends: discovery, selection, registration, and errors for unknown or broken ones."""
 
 import importlib
 import os
@@ -24,7 +24,7 @@ from mt_tensor.errors import (
 
 
 class Installer:
-    """Puts distributions with backends on the path, as an installer would."""
+    """Write distributions with backends to a folder on the path, as pip would."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -69,18 +69,16 @@ GOOD = """
 @pytest.mark.parametrize(
     ("variable", "name"), [(None, "numpy"), ("", "numpy"), ("simple", "simple")]
 )
-def test_the_environment_variable_selects_the_backend_of_a_process(
-    variable: str | None, name: str
-) -> None:
+def test_environment_variable_selects_backend_of_process(variable: str | None, name: str) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "MT_BACKEND"}
     environment |= {} if variable is None else {"MT_BACKEND": variable}
     code = "import mt_tensor; print(mt_tensor.zeros(1).backend.name)"
     command = [sys.executable, "-c", code]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == name
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == name
 
 
-def test_blocks_precede_the_variable_and_arguments_precede_blocks(
+def test_backend_argument_precedes_use_backend_and_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "SELECTED", "simple")
@@ -91,7 +89,7 @@ def test_blocks_precede_the_variable_and_arguments_precede_blocks(
     assert mt.zeros(1).backend.name == "simple"
 
 
-def test_an_installed_backend_is_found_and_not_imported_early(install: Installer) -> None:
+def test_installed_backend_is_imported_on_first_use(install: Installer) -> None:
     install("swift", GOOD.format(name="swift"))
     info = mt.backends()["swift"]
     assert (info.distribution, info.version) == ("mt-other", "1.2")
@@ -101,7 +99,7 @@ def test_an_installed_backend_is_found_and_not_imported_early(install: Installer
     assert info.status() == "ready"
 
 
-def test_an_unknown_name_lists_what_there_is() -> None:
+def test_get_backend_suggests_close_name_for_unknown_name() -> None:
     with pytest.raises(UnknownBackendError, match="'nunpy'. Did you mean 'numpy'.*Installed: "):
         mt.get_backend("nunpy")
 
@@ -116,9 +114,7 @@ def test_an_unknown_name_lists_what_there_is() -> None:
         (GOOD.format(name="another"), "calls itself 'another'"),
     ],
 )
-def test_a_broken_backend_raises_when_asked_for_and_harms_nothing(
-    install: Installer, source: str, reason: str
-) -> None:
+def test_broken_backend_raises_only_when_used(install: Installer, source: str, reason: str) -> None:
     install("shaky", source)
     assert mt.zeros(1, backend="numpy").tolist() == [0]
     with pytest.raises(BackendLoadError, match=f"'shaky' from mt-other 1.2.*{reason}"):
@@ -126,7 +122,7 @@ def test_a_broken_backend_raises_when_asked_for_and_harms_nothing(
     assert mt.backends()["shaky"].status().startswith("broken: ")
 
 
-def test_an_unavailable_backend_is_not_broken(install: Installer) -> None:
+def test_unavailable_backend_is_not_reported_as_broken(install: Installer) -> None:
     install(
         "distant",
         """
@@ -141,20 +137,22 @@ def test_an_unavailable_backend_is_not_broken(install: Installer) -> None:
     assert mt.backends()["distant"].status() == "unavailable: no such device here"
 
 
-def test_two_claims_name_both(install: Installer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_name_claimed_by_two_distributions_raises_and_names_both(
+    install: Installer, capsys: pytest.CaptureFixture[str]
+) -> None:
     install("twin", GOOD.format(name="twin"), distribution="mt-first")
     install("twin", GOOD.format(name="twin"), distribution="mt-second")
     with pytest.raises(AmbiguousBackendError, match=r"mt-\w+ 1.2 and mt-\w+ 1.2"):
         mt.get_backend("twin")
     install("numpy", GOOD.format(name="numpy"), distribution="mt-squatter")
-    assert type(mt.get_backend("numpy")).__name__ == "NumpyOps"  # a built-in name is safe
+    assert type(mt.get_backend("numpy")).__name__ == "NumpyOps"  # built-in names take precedence
     command.main([])
     printed = capsys.readouterr().out
     assert "'twin' is claimed by mt-" in printed
     assert "'numpy' is built in; the claim of mt-squatter 1.2 is ignored" in printed
 
 
-def test_the_same_distribution_twice_on_the_path_is_one_claim(
+def test_distribution_found_twice_on_path_counts_once(
     install: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install("swift", GOOD.format(name="swift"))
@@ -165,7 +163,7 @@ def test_the_same_distribution_twice_on_the_path_is_one_claim(
     assert mt.get_backend("swift").name == "swift"
 
 
-def test_registering_in_code(install: Installer) -> None:
+def test_register_backend_adds_backend_but_rejects_built_in_name(install: Installer) -> None:
     class Mine(SimpleOps):
         name = "mine"
 
@@ -176,7 +174,7 @@ def test_registering_in_code(install: Installer) -> None:
         mt.register_backend("numpy", Mine)
 
 
-def test_the_probe_prints_every_backend(
+def test_probe_command_prints_status_of_every_backend(
     install: Installer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("shaky", "raise RuntimeError('half installed')")
@@ -189,12 +187,12 @@ def test_the_probe_prints_every_backend(
     assert "broken" not in capsys.readouterr().out
 
 
-def test_every_backend_error_has_one_base() -> None:
+def test_backend_errors_share_a_base_class() -> None:
     for error in (UnknownBackendError, BackendLoadError, BackendUnavailableError):
         assert issubclass(error, BackendError)
 
 
-def test_importing_brings_no_numba() -> None:
+def test_import_does_not_load_numba() -> None:
     code = "import sys, mt_tensor; mt_tensor.backends(); print('numba' in sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""The same memory as elements of another type: `x.view(dtype)`, by torch's rules."""
+"""`x.view(dtype)`: the same memory as elements of another dtype, compared with torch."""
 
 from typing import Any
 
@@ -33,27 +33,30 @@ def outcome(lib: Any, x: Any, name: str) -> Any:
         y = x.view(getattr(lib, name))
     except RuntimeError as error:
         return type(error)
-    held = y.view(lib.int16) if name == "bfloat16" else y
-    return tuple(y.shape), y.stride(), y.storage_offset(), np.asarray(held).tobytes()
+    bits = y.view(lib.int16) if name == "bfloat16" else y
+    return tuple(y.shape), y.stride(), y.storage_offset(), np.asarray(bits).tobytes()
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
 @pytest.mark.parametrize("name", NAMES)
-def test_shapes_strides_and_bits_are_torchs(name: str, backend: str) -> None:
+def test_view_dtype_matches_torch(name: str, backend: str) -> None:
     torch = pytest.importorskip("torch")
     array = np.random.default_rng(0).integers(0, 100, (4, 16))
-    made = mt.tensor(array, name, backend=backend), torch.tensor(array, dtype=getattr(torch, name))
+    tensors = (
+        mt.tensor(array, name, backend=backend),
+        torch.tensor(array, dtype=getattr(torch, name)),
+    )
     for layout in LAYOUTS:
-        ours, theirs = map(layout, made)
+        x, y = map(layout, tensors)
         for other in NAMES:
-            mine, its = outcome(mt, ours, other), outcome(torch, theirs, other)
-            if isinstance(its, type):
-                assert issubclass(mine, its), (name, other)
+            our_view, their_view = outcome(mt, x, other), outcome(torch, y, other)
+            if isinstance(their_view, type):
+                assert issubclass(our_view, their_view), (name, other)
             else:
-                assert mine == its, (name, other)
+                assert our_view == their_view, (name, other)
 
 
-def test_memory_is_shared() -> None:
+def test_view_dtype_shares_memory() -> None:
     x = mt.tensor([1.0, -2.0, 3.0])
     bits = x.view(mt.int32)
     bits &= 0x7FFFFFFF  # all but the sign
@@ -61,11 +64,11 @@ def test_memory_is_shared() -> None:
     x[0] = -0.0
     assert bits[0].item() == -(2**31)
     assert bits.view(mt.float32).data_ptr() == bits.view(dtype=mt.int8).data_ptr() == x.data_ptr()
-    x.copy_(bits.to(mt.float32))  # they overlap: what is read is not what has been written
+    x.copy_(bits.to(mt.float32))  # overlapping memory is read before it is written
     assert x[1].item() == 2.0**30
 
 
-def test_what_gradients_need_is_watched_through_bits() -> None:
+def test_in_place_change_through_dtype_view_makes_backward_raise() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     assert not x.view(mt.int32).requires_grad
     assert not x.view(mt.float32).requires_grad
@@ -76,19 +79,19 @@ def test_what_gradients_need_is_watched_through_bits() -> None:
         z.sum().backward()
 
 
-def test_a_row_with_bytes_left_over() -> None:
+def test_view_dtype_of_slice_ignores_bytes_after_it() -> None:
     x = mt.arange(5, dtype="int32")
     assert x[:4].view(mt.int64).tolist() == [2**32, 2 + 3 * 2**32]
 
 
-def test_truth_values_are_compared_for() -> None:
+def test_view_to_bool_raises_but_view_from_bool_works() -> None:
     with pytest.raises(mt.errors.DTypeError, match="as in x != 0"):
         mt.tensor([0, 1, 255], dtype="uint8").view(mt.bool_)
     assert mt.tensor([True, False]).view(mt.uint8).tolist() == [1, 0]
 
 
-class Elsewhere(NumpyOps):
-    """Elements that NumPy cannot see."""
+class ElsewhereOps(NumpyOps):
+    """A backend whose elements NumPy cannot read."""
 
     name = "elsewhere"
 
@@ -96,8 +99,8 @@ class Elsewhere(NumpyOps):
         return TensorData([array.reshape(-1)], array.shape, dtype=as_dtype(array.dtype))
 
 
-def test_a_backend_that_cannot_says_what_to_do() -> None:
-    mt.register_backend("elsewhere", Elsewhere)
+def test_view_dtype_raises_for_backend_without_numpy_memory() -> None:
+    mt.register_backend("elsewhere", ElsewhereOps)
     x = mt.tensor([1.0, 2.0], backend="elsewhere")
     with pytest.raises(mt.errors.ExchangeError, match=r"x.to\('numpy'\).view\(dtype\)"):
         x.view(mt.int32)

@@ -1,4 +1,4 @@
-"""`autograd.checkpoint`: the gradients of a plain call, and less memory."""
+"""`autograd.checkpoint`: the gradients of a plain call with less memory."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,9 +22,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "one tensor": lambda x, y: (x @ W).sin() * y,
     "containers": lambda x, y: pair(x, {"y": y})[0] + pair(x, {"y": y})[1]["sum"],
     "random numbers": lambda x, y: (mt.rand_like(x) * x).exp() @ W + y,
-    "a view of an argument": lambda x, y: x[0] * 1 + y.sum(),
-    "an argument itself": lambda x, y: x,
-    "no use of an argument": lambda x, y: x.exp(),
+    "view of an argument": lambda x, y: x[0] * 1 + y.sum(),
+    "argument itself": lambda x, y: x,
+    "unused argument": lambda x, y: x.exp(),
 }
 
 
@@ -38,26 +38,26 @@ def gradients(function: Callable[..., Any], order: int) -> list[Any]:
     x, y = leaves()
     result = function(x.sin(), y).square().sum()
     for _ in range(order - 1):
-        found = mt.autograd.grad(result, [x, y, W], create_graph=True, allow_unused=True)
-        result = sum((each.square().sum() for each in found if each is not None), mt.tensor(0.0))
-    found = mt.autograd.grad(result, [x, y, W], allow_unused=True)
-    drawn = mt.rand(2)  # the state of the generator is the same afterwards
-    return [*(None if each is None else each.tolist() for each in found), drawn.tolist()]
+        grads = mt.autograd.grad(result, [x, y, W], create_graph=True, allow_unused=True)
+        result = sum((each.square().sum() for each in grads if each is not None), mt.tensor(0.0))
+    grads = mt.autograd.grad(result, [x, y, W], allow_unused=True)
+    random = mt.rand(2)  # to compare the generator's state afterwards
+    return [*(None if each is None else each.tolist() for each in grads), random.tolist()]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("order", [1, 2])
-def test_gradients_are_those_of_a_plain_call(name: str, order: int) -> None:
+def test_first_and_second_gradients_match_plain_call(name: str, order: int) -> None:
     function = FUNCTIONS[name]
     expected = gradients(function, order)
-    found = gradients(lambda *args: checkpoint(function, *args), order)
-    for ours, plain in zip(found, expected, strict=True):
-        assert (ours is None) == (plain is None)
-        if plain is not None:
-            np.testing.assert_allclose(ours, plain, rtol=1e-14, atol=1e-14)
+    result = gradients(lambda *args: checkpoint(function, *args), order)
+    for gradient, expected_gradient in zip(result, expected, strict=True):
+        assert (gradient is None) == (expected_gradient is None)
+        if expected_gradient is not None:
+            np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-14, atol=1e-14)
 
 
-def test_results_in_containers_keep_them() -> None:
+def test_results_in_containers_are_returned_and_differentiated() -> None:
     x, y = leaves()
     first, rest = checkpoint(pair, x, other={"y": y})
     assert (first.shape, rest["number"], rest["sum"].requires_grad) == ((2, 2), 3, True)
@@ -66,29 +66,29 @@ def test_results_in_containers_keep_them() -> None:
     np.testing.assert_allclose(y.grad, [1.7, 1.7])
 
 
-def test_parameters_alone_get_gradients() -> None:
+def test_closure_parameters_get_gradients() -> None:
     W.grad = None
     checkpoint(lambda factor: (W * W).sum() * factor, 2.0).backward()
     np.testing.assert_allclose(W.grad, 4 * W.detach().numpy())
 
 
-def test_autocast_of_the_call_is_used_again() -> None:
-    kinds = []
+def test_recomputation_uses_autocast_of_the_call() -> None:
+    dtypes = []
 
     def product(x: mt.Tensor) -> mt.Tensor:
         result = x @ x
-        kinds.append(result.dtype)
+        dtypes.append(result.dtype)
         return result.float()
 
     x = mt.ones(2, 2, requires_grad=True)
     with mt.autocast("cpu", dtype=mt.bfloat16):
         result = checkpoint(product, x)
     result.sum().backward()
-    assert kinds == [mt.bfloat16, mt.bfloat16]
+    assert dtypes == [mt.bfloat16, mt.bfloat16]
 
 
-def test_intermediate_results_are_not_kept() -> None:
-    """Bytes of living arrays after a forward pass: those of the blocks' arguments only."""
+def test_checkpoint_keeps_no_intermediate_results() -> None:
+    """After a forward pass, only the arguments of the blocks are allocated."""
     import tracemalloc
 
     def block(x: mt.Tensor) -> mt.Tensor:
@@ -96,7 +96,7 @@ def test_intermediate_results_are_not_kept() -> None:
             x = (x.sin() * 1.5).exp().tanh()
         return x
 
-    def kept(call: Callable[[mt.Tensor], mt.Tensor]) -> int:
+    def allocated(call: Callable[[mt.Tensor], mt.Tensor]) -> int:
         x = mt.ones(10_000, requires_grad=True)
         tracemalloc.start()
         result = x
@@ -107,11 +107,11 @@ def test_intermediate_results_are_not_kept() -> None:
         result.sum().backward()
         return bytes_kept
 
-    assert kept(lambda x: checkpoint(block, x)) < 6 * 40_000
-    assert kept(block) > 60 * 40_000
+    assert allocated(lambda x: checkpoint(block, x)) < 6 * 40_000
+    assert allocated(block) > 60 * 40_000
 
 
-def test_a_segment_is_as_checkpoints_of_its_functions() -> None:
+def test_checkpoint_sequential_recomputes_all_but_last_segment() -> None:
     calls = []
 
     def numbered(number: int) -> Callable[[mt.Tensor], mt.Tensor]:
@@ -131,14 +131,14 @@ def test_a_segment_is_as_checkpoints_of_its_functions() -> None:
         checkpoint_sequential([], 1, x)
 
 
-def test_without_recording_the_function_is_called_once() -> None:
+def test_checkpoint_without_grad_calls_function_once() -> None:
     calls: list[Any] = []
     with mt.no_grad():
         result = checkpoint(lambda x: calls.append(x) or x * 2, mt.ones(2, requires_grad=True))
     assert (len(calls), result.requires_grad) == (1, False)
 
 
-def test_changed_arguments_and_results_raise_errors() -> None:
+def test_backward_raises_if_arguments_or_results_changed() -> None:
     x = mt.ones(2, requires_grad=True)
     y = x * 1
     result = checkpoint(lambda y: y.exp(), y)
@@ -156,7 +156,7 @@ def test_changed_arguments_and_results_raise_errors() -> None:
         first.sum().backward()
 
 
-def test_checkpoints_in_a_compiled_step_are_eager() -> None:
+def test_checkpoint_in_compiled_function_matches_eager() -> None:
     x = mt.tensor([0.3, 0.4], requires_grad=True)
 
     def step(x: mt.Tensor) -> mt.Tensor:

@@ -1,4 +1,4 @@
-"""`compile`: programs do the same as functions, and nothing is frozen in silence."""
+"""`compile`: recording, guards, replay, gradients, errors, fusion and memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NUMBERS = (2.0, 3.0)
 
 
 class Point(NamedTuple):
-    """Two tensors in one argument, or result."""
+    """Two tensors in one argument or result."""
 
     x: mt.Tensor
     y: mt.Tensor
@@ -54,13 +54,13 @@ def row(*numbers: float, **options: Any) -> mt.Tensor:
 
 
 def gradient_of(x: mt.Tensor) -> mt.Tensor:
-    """Return the gradient that a tensor has."""
+    """Return `x.grad`, which must not be None."""
     assert x.grad is not None
     return x.grad
 
 
 def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
-    """Return a compiled function, and a list that gets an item whenever it is recorded."""
+    """Return a compiled function and a list that grows at each recording."""
     calls: list[int] = []
     count = calls.append
 
@@ -72,11 +72,11 @@ def counted(function: Callable[..., Any]) -> tuple[Any, list[int]]:
     return mt.compile(body), calls
 
 
-# --- Recorded once, then replayed ---------------------------------------------------------------
+# --- Recording and replay -----------------------------------------------------------------------
 
 
 @BACKENDS
-def test_the_second_call_runs_the_program(backend: str) -> None:
+def test_second_call_replays_the_program(backend: str) -> None:
     with mt.use_backend(backend):
         f, calls = counted(lambda x, y: (x * y + 1).sum())
         assert f(row(1, 2), row(3, 4)).item() == 13
@@ -86,7 +86,7 @@ def test_the_second_call_runs_the_program(backend: str) -> None:
         assert f.program is f.programs[0]
 
 
-def test_other_shapes_types_and_structures_are_written_down_for_themselves() -> None:
+def test_each_shape_dtype_and_structure_is_recorded_once() -> None:
     f, calls = counted(lambda x: mt.stack(list(x)).sum() if isinstance(x, tuple) else x.sum())
     for argument in (row(1, 2), row(1, 2, 3), row(1).double(), (row(1), row(2)), row(1, 2)):
         f(argument)
@@ -95,7 +95,7 @@ def test_other_shapes_types_and_structures_are_written_down_for_themselves() -> 
     assert len(calls) == 4
 
 
-def test_programs_are_kept_up_to_a_number() -> None:
+def test_more_than_16_programs_warn_and_evict_the_oldest() -> None:
     f, calls = counted(lambda x: x + 1)
     for size in range(compiling.MOST):
         f(mt.zeros(size))
@@ -110,33 +110,33 @@ def test_programs_are_kept_up_to_a_number() -> None:
     assert len(calls) == 2 * compiling.MOST + 1
 
 
-def test_structures_of_arguments_and_results() -> None:
+def test_nested_arguments_and_results_keep_their_structure() -> None:
     f, calls = counted(
-        lambda p, *, more: {"sum": p.x + p.y, "rest": (more["a"] * 2, [p], "said", None, 3)}
+        lambda p, *, more: {"sum": p.x + p.y, "rest": (more["a"] * 2, [p], "text", None, 3)}
     )
     for k in (1.0, 2.0):
-        found = f(Point(row(k), row(2)), more={"a": row(k)})
-        assert found["sum"].tolist() == [k + 2]
-        twice, (point,), *others = found["rest"]
-        assert (twice.tolist(), others) == ([2 * k], ["said", None, 3])
+        result = f(Point(row(k), row(2)), more={"a": row(k)})
+        assert result["sum"].tolist() == [k + 2]
+        twice, (point,), *others = result["rest"]
+        assert (twice.tolist(), others) == ([2 * k], ["text", None, 3])
         assert isinstance(point, Point)
         assert point.x.tolist() == [k]
     assert len(calls) == 1
 
 
-def test_arguments_are_returned_themselves() -> None:
-    kept = row(7)
-    f = mt.compile(lambda x: (x, kept, x[1:]))
+def test_arguments_and_closure_tensors_are_returned_by_identity() -> None:
+    constant = row(7)
+    f = mt.compile(lambda x: (x, constant, x[1:]))
     for _ in range(3):
         x = row(1, 2)
-        same, other, part = f(x)
+        same, same_constant, part = f(x)
         assert same is x
-        assert other is kept
+        assert same_constant is constant
         part += 1
         assert x.tolist() == [1, 3]
 
 
-def test_methods_modules_and_functions_within_functions() -> None:
+def test_methods_and_callable_objects_can_be_compiled() -> None:
     class Scale:
         def __init__(self) -> None:
             self.weight = row(2)
@@ -146,32 +146,32 @@ def test_methods_modules_and_functions_within_functions() -> None:
             return x * self.weight
 
         def __call__(self, x: mt.Tensor) -> mt.Tensor:
-            found: mt.Tensor = self.by(x) + 1
-            return found
+            result: mt.Tensor = self.by(x) + 1
+            return result
 
     first, second = Scale(), Scale()
     second.weight = row(3)
     for _ in range(2):
         assert first.by(row(5)).item() == 10
         assert second.by(row(5)).item() == 15
-    whole = mt.compile(first)
-    assert [whole(row(5)).item() for _ in range(3)] == [11, 11, 11]
-    assert len(whole.programs) == 1
+    module = mt.compile(first)
+    assert [module(row(5)).item() for _ in range(3)] == [11, 11, 11]
+    assert len(module.programs) == 1
     assert mt.compile(first.by)(row(1)).item() == 2
 
 
-def test_only_functions_are_compiled() -> None:
+def test_compile_rejects_non_function() -> None:
     with pytest.raises(TypeError, match="takes a function; 3"):
         mt.compile(3)  # type: ignore[arg-type]
 
 
-# --- What a backend gets ------------------------------------------------------------------------
+# --- Backends that run programs -----------------------------------------------------------------
 
 
-class Watched(NumpyOps):
-    """A backend that notes the arguments with which a program's calls are run."""
+class RecordingOps(NumpyOps):
+    """A backend that records the arguments of each run of a program."""
 
-    name = "watched"
+    name = "recording"
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,8 +187,8 @@ class Watched(NumpyOps):
         return run
 
 
-def test_a_backend_may_replace_the_calls_of_a_program() -> None:
-    backend, generator = Watched(), mt.Generator().manual_seed(1)
+def test_backend_program_method_runs_forward_and_backward() -> None:
+    backend, generator = RecordingOps(), mt.Generator().manual_seed(1)
 
     def f(x: mt.Tensor, y: mt.Tensor, numbers: mt.Generator) -> mt.Tensor:
         return (x * y + mt.rand(2) + mt.rand(2, generator=numbers)).exp() @ w
@@ -206,8 +206,8 @@ def test_a_backend_may_replace_the_calls_of_a_program() -> None:
     assert all(isinstance(each, TensorData) for each in backward)
 
 
-def test_calls_of_several_backends_are_not_replaced() -> None:
-    backend = Watched()
+def test_program_method_is_not_used_for_several_backends() -> None:
+    backend = RecordingOps()
     x, y = row(1, 2, backend=backend), row(1, 2, backend="simple")
     step = mt.compile(lambda x, y: (x * 2 + 1, y * 2 + 1))
     for _ in range(3):
@@ -218,7 +218,7 @@ def test_calls_of_several_backends_are_not_replaced() -> None:
 # --- Numbers --------------------------------------------------------------------------------------
 
 
-def test_numbers_in_arguments_are_compared() -> None:
+def test_each_value_of_number_argument_is_recorded_once() -> None:
     f, calls = counted(lambda x, rate: (x * rate).add_(x, alpha=-rate) + (1 - rate**2) / 3)
     for rate in (0.5, 0.25, 0.5, float("nan"), 0.0, -0.0, float("nan")):
         expected = 1 * rate - rate * 1 + (1 - rate**2) / 3
@@ -227,7 +227,7 @@ def test_numbers_in_arguments_are_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    "choose",
+    "condition",
     [
         lambda n: isinstance(n, float),
         lambda n: type(n) is float,
@@ -237,20 +237,20 @@ def test_numbers_in_arguments_are_compared() -> None:
         lambda n: n is NUMBERS[0],
     ],
 )
-def test_what_is_decided_by_a_number_is_decided_as_without_a_program(choose: Any) -> None:
-    f = mt.compile(lambda x, n: x * n if choose(n) else -x)
+def test_branch_on_number_argument_matches_eager(condition: Any) -> None:
+    f = mt.compile(lambda x, n: x * n if condition(n) else -x)
     for n in (*NUMBERS, *NUMBERS):
         assert f(row(3), n).tolist() == f.function(row(3), n).tolist()
 
 
-def test_what_is_decided_by_a_number_is_recorded_for_each() -> None:
+def test_each_branch_on_number_argument_is_recorded_once() -> None:
     f, calls = counted(lambda x, rate, n: x * 2 if rate > 0 else x.repeat(n))
     for rate, n, expected in ((1.0, 2, [2]), (-1.0, 2, [1, 1]), (-1.0, 3, [1] * 3), (1.0, 2, [2])):
         assert f(row(1), rate, n).tolist() == expected
     assert len(calls) == 3
 
 
-def test_numbers_around_a_function_are_compared() -> None:
+def test_each_value_of_closure_number_is_recorded_once() -> None:
     settings = SimpleNamespace(rate=1.0)
     groups = [{"lr": 1.0}]
     calls: list[int] = []
@@ -267,7 +267,7 @@ def test_numbers_around_a_function_are_compared() -> None:
     assert len(calls) == 3
 
 
-def test_counters_count() -> None:
+def test_counter_in_closure_warns_and_keeps_counting() -> None:
     state = {"step": 0, "decay": 1.0}
 
     @mt.compile
@@ -289,21 +289,21 @@ def test_counters_count() -> None:
     "use",
     [float, int, bool, round, abs, math.sqrt, str, "{}".format, lambda n: n > 1, hash, math.floor],
 )
-def test_where_the_value_of_a_varying_number_is_needed_it_is_a_guard(use: Any) -> None:
+def test_reading_value_of_symbolic_number_adds_a_guard(use: Any) -> None:
     guards: Guards = []
-    varying = SymbolicNumber(2.5, "n1", guards)
-    used = use(varying)
-    assert (used.value if isinstance(used, SymbolicNumber) else used) == use(2.5)
-    if not isinstance(used, SymbolicNumber):
-        ((question, answer),) = guards
-        assert eval(question, {"n1": 2.5}) is answer
-        assert question.startswith("bool") or eval(question, {"n1": 0.0}) is not answer
+    number = SymbolicNumber(2.5, "n1", guards)
+    result = use(number)
+    assert (result.value if isinstance(result, SymbolicNumber) else result) == use(2.5)
+    if not isinstance(result, SymbolicNumber):
+        ((expression, value),) = guards
+        assert eval(expression, {"n1": 2.5}) is value
+        assert expression.startswith("bool") or eval(expression, {"n1": 0.0}) is not value
 
 
-# --- State that a function can reach --------------------------------------------------------------
+# --- Guards on state ------------------------------------------------------------------------------
 
 
-def test_everything_around_is_compared() -> None:
+def test_change_of_any_reachable_state_is_noticed() -> None:
     class Layer:
         scale = 1.0
 
@@ -339,7 +339,7 @@ def test_everything_around_is_compared() -> None:
     check()
 
 
-def test_a_global_variable_with_the_name_of_an_attribute_is_not_compared(
+def test_global_with_name_of_an_attribute_is_not_a_guard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     doubled = mt.compile(lambda holder: holder["x"].T * 2.0)
@@ -350,7 +350,7 @@ def test_a_global_variable_with_the_name_of_an_attribute_is_not_compared(
     assert len(doubled.programs) == 1
 
 
-def test_global_variables_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change_of_global_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     f = mt.compile(lambda x: x * FACTOR)
     assert [f(row(1)).item() for _ in range(2)] == [2, 2]
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
@@ -358,7 +358,7 @@ def test_global_variables_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["installed", "__main__"])
-def test_global_variables_of_a_function_in_an_installed_file_are_compared(
+def test_change_of_global_variable_in_installed_module_is_noticed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = ModuleType(name)
@@ -372,7 +372,7 @@ def test_global_variables_of_a_function_in_an_installed_file_are_compared(
         assert module.scaled(x).tolist() == [rate, 3.0 * rate]
 
 
-def test_modes_are_compared() -> None:
+def test_change_of_grad_mode_dtype_backend_or_autocast_is_noticed() -> None:
     weight = row(2, requires_grad=True)
     f = mt.compile(lambda x: (x * weight).sum() + mt.zeros(()))
     assert f(row(3)).requires_grad
@@ -382,16 +382,16 @@ def test_modes_are_compared() -> None:
     assert f(row(3)).requires_grad
     weight.requires_grad_(False)
     assert not f(row(3)).requires_grad
-    made = mt.compile(lambda: mt.ones(2))
-    assert made().dtype is mt.float32
+    ones = mt.compile(lambda: mt.ones(2))
+    assert ones().dtype is mt.float32
     previous = mt.get_default_dtype()
     try:
         mt.set_default_dtype("float64")
-        assert made().dtype is mt.float64
+        assert ones().dtype is mt.float64
     finally:
         mt.set_default_dtype(previous)
     with mt.use_backend("simple"):
-        assert [made().backend.name for _ in range(2)] == ["simple"] * 2
+        assert [ones().backend.name for _ in range(2)] == ["simple"] * 2
     matrix = mt.compile(lambda x: x @ x)
     x = mt.ones(2, 2)
     assert matrix(x).dtype is mt.float32
@@ -400,7 +400,7 @@ def test_modes_are_compared() -> None:
             assert [matrix(x).dtype for _ in range(2)] == [mt.bfloat16] * 2
 
 
-def test_what_autocast_has_converted_is_converted_anew() -> None:
+def test_replay_uses_no_stale_autocast_cache() -> None:
     weight = mt.ones(2, 2).requires_grad_()
     f = mt.compile(lambda x: (x @ weight).float().sum())
     for k in range(3):
@@ -411,7 +411,7 @@ def test_what_autocast_has_converted_is_converted_anew() -> None:
             assert f(mt.ones(2, 2)).item() == 8 * k
 
 
-def test_tensors_around_may_be_exchanged() -> None:
+def test_replay_reads_replaced_closure_tensor() -> None:
     cell = {"state": mt.zeros(2)}
     calls: list[int] = []
     count = calls.append
@@ -432,8 +432,8 @@ def test_tensors_around_may_be_exchanged() -> None:
     assert len(calls) <= 3
 
 
-def test_tuples_of_tensors_around_may_be_exchanged() -> None:
-    """Recurrent networks keep their states like this."""
+def test_replay_reads_replaced_tuple_of_closure_tensors() -> None:
+    """Recurrent networks keep their state like this."""
     states: dict[str, Any] = {"now": (mt.zeros(1), (mt.ones(1), 3))}
     f, calls = counted(lambda x: None)
 
@@ -458,7 +458,7 @@ def test_tuples_of_tensors_around_may_be_exchanged() -> None:
     assert len(calls) <= 4
 
 
-def test_results_are_new_each_time() -> None:
+def test_each_call_returns_new_tensors() -> None:
     f = mt.compile(lambda x: (mt.zeros(2), x + 1, mt.tensor([1.0])))
     first = f(row(1))
     for each in first:
@@ -467,11 +467,11 @@ def test_results_are_new_each_time() -> None:
     assert [each.tolist() for each in second] == [[0, 0], [2], [1]]
 
 
-# --- Changes in place -----------------------------------------------------------------------------
+# --- In-place changes -----------------------------------------------------------------------------
 
 
 @BACKENDS
-def test_changes_in_place(backend: str) -> None:
+def test_replay_repeats_in_place_changes(backend: str) -> None:
     with mt.use_backend(backend):
         total = mt.zeros(3)
 
@@ -493,7 +493,7 @@ def test_changes_in_place(backend: str) -> None:
         assert len(add.programs) == 1
 
 
-def test_a_change_is_noticed_by_graphs_around() -> None:
+def test_in_place_change_by_program_invalidates_outer_graph() -> None:
     weight = row(2).mul_(1.0)
     x = row(3, requires_grad=True)
     change = mt.compile(lambda: weight.mul_(2.0) * 1)
@@ -504,17 +504,17 @@ def test_a_change_is_noticed_by_graphs_around() -> None:
         y.backward()
 
 
-@pytest.mark.parametrize("take", [lambda x: x[::2], lambda x: x.flip(0), lambda x: x[1:3]])
-def test_strided_arguments(take: Callable[[mt.Tensor], mt.Tensor]) -> None:
+@pytest.mark.parametrize("view", [lambda x: x[::2], lambda x: x.flip(0), lambda x: x[1:3]])
+def test_strided_arguments_match_eager(view: Callable[[mt.Tensor], mt.Tensor]) -> None:
     double, read = mt.compile(lambda x: x.mul_(2.0) * 1), mt.compile(lambda x: x * 2)
     for start in (0.0, 5.0, 9.0):
-        whole, other = mt.arange(6.0) + start, mt.arange(6.0) + start
-        assert read(take(whole)).tolist() == (take(whole) * 2).tolist()
-        assert double(take(whole)).tolist() == take(other).mul_(2.0).tolist()
-        assert whole.tolist() == other.tolist()
+        base, expected = mt.arange(6.0) + start, mt.arange(6.0) + start
+        assert read(view(base)).tolist() == (view(base) * 2).tolist()
+        assert double(view(base)).tolist() == view(expected).mul_(2.0).tolist()
+        assert base.tolist() == expected.tolist()
 
 
-def test_batches_of_one_tensor_are_one_program() -> None:
+def test_slices_of_one_tensor_share_a_program() -> None:
     f, calls = counted(lambda x: x.sum())
     data = mt.arange(12.0).view(4, 3)
     assert [f(data[k : k + 1]).item() for k in range(4)] == [3, 12, 21, 30]
@@ -522,7 +522,7 @@ def test_batches_of_one_tensor_are_one_program() -> None:
     assert len(calls) == 2
 
 
-def test_arguments_that_share_memory() -> None:
+def test_arguments_that_share_memory_match_eager() -> None:
     def body(x: mt.Tensor, y: mt.Tensor) -> mt.Tensor:
         x += 1
         return y * 10
@@ -533,13 +533,13 @@ def test_arguments_that_share_memory() -> None:
         if a is b:
             d = c
         elif a._tensor.storage is b._tensor.storage:
-            whole = x.clone()
-            c, d = whole[:2], whole[1:]
+            base = x.clone()
+            c, d = base[:2], base[1:]
         assert f(a, b).tolist() == body(c, d).tolist()
         assert (a.tolist(), b.tolist()) == (c.tolist(), d.tolist())
 
 
-def test_an_argument_that_is_also_around() -> None:
+def test_argument_that_is_also_in_closure_matches_eager() -> None:
     weight = row(1, 2)
 
     def body(x: mt.Tensor) -> mt.Tensor:
@@ -555,7 +555,7 @@ def test_an_argument_that_is_also_around() -> None:
 # --- Gradients ------------------------------------------------------------------------------------
 
 
-def test_backward_within() -> None:
+def test_backward_inside_sets_new_grad() -> None:
     weight = row(1, 2, requires_grad=True)
 
     @mt.compile
@@ -574,7 +574,7 @@ def test_backward_within() -> None:
         assert previous.tolist() == [2 * k * k, 4 * k * k]
 
 
-def test_gradients_accumulate_as_they_do_without() -> None:
+def test_backward_inside_accumulates_in_grad() -> None:
     weight = row(1, 2, requires_grad=True)
 
     @mt.compile
@@ -585,14 +585,14 @@ def test_gradients_accumulate_as_they_do_without() -> None:
         step(row(1, 3))
         assert weight.grad is not None
         assert weight.grad.tolist() == [k, 3 * k]
-    held = gradient_of(weight)
-    held.zero_()
+    grad = gradient_of(weight)
+    grad.zero_()
     step(row(1, 3))
-    assert weight.grad is held
-    assert held.tolist() == [1, 3]
+    assert weight.grad is grad
+    assert grad.tolist() == [1, 3]
 
 
-def test_gradients_of_arguments_within() -> None:
+def test_backward_inside_sets_grad_of_arguments() -> None:
     @mt.compile
     def step(x: mt.Tensor) -> mt.Tensor:
         y = (x * x).sum()
@@ -607,25 +607,25 @@ def test_gradients_of_arguments_within() -> None:
 
 
 @BACKENDS
-def test_results_can_be_differentiated(backend: str) -> None:
+def test_gradients_through_results_match_eager(backend: str) -> None:
     with mt.use_backend(backend):
         weight = row(1, 2, requires_grad=True)
         f = mt.compile(lambda x, s: ((x * weight * s).tanh(), (x + weight).square().sum()))
         for k in range(3):
-            found = []
+            results = []
             for function in (f, f.function):
                 weight.grad = None
                 x = row(0.5 + k, 2, requires_grad=True)
                 first, second = function(x * 1.5, 0.5 + k)
                 (first.sum() * 3 + second).backward()
                 gradients = [gradient_of(x).tolist(), gradient_of(weight).tolist()]
-                found.append((first.tolist(), *gradients))
-            for a, b in zip(*found, strict=True):
+                results.append((first.tolist(), *gradients))
+            for a, b in zip(*results, strict=True):
                 np.testing.assert_allclose(a, b, 1e-6)
         assert len(f.programs) == 3  # for each number
 
 
-def test_graphs_of_programs_are_freed_like_others() -> None:
+def test_graph_of_result_is_freed_by_backward() -> None:
     f = mt.compile(lambda x: (x * x).exp().sum())
     for _ in range(2):
         x = row(0.5, requires_grad=True)
@@ -638,7 +638,7 @@ def test_graphs_of_programs_are_freed_like_others() -> None:
             y.backward()
 
 
-def test_a_result_whose_graph_was_freed_within() -> None:
+def test_backward_of_result_whose_graph_was_freed_inside_raises() -> None:
     weight = row(2, requires_grad=True)
 
     @mt.compile
@@ -657,13 +657,13 @@ def test_a_result_whose_graph_was_freed_within() -> None:
     assert len(step.programs) == 2
 
 
-def test_tensors_around_with_a_history_are_left_to_the_function() -> None:
+def test_closure_tensor_with_graph_warns_and_runs_eagerly() -> None:
     x = row(2, requires_grad=True)
-    kept = {"y": x * 3}
-    f = mt.compile(lambda a: (a * kept["y"]).sum().backward())
+    state = {"y": x * 3}
+    f = mt.compile(lambda a: (a * state["y"]).sum().backward())
 
     def check() -> None:
-        x.grad, kept["y"] = None, x * 3
+        x.grad, state["y"] = None, x * 3
         f(row(5))
         assert gradient_of(x).item() == 15
 
@@ -673,7 +673,7 @@ def test_tensors_around_with_a_history_are_left_to_the_function() -> None:
         check()
 
 
-def test_hooks_that_come_later_are_called() -> None:
+def test_hook_registered_after_recording_is_called() -> None:
     weight = row(2, requires_grad=True)
 
     @mt.compile
@@ -690,7 +690,7 @@ def test_hooks_that_come_later_are_called() -> None:
         assert weight.grad.item() == 50
 
 
-def test_tensors_that_change_places() -> None:
+def test_swapped_closure_tensors_match_eager() -> None:
     pair = {"a": row(1), "b": row(2)}
 
     @mt.compile
@@ -701,13 +701,13 @@ def test_tensors_that_change_places() -> None:
 
     a, b = 1.0, 2.0
     for k in range(7):
-        found = swap(row(k))
+        result = swap(row(k))
         a, b = b + k, a
-        assert found is pair["b"]
+        assert result is pair["b"]
         assert (pair["a"].item(), pair["b"].item()) == (a, b)
 
 
-def test_other_backends_are_seen_too() -> None:
+def test_program_may_use_several_backends() -> None:
     f = mt.compile(lambda x: x * 1 + mt.ones(1, backend="numpy"))
     with mt.use_backend("simple"):
         g = mt.compile(lambda x: (x * 2, mt.ones(1, backend="numpy") * 3))
@@ -718,7 +718,7 @@ def test_other_backends_are_seen_too() -> None:
     assert f(row(1)).item() == 2
 
 
-def test_long_lists_and_large_arrays_are_compared() -> None:
+def test_change_in_long_list_dict_or_array_is_noticed() -> None:
     rows, table, array = [0.0] * 5000, dict.fromkeys(range(5000), 0.0), np.zeros(5000)
     f, calls = counted(lambda x: x + rows[3] + table[4] + array[5])
     for k in (0, 1, 2, 2):
@@ -727,7 +727,7 @@ def test_long_lists_and_large_arrays_are_compared() -> None:
     assert len(calls) == 3
 
 
-def test_long_lists_that_the_function_changes_are_not_replayed() -> None:
+def test_function_that_changes_long_list_changes_it_at_each_call() -> None:
     flags = [0] * 5000
 
     def mark(x: mt.Tensor) -> mt.Tensor:
@@ -741,9 +741,9 @@ def test_long_lists_that_the_function_changes_are_not_replayed() -> None:
         assert flags[3] == 1
 
 
-def test_tensors_that_operations_keep_are_constants() -> None:
+def test_tensors_cached_by_operations_are_constants() -> None:
     x = row(1, 2, 3).expand(3, 3)
-    for _ in range(2):  # the mask is made in the first round, and cached in the second
+    for _ in range(2):  # the first round creates the mask, the second finds it cached
         f = mt.compile(lambda x: x.triu(1) + 1)
         assert [f(k * x).tolist() for k in range(3)] == [
             (x * k).triu(1).add(1).tolist() for k in range(3)
@@ -751,20 +751,20 @@ def test_tensors_that_operations_keep_are_constants() -> None:
 
 
 @pytest.mark.parametrize("data", [[0.0] * 200_000, np.zeros(200_000)], ids=["list", "array"])
-def test_what_takes_too_long_to_compare_is_refused(data: Any) -> None:
+def test_too_large_closure_value_raises(data: Any) -> None:
     with pytest.raises(CompileError, match="of 200000 items, more than a program compares"):
         mt.compile(lambda x: x + data[3])(row(1))
 
 
-def test_a_tensor_that_nothing_leads_to_is_refused() -> None:
-    made = lru_cache(lambda: mt.ones(2))
-    made()
-    for function in (made, lambda: mt.from_numpy(np.ones(2, np.float32)).add_(1)):
+def test_unreachable_tensor_raises() -> None:
+    cached = lru_cache(lambda: mt.ones(2))
+    cached()
+    for function in (cached, lambda: mt.from_numpy(np.ones(2, np.float32)).add_(1)):
         with pytest.raises(CompileError, match=r"a tensor of shape \(2,\) and mt_tensor.float32"):
             mt.compile(lambda x, f=function: x + f())(row(1, 2))
 
 
-def test_saved_memory_that_is_changed_is_noticed() -> None:
+def test_backward_raises_if_saved_tensor_was_changed() -> None:
     f, weight = mt.compile(lambda x: (x * x).sum()), row(1, requires_grad=True)
     f(weight)
     y = f(weight)
@@ -774,7 +774,7 @@ def test_saved_memory_that_is_changed_is_noticed() -> None:
         y.backward()
 
 
-def test_a_gradient_is_not_differentiated_again() -> None:
+def test_create_graph_raises_for_results_but_works_inside() -> None:
     f = mt.compile(lambda x: (x * x * x).sum())
     f(row(2, requires_grad=True))
     x = row(2, requires_grad=True)
@@ -783,16 +783,15 @@ def test_a_gradient_is_not_differentiated_again() -> None:
 
     @mt.compile
     def second(x: mt.Tensor) -> Any:
-        slope: Any
-        (slope,) = mt.autograd.grad((x * x * x).sum(), x, create_graph=True)
-        (bend,) = mt.autograd.grad(slope.sum(), x)
-        return bend
+        first: Any
+        (first,) = mt.autograd.grad((x * x * x).sum(), x, create_graph=True)
+        (derivative,) = mt.autograd.grad(first.sum(), x)
+        return derivative
 
     assert [second(row(k, requires_grad=True)).item() for k in (1.0, 2.0)] == [6, 12]
 
 
-def test_backward_beyond_what_is_compiled() -> None:
-    """A graph that existed before the call is not part of the program."""
+def test_backward_inside_through_outer_graph_raises() -> None:
     f = mt.compile(lambda y: y.sum().backward())
     x = row(2, requires_grad=True)
     with pytest.raises(CompileError, match="computed from"):
@@ -803,35 +802,35 @@ def test_backward_beyond_what_is_compiled() -> None:
 # --- Random numbers -------------------------------------------------------------------------------
 
 
-def drawing(x: mt.Tensor) -> mt.Tensor:
+def add_random(x: mt.Tensor) -> mt.Tensor:
     return x + mt.rand(3) + mt.randn(3) + mt.bernoulli(mt.full((3,), 0.5))
 
 
-def test_the_random_sequence_goes_on() -> None:
-    f = mt.compile(drawing)
-    found = []
-    for function in (drawing, f):
+def test_replay_continues_the_random_sequence() -> None:
+    f = mt.compile(add_random)
+    results = []
+    for function in (add_random, f):
         mt.manual_seed(3)
         drawn = [function(mt.zeros(3)).tolist() for _ in range(4)]
-        found.append((drawn, mt.rand(2).tolist()))
-    assert found[0] == found[1]
+        results.append((drawn, mt.rand(2).tolist()))
+    assert results[0] == results[1]
     assert len(f.programs) == 1
     mt.manual_seed(3)
-    assert f(mt.zeros(3)).tolist() == found[0][0][0]
+    assert f(mt.zeros(3)).tolist() == results[0][0][0]
 
 
-def test_a_generator_of_ones_own() -> None:
-    own = mt.Generator()
-    f = mt.compile(lambda: mt.rand(2, generator=own))
+def test_replay_draws_from_closure_generator() -> None:
+    generator = mt.Generator()
+    f = mt.compile(lambda: mt.rand(2, generator=generator))
     f()
     for seed in (1, 2, 1):
-        own.manual_seed(seed)
+        generator.manual_seed(seed)
         expected = mt.rand(2, generator=mt.Generator().manual_seed(seed)).tolist()
         assert f().tolist() == expected
 
 
 @pytest.mark.parametrize(
-    ("draw", "says"),
+    ("draw", "message"),
     [
         (lambda: mt.randint(0, 9, (3,)), "integers, orders"),
         (lambda: mt.randperm(4), "integers, orders"),
@@ -840,17 +839,19 @@ def test_a_generator_of_ones_own() -> None:
         (lambda: mt.tensor(np.random.rand()), "Python or NumPy"),  # noqa: NPY002
     ],
 )
-def test_numbers_that_would_be_drawn_once_are_refused(draw: Callable[[], Any], says: str) -> None:
+def test_random_calls_that_replay_cannot_repeat_raise(
+    draw: Callable[[], Any], message: str
+) -> None:
     mt.manual_seed(5)
-    with pytest.raises(CompileError, match=says):
+    with pytest.raises(CompileError, match=message):
         mt.compile(draw)()
 
 
-# --- What is refused ------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "look",
+    "read",
     [
         mt.Tensor.item,
         lambda x: x * 2 if x > 0 else x,
@@ -866,7 +867,7 @@ def test_numbers_that_would_be_drawn_once_are_refused(draw: Callable[[], Any], s
         lambda x: x in [row(1), row(2)],
     ],
 )
-def test_looking_at_elements_is_refused(look: Callable[[mt.Tensor], Any]) -> None:
+def test_reading_elements_raises(read: Callable[[mt.Tensor], Any]) -> None:
     total = mt.zeros(1)
     state = {"count": 1, "items": [1]}
 
@@ -875,7 +876,7 @@ def test_looking_at_elements_is_refused(look: Callable[[mt.Tensor], Any]) -> Non
         state["count"] += 1  # type: ignore[operator]
         state["items"].append(2)  # type: ignore[attr-defined]
         mt.rand(2)
-        return look(x * 1)
+        return read(x * 1)
 
     with pytest.raises(CompileError, match=r"looks at elements.*test_compiling\.py"):
         mt.compile(step)(row(1))
@@ -883,37 +884,37 @@ def test_looking_at_elements_is_refused(look: Callable[[mt.Tensor], Any]) -> Non
     assert state == {"count": 2, "items": [1, 2]}
 
 
-def test_elements_that_are_the_same_each_time_may_be_looked_at() -> None:
+def test_reading_elements_of_constants_is_allowed() -> None:
     f = mt.compile(lambda x: x * mt.arange(3).sum().item())
     assert [f(row(k)).item() for k in (1.0, 2.0)] == [3, 6]
 
 
-def test_arrays_in_arguments_are_refused() -> None:
+def test_numpy_array_argument_raises() -> None:
     with pytest.raises(CompileError, match="from_numpy"):
         mt.compile(mt.tensor)(np.ones(2))
 
 
-def test_an_error_while_a_program_is_recorded_leaves_what_was_done() -> None:
+def test_error_while_recording_keeps_side_effects() -> None:
     weight = row(1, requires_grad=True)
-    held = SimpleNamespace(x=weight, n=1)
+    state = SimpleNamespace(x=weight, n=1)
 
     def step(x: mt.Tensor) -> None:
         (x * weight).sum().backward()
         with mt.no_grad():
             weight.mul_(5.0)
-        held.n += 1
-        held.x = x
+        state.n += 1
+        state.x = x
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
         mt.compile(step)(row(2))
     assert weight.tolist() == [5]
     assert weight.grad.tolist() == [2]  # type: ignore[union-attr]
-    assert held.n == 2
-    assert held.x.tolist() == [2]
+    assert state.n == 2
+    assert state.x.tolist() == [2]
 
 
-def test_an_error_while_a_program_runs_leaves_all_as_it_was() -> None:
+def test_error_during_replay_leaves_state_unchanged() -> None:
     total = mt.zeros(2)
 
     @mt.compile
@@ -933,14 +934,14 @@ def test_an_error_while_a_program_runs_leaves_all_as_it_was() -> None:
     assert len(step.programs) == 1
 
 
-def test_a_check_does_not_overtake_a_read_of_what_it_needs_changed() -> None:
+def test_early_check_keeps_order_of_reads_and_writes() -> None:
     first, second = mt.zeros(2, 2), mt.zeros(2, 2)
 
     @mt.compile
     def step(x: mt.Tensor) -> mt.Tensor:
         first.add_(x)
         scaled = x * 2
-        second.add_(scaled)  # before the next line changes it
+        second.add_(scaled)  # reads it before the next line changes it
         scaled.add_(1)
         return mt.linalg.inv(scaled)
 
@@ -951,7 +952,7 @@ def test_a_check_does_not_overtake_a_read_of_what_it_needs_changed() -> None:
     assert step.programs
 
 
-def test_containers_that_are_given_and_changed_keep_their_identity() -> None:
+def test_changed_container_arguments_keep_their_identity() -> None:
     def step(x: mt.Tensor, outer: list[Any], options: dict[str, Any]) -> Any:
         outer.append(x * 2)
         options["last"] = outer[0]
@@ -964,7 +965,7 @@ def test_containers_that_are_given_and_changed_keep_their_identity() -> None:
     assert outer[1].tolist() == [6]  # type: ignore[attr-defined]
 
 
-def test_what_cannot_be_run_again_is_said() -> None:
+def test_appending_to_closure_list_warns_and_runs_eagerly() -> None:
     losses: list[mt.Tensor] = []
 
     @mt.compile
@@ -978,7 +979,7 @@ def test_what_cannot_be_run_again_is_said() -> None:
     assert [x.item() for x in losses] == [0, 2, 4, 6]
 
 
-# --- Checks against the function ----------------------------------------------------------------
+# --- Option check -------------------------------------------------------------------------------
 
 
 def training(**options: Any) -> tuple[Any, list[mt.Tensor], dict[str, Any]]:
@@ -997,18 +998,18 @@ def training(**options: Any) -> tuple[Any, list[mt.Tensor], dict[str, Any]]:
     return mt.compile(step, **options), weights, state
 
 
-def test_a_checked_program_gives_what_an_unchecked_one_gives() -> None:
-    found = []
+def test_check_does_not_change_results() -> None:
+    results = []
     for check in (0, 1, 3):
         mt.manual_seed(2)
         step, weights, state = training(check=check)
         losses = [step(row(k, 1)).item() for k in range(8)]
         assert step.programs
-        found.append((losses, *[x.tolist() for x in (*weights, weights[0].grad, state["h"])]))
-    assert found[0] == found[1] == found[2]
+        results.append((losses, *[x.tolist() for x in (*weights, weights[0].grad, state["h"])]))
+    assert results[0] == results[1] == results[2]
 
 
-def test_a_check_finds_what_a_program_does_not_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_finds_change_of_unguarded_state(monkeypatch: pytest.MonkeyPatch) -> None:
     f = mt.compile(check=2)(lambda x: x * float(os.environ["FACTOR"]))
     monkeypatch.setenv("FACTOR", "2")
     assert [f(row(3)).item() for _ in range(2)] == [6, 6]
@@ -1017,43 +1018,43 @@ def test_a_check_finds_what_a_program_does_not_compare(monkeypatch: pytest.Monke
         f(row(3))
 
 
-# --- Threads, printing ----------------------------------------------------------------------------
+# --- Threads and printing -------------------------------------------------------------------------
 
 
-def test_threads_share_a_compiled_function() -> None:
+def test_threads_may_call_one_compiled_function() -> None:
     f = mt.compile(lambda x: (x * 2 + 1).sum())
-    wrong: list[Any] = []
+    failures: list[Any] = []
 
     def work(start: int) -> None:
         for k in range(start, start + 30):
             if f(row(k, k)).item() != 4 * k + 2 or (row(k) * 3).item() != 3 * k:
-                wrong.append(k)  # noqa: PERF401 - for the reader
+                failures.append(k)  # noqa: PERF401 - for the reader
 
     threads = [threading.Thread(target=work, args=(100 * n,)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == []
+    assert failures == []
 
 
-def test_threads_write_functions_down_one_after_the_other() -> None:
-    given = [mt.linspace(0, 1, 3 * n).view(3, n) for n in range(2, 12)]
-    wrong: list[Any] = []
+def test_threads_may_record_at_the_same_time() -> None:
+    inputs = [mt.linspace(0, 1, 3 * n).view(3, n) for n in range(2, 12)]
+    failures: list[Any] = []
 
     def work(number: int) -> None:
         def original(x: mt.Tensor) -> mt.Tensor:
             folded = (x * 2 + number).exp().sum(1)
             return folded * folded + number
 
-        for x in given:
-            wanted = original(x).tolist()
+        for x in inputs:
+            expected = original(x).tolist()
             compiled = mt.compile(original)
-            found = [compiled(x).tolist() for _ in range(2)]
+            results = [compiled(x).tolist() for _ in range(2)]
             assert compiled.program is not None
             calls = len(compiled.program.instructions)
-            if found != [wanted, wanted] or calls != 3:
-                wrong.append((number, found, wanted, calls))
+            if results != [expected, expected] or calls != 3:
+                failures.append((number, results, expected, calls))
 
     before, interval = dict(vars(mt.get_backend("numpy"))), sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -1062,11 +1063,11 @@ def test_threads_write_functions_down_one_after_the_other() -> None:
             list(pool.map(work, range(6)))
     finally:
         sys.setswitchinterval(interval)
-    assert wrong == []
+    assert failures == []
     assert dict(vars(mt.get_backend("numpy"))) == before
 
 
-def test_backends_are_left_as_they_were() -> None:
+def test_recording_leaves_the_backend_unchanged() -> None:
     backend = mt.get_backend("numpy")
     before = dict(vars(backend))
     mt.compile(lambda x: (x @ x.T).sum())(mt.ones(2, 2))
@@ -1075,7 +1076,7 @@ def test_backends_are_left_as_they_were() -> None:
     assert dict(vars(backend)) == before
 
 
-def test_a_program_lists_its_calls() -> None:
+def test_str_of_program_lists_calls_and_costs() -> None:
     f = mt.compile(lambda x, y: ((x @ y) * 2 + 1).tanh().sum(1))
     f(mt.ones(4, 3), mt.ones(3, 5))
     program = f.program
@@ -1097,7 +1098,7 @@ def test_a_program_lists_its_calls() -> None:
     assert ": 1 call, of 2 as recorded; 3 FLOP, 28 B read" in str(one.program)
 
 
-def test_unused_results_and_constants_are_not_computed() -> None:
+def test_program_omits_unused_results_and_constants() -> None:
     def body(x: mt.Tensor) -> mt.Tensor:
         x.exp()
         return x.cos().sum() + (mt.ones(3) * 2).sum()
@@ -1112,19 +1113,19 @@ def test_unused_results_and_constants_are_not_computed() -> None:
 # --- Fusion, copies and buffers -------------------------------------------------------------------
 
 
-def onto_its_transpose(x: mt.Tensor) -> mt.Tensor:
+def add_to_transpose(x: mt.Tensor) -> mt.Tensor:
     x = x.clone()
     x.transpose(0, 1).add_(x * 2 + 1)
     return x
 
 
-def onto_the_next_row(x: mt.Tensor) -> mt.Tensor:
+def add_to_next_row(x: mt.Tensor) -> mt.Tensor:
     x = x.clone()
     x[1:].add_(x[:-1] * 2 + 1)
     return x
 
 
-def after_a_change(x: mt.Tensor) -> mt.Tensor:
+def read_before_change(x: mt.Tensor) -> mt.Tensor:
     x = x.clone()
     before = x * 2
     x.add_(1)
@@ -1132,8 +1133,8 @@ def after_a_change(x: mt.Tensor) -> mt.Tensor:
 
 
 @BACKENDS
-@pytest.mark.parametrize("function", [onto_its_transpose, onto_the_next_row, after_a_change])
-def test_what_is_read_is_what_was_there(backend: str, function: Any) -> None:
+@pytest.mark.parametrize("function", [add_to_transpose, add_to_next_row, read_before_change])
+def test_fusion_reads_elements_before_they_are_overwritten(backend: str, function: Any) -> None:
     with mt.use_backend(backend):
         compiled = mt.compile(function)
         for _ in range(2):
@@ -1142,7 +1143,7 @@ def test_what_is_read_is_what_was_there(backend: str, function: Any) -> None:
         assert compiled.programs
 
 
-def test_memory_is_used_again_in_the_shape_of_what_is_made() -> None:
+def test_reused_buffer_has_shape_of_new_result() -> None:
     @mt.compile
     def f(x: mt.Tensor) -> mt.Tensor:
         y = x.sum(1, keepdim=True).view(4)
@@ -1157,7 +1158,7 @@ def test_memory_is_used_again_in_the_shape_of_what_is_made() -> None:
 
 
 @BACKENDS
-def test_what_is_made_only_to_be_copied_is_made_where_the_copy_would_be(backend: str) -> None:
+def test_result_that_is_only_copied_is_computed_without_copy(backend: str) -> None:
     with mt.use_backend(backend):
         f = mt.compile(lambda x, y: (x @ y).clone())
         g = mt.compile(lambda x, y: [z := x @ y, z.clone(), z + 1])
@@ -1173,12 +1174,14 @@ def test_what_is_made_only_to_be_copied_is_made_where_the_copy_would_be(backend:
         assert [call.name for call in g.program.instructions].count("copy") == 1
 
 
-def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backend_kernel_may_fuse_elementwise_with_reduction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The kernel is looked up once, and its function runs at each replay."""
-    asked = []
+    lookups = []
 
     def fold(backend: Any, formula: Any, inputs: Any, out: Any, *reduction: Any) -> Any:
-        asked.append((formula.name, inputs, out.shape))
+        lookups.append((formula.name, inputs, out.shape))
         operator, *rest = reduction
         compute = backend.elementwise(formula)
         return lambda *views: backend.reduce(operator, compute(out, *views), *rest)
@@ -1192,15 +1195,15 @@ def test_a_backend_may_reduce_what_it_computes(monkeypatch: pytest.MonkeyPatch) 
     (call,) = f.program.instructions
     assert str(call) == "m5 = add_of_sub_mul(x0, x1, k3)"
     assert call.operations == 3 * x.numel()
-    assert [(name, shape) for name, _, shape in asked] == [("sub_mul", x.shape)] * 2
-    kept = mt.compile(lambda x: (y := x.square()).sum() + y.amax())
-    assert [each.name for each in kept(x) and kept.program.instructions].count("reduce") == 2
+    assert [(name, shape) for name, _, shape in lookups] == [("sub_mul", x.shape)] * 2
+    unfused = mt.compile(lambda x: (y := x.square()).sum() + y.amax())
+    assert [each.name for each in unfused(x) and unfused.program.instructions].count("reduce") == 2
 
 
 # --- Results and memory ---------------------------------------------------------------------------
 
 
-def test_what_is_made_on_the_host_is_made_at_each_run() -> None:
+def test_tensor_created_on_host_is_new_at_each_call() -> None:
     @mt.compile
     def f() -> mt.Tensor:
         return mt.triu_indices(2, 3, 1).neg_()
@@ -1212,7 +1215,7 @@ def test_what_is_made_on_the_host_is_made_at_each_run() -> None:
     assert f.programs
 
 
-def test_what_a_program_would_keep_is_run_as_it_is() -> None:
+def test_dtype_views_and_new_leaves_run_eagerly() -> None:
     for function in (
         lambda x: x.view(mt.int32) + 0,
         lambda x: mt.zeros(2, requires_grad=True),
@@ -1220,14 +1223,14 @@ def test_what_a_program_would_keep_is_run_as_it_is() -> None:
         f, calls = counted(function)
         for value in (1.0, 2.0):
             x = row(value, 3)
-            found, wanted = f(x), function(x)
-            assert found.tolist() == wanted.tolist()
-            assert found.requires_grad == wanted.requires_grad
+            result, expected = f(x), function(x)
+            assert result.tolist() == expected.tolist()
+            assert result.requires_grad == expected.requires_grad
         assert len(calls) == 2
         assert not f.programs
 
 
-def test_indices_that_are_changed_afterwards_are_those_that_were_used() -> None:
+def test_backward_uses_indices_from_before_in_place_change() -> None:
     f = mt.compile(lambda x, i: (x.gather(0, i), i.add_(1))[0])
     for _ in range(2):
         x, i = row(1, 2, 3, requires_grad=True), mt.tensor([0, 0])
@@ -1236,14 +1239,14 @@ def test_indices_that_are_changed_afterwards_are_those_that_were_used() -> None:
         assert i.tolist() == [1, 1]
 
 
-def test_a_shape_is_a_result() -> None:
+def test_shape_and_dtype_may_be_results() -> None:
     f = mt.compile(lambda x: (x * 2, x.shape, x.dtype))
     for _ in range(2):
         assert f(row(1, 2))[1:] == (mt.Size((2,)), mt.float32)
     assert f.programs
 
 
-def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
+def test_invalid_in_place_graph_raises_only_in_backward() -> None:
     f = mt.compile(lambda x: mt.tanh(x).trunc_())
     for _ in range(2):
         y = f(row(0.5, 2.5, requires_grad=True))
@@ -1252,17 +1255,17 @@ def test_a_gradient_that_cannot_be_had_is_missed_only_by_who_wants_it() -> None:
             y.sum().backward()
 
 
-def memory_of(function: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
-    """Return the bytes that a call leaves allocated, and its peak."""
+def allocated_and_peak(function: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
+    """Return the bytes that a call leaves allocated, and the peak during it."""
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     function(*arguments)
-    after, most = tracemalloc.get_traced_memory()
+    after, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return after - before, most - before
+    return after - before, peak - before
 
 
-def test_writing_down_takes_no_more_memory_and_keeps_none() -> None:
+def test_recording_keeps_no_memory_and_has_no_higher_peak() -> None:
     def chain(x: mt.Tensor) -> mt.Tensor:
         for _ in range(20):
             x = x.exp().tanh()
@@ -1270,17 +1273,17 @@ def test_writing_down_takes_no_more_memory_and_keeps_none() -> None:
 
     x = mt.ones(300, 1000)
     mt.compile(chain)(x)
-    _, plain = memory_of(chain, x)
+    _, eager = allocated_and_peak(chain, x)
     f = mt.compile(chain)
-    kept, written = memory_of(f, x)
-    assert kept < x.nbytes
-    assert written < plain + x.nbytes
-    assert memory_of(f, x)[1] < plain + x.nbytes
+    allocated, recorded = allocated_and_peak(f, x)
+    assert allocated < x.nbytes
+    assert recorded < eager + x.nbytes
+    assert allocated_and_peak(f, x)[1] < eager + x.nbytes
     assert f.programs
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_while_a_step_is_recorded_its_old_gradients_can_be_freed(reads: bool) -> None:
+def test_recording_frees_gradients_that_are_set_to_none(reads: bool) -> None:
     weights = [mt.ones(300, 300, requires_grad=True) for _ in range(8)]
 
     def step(x: mt.Tensor) -> mt.Tensor:
@@ -1309,26 +1312,26 @@ def test_while_a_step_is_recorded_its_old_gradients_can_be_freed(reads: bool) ->
 # --- Planted faults -------------------------------------------------------------------------------
 
 
-def mixing_up(composed: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a fusion that swaps its last two inputs."""
+def swap_last_inputs(composed: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a fusion that swaps the last two inputs."""
 
     def wrong(producer: Any, reader: Any) -> Any:
-        one = composed(producer, reader)
-        if one is not None and len(one.arguments) > 2:
-            *first, x, y = one.arguments
-            one.arguments = (*first, y, x)
-        return one
+        fused = composed(producer, reader)
+        if fused is not None and len(fused.arguments) > 2:
+            *first, x, y = fused.arguments
+            fused.arguments = (*first, y, x)
+        return fused
 
     return wrong
 
 
-def forgetting_changes(_: Any) -> Callable[..., bool]:
-    """Return a check of a fusion that always finds nothing changed."""
+def ignore_changes(_: Any) -> Callable[..., bool]:
+    """Return a check of a fusion that never finds a change."""
     return lambda *_: True
 
 
 def check_programs(count: int) -> None:
-    """Compare a number of random functions with their programs."""
+    """Compare random functions with their compiled programs."""
     with small_as_large(), warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         for number in range(count):
@@ -1337,9 +1340,9 @@ def check_programs(count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "fault"), [("composed", mixing_up), ("_unchanged_until", forgetting_changes)]
+    ("name", "fault"), [("composed", swap_last_inputs), ("_unchanged_until", ignore_changes)]
 )
-def test_a_fault_in_fusion_is_seen(
+def test_comparison_of_random_programs_finds_planted_fault(
     name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fusion, name, fault(getattr(fusion, name)))

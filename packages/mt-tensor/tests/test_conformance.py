@@ -14,6 +14,6 @@ from mt_tensor.conformance.test_updates import *  # noqa: F403
 
 @pytest.fixture(scope="session", params=["numpy", "simple"])
 def backend_name(request: pytest.FixtureRequest) -> str:
-    """Both built-in backends in turn."""
+    """Return the name of each built-in backend in turn."""
     name: str = request.param
     return name

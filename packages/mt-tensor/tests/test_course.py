@@ -1,4 +1,4 @@
-"""The names of the course: TensorData made by hand, the loops of `simple`, and TensorOps."""
+"""The classes of the course: TensorData, the loops of `simple`, and TensorOps."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.course import TensorOps
 
 
-def counting(*shape, **rest):
-    return TensorData(list(range(int(np.prod(shape)))), shape, **rest)
+def consecutive(*shape):
+    return TensorData(list(range(int(np.prod(shape)))), shape)
 
 
 # --- TensorData ---------------------------------------------------------------------------------
 
 
-def test_a_storage_made_by_hand():
+def test_tensor_data_of_list_is_row_major_float64():
     data = TensorData([1, 2, 3, 4, 5, 6], (2, 3))
     assert data.tuple()[1:] == ((2, 3), (3, 1))
     assert data.storage.tolist() == [1, 2, 3, 4, 5, 6]
@@ -32,7 +32,7 @@ def test_a_storage_made_by_hand():
     assert TensorData.shape_broadcast((2, 1), (3,)) == (2, 3)
 
 
-def test_arrays_are_shared_and_keep_their_type():
+def test_tensor_data_shares_memory_and_dtype_of_array():
     row = np.arange(4, dtype=np.int16)
     data = TensorData(row, (2, 2))
     assert data.dtype is mt.int16
@@ -40,17 +40,17 @@ def test_arrays_are_shared_and_keep_their_type():
     assert row.tolist() == [0, 1, 2, 7]
 
 
-def test_one_number_is_an_index_of_one_dimension():
-    data = counting(4)
+def test_integer_index_requires_one_dimension():
+    data = consecutive(4)
     assert data.index(2) == 2
     data.set(3, 8)
     assert data.get(3) == 8
     with pytest.raises(errors.IndexingError, match="outside a tensor of shape"):
-        counting(2, 2).get(1)
+        consecutive(2, 2).get(1)
 
 
 @pytest.mark.parametrize(
-    ("shape", "strides", "offset", "wanted"),
+    ("shape", "strides", "offset", "expected"),
     [
         ((3, 2), (1, 3), 0, [[0, 3], [1, 4], [2, 5]]),
         ((2, 3), (0, 1), 1, [[1, 2, 3], [1, 2, 3]]),
@@ -59,19 +59,21 @@ def test_one_number_is_an_index_of_one_dimension():
         ((), (), 4, 4),
     ],
 )
-def test_views_by_strides(shape, strides, offset, wanted):
+def test_tensor_data_with_strides_and_offset_reads_expected_elements(
+    shape, strides, offset, expected
+):
     data = TensorData(list(range(6)), shape, strides, offset)
     array = np.zeros(shape)
     for index in data.indices():
         array[index] = data.get(index)
-    assert array.tolist() == wanted
+    assert array.tolist() == expected
     order = tuple(reversed(range(len(shape))))
     assert data.permute(*order).shape == shape[::-1]
     assert data.permute(*order).permute(*order).tuple() == data.tuple()
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("call", "error", "message"),
     [
         (
             lambda: TensorData([1, 2], (3,)),
@@ -84,40 +86,40 @@ def test_views_by_strides(shape, strides, offset, wanted):
         (lambda: TensorData(["a"], (1,)), errors.DTypeError, "1-D list of numbers"),
         (lambda: TensorData([[1], [2, 3]], (1,)), errors.DTypeError, "1-D list of numbers"),
         (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "no dtype"),
-        (lambda: counting(2).get((2,)), errors.IndexingError, "outside"),
-        (lambda: counting(2).permute(1), errors.IndexingError, "not a permutation"),
+        (lambda: consecutive(2).get((2,)), errors.IndexingError, "outside"),
+        (lambda: consecutive(2).permute(1), errors.IndexingError, "not a permutation"),
     ],
 )
-def test_bad_storages_and_indices(make, error, message):
+def test_tensor_data_rejects_bad_storage_strides_and_indices(call, error, message):
     with pytest.raises(error, match=message):
-        make()
+        call()
 
 
-def test_to_string():
+def test_to_string_prints_nested_rows():
     assert TensorData([1.5], ()).to_string() == "1.50"
-    assert counting(2, 2).to_string() == "[[0.00 1.00]\n [2.00 3.00]]"
-    assert counting(2, 1, 2).to_string() == "[[[0.00 1.00]]\n [[2.00 3.00]]]"
-    assert counting(0).to_string() == "[]"
+    assert consecutive(2, 2).to_string() == "[[0.00 1.00]\n [2.00 3.00]]"
+    assert consecutive(2, 1, 2).to_string() == "[[[0.00 1.00]]\n [[2.00 3.00]]]"
+    assert consecutive(0).to_string() == "[]"
 
 
 # --- The loops of `simple` ----------------------------------------------------------------------
 
 
-def test_map_zip_and_reduce_over_views():
-    data, out = counting(2, 3), counting(3, 2)
+def test_tensor_map_zip_and_reduce_read_and_write_views():
+    data, out = consecutive(2, 3), consecutive(3, 2)
     tensor_map(lambda x: x + 0.5)(data.permute(1, 0), out)
     assert out.storage.tolist() == [0.5, 3.5, 1.5, 4.5, 2.5, 5.5]
     tensor_zip(lambda x, y: x * y)(out, data.permute(1, 0), out)
     assert out.get((2, 1)) == 5.5 * 5
-    row = counting(1, 3)
+    row = consecutive(1, 3)
     tensor_reduce(lambda x, y: x + y, 0.0)(data, row, (0,))
     assert row.storage.tolist() == [3, 5, 7]
     tensor_reduce(lambda total, x: 10 * total + x, 0.0)(data, row, (0,))
-    assert row.storage.tolist() == [3, 14, 25]  # the total comes first
+    assert row.storage.tolist() == [3, 14, 25]  # the total is the first argument
     tensor_reduce(lambda total, x: 10 * total + x, 1.0)(data, row, (0,))
     assert row.storage.tolist() == [103, 114, 125]
     tensor_reduce(max, None)(data, row, (0,))
-    assert row.storage.tolist() == [3, 4, 5]  # without a start, with the first element
+    assert row.storage.tolist() == [3, 4, 5]  # without a start value, begins with the first element
 
 
 # --- TensorOps ----------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ def ops(request):
         yield TensorOps()
 
 
-def test_functions_in_no_table(ops):
+def test_tensor_ops_accept_any_function(ops):
     x = mt.tensor([[1.0, -2.0], [3.0, 0.5]], requires_grad=True)
     y = mt.tensor([10.0, 20.0])
     assert ops.map(lambda a: 3 * a + 1)(x.T).tolist() == [[4, 10], [-5, 2.5]]
@@ -144,7 +146,7 @@ def test_functions_in_no_table(ops):
     assert not ops.map(lambda a: a)(x).requires_grad
 
 
-def test_simple_runs_any_python():
+def test_map_on_simple_runs_python_branches():
     def collatz(x):
         return x // 2 if x % 2 == 0 else 3 * x + 1
 
@@ -152,7 +154,7 @@ def test_simple_runs_any_python():
     assert TensorOps(SimpleOps.name).map(collatz)(x).tolist() == [3, 22]
 
 
-def test_what_tensor_ops_refuses(ops):
+def test_tensor_ops_reject_bad_backend_type_shape_and_dim(ops):
     other = "numpy" if ops.backend.name == "simple" else "simple"
     with pytest.raises(errors.BackendMismatchError, match="move it with"):
         ops.map(lambda a: a)(mt.ones(2, backend=other))
@@ -167,7 +169,7 @@ def test_what_tensor_ops_refuses(ops):
 # --- Many dimensions ----------------------------------------------------------------------------
 
 
-def test_more_dimensions_than_numpy_has():
+def test_simple_supports_more_dimensions_than_numpy():
     shape = (1,) * 69 + (2,)
     x = mt.ones(2, backend="simple").view(shape)
     y = mt.arange(2, backend="simple").view(shape)
@@ -183,7 +185,7 @@ def test_more_dimensions_than_numpy_has():
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
 @pytest.mark.parametrize("backend", ["simple", "numpy"])
-def test_a_fraction_among_integers_is_dropped_last(backend, dtype):
+def test_map_of_integers_truncates_only_the_final_result(backend, dtype):
     ops = TensorOps(backend)
     x = mt.tensor([1, 3, 4], dtype=dtype, backend=backend)
     assert ops.map(lambda x: x * 0.5 + 0.5)(x).tolist() == [1, 2, 2]

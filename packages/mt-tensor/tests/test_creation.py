@@ -1,4 +1,4 @@
-"""Tensors from data and from rules, as torch makes them."""
+"""Creation of tensors from data and by factory functions, compared with torch."""
 
 import itertools
 from typing import Any
@@ -18,8 +18,8 @@ def assert_same(ours: mt.Tensor, theirs: Any, rtol: float = 0) -> None:
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=rtol, atol=rtol * 1e-3)
 
 
-def spelled(torch: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return torch's arguments for ours."""
+def torch_options(torch: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Replace the name of a dtype by torch's dtype."""
     return {k: getattr(torch, v) if k == "dtype" else v for k, v in options.items()}
 
 
@@ -59,18 +59,18 @@ def spelled(torch: Any, options: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 @pytest.mark.filterwarnings("ignore:Creating a tensor from a list:UserWarning")
-def test_data_like_torch(data: Any) -> None:
+def test_tensor_of_data_matches_torch(data: Any) -> None:
     torch = pytest.importorskip("torch")
     assert_same(mt.tensor(data), torch.tensor(data))
     assert_same(mt.as_tensor(data), torch.as_tensor(data))
 
 
-def test_buffers() -> None:
+def test_tensor_of_buffer_is_uint8() -> None:
     x = mt.tensor(memoryview(b"abc"))
     assert (x.dtype, x.tolist()) == (mt.uint8, [97, 98, 99])
 
 
-def test_tensors_within_data() -> None:
+def test_tensor_of_list_with_tensors_copies_values() -> None:
     one, two = mt.tensor(1.0, dtype="float64", requires_grad=True), mt.tensor(2)
     mixed = mt.tensor([[one, two], [3, True]])
     assert mixed.tolist() == [[1, 2], [3, 1]]
@@ -101,13 +101,15 @@ def test_tensors_within_data() -> None:
         (np.zeros(2, "c8"), errors.DTypeError, "no dtype"),
     ],
 )
-def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:
+def test_tensor_rejects_ragged_and_non_numeric_data(
+    data: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         mt.tensor(data)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "float16", "float64"])
-def test_data_with_a_dtype_like_torch(dtype: str) -> None:
+def test_tensor_of_data_with_dtype_matches_torch(dtype: str) -> None:
     torch = pytest.importorskip("torch")
     for data in ([1.7, 0.0], [True, False], 3, np.array([1.7, 2.0])):
         ours = mt.tensor(data, dtype=dtype)
@@ -153,7 +155,7 @@ def test_from_numpy_shares_memory_of_any_layout(view: Any, backend: str) -> None
     assert base.sum() > 190
 
 
-def test_from_numpy_copies_where_it_cannot_share() -> None:
+def test_from_numpy_copies_memory_it_cannot_share() -> None:
     fixed = np.arange(4.0)
     fixed.flags.writeable = False
     packed = np.zeros(3, [("a", "i1"), ("b", "f4")])["b"]
@@ -169,12 +171,12 @@ def test_from_numpy_copies_where_it_cannot_share() -> None:
         mt.from_numpy(np.zeros(2, complex))
 
 
-# --- From a rule --------------------------------------------------------------------------------
+# --- Factory functions --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
-def test_filled(name: str, dtype: str) -> None:
+def test_zeros_ones_and_empty_take_sizes_and_options(name: str, dtype: str) -> None:
     make = getattr(mt, name)
     for x in (make(2, 3, dtype=dtype), make((2, 3), dtype=dtype), make([2, 3], dtype=dtype)):
         assert (x.shape, x.dtype.name) == ((2, 3), dtype)
@@ -197,7 +199,7 @@ def test_filled(name: str, dtype: str) -> None:
         make(2, dtype="int64", requires_grad=True)
 
 
-def test_full_like_torch() -> None:
+def test_full_and_full_like_match_torch() -> None:
     torch = pytest.importorskip("torch")
     for value, dtype in itertools.product((1, 2.5, True), (None, "int64", "float16", "bool")):
         theirs = torch.full((2,), value, dtype=dtype and getattr(torch, dtype))
@@ -234,9 +236,11 @@ def test_full_like_torch() -> None:
         ((True,), {}),
     ],
 )
-def test_arange_like_torch(args: Any, options: Any) -> None:
+def test_arange_matches_torch(args: Any, options: Any) -> None:
     torch = pytest.importorskip("torch")
-    assert_same(mt.arange(*args, **options), torch.arange(*args, **spelled(torch, options)), 1e-6)
+    assert_same(
+        mt.arange(*args, **options), torch.arange(*args, **torch_options(torch, options)), 1e-6
+    )
 
 
 @pytest.mark.parametrize(
@@ -254,15 +258,15 @@ def test_arange_like_torch(args: Any, options: Any) -> None:
         ((), {}),
     ],
 )
-def test_arange_refuses_with_torch(args: Any, options: Any) -> None:
+def test_arange_raises_where_torch_raises(args: Any, options: Any) -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises((RuntimeError, TypeError, ValueError)):
-        torch.arange(*args, **spelled(torch, options))
+        torch.arange(*args, **torch_options(torch, options))
     with pytest.raises((errors.TensorError, TypeError)):
         mt.arange(*args, **options)
 
 
-def test_arange_does_not_wrap_around() -> None:
+def test_arange_raises_where_dtype_would_overflow() -> None:
     assert mt.arange(256, dtype="uint8")[-1].item() == 255
     with pytest.raises(errors.DTypeError, match="299 is out of range for uint8"):
         mt.arange(300, dtype="uint8")
@@ -281,9 +285,9 @@ def test_arange_does_not_wrap_around() -> None:
         ((0, 1, 3), {"dtype": "float16"}),
     ],
 )
-def test_spaces_like_torch(name: str, args: Any, options: Any) -> None:
+def test_linspace_and_logspace_match_torch(name: str, args: Any, options: Any) -> None:
     torch = pytest.importorskip("torch")
-    theirs = getattr(torch, name)(*args, **spelled(torch, options))
+    theirs = getattr(torch, name)(*args, **torch_options(torch, options))
     assert_same(getattr(mt, name)(*args, **options), theirs, 1e-3 if "16" in str(options) else 1e-6)
     for bad in ((0, 1, -1), (0, 1, 2.5)):
         error = RuntimeError if bad[2] == -1 else TypeError
@@ -295,19 +299,19 @@ def test_spaces_like_torch(name: str, args: Any, options: Any) -> None:
 
 
 @pytest.mark.parametrize("steps", [2, 5, 6, 11, 40])
-def test_the_halves_of_linspace_mirror_each_other(steps: int) -> None:
+def test_linspace_is_symmetric(steps: int) -> None:
     spaced = mt.linspace(-1, 1, steps, dtype="float64").numpy()
     np.testing.assert_array_equal(spaced, -spaced[::-1])
     assert mt.linspace(0, 2, 6, dtype="float64").tolist() == [0.0, 0.4, 0.8, 1.2, 1.6, 2.0]
 
 
-def test_logspace_has_a_base() -> None:
+def test_logspace_takes_a_base() -> None:
     assert mt.logspace(0, 3, 4, base=2).tolist() == [1, 2, 4, 8]
     assert mt.logspace(0, 3, 4, 2, dtype="int32").tolist() == [1, 2, 4, 8]
 
 
 @pytest.mark.parametrize("sizes", [(2,), (2, 3), (3, 2), (0,), (0, 2)])
-def test_eye_like_torch(sizes: Any) -> None:
+def test_eye_matches_torch(sizes: Any) -> None:
     torch = pytest.importorskip("torch")
     for dtype in ("float32", "int64", "bool", "float16"):
         assert_same(mt.eye(*sizes, dtype=dtype), torch.eye(*sizes, dtype=getattr(torch, dtype)))
@@ -331,7 +335,7 @@ def test_eye_like_torch(sizes: Any) -> None:
         lambda **options: mt.randn(2, **options),
     ],
 )
-def test_everything_that_makes_takes_the_same_options(make: Any) -> None:
+def test_factory_functions_take_the_same_options(make: Any) -> None:
     x = make(dtype="float64", backend="simple", requires_grad=True)
     assert (x.dtype, x.backend.name, x.requires_grad, x.is_leaf) == (
         mt.float64,
@@ -348,7 +352,7 @@ def test_everything_that_makes_takes_the_same_options(make: Any) -> None:
 
 @pytest.mark.parametrize("name", ["tril_indices", "triu_indices"])
 @pytest.mark.parametrize("args", [(3, 4), (4, 2, 1), (2, 3, -1), (0, 3), (3, 0), (3, 3, 9)])
-def test_triangles_like_torch(name: str, args: Any) -> None:
+def test_tril_and_triu_indices_match_torch(name: str, args: Any) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = getattr(mt, name)(*args), getattr(torch, name)(*args)
     assert ours.dtype is mt.int64
@@ -357,26 +361,26 @@ def test_triangles_like_torch(name: str, args: Any) -> None:
     assert getattr(mt, name)(*args, dtype="int32", backend="simple").tolist() == theirs.tolist()
 
 
-def test_bad_triangles() -> None:
+def test_tril_and_triu_indices_reject_bad_dtype_and_size() -> None:
     with pytest.raises(mt.errors.DTypeError, match="int32 and int64; dtype=float32"):
         mt.tril_indices(2, 2, dtype="float32")
     with pytest.raises(mt.errors.ShapeError, match="non-negative"):
         mt.triu_indices(2, -2)
 
 
-def test_rules_give_the_same_everywhere() -> None:
-    makers = (
-        lambda place: mt.full((2, 3), 1.5, backend=place),
-        lambda place: mt.arange(1, 9, 3, backend=place),
-        lambda place: mt.linspace(0, 1, 7, backend=place),
-        lambda place: mt.logspace(0, 1, 7, backend=place),
-        lambda place: mt.eye(2, 3, backend=place),
-        lambda place: mt.ones_like(mt.zeros(3, dtype="int8", backend=place)),
+def test_factory_functions_agree_between_backends() -> None:
+    factories = (
+        lambda backend: mt.full((2, 3), 1.5, backend=backend),
+        lambda backend: mt.arange(1, 9, 3, backend=backend),
+        lambda backend: mt.linspace(0, 1, 7, backend=backend),
+        lambda backend: mt.logspace(0, 1, 7, backend=backend),
+        lambda backend: mt.eye(2, 3, backend=backend),
+        lambda backend: mt.ones_like(mt.zeros(3, dtype="int8", backend=backend)),
     )
-    for make in makers:
-        here, there = make("simple"), make("numpy")
-        assert here.backend is mt.get_backend("simple")
-        assert here.dtype is there.dtype
-        assert here.tolist() == there.tolist()
-        assert repr(here) == repr(there)
+    for make in factories:
+        x, y = make("simple"), make("numpy")
+        assert x.backend is mt.get_backend("simple")
+        assert x.dtype is y.dtype
+        assert x.tolist() == y.tolist()
+        assert repr(x) == repr(y)
     assert mt.empty(2, 0, backend="simple").shape == (2, 0)

@@ -1,4 +1,4 @@
-"""Devices: programs that name only "cpu" and "cuda" run on the backend that was chosen."""
+"""Devices: "cpu" and "cuda" as names of backends, moving tensors, and errors."""
 
 import inspect
 
@@ -11,7 +11,7 @@ from mt_tensor.errors import UnknownBackendError
 
 
 class ElsewhereOps(NumpyOps):
-    """NumPy, which says that its elements are on another device."""
+    """NumPy under the name of another device."""
 
     name = "elsewhere"
     device = "elsewhere"
@@ -23,14 +23,14 @@ def elsewhere():
     return mt.get_backend("elsewhere")
 
 
-def test_cpu_is_the_current_backend():
+def test_cpu_device_is_the_current_backend():
     with mt.use_backend("simple"):
         assert mt.zeros(2, device="cpu").backend.name == "simple"
         assert mt.device("cpu").backend.name == "simple"
     assert mt.zeros(2, device=mt.device("cpu")).backend.name == "numpy"
 
 
-def test_what_is_on_the_cpu_stays_where_it_is():
+def test_moving_to_cpu_keeps_backend_of_cpu_tensor():
     x = mt.ones(2, backend="simple")
     assert x.to("cpu") is x
     assert x.cpu() is x
@@ -41,7 +41,7 @@ def test_what_is_on_the_cpu_stays_where_it_is():
     assert mt.tensor(x, device="cpu").backend is x.backend
 
 
-def test_a_device_of_a_tensor_remembers_the_backend():
+def test_device_of_tensor_keeps_its_backend():
     x = mt.ones(2, backend="simple")
     assert mt.arange(3, device=x.device).backend is x.backend
     assert mt.ones(2).to(x.device).backend is x.backend
@@ -50,7 +50,7 @@ def test_a_device_of_a_tensor_remembers_the_backend():
     assert not x.is_cuda
 
 
-def test_moving_to_another_device_and_back(elsewhere):
+def test_moving_to_another_device_and_back_is_differentiable(elsewhere):
     x = mt.ones(2, requires_grad=True)
     y = x.to("elsewhere", "float64")
     assert (y.backend, y.dtype, y.device.type) == (elsewhere, mt.float64, "elsewhere")
@@ -64,7 +64,7 @@ def test_moving_to_another_device_and_back(elsewhere):
     assert x.grad.tolist() == [1.0, 1.0]
 
 
-def test_what_a_device_shows():
+def test_device_has_str_repr_hash_and_equality():
     assert str(mt.device("cpu")) == "cpu"
     assert str(mt.device("cpu:0")) == "cpu:0"
     assert repr(mt.device("cpu", index=0)) == "device(type='cpu', index=0)"
@@ -78,7 +78,7 @@ GPU = (
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("call", "messages"),
     [
         (lambda: mt.ones(2).cuda(), ["'cuda'.", GPU]),
         (lambda: mt.ones(2).to("cuda"), ["'cuda'.", GPU]),
@@ -92,18 +92,18 @@ GPU = (
         ),
     ],
 )
-def test_what_is_not_installed_says_how_to_install_it(asked, says, monkeypatch):
+def test_missing_backend_error_says_how_to_install_it(call, messages, monkeypatch):
     monkeypatch.setattr(registry, "installed", dict)
     monkeypatch.setattr(registry, "CREATED", {})
     with pytest.raises(UnknownBackendError) as error:
-        asked()
-    first, second = says
+        call()
+    first, second = messages
     assert f"no backend is called {first} Installed: " in str(error.value)
     assert second in str(error.value)
     assert mt.cuda.is_available() is False
 
 
-def test_what_is_no_device_is_refused():
+def test_invalid_device_raises():
     with pytest.raises(UnknownBackendError, match="no backend is called 'mps'"):
         mt.ones(1).to("mps")
     with pytest.raises(UnknownBackendError, match="index of a device must be 0"):
@@ -119,60 +119,64 @@ def test_what_is_no_device_is_refused():
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:0", "cuda:1", "mps", "meta", "xpu"])
-def test_devices_can_be_named_where_they_do_not_exist(name):
+def test_device_can_name_missing_hardware(name):
     device = mt.device(name)
-    kind, _, index = name.partition(":")
-    assert (str(device), device.type, device.index) == (name, kind, int(index) if index else None)
-    assert device == mt.device(device) == mt.device(kind, device.index)
+    device_type, _, index = name.partition(":")
+    assert (str(device), device.type, device.index) == (
+        name,
+        device_type,
+        int(index) if index else None,
+    )
+    assert device == mt.device(device) == mt.device(device_type, device.index)
     assert device != mt.device("cpu")
     assert mt.ones(1).device != device
 
 
-MAKERS = [
-    lambda **place: mt.tensor([1.0], **place),
-    lambda **place: mt.as_tensor([1.0], **place),
-    lambda **place: mt.empty(2, **place),
-    lambda **place: mt.full((2,), 1.0, **place),
-    lambda **place: mt.zeros(2, **place),
-    lambda **place: mt.ones(2, **place),
-    lambda **place: mt.arange(2, **place),
-    lambda **place: mt.linspace(0, 1, 2, **place),
-    lambda **place: mt.logspace(0, 1, 2, **place),
-    lambda **place: mt.eye(2, **place),
-    lambda **place: mt.tril_indices(2, 2, **place),
-    lambda **place: mt.triu_indices(2, 2, **place),
-    lambda **place: mt.rand(2, **place),
-    lambda **place: mt.uniform(0, 1, (2,), **place),
-    lambda **place: mt.randint(3, (2,), **place),
-    lambda **place: mt.randperm(2, **place),
-    lambda **place: mt.randn(2, **place),
-    lambda **place: mt.normal(0.0, 1.0, (2,), **place),
-    lambda **place: mt.ones_like(mt.ones(2), **place),
-    lambda **place: mt.full_like(mt.ones(2), 3, **place),
-    lambda **place: mt.rand_like(mt.ones(2), **place),
-    lambda **place: mt.ones(2).new_tensor([1.0], **place),
+FACTORIES = [
+    lambda **options: mt.tensor([1.0], **options),
+    lambda **options: mt.as_tensor([1.0], **options),
+    lambda **options: mt.empty(2, **options),
+    lambda **options: mt.full((2,), 1.0, **options),
+    lambda **options: mt.zeros(2, **options),
+    lambda **options: mt.ones(2, **options),
+    lambda **options: mt.arange(2, **options),
+    lambda **options: mt.linspace(0, 1, 2, **options),
+    lambda **options: mt.logspace(0, 1, 2, **options),
+    lambda **options: mt.eye(2, **options),
+    lambda **options: mt.tril_indices(2, 2, **options),
+    lambda **options: mt.triu_indices(2, 2, **options),
+    lambda **options: mt.rand(2, **options),
+    lambda **options: mt.uniform(0, 1, (2,), **options),
+    lambda **options: mt.randint(3, (2,), **options),
+    lambda **options: mt.randperm(2, **options),
+    lambda **options: mt.randn(2, **options),
+    lambda **options: mt.normal(0.0, 1.0, (2,), **options),
+    lambda **options: mt.ones_like(mt.ones(2), **options),
+    lambda **options: mt.full_like(mt.ones(2), 3, **options),
+    lambda **options: mt.rand_like(mt.ones(2), **options),
+    lambda **options: mt.ones(2).new_tensor([1.0], **options),
 ]
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_whatever_makes_a_tensor_takes_a_device(make):
+@pytest.mark.parametrize("make", FACTORIES)
+def test_factory_functions_take_a_device(make):
     assert make(device="simple").backend.name == "simple"
     assert make(device=mt.device("simple")).backend.name == "simple"
 
 
-def test_no_maker_is_missing_above():
-    takes = {
+def test_every_factory_function_is_tested_above():
+    factories = {
         name
         for name in mt.__all__
         if inspect.isfunction(getattr(mt, name))
         and {"backend", "options"} & set(inspect.signature(getattr(mt, name)).parameters)
     } - {"from_numpy", "from_dlpack", "printoptions"}
-    source = inspect.getsource(inspect.getmodule(test_no_maker_is_missing_above))
-    like = {name for name in takes if name.endswith("_like")}
-    assert {name for name in takes - like if f"mt.{name}(" not in source} == set()
+    source = inspect.getsource(inspect.getmodule(test_every_factory_function_is_tested_above))
+    like = {name for name in factories if name.endswith("_like")}
+    assert {name for name in factories - like if f"mt.{name}(" not in source} == set()
 
 
-def test_the_gpu_is_available_only_if_its_backend_is():
+def test_cuda_is_available_only_with_its_backend():
     try:
         mt.get_backend("cuda")
     except mt.errors.BackendError:

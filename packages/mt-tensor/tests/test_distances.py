@@ -1,4 +1,4 @@
-"""Distances and places where they are not smooth, counted and sorted things at nan: as in torch."""
+"""Distances of equal rows, and statistics of nan and empty tensors, compared with torch."""
 
 import math
 from typing import Any
@@ -12,23 +12,23 @@ NAN = math.nan
 
 
 @pytest.mark.parametrize("p", [0, 0.5, 1, 1.5, 2, 3, math.inf])
-def test_distances_of_equal_rows_have_no_gradient(p: float) -> None:
+def test_cdist_of_equal_rows_has_finite_gradient_as_in_torch(p: float) -> None:
     torch = pytest.importorskip("torch")
     rows = [[1.0, 2.0], [1.0, 2.5], [0.0, 1.75]]
-    found = []
+    results = []
     for m in (mt, torch):
         x = m.tensor(rows, dtype=m.float64, requires_grad=True)
         y = m.tensor(rows[:2], dtype=m.float64, requires_grad=True)
         out = m.cdist(x, y, p)
-        if p:  # 0 counts, and has no gradient
+        if p:  # p=0 counts the elements that differ: no gradient
             (out * out.detach().cos()).sum().backward()
-        found.append([a.numpy() for a in (out.detach(), x.grad, y.grad) if a is not None])
-    for ours, theirs in zip(*found, strict=False):
+        results.append([a.numpy() for a in (out.detach(), x.grad, y.grad) if a is not None])
+    for ours, theirs in zip(*results, strict=False):
         assert np.isfinite(ours).all()
         np.testing.assert_allclose(ours, theirs, 1e-12, 1e-12)
 
 
-def test_distances_of_equal_rows_can_be_differentiated_twice() -> None:
+def test_first_and_second_gradients_of_equal_rows_are_zero() -> None:
     x = mt.zeros(2, 3, dtype="float64", requires_grad=True)
     (first,) = mt.autograd.grad(mt.cdist(x, x).sum() + mt.pdist(x).sum(), x, create_graph=True)
     (first * first).sum().backward()
@@ -64,7 +64,7 @@ def test_distances_of_equal_rows_can_be_differentiated_twice() -> None:
         lambda m, x: m.cov(x[1:4], aweights=m.tensor([0.5, 1.0, 2.0], dtype=m.float64)),
     ],
 )
-def test_of_nan_and_of_nothing(call: Any) -> None:
+def test_results_for_nan_and_empty_input_match_torch(call: Any) -> None:
     torch = pytest.importorskip("torch")
     values = [NAN, 0.5, 1.5, 2.0, math.inf, -math.inf]
     theirs = call(torch, torch.tensor(values))
@@ -85,7 +85,7 @@ def test_of_nan_and_of_nothing(call: Any) -> None:
         lambda m, x: x.view(2, 2, size=(4,)),
     ],
 )
-def test_what_torch_refuses(call: Any) -> None:
+def test_invalid_arguments_raise_torchs_error(call: Any) -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises((TypeError, RuntimeError)) as theirs:
         call(torch, torch.zeros(2, 2))
@@ -93,7 +93,7 @@ def test_what_torch_refuses(call: Any) -> None:
         call(mt, mt.zeros(2, 2))
 
 
-def test_the_median_of_numbers_sends_no_gradient_to_nan() -> None:
+def test_nanmedian_gradient_of_nan_is_zero() -> None:
     x = mt.tensor([NAN, 2.0, NAN, 2.0, 5.0], requires_grad=True)
     x.nanmedian().backward()
     assert x.grad is not None

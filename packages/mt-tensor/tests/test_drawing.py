@@ -1,4 +1,4 @@
-"""Pictures of storages and graphs: what they show, and that they are whole and the same each time.
+"""Pictures of storages, graphs and programs: content, abbreviation, errors, and the guides.
 
     python tests/test_drawing.py
 
@@ -23,26 +23,26 @@ PACKAGE = Path(__file__).parents[1]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def texts(picture, kind):
-    """Return the lines of text of a class."""
+def texts(picture, css_class):
+    """Return the lines of text of a CSS class."""
     root = ET.fromstring(picture)
-    return [e.text for e in root.iter(f"{SVG}text") if kind in e.get("class").split()]
+    return [e.text for e in root.iter(f"{SVG}text") if css_class in e.get("class").split()]
 
 
 def cells(picture):
-    """Return for each cell its row, None where no view touches it, its value and its position."""
-    found = re.findall(
+    """Return the row, None where the view does not touch it, value and position of each cell."""
+    matches = re.findall(
         r'class="cell (?:row(\d)|untouched)".*\n<text class="(?:value|long)".*>(.*)</text>'
         r'\n<text class="place".*>@(\d+)<',
         picture,
     )
-    return [(int(row) if row else None, value, int(place)) for row, value, place in found]
+    return [(int(row) if row else None, value, int(position)) for row, value, position in matches]
 
 
 # --- Storages -----------------------------------------------------------------------------------
 
 
-def test_the_cells_that_a_view_touches():
+def test_draw_storage_shows_cells_of_a_view():
     picture = draw_storage(mt.arange(6).view(2, 3).T[1:])
     storage, view = cells(picture)[:6], cells(picture)[6:]
     assert storage == [
@@ -54,19 +54,19 @@ def test_the_cells_that_a_view_touches():
     assert texts(picture, "note") == ["int64 in a storage of 6"]
 
 
-def test_zero_and_negative_strides():
+def test_draw_storage_describes_zero_and_negative_strides():
     repeated = draw_storage(mt.tensor([1.5, -2.0]).expand(3, 2))
     assert texts(repeated, "step") == ["dimension 0: the same again", "dimension 1: +1"]
-    assert [place for _, _, place in cells(repeated)[2:]] == [0, 1] * 3
+    assert [position for _, _, position in cells(repeated)[2:]] == [0, 1] * 3
     backwards = draw_storage(mt.tensor([True, False, False])[::-1])
     assert texts(backwards, "step") == ["dimension 0: -1"]
     assert [value for _, value, _ in cells(backwards)[3:]] == ["False", "False", "True"]
 
 
-def test_more_dimensions_are_several_grids():
+def test_draw_storage_shows_third_dimension_as_several_grids():
     picture = draw_storage(mt.arange(12).view(2, 3, 2))
     assert texts(picture, "note")[1:] == ["[0]", "[1]"]
-    assert [place for _, _, place in cells(picture)[12:]] == list(range(12))
+    assert [position for _, _, position in cells(picture)[12:]] == list(range(12))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_more_dimensions_are_several_grids():
         (lambda: mt.ones(1, 1, 1, 1), 2),
     ],
 )
-def test_small_and_empty_tensors(tensor, count):
+def test_draw_storage_of_small_or_empty_tensor_shows_every_cell(tensor, count):
     picture = draw_storage(tensor())
     assert len(cells(picture)) == count
     assert ("the view has no elements" in picture) == (tensor().numel() == 0)
@@ -96,19 +96,19 @@ def test_small_and_empty_tensors(tensor, count):
         lambda x: x.unfold(1, 5, 1),
     ],
 )
-def test_large_tensors_are_summarised(view):
+def test_draw_storage_abbreviates_large_tensors(view):
     tensor = view(mt.arange(1000.0).view(10, 100))
     picture = draw_storage(tensor)
     root = ET.fromstring(picture)
     assert len(cells(picture)) < 300
     assert "…" in texts(picture, "more")
     assert float(root.get("width")) < 2500
-    shown = dict.fromkeys(place for _, _, place in cells(picture))
+    shown = dict.fromkeys(position for _, _, position in cells(picture))
     assert {0, 999, tensor.storage_offset()} <= set(shown)
 
 
 @pytest.mark.parametrize("shape", [(0, 10**12), (10**12, 1), (10**6, 10**6, 2, 3)], ids=str)
-def test_views_of_any_extent_are_drawn_at_once(shape):
+def test_draw_storage_abbreviates_views_of_any_size(shape):
     picture = draw_storage(mt.ones(1).expand(shape))
     assert len(cells(picture)) < 300
 
@@ -122,16 +122,16 @@ def test_views_of_any_extent_are_drawn_at_once(shape):
         (slice(2, 6), [0, 1, 2, 3, 4, 5, 999]),
     ],
 )
-def test_what_is_left_out_of_a_storage_is_marked_and_nothing_else(view, shown):
-    """A single cell is not left out: its mark would take as much room."""
+def test_draw_storage_marks_each_gap_once(view, shown):
+    """A single cell is never omitted, since its mark would take as much space."""
     tensor = mt.zeros(1000)[view]
     picture = draw_storage(tensor)
-    assert [place for _, _, place in cells(picture)[: -tensor.numel()]] == shown
+    assert [position for _, _, position in cells(picture)[: -tensor.numel()]] == shown
     gaps = [after - before > 1 for before, after in itertools.pairwise(shown)]
     assert len(texts(picture, "more")) == sum(gaps)
 
 
-def test_every_backend_has_storages():
+def test_draw_storage_is_equal_on_every_backend():
     tensor = mt.arange(4).view(2, 2)
     assert draw_storage(tensor.to("simple")) == draw_storage(tensor)
 
@@ -139,7 +139,7 @@ def test_every_backend_has_storages():
 # --- Graphs -------------------------------------------------------------------------------------
 
 
-def test_operators_shapes_and_names():
+def test_draw_graph_shows_operators_shapes_and_names():
     w = mt.zeros(4, 2, requires_grad=True)
     w.name = "w"
     picture = draw_graph(((mt.ones(3, 4) @ w) * 2 + w.sum()).exp())
@@ -150,11 +150,11 @@ def test_operators_shapes_and_names():
     assert "made by exp\nshape (3, 2)\nfloat32 on numpy" in details
 
 
-def test_a_tensor_that_nothing_is_recorded_of():
+def test_draw_graph_of_constant_shows_one_node():
     assert texts(draw_graph(mt.ones(2, 3)), "value") == ["[2×3]"]
 
 
-def test_drawing_changes_nothing():
+def test_draw_graph_keeps_graph_and_raises_after_backward():
     x = mt.ones(2, requires_grad=True)
     y = (x * x).sum()
     assert draw_graph(y) == draw_graph(y)
@@ -164,7 +164,7 @@ def test_drawing_changes_nothing():
         draw_graph(y)
 
 
-def test_what_cannot_be_drawn():
+def test_draw_graph_rejects_large_graphs_and_bad_arguments():
     x = mt.ones(2, requires_grad=True)
     for _ in range(5):
         x = x * 2
@@ -177,7 +177,7 @@ def test_what_cannot_be_drawn():
             draw([1, 2])
 
 
-def test_importing_mt_tensor_does_not_import_the_pictures():
+def test_import_does_not_load_drawing():
     code = "import sys, mt_tensor; print([n for n in sys.modules if 'drawing' in n])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
@@ -186,41 +186,41 @@ def test_importing_mt_tensor_does_not_import_the_pictures():
 # --- Programs -----------------------------------------------------------------------------------
 
 
-def step_of(function, *arguments):
-    """Return the program of a function, which has been run."""
+def program_of(function, *arguments):
+    """Return the compiled program of a function."""
     compiled = mt.compile(function)
     compiled(*arguments)
     compiled(*arguments)
     return compiled.program
 
 
-def test_a_program_shows_its_calls_and_what_each_reads():
-    kept = mt.ones(2)
+def test_draw_program_shows_calls_and_their_inputs():
+    total = mt.ones(2)
 
     def step(x):
-        kept.add_(x.exp())
-        return (x * kept).sum()
+        total.add_(x.exp())
+        return (x * total).sum()
 
-    picture = draw_program(step_of(step, mt.ones(2)))
+    picture = draw_program(program_of(step, mt.ones(2)))
     assert texts(picture, "operator")[:2] == ["left", "reduce"]
     assert sorted(texts(picture, "operator")[2:]) == sorted(["exp_add", "×"])
     assert picture.count('class="input"') == 2
     assert picture.count('class="operation') == 4
-    assert re.search(r">x\d+: \[2\]</text>\n</g>", picture)  # what is changed is among what is left
+    assert re.search(r">x\d+: \[2\]</text>\n</g>", picture)  # the changed tensor is an output
 
 
-def test_what_is_the_same_at_each_run_is_a_constant():
-    picture = draw_program(step_of(lambda x: x * mt.arange(3.0).exp(), mt.ones(3)))
+def test_draw_program_shows_constants():
+    picture = draw_program(program_of(lambda x: x * mt.arange(3.0).exp(), mt.ones(3)))
     assert picture.count('class="constant"') == 1
     assert picture.count('class="input"') == 1
 
 
-def test_a_program_of_nothing_is_drawn():
-    assert "nothing" in draw_program(step_of(lambda: None))
+def test_draw_program_of_empty_function_shows_nothing():
+    assert "nothing" in draw_program(program_of(lambda: None))
 
 
-def test_what_is_no_program_and_what_is_too_large():
-    program = step_of(lambda x: (x.sum() + x).cumsum(0), mt.ones(3))
+def test_draw_program_rejects_large_programs_and_bad_arguments():
+    program = program_of(lambda x: (x.sum() + x).cumsum(0), mt.ones(3))
     with pytest.raises(GraphTooLargeError, match="max_calls is 1"):
         draw_program(program, max_calls=1)
     with pytest.raises(TypeError, match="must be an integer"):
@@ -229,13 +229,13 @@ def test_what_is_no_program_and_what_is_too_large():
         draw_program(mt.ones(2))
 
 
-# --- The pictures of the guides -----------------------------------------------------------------
+# --- Pictures in the guides ---------------------------------------------------------------------
 
 PICTURES = {"memory": "storage.svg", "graph": "graph.svg", "picture": "program.svg"}
 
 
 def guide_pictures():
-    """Return the pictures that the examples of the guides draw, by the names of their files."""
+    """Draw the pictures of the examples in the guides, by file name."""
     names = {"mt": mt, "print": lambda *_: None}
     for guide in ("tensors.md", "compile.md"):
         source = (PACKAGE / "docs" / guide).read_text(encoding="utf-8")
@@ -245,10 +245,10 @@ def guide_pictures():
     return {file: names[name] for name, file in PICTURES.items()}
 
 
-def test_the_pictures_in_the_guides_are_what_the_code_draws():
+def test_pictures_in_guides_are_up_to_date():
     for file, picture in guide_pictures().items():
         checked_in = (PACKAGE / "docs" / file).read_text(encoding="utf-8")
-        assert checked_in == picture, f"run python {__file__} to draw it anew"
+        assert checked_in == picture, f"run python {__file__} to redraw it"
 
 
 if __name__ == "__main__":

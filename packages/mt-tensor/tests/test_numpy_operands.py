@@ -1,7 +1,7 @@
-"""NumPy's operators and functions meet tensors as they meet torch's.
+"""NumPy arrays as operands of tensors, and NumPy functions of tensors, compared with torch.
 
-The answers to the first table are recorded, of torch 2.13 and NumPy 2.4; where torch is installed,
-all operators and many functions are compared with it, on many pairs of tensors and arrays.
+The results in the first table are recorded from torch 2.13 and NumPy 2.4; where torch is installed,
+all operators and many functions are compared with it for many pairs of tensors and arrays.
 """
 
 import math
@@ -16,7 +16,7 @@ import pytest
 import mt_tensor as mt
 
 ROW = np.array([1.0, 2.0, 3.0], np.float32)
-NUMBERS: dict[str, Any] = {
+OPERANDS: dict[str, Any] = {
     "float32": ROW,
     "float64": ROW.astype(np.float64),
     "int64": ROW.astype(np.int64),
@@ -30,11 +30,11 @@ NUMBERS: dict[str, Any] = {
     "np.int64": np.int64(2),
     "np.uint8": np.uint8(2),
 }
-"""Arrays and scalars of NumPy."""
+"""NumPy arrays and scalars."""
 
 
 def tensors(lib: Any) -> dict[str, Any]:
-    """Return tensors of several types, one of which requires grad."""
+    """Return tensors of several dtypes, one of which requires grad."""
     return {
         "float32": lib.tensor([1.0, 2.0, 3.0]),
         "leaf": lib.tensor([1.0, 2.0, 3.0], requires_grad=True),
@@ -45,10 +45,10 @@ def tensors(lib: Any) -> dict[str, Any]:
     }
 
 
-def told(result: Any) -> tuple[Any, ...]:
-    """Return what a result is, of which type, and its elements."""
+def described(result: Any) -> tuple[Any, ...]:
+    """Return the type, dtype and elements of a result, and whether it requires grad."""
     if isinstance(result, tuple) and not hasattr(result, "dtype"):
-        return tuple(map(told, result))
+        return tuple(map(described, result))
     if isinstance(result, np.ndarray | np.generic):
         return (type(result).__name__, result.dtype.name, result.tolist())
     if hasattr(result, "requires_grad"):
@@ -58,20 +58,21 @@ def told(result: Any) -> tuple[Any, ...]:
 
 
 def outcome(call: Callable[..., Any], *args: Any) -> Any:
+    """Return the description of a result, or the exception."""
     try:
-        return told(call(*args))
-    except Exception as error:  # noqa: BLE001 - what is refused is compared, too
+        return described(call(*args))
+    except Exception as error:  # noqa: BLE001 - errors are compared, too
         return error
 
 
-def assert_alike(ours: Any, theirs: Any, case: object) -> None:
+def assert_same(ours: Any, theirs: Any, case: object) -> None:
     if isinstance(theirs, Exception):
         assert isinstance(ours, type(theirs)), (case, theirs, ours)
         return
     assert not isinstance(ours, Exception), (case, theirs, ours)
     if isinstance(theirs[0], tuple):
-        for mine, other in zip(ours, theirs, strict=True):
-            assert_alike(mine, other, case)
+        for our_part, their_part in zip(ours, theirs, strict=True):
+            assert_same(our_part, their_part, case)
         return
     if len(theirs) == 2:
         assert ours == theirs, case
@@ -80,7 +81,7 @@ def assert_alike(ours: Any, theirs: Any, case: object) -> None:
     np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-6, err_msg=str(case))
 
 
-# --- Recorded -----------------------------------------------------------------------------------
+# --- Recorded results ---------------------------------------------------------------------------
 
 X = mt.tensor([1.0, 4.0])
 N = mt.tensor([1, 4])
@@ -117,12 +118,14 @@ RECORDED: list[tuple[Callable[[], Any], tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "answer"), RECORDED)
-def test_answers_that_are_recorded(call: Callable[[], Any], answer: tuple[Any, ...]) -> None:
-    result = told(call())
-    assert result[:2] == answer[:2]
-    np.testing.assert_allclose(result[2:3], answer[2:3])
-    assert result[3:] == answer[3:]
+@pytest.mark.parametrize(("call", "expected"), RECORDED)
+def test_results_with_numpy_operands_equal_recorded_ones(
+    call: Callable[[], Any], expected: tuple[Any, ...]
+) -> None:
+    result = described(call())
+    assert result[:2] == expected[:2]
+    np.testing.assert_allclose(result[2:3], expected[2:3])
+    assert result[3:] == expected[3:]
     if result[0] == "tensor":
         assert call().backend is X.backend
 
@@ -165,14 +168,14 @@ def add_in_place(x: Any, y: Any) -> Any:
         (lambda: np.frexp(X)[1].double() * np.array([1j, 2]), TypeError, "complex128"),
     ],
 )
-def test_refusals_name_the_cure(
+def test_unsupported_numpy_operand_raises_error_with_advice(
     call: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-# --- Beside torch -------------------------------------------------------------------------------
+# --- Comparison with torch ----------------------------------------------------------------------
 
 OPERATORS = [
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
@@ -204,63 +207,65 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "math.floor": math.floor,
     "math.exp": math.exp,
     "np.float32": np.float32,
-    "assigned": lambda x: np.copyto(np.zeros(3), x),
+    "copyto": lambda x: np.copyto(np.zeros(3), x),
 }
 
-JUDGED = {
-    "truth values": "torch makes uint8 of NumPy's, from when it had no bool",
-    "inequality": "torch leaves it to Python, which says True whatever the elements are",
-    "quotients": "torch multiplies by a reciprocal that is already rounded",
-    "bool": "torch refuses some truth values that count as 0 and 1 here",
+KNOWN_DIFFERENCES = {
+    "bool results": "torch converts NumPy's bool arrays to uint8, as before it had bool",
+    "inequality": "torch defers to Python, which returns True for any elements",
+    "quotients": "torch multiplies by a rounded reciprocal",
+    "bool operands": "torch rejects some bool operands that count as 0 and 1 here",
     "out": "NumPy passes out=None, which torch's methods do not take",
 }
 
 TAKES_OUT = ("all", "any", "argmax", "clip", "max", "mean", "prod", "round", "sum")
-"""The functions for which NumPy calls a method with `out=None`."""
+"""The functions for which NumPy calls the method with `out=None`."""
 
 
-def judged(ours: Any, theirs: Any, name: str, kind: str) -> str | None:
-    """Return why a difference is right; None if it is not known."""
+def known_difference(ours: Any, theirs: Any, name: str, tensor: str) -> str | None:
+    """Return the key of a known difference, or None."""
     if isinstance(theirs, Exception):
         if name in TAKES_OUT and not isinstance(ours, Exception):
             return "out"
-        return "bool" if name == "sub" and kind == "bool" else None
+        return "bool operands" if name == "sub" and tensor == "bool" else None
     if name == "ne" and theirs == ("bool", True):
         return "inequality"
     if theirs[:2] == ("tensor", "uint8") and not isinstance(ours, Exception):
-        return "truth values" if ours[1] == "bool" else None
-    return "quotients" if name == "truediv" and kind in ("int64", "bool") else None
+        return "bool results" if ours[1] == "bool" else None
+    return "quotients" if name == "truediv" and tensor in ("int64", "bool") else None
 
 
-def compare(name: str, kind: str, call: Callable[[Any], Any]) -> None:
+def compare(name: str, tensor: str, call: Callable[[Any], Any]) -> None:
     torch = pytest.importorskip("torch")
-    ours, theirs = (outcome(call, tensors(lib)[kind]) for lib in (mt, torch))
-    if judged(ours, theirs, name, kind) is None:
-        assert_alike(ours, theirs, (name, kind))
+    ours, theirs = (outcome(call, tensors(lib)[tensor]) for lib in (mt, torch))
+    if known_difference(ours, theirs, name, tensor) is None:
+        assert_same(ours, theirs, (name, tensor))
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", tensors(mt))
+@pytest.mark.parametrize("tensor", tensors(mt))
 @pytest.mark.parametrize("function", OPERATORS, ids=lambda function: function.__name__)
-def test_operators_beside_torch(function: Callable[..., Any], kind: str) -> None:
+def test_operators_with_numpy_operands_match_torch(
+    function: Callable[..., Any], tensor: str
+) -> None:
     name = function.__name__
-    for number in NUMBERS.values():
-        compare(name, kind, lambda x, number=number: function(x, number))
-        compare(name, kind, lambda x, number=number: function(number, x))
+    for number in OPERANDS.values():
+        compare(name, tensor, lambda x, number=number: function(x, number))
+        compare(name, tensor, lambda x, number=number: function(number, x))
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", tensors(mt))
+@pytest.mark.parametrize("tensor", tensors(mt))
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_beside_torch(name: str, kind: str) -> None:
-    if (name, kind) != ("np.float32", "leaf"):
-        compare(name, kind, FUNCTIONS[name])
+def test_numpy_functions_of_tensors_match_torch(name: str, tensor: str) -> None:
+    if (name, tensor) != ("np.float32", "leaf"):
+        compare(name, tensor, FUNCTIONS[name])
 
 
 @pytest.mark.parametrize("name", TAKES_OUT)
-def test_functions_that_call_methods_return_tensors_of_numpys_values(name: str) -> None:
+def test_numpy_reductions_of_tensors_return_tensors(name: str) -> None:
     values = np.array([[0.5, -1.25], [2.0, 0.0]])
-    more = (-1.0, 1.0) if name == "clip" else ()
-    found = getattr(np, name)(mt.tensor(values), *more)
-    assert isinstance(found, mt.Tensor)
-    np.testing.assert_allclose(found.numpy(), getattr(np, name)(values, *more))
+    bounds = (-1.0, 1.0) if name == "clip" else ()
+    result = getattr(np, name)(mt.tensor(values), *bounds)
+    assert isinstance(result, mt.Tensor)
+    np.testing.assert_allclose(result.numpy(), getattr(np, name)(values, *bounds))
