@@ -30,6 +30,11 @@ def test_the_same_seed_gives_the_same_points(name: str, N: int, seed: int) -> No
         assert dataset != DATASETS[name](N, seed + 1)
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_default_seed_is_0(name: str) -> None:
+    assert DATASETS[name](20) == DATASETS[name](20, seed=0)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_points_of_the_unit_square_and_their_classes(name: str) -> None:
     dataset = DATASETS[name](1000)

@@ -252,6 +252,7 @@ SPECIAL_POINTS: list[tuple[str, tuple[float, ...], tuple[float, ...]]] = [
     ("hypot", (3e200, 0.0), (1.0, 0.0)),
     ("atan2", (1e200, 1e200), (5e-201, -5e-201)),
     ("logaddexp", (1e200, -1e200), (1.0, 0.0)),
+    ("sinc", (2.0**52 + 1.0,), (-1.0 / (2.0**52 + 1.0),)),
 ]
 """Operators, arguments, and what the partial derivatives are there."""
 

@@ -84,6 +84,11 @@ def test_only_exact_identities_are_used():
     assert operations(lambda x: exp(1.0) * 0.0 + x) == ["constant", "add"]
 
 
+def test_comparisons_are_0_or_1_in_arithmetic():
+    graph = graph_of(formula(lambda x: (x > 0.0) + 2.0 * (x > 1.0)))
+    assert [evaluate(graph, [x])[0] for x in (-1.0, 0.5, 2.0)] == [0.0, 1.0, 3.0]
+
+
 def test_constants_that_are_equal_may_differ():
     numbers = [
         e.number
