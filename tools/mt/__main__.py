@@ -16,7 +16,6 @@ COMMANDS = {
     "stages": "where an idea is in each stage, and what a stage adds",
     "doctor": "diagnose problems of this machine or environment, and how to fix them",
     "matrix": "list the tests that a change can break, as CI jobs",
-    "mutate": "mutation testing",
     "parallel-check": "print which loops of the course Numba runs in parallel",
     "port": "convert torch programs by their imports, or compare them with torch",
     "release": "prepare the release of a package, or check, build and prove it",

@@ -1,1 +1,0 @@
-"""`mt mutate`: mutation testing of the packages."""
