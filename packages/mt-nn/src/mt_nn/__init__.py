@@ -33,6 +33,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         DownloadError, FileError, LoaderError, MissingFileError, MissingPackageError,
     )
     from mt_nn.files.limits import limits
+    from mt_nn.generation import generate
     from mt_nn.inspection.profiling import profile
     from mt_nn.inspection.summary import summary
     from mt_nn.layers.activation import (
@@ -57,6 +58,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     )
     from mt_nn.layers.embedding import Embedding, EmbeddingBag
     from mt_nn.layers.folding import Fold, Unfold
+    from mt_nn.layers.key_value_cache import KeyValueCache
     from mt_nn.layers.lazy import (
         LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyConv1d, LazyConv2d, LazyConv3d,
         LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d, LazyInstanceNorm1d,
@@ -112,8 +114,8 @@ __all__ = [
     "Flatten", "Fold", "FractionalMaxPool2d", "FractionalMaxPool3d", "GRUCell", "GaussianNLLLoss",
     "GradScaler", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
     "HingeEmbeddingLoss", "HuberLoss", "Identity", "InputError", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LPPool3d", "LSTMCell",
-    "LayerNorm", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d",
+    "InstanceNorm3d", "KLDivLoss", "KeyValueCache", "L1Loss", "LPPool1d", "LPPool2d", "LPPool3d",
+    "LSTMCell", "LayerNorm", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d",
     "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d",
     "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear", "LeakyReLU",
     "LearnedPositions", "Linear", "LoaderError", "LocalResponseNorm", "LogSigmoid", "LogSoftmax",
@@ -132,7 +134,7 @@ __all__ = [
     "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "UninitializedBuffer",
     "UninitializedParameter", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
     "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "__version__", "course", "data", "distributions",
-    "functional", "init", "limits", "load", "load_checkpoint", "optim", "profile", "save",
-    "save_checkpoint", "summary", "utils",
+    "functional", "generate", "init", "limits", "load", "load_checkpoint", "optim", "profile",
+    "save", "save_checkpoint", "summary", "utils",
 ]
 # fmt: on

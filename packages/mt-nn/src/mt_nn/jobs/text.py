@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import textwrap
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,13 +19,14 @@ from mt_nn.errors import InputError
 from mt_nn.files.writing import write_atomically
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
+from mt_nn.layers.key_value_cache import KeyValueCache
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
 from mt_nn.train.trainer import Callback, Trainer
 from mt_nn.utils.modes import evaluation
 from mt_nn.utils.settings import check
 from mt_operators import Module
-from mt_tensor import Generator, multinomial, stack, tensor
+from mt_tensor import Generator, Tensor, multinomial, stack, tensor
 
 # --- Hidden states in checkpoints -----------------------------------------------------------------
 
@@ -232,11 +233,10 @@ class Text(Job):
         """
         generator = Generator().manual_seed(self.settings.seed)
         numbers, unknown = self.vocabulary.encode(tokens), self.vocabulary.unknown
-        is_recurrent = self.is_recurrent()
-        inputs, begins = numbers if is_recurrent else numbers[-self.window :], True
         with evaluation(network):
+            read = self._reader(network)
             for _ in range(self.length):
-                scores = network(tensor(inputs).unsqueeze(1), begins)[-1]
+                scores = read(numbers)[-1]
                 if unknown is not None:
                     scores[self.vocabulary[unknown]] = -math.inf
                 shares = softmax(scores / TEMPERATURE, 0)
@@ -247,9 +247,27 @@ class Text(Job):
                     )
                 drawn = multinomial(shares, 1, generator=generator)
                 numbers.append(int(drawn.item()))
-                inputs = numbers[-1 if is_recurrent else -self.window :]
-                begins = not is_recurrent
         return self.join(self.vocabulary.decode(numbers))
+
+    def _reader(self, network: Any) -> Callable[[Sequence[int]], Tensor]:
+        """Return a function of a growing list of tokens, which returns their scores.
+
+        The network reads only new tokens where it can: always if it is recurrent, and otherwise as
+        long as there are no more than `window` tokens.
+        """
+        cache, done = KeyValueCache(self.window), 0
+
+        def read(numbers: Sequence[int]) -> Tensor:
+            nonlocal done
+            new, begins = numbers[done:], done == 0
+            done = len(numbers)
+            if self.is_recurrent():
+                return network(tensor(new).unsqueeze(1), begins)  # type: ignore[no-any-return]
+            if done <= self.window:
+                return network(tensor(new).unsqueeze(1), cache=cache)  # type: ignore[no-any-return]
+            return network(tensor(numbers[-self.window :]).unsqueeze(1))  # type: ignore[no-any-return]
+
+        return read
 
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens to a text."""

@@ -21,6 +21,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.key_value_cache import KeyValueCache
 from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor, cat, full, fused, ones, pad, zeros
 from mt_tensor.extending import (
@@ -311,6 +312,8 @@ class MultiheadAttention(Module):
         attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Return the result of attention for each query, and the weights of the keys.
 
@@ -327,6 +330,9 @@ class MultiheadAttention(Module):
                 keys), or (batch * heads, queries, keys).
             average_attn_weights: whether to average the returned weights over the heads.
             is_causal: a hint that `attn_mask`, which is required and used, is causal.
+            cache: the keys and values of earlier steps, to which those of `key` and `value` are
+                appended. Each query attends to all steps up to its own. Needs
+                `need_weights=False`, no `key_padding_mask`, and no mask but a causal one.
 
         Returns:
             The result, of the shape of `query`; and the weights, shape (batch, queries, keys) or,
@@ -334,16 +340,21 @@ class MultiheadAttention(Module):
             its weights and its result are nan; without `need_weights`, its result is zero.
 
         Raises:
-            InputError: a shape or dtype is invalid, or the causal mask is missing.
+            InputError: a shape or dtype is invalid, the causal mask is missing, or `cache` excludes
+                another argument.
         """
         self._check(query, key, value)
-        if is_causal and attn_mask is None:
+        if is_causal and attn_mask is None and cache is None:
             raise InputError(
                 "MultiheadAttention with is_causal=True needs attn_mask, too; make it with "
                 "Transformer.generate_square_subsequent_mask()."
             )
         is_batched = query.ndim == 3
         q, k, v = self._projected(query, key, value)
+        if cache is not None:
+            is_other = attn_mask is not None and not is_causal and not is_causal_mask(attn_mask)
+            self._check_cached(need_weights or key_padding_mask is not None or is_other)
+            return self._joined(self._attend_cached(cache, q, k, v), is_batched), None
         if key_padding_mask is not None and not is_batched:
             key_padding_mask = key_padding_mask.unsqueeze(0)
         is_plain = key_padding_mask is None and self.bias_k is None and not self.add_zero_attn
@@ -367,9 +378,24 @@ class MultiheadAttention(Module):
         else:
             mask = None if causal else mask
             heads = scaled_dot_product_attention(q, k, v, mask, dropout_p, causal)
+        return self._joined(heads, is_batched), weights
+
+    def _attend_cached(self, cache: KeyValueCache, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Attend to the steps in a cache and the new ones; all have shape (batch, heads, ...)."""
+        start, new = cache.steps_of(self), q.shape[2]
+        k, v = cache.append(self, k, v)
+        dropout_p = self.dropout if self.training else 0.0
+        if start == 0 or new == 1:
+            return scaled_dot_product_attention(q, k, v, None, dropout_p, start == 0)
+        mask = ~ones(new, start + new, dtype="bool", backend=q.backend).triu(start + 1)
+        return scaled_dot_product_attention(q, k, v, mask, dropout_p)
+
+    def _joined(self, heads: Tensor, is_batched: bool) -> Tensor:
+        """Join the results of all heads, and project them."""
         order = (0, 2, 1, 3) if self.batch_first or not is_batched else (2, 0, 1, 3)
         joined = heads.permute(*order).flatten(-2)
-        return self.out_proj(joined if is_batched else joined[0]), weights
+        out: Tensor = self.out_proj(joined if is_batched else joined[0])
+        return out
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         """Project queries, keys and values, to shape (batch, heads, steps, features) each."""
@@ -377,7 +403,11 @@ class MultiheadAttention(Module):
         if self.in_proj_weight is not None:
             if query is key and key is value:
                 projected = linear(query, self.in_proj_weight, self.in_proj_bias)
-                return tuple(self._split(part) for part in projected.chunk(3, -1))
+                if projected.ndim == 2:
+                    return tuple(self._split(part) for part in projected.chunk(3, -1))
+                heads = projected.unflatten(-1, (3, self.num_heads, -1))
+                order = (2, 0, 3, 1, 4) if self.batch_first else (2, 1, 3, 0, 4)
+                return heads.permute(*order).unbind()
             weights = self.in_proj_weight.chunk(3)
         biases: Any = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         projections = zip((query, key, value), weights, biases, strict=True)
@@ -404,6 +434,14 @@ class MultiheadAttention(Module):
         mask = _additive("attn_mask", mask, q, shapes).view(-1, *shapes[0])
         mask = mask.view(batch, heads, queries, keys) if len(mask) > 1 else mask
         return mask if padding is None else mask + padding
+
+    def _check_cached(self, has_other: bool) -> None:
+        if has_other or self.bias_k is not None or self.add_zero_attn:
+            raise InputError(
+                "MultiheadAttention with a cache is causal: it takes need_weights=False, no "
+                "key_padding_mask, no attn_mask but a causal one, and neither add_bias_kv nor "
+                "add_zero_attn."
+            )
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
         tensors = (query, key, value)

@@ -14,6 +14,7 @@ from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.attention import MultiheadAttention, causal_mask
+from mt_nn.layers.key_value_cache import KeyValueCache
 from mt_nn.layers.normalization import LayerNorm
 from mt_nn.utils.factory import takes_device_and_dtype
 from mt_tensor import Tensor
@@ -106,6 +107,8 @@ class TransformerEncoderLayer(TransformerLayer):
         src_mask: Tensor | None = None,
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Return a sequence of the same shape.
 
@@ -114,13 +117,15 @@ class TransformerEncoderLayer(TransformerLayer):
             src_mask: the `attn_mask` of `MultiheadAttention.forward`.
             src_key_padding_mask: the `key_padding_mask`.
             is_causal: a hint that `src_mask` is causal.
+            cache: keys and values of earlier steps; see `MultiheadAttention.forward`.
 
         Raises:
             InputError: a shape or dtype is invalid.
         """
 
         def self_attention(x: Tensor) -> Tensor:
-            return _attend(self.self_attn, x, x, (src_mask, src_key_padding_mask, is_causal))
+            masks = src_mask, src_key_padding_mask, is_causal
+            return _attend(self.self_attn, x, x, masks, cache)
 
         return self._residual(2, self._residual(1, src, self_attention), self._feedforward)
 
@@ -144,6 +149,8 @@ class TransformerDecoderLayer(TransformerLayer):
         memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Return a sequence of the shape of `tgt`.
 
@@ -156,13 +163,15 @@ class TransformerDecoderLayer(TransformerLayer):
             memory_key_padding_mask: the `key_padding_mask` of the attention to `memory`.
             tgt_is_causal: a hint that `tgt_mask` is causal.
             memory_is_causal: a hint that `memory_mask` is causal.
+            cache: keys and values of earlier steps of `tgt`; see `MultiheadAttention.forward`.
 
         Raises:
             InputError: a shape or dtype is invalid.
         """
 
         def self_attention(x: Tensor) -> Tensor:
-            return _attend(self.self_attn, x, x, (tgt_mask, tgt_key_padding_mask, tgt_is_causal))
+            masks = tgt_mask, tgt_key_padding_mask, tgt_is_causal
+            return _attend(self.self_attn, x, x, masks, cache)
 
         def cross_attention(x: Tensor) -> Tensor:
             masks = (memory_mask, memory_key_padding_mask, memory_is_causal)
@@ -172,11 +181,23 @@ class TransformerDecoderLayer(TransformerLayer):
         return self._residual(3, out, self._feedforward)
 
 
-def _attend(attention: MultiheadAttention, x: Tensor, memory: Tensor, masks: Masks) -> Tensor:
+def _attend(
+    attention: MultiheadAttention,
+    x: Tensor,
+    memory: Tensor,
+    masks: Masks,
+    cache: KeyValueCache | None = None,
+) -> Tensor:
     """Return the result of attention of the steps of `x` to those of `memory`."""
     mask, padding, is_causal = masks
-    out: Tensor = attention(x, memory, memory, padding, False, mask, is_causal=is_causal)[0]
+    settings = {"attn_mask": mask, "is_causal": is_causal, **_given(cache)}
+    out: Tensor = attention(x, memory, memory, padding, False, **settings)[0]
     return out
+
+
+def _given(cache: KeyValueCache | None) -> dict[str, Any]:
+    """Return a cache as a keyword argument, which layers of users may not have."""
+    return {} if cache is None else {"cache": cache}
 
 
 def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
@@ -232,10 +253,12 @@ class TransformerEncoder(_Stack):
         mask: Tensor | None = None,
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Return a sequence of the same shape; see `TransformerEncoderLayer.forward`."""
         for layer in self.layers:
-            src = layer(src, mask, src_key_padding_mask, bool(is_causal))
+            src = layer(src, mask, src_key_padding_mask, bool(is_causal), **_given(cache))
         return self._normalized(src)
 
 
@@ -261,11 +284,14 @@ class TransformerDecoder(_Stack):
         memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
+        *,
+        cache: KeyValueCache | None = None,
     ) -> Tensor:
         """Return a sequence of the shape of `tgt`; see `TransformerDecoderLayer.forward`."""
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         for layer in self.layers:
-            tgt = layer(tgt, memory, *masks, bool(tgt_is_causal), memory_is_causal)
+            hints = bool(tgt_is_causal), memory_is_causal
+            tgt = layer(tgt, memory, *masks, *hints, **_given(cache))
         return self._normalized(tgt)
 
 
@@ -353,6 +379,7 @@ class Transformer(Module):
             src_is_causal: a hint that `src_mask` is causal.
             tgt_is_causal: a hint that `tgt_mask` is causal.
             memory_is_causal: a hint that `memory_mask` is causal.
+            cache: keys and values of earlier steps of `tgt`; see `MultiheadAttention.forward`.
 
         Raises:
             InputError: a shape or dtype is invalid.
