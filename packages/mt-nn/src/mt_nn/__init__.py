@@ -96,6 +96,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         SmoothL1Loss, SoftMarginLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
     )
     from mt_nn.optim.amp import GradScaler
+    from mt_nn.quantization import QuantizedLinear, quantize_weights
     from mt_nn.saving import load, save
     from mt_nn.saving.checkpoint import Checkpoints, load_checkpoint, save_checkpoint
 
@@ -124,8 +125,8 @@ __all__ = [
     "ModuleDict", "ModuleList", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss",
     "MultiMarginLoss", "MultiheadAttention", "NLLLoss", "NetworkError", "PReLU", "PairwiseDistance",
     "Parameter", "ParameterDict", "ParameterList", "PixelShuffle", "PixelUnshuffle",
-    "PoissonNLLLoss", "RMSNorm", "RNNCell", "RReLU", "ReLU", "ReLU6", "ReflectionPad1d",
-    "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+    "PoissonNLLLoss", "QuantizedLinear", "RMSNorm", "RNNCell", "RReLU", "ReLU", "ReLU6",
+    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
     "ReplicationPad3d", "Residual", "RotaryPositions", "Sequential", "SettingError",
     "SettingTypeError", "SiLU", "Sigmoid", "SinusoidalPositions", "SmoothL1Loss", "SoftMarginLoss",
     "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "StateDictError",
@@ -135,6 +136,6 @@ __all__ = [
     "UninitializedParameter", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
     "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "__version__", "course", "data", "distributions",
     "functional", "generate", "init", "limits", "load", "load_checkpoint", "optim", "profile",
-    "save", "save_checkpoint", "summary", "utils",
+    "quantize_weights", "save", "save_checkpoint", "summary", "utils",
 ]
 # fmt: on

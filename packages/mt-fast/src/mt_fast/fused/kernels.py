@@ -15,6 +15,7 @@ from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_
 from mt_fast.fused.padding import PAD
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL, max_places
 from mt_fast.fused.positions import ARGMAX, ARGMIN
+from mt_fast.fused.quantized import INT8_LINEAR
 from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor.extending import FusedKernel
@@ -30,6 +31,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "dropout": dropout,
     "glu": GLU,
     "group_norm": GROUP_NORM,
+    "int8_linear": INT8_LINEAR,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,

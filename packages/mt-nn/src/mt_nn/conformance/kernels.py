@@ -28,6 +28,19 @@ def linear() -> Iterator[Arguments]:
     yield draw(5, 3), draw(4, 3, dtype="float64"), None
 
 
+def int8_linear() -> Iterator[Arguments]:
+    """Inputs, weights, scales and biases."""
+    for dtype in ("float32", "float64"):
+        for rows, inputs, outputs in ((1, 70, 4), (8, 5, 3), (9, 5, 3)):
+            weight = (50.0 * draw(outputs, inputs)).astype("int8")
+            x, scale = draw(rows, inputs, dtype=dtype), 0.02 * draw(outputs, dtype=dtype)
+            yield x, weight, scale, draw(outputs, dtype=dtype)
+            yield x, weight, scale, None
+    yield draw(2, 2, 3), np.ones((4, 3), np.int8), draw(4), draw(4)
+    yield draw(0, 3), np.ones((4, 3), np.int8), draw(4), draw(4)
+    yield extreme(2, 40), np.ones((4, 40), np.int8), draw(4), draw(4)
+
+
 def conv2d() -> Iterator[Arguments]:
     """Images, kernels, biases, stride, padding, dilation and groups."""
     plain = ((1, 1), (0, 0), (1, 1))

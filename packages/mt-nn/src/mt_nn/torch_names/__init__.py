@@ -23,12 +23,13 @@ from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
-        amp, autograd, backends, cuda, distributions, func, linalg, nn, optim, profiler, random,
-        special, testing, utils, version,
+        amp, ao, autograd, backends, cuda, distributions, func, linalg, nn, optim, profiler,
+        quantization, random, special, testing, utils, version,
     )
 
 from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` is replaced by a module
 from mt_tensor import DType as dtype  # noqa: N813 - the name of torch
+from mt_tensor import int8 as qint8
 from mt_tensor import (
     abs as abs, all as all, any as any, bool as bool, compile as compile, float as float,
     int as int, max as max, min as min, pow as pow, round as round, sum as sum,
