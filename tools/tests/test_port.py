@@ -188,7 +188,7 @@ def test_the_status_reports_unsupported_names(
     )
     assert " ".join(printed.err.split()) == (
         "line 2 torch.export is left out. Networks run as they are written: remove calls that "
-        "compile, trace or export them."
+        "compile or trace them, and write files with torch.onnx.export."
     )
 
 

@@ -8,7 +8,7 @@ import mt_nn
 from mt_operators.testing.documentation import run_docstrings, run_readme
 
 FOLDER = Path(__file__).parents[1]
-WITH_EXAMPLES = ("data", "layers", "mt-train", "saving", "torch", "training")
+WITH_EXAMPLES = ("data", "export", "layers", "mt-train", "saving", "torch", "training")
 GUIDES = [FOLDER / "docs" / f"{name}.md" for name in WITH_EXAMPLES]
 
 

@@ -9,7 +9,7 @@ from mt_nn.core.errors import InputError, NetworkError, SettingError, SettingTyp
 
 # fmt: off
 __all__ = [
-    "DownloadError", "FileError", "InputError", "LoaderError", "MissingFileError",
+    "DownloadError", "ExportError", "FileError", "InputError", "LoaderError", "MissingFileError",
     "MissingPackageError", "NetworkError", "RankError", "SettingError", "SettingTypeError",
 ]
 # fmt: on
@@ -33,6 +33,10 @@ class LoaderError(NetworkError):
 
 class MissingPackageError(NetworkError, ImportError):
     """A feature needs a package that is not installed."""
+
+
+class ExportError(NetworkError):
+    """A file for other runtimes cannot contain what a network does."""
 
 
 class RankError(NetworkError):

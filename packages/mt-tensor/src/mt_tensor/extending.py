@@ -85,6 +85,7 @@ from mt_tensor.tape import (
     active_tapes as active_tapes,
     cached_constants as cached_constants,
 )
+from mt_tensor.programs.storages import storage_key as storage_key
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
 from mt_tensor.core.windows import Fold as Fold

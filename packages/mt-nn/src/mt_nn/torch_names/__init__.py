@@ -23,7 +23,7 @@ from mt_nn.torch_names._settings import use_deterministic_algorithms
 
 if TYPE_CHECKING:
     from mt_nn.torch_names import (
-        amp, ao, autograd, backends, cuda, distributions, func, linalg, nn, optim, profiler,
+        amp, ao, autograd, backends, cuda, distributions, func, linalg, nn, onnx, optim, profiler,
         quantization, random, special, testing, utils, version,
     )
 

@@ -1,0 +1,376 @@
+"""The tape that records a network as a graph.
+
+The graph has values where the network has memory, so the tape keeps for each storage the name of
+the value that it holds now. Reading a view adds the operators that lead from that value to the
+view; an operation in place adds the value of the changed storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mt_nn.errors import ExportError
+from mt_nn.onnx.formulas import add_formula
+from mt_nn.onnx.graph import Graph, Value, type_of
+from mt_nn.onnx.operations import OPERATIONS
+from mt_nn.onnx.views import Box, View, add_view
+from mt_operators import Operator
+from mt_tensor import DType, Tensor, TensorData, int32, int64
+from mt_tensor import bool as bool_
+from mt_tensor.backends import TensorBackend
+from mt_tensor.backends.extending import Layout, row_major
+from mt_tensor.extending import FUSED, Array, Call, Shape, Tape, size_of, storage_key
+
+
+class GraphTape(Tape):
+    """Runs the backend calls of a network, and adds each to a graph.
+
+    Args:
+        name: of the network, for messages.
+        backend: the backend of its tensors.
+
+    Attributes:
+        graph: the graph.
+        linear: the input, weight and bias of each linear layer, by the name of the result.
+    """
+
+    captures = True
+
+    def __init__(self, name: str, backend: TensorBackend) -> None:
+        super().__init__()
+        self.name, self.backend = name, backend
+        self.graph = Graph()
+        self.linear: dict[str, tuple[str, str, str]] = {}
+        self._held: dict[Any, tuple[str, Shape]] = {}  # value and shape, by storage
+        self._given: dict[Any, str] = {}  # parameters that are not row-major, by storage and layout
+        self._fixed: set[Any] = set()  # storages that existed before
+        self._operation: str | None = None  # the one that runs
+        self._alive: list[TensorData] = []  # so that no other storage gets the same address
+
+    # --- Memory as values -----------------------------------------------------------------------
+
+    def give_argument(self, name: str, tensor: Tensor) -> None:
+        """Name an argument, a row-major tensor."""
+        self.graph.inputs.append(Value(name, tensor.dtype, tensor.shape))
+        self.graph.varying.add(name)
+        self._fixed.add(storage_key(tensor._tensor.storage))
+        self._hold(tensor._tensor, name)
+
+    def give_parameter(self, name: str, tensor: Tensor) -> None:
+        """Name a parameter or buffer."""
+        data = tensor._tensor
+        key = storage_key(data.storage)
+        self._fixed.add(key)
+        if key in self._held:  # two names for one tensor
+            return
+        type_of(tensor.dtype)
+        self.graph.constant(self._elements(data), name)
+        if data.layout.contiguous is data.layout:
+            self._hold(data, name)
+        else:
+            self._given[key, data.layout] = name
+
+    def read(self, data: TensorData, repeat: bool = True) -> str:
+        """Return the name of the elements of a view.
+
+        Args:
+            data: the view.
+            repeat: whether to repeat elements along dimensions of stride 0.
+        """
+        layout, key = data.layout, storage_key(data.storage)
+        if (key, layout) in self._given:
+            return self._given[key, layout]
+        view = View(layout.shape, layout.strides, layout.offset)
+        held = self._held.get(key)
+        if held is not None and layout.size and view.end <= size_of(held[1]):
+            return add_view(self.graph, *held, view if repeat else view.without_repetition())
+        elements = self._elements(data)  # a constant of the network
+        if not repeat:
+            elements = elements[
+                tuple([slice(None) if step else slice(1) for step in layout.strides])
+            ]
+        return self.graph.constant(elements)
+
+    def write(self, data: TensorData, name: str) -> None:
+        """Record that a view has been changed to a value."""
+        key, layout = storage_key(data.storage), data.layout
+        before, shape = self._held[key]
+        view = View(layout.shape, layout.strides, layout.offset)
+        count = size_of(shape)
+        if view.is_whole(count):
+            self._held[key] = self.graph.reshape(name, layout.shape, shape), shape
+        elif (box := view.box_in(shape)) is not None:
+            self._held[key] = self._with_box(before, shape, box, name, layout.shape), shape
+        elif layout.size:
+            self._held[key] = self._with_elements(before, shape, view, name), shape
+
+    def _with_elements(self, before: str, shape: Shape, view: View, name: str) -> str:
+        """Return a value with the elements of a view replaced by another value."""
+        rows = view.rows_of(shape)
+        inner, count = (view, 1) if rows is None else (rows, shape[0])
+        grid, changed = (count, size_of(shape) // count), (count, size_of(view.shape) // count)
+        positions = self.graph.constant(inner.positions().reshape(1, -1))
+        indices = self.graph.add("Expand", positions, self.graph.vector(changed))
+        matrix = self.graph.reshape(before, shape, grid)
+        changes = self.graph.reshape(name, view.shape, changed)
+        result = self.graph.add("ScatterElements", matrix, indices, changes, axis=1)
+        return self.graph.reshape(result, grid, shape)
+
+    def _with_box(self, before: str, shape: Shape, box: Box, name: str, own: Shape) -> str:
+        """Return a value with a box of its elements replaced by another value of shape `own`.
+
+        The box grows by what is before and after it, along one dimension after the other.
+        """
+        sizes = [end - start for start, end in box]
+        name = self.graph.reshape(name, own, tuple(sizes))
+        for dim in reversed(range(len(shape))):
+            (start, end), parts = box[dim], [name]
+            rest = [*box[:dim], (0, 0), *((0, size) for size in shape[dim + 1 :])]
+            for limits, at in (((0, start), 0), ((end, shape[dim]), 2)):
+                if limits[0] < limits[1]:
+                    rest[dim] = limits
+                    part = add_view(self.graph, before, shape, View.of_box(shape, rest))
+                    parts.insert(at, part)
+            if len(parts) > 1:
+                name = self.graph.add("Concat", *parts, axis=dim)
+        return name
+
+    def check_writable(self, data: TensorData) -> None:
+        """Raise ExportError if a view is of memory that existed before the network ran."""
+        key = storage_key(data.storage)
+        if key in self._fixed or key not in self._held:
+            self.refuse("changes an argument, a parameter or a buffer in place")
+
+    def _hold(self, data: TensorData, name: str) -> None:
+        """Record that a new row-major view holds a value."""
+        self._alive.append(data)
+        self._held[storage_key(data.storage)] = name, data.layout.shape
+
+    def _elements(self, data: TensorData) -> Array:
+        """Return the elements of a view, as they are now."""
+        self._alive.append(data)
+        with self.paused():
+            return np.array(self.backend.to_host(data))
+
+    # --- Calls ----------------------------------------------------------------------------------
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error for something that a file cannot contain."""
+        raise ExportError(f"{self.name} cannot be exported: it {what}.")
+
+    def handle(self, call: Call) -> Any:
+        """Run a call, and add it to the graph.
+
+        Raises:
+            ExportError: a file cannot contain it.
+        """
+        if call.name == "kernel":
+            return self._as_node(call.arguments[0])
+        if call.name == "to_host":
+            if self.read(call.arguments[0]) in self.graph.varying:
+                self.refuse(
+                    "looks at elements that depend on its arguments, as in `if x > 0`, x.item() or "
+                    "x.numpy(): choose with where()"
+                )
+            return call.run()
+        if call.formula is not None:
+            return self._elementwise(call)
+        return METHODS[call.name](self, call, *call.arguments, **call.options)
+
+    def handle_operation(
+        self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> Any:
+        """Run an operation, and remember its name for messages."""
+        before, self._operation = self._operation, name
+        try:
+            return function(*arguments)
+        finally:
+            self._operation = before
+
+    def as_single_call(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        options: dict[str, Any],
+        name: str | None = None,
+    ) -> Any:
+        """Run a function that is computed on the host, if its result is a constant."""
+        for each in (*arguments, *options.values()):
+            if isinstance(each, Tensor) and self.read(each._tensor) in self.graph.varying:
+                called = self._operation or name or function.__name__
+                self.refuse(f"calls {called}(), which is computed outside of the backend")
+        with self.paused():
+            return function(*arguments, **options)
+
+    def _as_node(self, name: str) -> Callable[..., Any] | None:
+        """Return a function that adds a named operation as one node; None to compose it."""
+        add = OPERATIONS.get(name)
+        if add is None:
+            return None
+
+        def operation(*arguments: Any) -> Any:
+            value = add(self, *arguments)
+            if value is None:
+                return FUSED[name](*arguments)
+            with self.paused():
+                result = FUSED[name](*arguments)
+                data = result.backend.copy(result._tensor, result._tensor.layout.contiguous)
+            self._hold(data, value)
+            return Tensor._make(data, result.backend)
+
+        return operation
+
+    def _elementwise(self, call: Call) -> Any:
+        out, *inputs = call.arguments
+        formula: Any = call.formula
+        written = [] if isinstance(out, Layout) else list(out)
+        for view in written:
+            self.check_writable(view)
+        shape = written[0].layout.shape if written else out.shape
+        operands: list[tuple[Any, DType | None]] = []
+        shapes: list[Shape] = []
+        for x in inputs:
+            if isinstance(x, TensorData):
+                operands.append((self.read(x, repeat=False), x.layout.dtype))
+                pairs = zip(x.layout.shape, x.layout.strides, strict=True)
+                shapes.append(tuple([n if stride else min(n, 1) for n, stride in pairs]))
+            else:
+                operands.append((x, None))
+        dtypes = [view.layout.dtype for view in written] or [out.dtype] * formula.outputs
+        names = add_formula(self.graph, formula, operands, dtypes)
+        if np.broadcast_shapes((), *shapes) != shape:
+            names = [self.graph.add("Expand", name, self.graph.vector(shape)) for name in names]
+        results = call.run()
+        if written:
+            for view, name in zip(written, names, strict=True):
+                self.write(view, name)
+        else:
+            for data, name in zip(
+                results if isinstance(results, list) else [results], names, strict=True
+            ):
+                self._hold(data, name)
+        return results
+
+    def _reduce(
+        self, call: Call, operator: Operator, source: TensorData, dims: Any, keepdim: bool = False
+    ) -> Any:
+        name, dtype = REDUCTIONS.get(operator.name), source.layout.dtype
+        if name is None:
+            self.refuse(f"reduces with {operator.name}, for which ONNX has no operator")
+        is_bool = dtype is bool_
+        value = self.graph.cast(self.read(source), dtype, int32 if is_bool else dtype)
+        if dims:
+            value = self.graph.add(name, value, self.graph.vector(dims), keepdims=int(keepdim))
+        return self._new(call, self.graph.cast(value, int32 if is_bool else dtype, dtype))
+
+    def _matmul(self, call: Call, a: TensorData, b: TensorData) -> Any:
+        return self._new(call, self.graph.add("MatMul", self.read(a), self.read(b)))
+
+    def _gather(self, call: Call, source: TensorData, dim: int, index: TensorData) -> Any:
+        strides, shape = index.layout.strides, index.layout.shape
+        others = [d for d in range(len(shape)) if d != dim]
+        is_rows = not any(strides[d] and shape[d] > 1 for d in others) and all(
+            shape[d] == source.shape[d] for d in others
+        )
+        if not is_rows:
+            inputs = self.read(source), self.read(index)
+            return self._new(call, self.graph.add("GatherElements", *inputs, axis=dim))
+        row = index.like((shape[dim],), (strides[dim],), index.offset)
+        return self._new(
+            call, self.graph.add("Gather", self.read(source), self.read(row), axis=dim)
+        )
+
+    def _scatter(
+        self,
+        call: Call,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> Any:
+        self.check_writable(out)
+        how = "none" if operator is None else SCATTERS[operator.name]
+        inputs = self.read(out), self.read(index), self.read(source)
+        value = self.graph.add("ScatterElements", *inputs, axis=dim, reduction=how)
+        call.run()
+        self.write(out, value)
+
+    def _copy(self, call: Call, source: TensorData, out: Any) -> Any:
+        value = self.graph.cast(self.read(source), source.layout.dtype, out.dtype)
+        if isinstance(out, Layout):
+            return self._new(call, value)
+        self.check_writable(out)
+        result = call.run()
+        self.write(out, value)
+        return result
+
+    def _concatenate(self, call: Call, parts: Sequence[TensorData], dim: int) -> Any:
+        return self._new(call, self.graph.add("Concat", *map(self.read, parts), axis=dim))
+
+    def _full(self, call: Call, shape: Shape, dtype: DType, value: Any = 0) -> Any:
+        type_of(dtype)
+        with np.errstate(over="ignore"):
+            number = self.graph.constant(np.asarray(value).astype(dtype.numpy))
+        expanded = self.graph.add("Expand", number, self.graph.vector(shape)) if shape else number
+        return self._new(call, expanded)
+
+    def _from_host(self, call: Call, array: Any) -> Any:
+        return self._new(call, self.graph.constant(np.array(array)))
+
+    def _random(self, call: Call, *arguments: Any, **options: Any) -> NoReturn:
+        self.refuse("draws random numbers, as dropout() in training mode does")
+
+    def _checked_indices(
+        self, call: Call, index: TensorData, size: int, where: Any, negative: bool = False
+    ) -> Any:
+        value = self.graph.cast(self.read(index), index.layout.dtype, int64)
+        if negative:
+            zero, length = self.graph.constant(np.int64(0)), self.graph.vector((size,))
+            is_negative = self.graph.add("Less", value, zero)
+            value = self.graph.add(
+                "Where", is_negative, self.graph.add("Add", value, length), value
+            )
+        result = call.run()  # it may be the argument itself
+        with self.paused():
+            result = call.backend.copy(result, row_major(result.shape, int64))
+        self._hold(result, value)
+        return result
+
+    def _new(self, call: Call, name: str) -> Any:
+        """Run a call that returns a new view, and record that it holds a value."""
+        data = call.run()
+        self._hold(data, name)
+        return data
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": GraphTape._reduce,
+    "matmul": GraphTape._matmul,
+    "gather": GraphTape._gather,
+    "scatter": GraphTape._scatter,
+    "copy": GraphTape._copy,
+    "concatenate": GraphTape._concatenate,
+    "full": GraphTape._full,
+    "empty": GraphTape._full,
+    "from_host": GraphTape._from_host,
+    "random": GraphTape._random,
+    "checked_indices": GraphTape._checked_indices,
+}
+"""The method for each method of the contract of backends."""
+
+REDUCTIONS = {
+    "add": "ReduceSum",
+    "mul": "ReduceProd",
+    "maximum": "ReduceMax",
+    "minimum": "ReduceMin",
+    "logical_or": "ReduceMax",
+    "logical_and": "ReduceMin",
+}
+"""The operators that reduce a dimension."""
+
+SCATTERS = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}
+"""The names of reductions in ScatterElements."""

@@ -1,0 +1,3 @@
+"""`torch.onnx`: export of networks to ONNX files."""
+
+from mt_nn.onnx import export
