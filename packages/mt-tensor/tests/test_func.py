@@ -1,4 +1,4 @@
-"""`autograd.func`: compared with `torch.func` where torch is installed, and with formulas."""
+"""autograd.func: values compared with torch.func and with formulas; errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,38 +28,40 @@ def tensor(library: Any, values: Any) -> Any:
 
 CASES: dict[str, Callable[[Any, Any], Any]] = {
     "grad": lambda t, f: f.grad(lambda x: (x * x).sin().sum())(tensor(t, X)),
-    "grad of a dictionary": lambda t, f: f.grad(loss)(weights(t), tensor(t, X), tensor(t, X[:, 0])),
-    "grad of two arguments": lambda t, f: f.grad(lambda x, y: (x * y).sum(), (0, 1))(
+    "grad with respect to a dictionary": lambda t, f: f.grad(loss)(
+        weights(t), tensor(t, X), tensor(t, X[:, 0])
+    ),
+    "grad with respect to two arguments": lambda t, f: f.grad(lambda x, y: (x * y).sum(), (0, 1))(
         tensor(t, V), tensor(t, X[0])
     ),
-    "grad of the last argument": lambda t, f: f.grad(lambda x, y: (x * y).sum(), -1)(
+    "grad with respect to the last argument": lambda t, f: f.grad(lambda x, y: (x * y).sum(), -1)(
         tensor(t, V), tensor(t, X[0])
     ),
     "grad with an unused argument": lambda t, f: f.grad(lambda x, y: (y * 1).sum())(
         tensor(t, V), tensor(t, V)
     ),
-    "grad with other results": lambda t, f: f.grad(
+    "grad with has_aux": lambda t, f: f.grad(
         lambda x: ((x * x).sum(), {"double": x * 2}), has_aux=True
     )(tensor(t, V)),
-    "grad and value": lambda t, f: f.grad_and_value(lambda x: (x**3).sum())(tensor(t, V)),
-    "grad and value with other results": lambda t, f: f.grad_and_value(
+    "grad_and_value": lambda t, f: f.grad_and_value(lambda x: (x**3).sum())(tensor(t, V)),
+    "grad_and_value with has_aux": lambda t, f: f.grad_and_value(
         lambda x: ((x**3).sum(), x), has_aux=True
     )(tensor(t, V)),
     "third derivative": lambda t, f: f.grad(f.grad(f.grad(lambda x: x.sin() * x)))(
         tensor(t, np.array(0.4))
     ),
-    "grad of a function of the outer argument": lambda t, f: f.grad(
+    "grad within grad": lambda t, f: f.grad(
         lambda x: (f.grad(lambda y: (x * y**2).sum())(x.sin()) * x).sum()
     )(tensor(t, V)),
     "jacrev": lambda t, f: f.jacrev(lambda x: x.outer(x).sum(0))(tensor(t, V)),
     "jacrev of containers": lambda t, f: f.jacrev(lambda w: {"p": w["v"] * w["s"], "q": (w["s"],)})(
         weights(t)
     ),
-    "jacrev of nothing": lambda t, f: f.jacrev(lambda x: x[:0])(tensor(t, V)),
+    "jacrev of an empty result": lambda t, f: f.jacrev(lambda x: x[:0])(tensor(t, V)),
     "hessian": lambda t, f: f.hessian(lambda x: (x.prod() * x).sum())(tensor(t, V)),
-    "hessian of two arguments": lambda t, f: f.hessian(lambda x, y: (x * y**2).sum(), (0, 1))(
-        tensor(t, V), tensor(t, X[0])
-    ),
+    "hessian with respect to two arguments": lambda t, f: f.hessian(
+        lambda x, y: (x * y**2).sum(), (0, 1)
+    )(tensor(t, V), tensor(t, X[0])),
     "vmap": lambda t, f: f.vmap(t.dot)(tensor(t, X), tensor(t, X)),
     "vmap over another dimension": lambda t, f: f.vmap(lambda x, y: x.sum() * y, (1, None), 1)(
         tensor(t, X), tensor(t, V)
@@ -69,25 +71,23 @@ CASES: dict[str, Callable[[Any, Any], Any]] = {
         ({"a": 0, "b": None}, (0, None)),
         (0, 1),
     )({"a": tensor(t, X), "b": 3}, (tensor(t, X), tensor(t, V))),
-    "vmap of one tensor in two ways": lambda t, f: f.vmap(lambda x, y: x @ y.T, (0, None))(
-        *[tensor(t, X)] * 2
-    ),
-    "gradients of samples": lambda t, f: f.vmap(f.grad(loss), in_dims=(None, 0, 0))(
+    "vmap of one tensor, batched and unbatched": lambda t, f: f.vmap(
+        lambda x, y: x @ y.T, (0, None)
+    )(*[tensor(t, X)] * 2),
+    "per-sample gradients": lambda t, f: f.vmap(f.grad(loss), in_dims=(None, 0, 0))(
         weights(t), tensor(t, X), tensor(t, X[:, 0])
     ),
     "batched Jacobians": lambda t, f: f.vmap(f.jacrev(lambda x: x.sin() * x.sum()))(tensor(t, X)),
-    "differentiated vmap": lambda t, f: f.grad(lambda x: f.vmap(t.dot)(x, x).square().sum())(
-        tensor(t, X)
-    ),
+    "grad of vmap": lambda t, f: f.grad(lambda x: f.vmap(t.dot)(x, x).square().sum())(tensor(t, X)),
 }
 
 
-def plain(value: Any) -> Any:
-    """Return containers of arrays."""
+def to_arrays(value: Any) -> Any:
+    """Convert the tensors in nested containers to arrays, and tuples to lists."""
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: to_arrays(each) for key, each in value.items()}
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [to_arrays(each) for each in value]
     return np.array(value.tolist()).reshape(tuple(value.shape))
 
 
@@ -103,21 +103,21 @@ def assert_close(found: Any, expected: Any) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # of torch.func.hessian
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # from torch.func.hessian
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_results_are_those_of_torch(case: Callable[[Any, Any], Any]) -> None:
+def test_transforms_match_torch_func(case: Callable[[Any, Any], Any]) -> None:
     torch = pytest.importorskip("torch")
-    assert_close(plain(case(mt, func)), plain(case(torch, torch.func)))
+    assert_close(to_arrays(case(mt, func)), to_arrays(case(torch, torch.func)))
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_results_are_the_same_in_no_grad(case: Callable[[Any, Any], Any]) -> None:
+def test_transforms_give_the_same_results_under_no_grad(case: Callable[[Any, Any], Any]) -> None:
     with mt.no_grad():
-        found = plain(case(mt, func))
-    assert_close(found, plain(case(mt, func)))
+        found = to_arrays(case(mt, func))
+    assert_close(found, to_arrays(case(mt, func)))
 
 
-def test_vjp_differentiates_every_argument() -> None:
+def test_vjp_returns_the_gradient_of_each_argument() -> None:
     x, y = tensor(mt, X), tensor(mt, V)
     value, product = func.vjp(lambda x, y: x @ y, x, y)
     cotangent = tensor(mt, np.array([1.0, 2.0, -1.0]))
@@ -129,7 +129,7 @@ def test_vjp_differentiates_every_argument() -> None:
     assert (rest, len(product(y))) == ("aux", 1)
 
 
-def test_vjp_of_several_results_takes_as_many_gradients() -> None:
+def test_vjp_of_nested_result_takes_one_gradient_for_each_tensor() -> None:
     x = tensor(mt, V)
     value, product = func.vjp(lambda x: {"double": x * 2, "rest": (x.sum(), x.detach())}, x)
     np.testing.assert_allclose(value["rest"][0], V.sum())
@@ -139,15 +139,15 @@ def test_vjp_of_several_results_takes_as_many_gradients() -> None:
         product(x)
 
 
-def test_per_sample_gradients_add_up_to_the_gradient() -> None:
+def test_per_sample_gradients_sum_to_the_full_gradient() -> None:
     w, x, y = weights(mt), tensor(mt, X), tensor(mt, X[:, 0])
-    each = func.vmap(func.grad(loss), in_dims=(None, 0, 0))(w, x, y)
-    whole = func.grad(loss)(w, x, y)
+    per_sample = func.vmap(func.grad(loss), in_dims=(None, 0, 0))(w, x, y)
+    full = func.grad(loss)(w, x, y)
     for name in w:
-        np.testing.assert_allclose(each[name].sum(0), whole[name], rtol=1e-12)
+        np.testing.assert_allclose(per_sample[name].sum(0), full[name], rtol=1e-12)
 
 
-def test_gradients_depend_on_what_the_function_reads() -> None:
+def test_grad_is_recorded_if_an_argument_or_free_variable_requires_grad() -> None:
     w = mt.tensor(3.0, requires_grad=True)
     x = mt.tensor(2.0)
     gradient = func.grad(lambda x: x * x * w)(x)
@@ -175,10 +175,11 @@ def test_gradients_depend_on_what_the_function_reads() -> None:
         (lambda x: func.vmap(lambda x: x)(x[:0]), ShapeError, r"\[0\] were given"),
         (func.vmap(lambda _: 1), TypeError, "vmap.. takes tensors"),
     ],
-    ids=["not a number", "no such argument", "constant result", "number", "dimensions",
-         "different sizes", "no slices", "empty", "no tensors"],
+    ids=["result not a scalar", "argnums out of range", "result not a tensor",
+         "argument not a tensor", "in_dims of another length", "different sizes",
+         "nothing to map over", "batch of size 0", "vmap result not a tensor"],
 )  # fmt: skip
-def test_wrong_arguments_raise_errors(
+def test_transforms_reject_unsuitable_functions_and_arguments(
     call: Callable[[Any], Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -1,4 +1,4 @@
-"""`Function`: several results, results without a gradient, and results that are views."""
+"""Function: several results, non-differentiable results, views and in-place changes."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from mt_tensor import Function, Tensor
 from mt_tensor.errors import InPlaceError
 
 
-class Parts(Function):
-    """The product and the sum of two tensors, and where the first is larger."""
+class ProductAndSum(Function):
+    """Return the product, the sum and `x > y`; record the gradients that backward gets."""
 
     materialize = True
-    seen: tuple[Any, ...] = ()
+    received: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def compute(cls, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         result: Any = cls.apply(x, y)
         return result  # type: ignore[no-any-return]
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         ctx.save_for_backward(x, y)
-        ctx.set_materialize_grads(Parts.materialize)
+        ctx.set_materialize_grads(ProductAndSum.materialize)
         return x * y, x + y, x > y
 
     @staticmethod
     def backward(ctx: Any, product: Any, total: Any, larger: Any) -> Any:
-        Parts.seen = product, total, larger
+        ProductAndSum.received = product, total, larger
         x, y = ctx.saved_tensors
         product = 0.0 if product is None else product
         total = 0.0 if total is None else total
@@ -45,7 +45,7 @@ def leaves() -> tuple[Tensor, Tensor]:
     return x, y
 
 
-USES: dict[str, Callable[[Any, Any], Any]] = {
+LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "first": lambda p, s: (p * p).sum(),
     "second": lambda p, s: s.sum(),
     "both": lambda p, s: (p * s).sum(),
@@ -53,47 +53,49 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
-def test_the_gradients_of_several_results_meet_in_one_call(use: str) -> None:
+@pytest.mark.parametrize("loss", LOSSES)
+def test_backward_gets_the_gradients_of_all_results(loss: str) -> None:
     x, y = leaves()
-    product, total, larger = Parts.of(x, y)
+    product, total, larger = ProductAndSum.compute(x, y)
     assert not larger.requires_grad
     assert larger.dtype is mt.bool_
-    USES[use](product, total).backward()
+    LOSSES[loss](product, total).backward()
     a, b = leaves()
-    USES[use](a * b, a + b).backward()
+    LOSSES[loss](a * b, a + b).backward()
     np.testing.assert_allclose(x.grad.numpy(), a.grad.numpy(), rtol=1e-14)
     np.testing.assert_allclose(y.grad.numpy(), b.grad.numpy(), rtol=1e-14)
 
 
-def test_gradients_of_several_results_have_gradients() -> None:
+def test_function_with_several_results_has_second_derivatives() -> None:
     x, y = leaves()
-    assert mt.gradgradcheck(lambda x, y: Parts.of(x, y)[0] * Parts.of(x, y)[1], (x, y))
+    assert mt.gradgradcheck(
+        lambda x, y: ProductAndSum.compute(x, y)[0] * ProductAndSum.compute(x, y)[1], (x, y)
+    )
 
 
 @pytest.mark.parametrize("materialize", [True, False])
-def test_a_result_without_a_gradient_gives_backward_zeros_or_none(materialize: bool) -> None:
-    Parts.materialize = materialize
+def test_unused_result_passes_zeros_or_none_to_backward(materialize: bool) -> None:
+    ProductAndSum.materialize = materialize
     try:
         x, y = leaves()
-        Parts.of(x, y)[1].sum().backward()
+        ProductAndSum.compute(x, y)[1].sum().backward()
     finally:
-        Parts.materialize = True
-    product, total, _ = Parts.seen
+        ProductAndSum.materialize = True
+    product, total, _ = ProductAndSum.received
     assert total.tolist() == [1.0, 1.0, 1.0]
     assert product.tolist() == [0.0, 0.0, 0.0] if materialize else product is None
 
 
-def test_a_gradient_with_respect_to_one_input_needs_only_that() -> None:
+def test_grad_with_respect_to_one_input_ignores_the_other() -> None:
     x, y = leaves()
-    product, total, _ = Parts.of(x, y)
+    product, total, _ = ProductAndSum.compute(x, y)
     (gradient,) = mt.autograd.grad((product + total).sum(), y)
     assert gradient.tolist() == [2.0, 3.0, 4.0]
     assert x.grad is None
 
 
-class Sorted(Function):
-    """Elements in order, with a float that tells how many there are, marked as a constant."""
+class Sort(Function):
+    """Sort, and return the number of elements as well, marked as non-differentiable."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -109,9 +111,9 @@ class Sorted(Function):
         return mt.zeros_like(grad).scatter(0, order, grad)
 
 
-def test_a_result_marked_non_differentiable_requires_no_gradient() -> None:
+def test_result_marked_non_differentiable_does_not_require_grad() -> None:
     x = mt.tensor([3.0, 1.0, 2.0], requires_grad=True)
-    results: Any = Sorted.apply(x)
+    results: Any = Sort.apply(x)
     values, count = results
     assert values.requires_grad
     assert not count.requires_grad
@@ -119,8 +121,8 @@ def test_a_result_marked_non_differentiable_requires_no_gradient() -> None:
     assert x.grad.tolist() == [100.0, 1.0, 10.0]
 
 
-class Reversed(Function):
-    """A view of the argument, whose gradient changes its sign."""
+class NegatedGradient(Function):
+    """Return a view of the argument, and negate its gradient."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -132,19 +134,19 @@ class Reversed(Function):
 
 
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {
-    "of the result": lambda x, y: y.mul_(2.0),
-    "of a part of the result": lambda x, y: y[:2].mul_(2.0),
-    "of the argument": lambda x, y: x.mul_(2.0),
-    "of the result, detached": lambda x, y: y.detach().mul_(2.0),
-    "of the result, under no_grad": lambda x, y: mt.no_grad()(y.mul_)(2.0),
+    "result": lambda x, y: y.mul_(2.0),
+    "part of the result": lambda x, y: y[:2].mul_(2.0),
+    "argument": lambda x, y: x.mul_(2.0),
+    "detached result": lambda x, y: y.detach().mul_(2.0),
+    "result under no_grad": lambda x, y: mt.no_grad()(y.mul_)(2.0),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_view_returned_by_a_function_never_loses_its_gradient(change: str) -> None:
+def test_backward_raises_if_memory_of_a_returned_view_was_changed(change: str) -> None:
     leaf = mt.ones(3, requires_grad=True)
     x = leaf * 1.0
-    y = Reversed.apply(x)
+    y = NegatedGradient.apply(x)
 
     def change_and_differentiate() -> None:
         CHANGES[change](x, y)
@@ -154,22 +156,22 @@ def test_a_view_returned_by_a_function_never_loses_its_gradient(change: str) -> 
         change_and_differentiate()
 
 
-def test_a_view_returned_by_a_function_has_the_functions_gradient() -> None:
+def test_returned_view_has_the_gradient_of_the_function() -> None:
     leaf = mt.ones(3, requires_grad=True)
-    Reversed.apply(leaf * 1.0).sum().backward()
+    NegatedGradient.apply(leaf * 1.0).sum().backward()
     assert leaf.grad.tolist() == [-1.0, -1.0, -1.0]
 
 
-def test_a_view_of_constants_may_be_changed_with_its_argument() -> None:
+def test_returned_view_of_a_constant_may_be_changed_in_place() -> None:
     x = mt.ones(3)
-    y = Reversed.apply(x)
+    y = NegatedGradient.apply(x)
     x.mul_(2.0)
     weight = mt.ones(3, requires_grad=True)
     (y * weight).sum().backward()
     assert weight.grad.tolist() == [2.0, 2.0, 2.0]
 
 
-def test_functions_may_change_and_return_an_argument() -> None:
+def test_mark_dirty_allows_changing_and_returning_an_argument() -> None:
     class Triple(mt.Function):
         @staticmethod
         def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:

@@ -1,4 +1,4 @@
-"""Kernels for named operations: how they are called, differentiated, and differentiated again."""
+"""Kernels of fused operations: calls, gradients, higher derivatives and errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mt_tensor.kernels.fused import FusedKernel
 
 
 class Kernel(FusedKernel):
-    """`x * y * scale`, as a kernel that notes how it was called."""
+    """Compute `x * y * scale`, and record the calls."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
@@ -69,7 +69,7 @@ def doubles() -> list[mt.Tensor]:
     return [leaf.double().detach().requires_grad_() for leaf in leaves()]
 
 
-def test_the_kernel_computes_value_and_gradient(kernel: Kernel) -> None:
+def test_kernel_computes_value_and_gradient(kernel: Kernel) -> None:
     x, y = doubles()
     out = scaled_product(x, y.detach(), 2.0)
     assert str(out.grad_fn) == "<scaled_product>"
@@ -79,7 +79,7 @@ def test_the_kernel_computes_value_and_gradient(kernel: Kernel) -> None:
     assert kernel.calls == [("value", (True, False, False)), ("gradient", (True, False, False))]
 
 
-def test_what_does_not_fit_is_composed(kernel: Kernel) -> None:
+def test_arguments_that_do_not_fit_the_kernel_use_the_composition(kernel: Kernel) -> None:
     x, y = leaves()
     scaled_product(x, y, 2.0).sum().backward()
     assert x.grad is not None
@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_composed(kernel: Kernel) -> None:
     assert kernel.calls == []
 
 
-def test_higher_derivatives_come_from_the_composition(kernel: Kernel) -> None:
+def test_higher_derivatives_use_the_composition(kernel: Kernel) -> None:
     x, y = doubles()
 
     def function(x: mt.Tensor, y: mt.Tensor) -> mt.Tensor:
@@ -98,17 +98,17 @@ def test_higher_derivatives_come_from_the_composition(kernel: Kernel) -> None:
     assert ("gradient", (True, True, False)) in kernel.calls
 
 
-def test_one_tensor_given_twice(kernel: Kernel) -> None:
+def test_tensor_passed_twice_gets_the_sum_of_both_gradients(kernel: Kernel) -> None:
     x, _ = doubles()
     first = mt.autograd.grad(scaled_product(x, x, 1.0).sum(), x)[0]
     assert first is not None
     assert first.tolist() == [2.0, 4.0]
     assert mt.gradgradcheck(lambda x: scaled_product(x, x, 1.0), [x])
-    # an argument that was computed from another one
+    # one argument is computed from the other
     assert mt.gradgradcheck(lambda x: scaled_product(x, x * x, 1.0), [x])
 
 
-def test_hooks_run_once_and_nothing_behind_the_arguments_is_visited_twice(kernel: Kernel) -> None:
+def test_create_graph_calls_hooks_of_arguments_once(kernel: Kernel) -> None:
     x, y = doubles()
     seen: list[mt.Tensor] = []
     inner = x * 2.0
@@ -121,20 +121,20 @@ def test_hooks_run_once_and_nothing_behind_the_arguments_is_visited_twice(kernel
     assert second.tolist() == [2.0, 2.0]
 
 
-def test_a_change_in_place_is_noticed(kernel: Kernel) -> None:
+def test_backward_raises_if_argument_or_result_was_changed_in_place(kernel: Kernel) -> None:
     x, y = doubles()
-    held = y * 1.0
-    out = scaled_product(x, held, 1.0)
-    held.add_(1.0)
+    factor = y * 1.0
+    out = scaled_product(x, factor, 1.0)
+    factor.add_(1.0)
     with pytest.raises(InPlaceError):
         out.sum().backward()
-    out = scaled_product(x, y, 1.0)  # the gradient reads the result as well
+    out = scaled_product(x, y, 1.0)  # the gradient needs the result as well
     out.mul_(2.0)
     with pytest.raises(InPlaceError):
         out.sum().backward()
 
 
-def test_a_graph_is_differentiated_once_unless_it_is_kept(kernel: Kernel) -> None:
+def test_second_backward_without_retain_graph_raises(kernel: Kernel) -> None:
     x, y = doubles()
     out, ones = scaled_product(x, y, 1.0), mt.ones(2, dtype=mt.float64)
     out.backward(ones, retain_graph=True)
@@ -145,7 +145,7 @@ def test_a_graph_is_differentiated_once_unless_it_is_kept(kernel: Kernel) -> Non
         out.backward(ones)
 
 
-def test_a_kernel_returns_a_gradient_for_each_argument(
+def test_kernel_with_wrong_number_or_shape_of_gradients_raises(
     kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, y = doubles()
@@ -157,21 +157,21 @@ def test_a_kernel_returns_a_gradient_for_each_argument(
         scaled_product(x, y, 1.0).sum().backward()
 
 
-def test_what_was_saved_is_freed_with_the_result(kernel: Kernel) -> None:
+def test_saved_tensors_are_freed_with_the_result(kernel: Kernel) -> None:
     x, y = doubles()
-    scaled_product(x, y, 1.0)  # the number is a tensor from now on
+    scaled_product(x, y, 1.0)  # caches the number as a tensor
     gc.collect()
     gc.disable()
     try:
-        before = sum(type(thing) is mt.Tensor for thing in gc.get_objects())
+        before = sum(type(each) is mt.Tensor for each in gc.get_objects())
         scaled_product(x, y, 1.0)
-        after = sum(type(thing) is mt.Tensor for thing in gc.get_objects())
+        after = sum(type(each) is mt.Tensor for each in gc.get_objects())
     finally:
         gc.enable()
     assert before == after
 
 
-def test_settings_by_name(kernel: Kernel) -> None:
+def test_fused_operation_takes_keyword_arguments(kernel: Kernel) -> None:
     x, y = doubles()
     assert scaled_product(x, y, scale=3.0).tolist() == [9.0, -6.0]
     assert scaled_product(x, scale=3.0, y=y).tolist() == [9.0, -6.0]  # in any order

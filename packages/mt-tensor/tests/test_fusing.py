@@ -1,4 +1,4 @@
-"""Fused functions of one's own against the same functions, operation by operation."""
+"""fuse: values and gradients compared with the unfused function; errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FUNCTIONS: list[Callable[..., Any]] = [
     lambda x, y: x.clamp(-1, 1) ** 2 + mt.softplus(y, beta=2.0),
     lambda x, y: ((x > 0) & (y < 1)).to(x.dtype) * x.exp() + mt.maximum(x, y),
     lambda x, y: mt.relu(x).lerp(y, 0.3) - abs(y) * -x,
-    lambda x, y: gaussian(x, 2.0) * y + gaussian(y, x * x + 1.0),  # one within another
+    lambda x, y: gaussian(x, 2.0) * y + gaussian(y, x * x + 1.0),  # nested
     lambda x, y: mt.where(x > 0, 2.0, 1.0) * mt.sin(y),
     lambda x, y: x,
     lambda x, y: 2.0 * y + 0 * x,
@@ -35,9 +35,10 @@ FUNCTIONS: list[Callable[..., Any]] = [
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
-def test_values_and_gradients_of_all_orders(number: int, backend: str) -> None:
-    function = FUNCTIONS[number]
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_fused_function_has_values_and_gradients_of_the_unfused(
+    function: Callable[..., Any], backend: str
+) -> None:
     fused = mt.fuse(function)
     x, y = (
         mt.tensor(a, backend=backend, requires_grad=True)
@@ -48,15 +49,15 @@ def test_values_and_gradients_of_all_orders(number: int, backend: str) -> None:
         out = run(x, y)
         gradients = mt.autograd.grad(out.square().sum(), [x, y], allow_unused=True)
         results.append([out.detach(), *gradients])
-    for ours, wanted in zip(*results, strict=True):
-        if wanted is None:
-            assert ours is None or not np.any(np.array(ours))
+    for actual, expected in zip(*results, strict=True):
+        if expected is None:
+            assert actual is None or not np.any(np.array(actual))
         else:
-            np.testing.assert_allclose(np.array(ours), np.array(wanted), rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(np.array(actual), np.array(expected), rtol=1e-12, atol=1e-14)
     assert mt.gradgradcheck(lambda x, y: fused(x, y) + 0.0 * (x * y), [x, y])
 
 
-def test_a_number_chosen_by_a_condition_has_the_type_of_the_computation() -> None:
+def test_number_in_where_does_not_change_dtype_of_gradient() -> None:
     leaky = mt.fuse(lambda x, slope: mt.where(x > 0, x, x / slope))
     x = mt.tensor([-1.0, 2.0], dtype=mt.float64, requires_grad=True)
     (gradient,) = mt.autograd.grad(leaky(x, 3.0).sum(), x, create_graph=True)
@@ -66,15 +67,15 @@ def test_a_number_chosen_by_a_condition_has_the_type_of_the_computation() -> Non
 
 @st.composite
 def chains(draw: Any) -> Callable[[Any, Any], Any]:
-    """Draw a function made of a few operators, each applied to what was computed before."""
+    """Draw a function of a few operators, each applied to earlier values."""
     unary = st.sampled_from(["tanh", "sigmoid", "sin", "exp", "relu", "neg", "square", "erf"])
     binary = st.sampled_from(["add", "mul", "sub", "maximum", "hypot"])
     steps = draw(st.lists(st.tuples(st.one_of(unary, binary), st.integers(), st.integers())))
 
     def function(x: Any, y: Any) -> Any:
         values = [x, y, x * 0.5]
-        for name, *places in steps:
-            operands = [values[place % len(values)] for place in places]
+        for name, *positions in steps:
+            operands = [values[i % len(values)] for i in positions]
             values.append(getattr(mt, name)(*operands[: OPERATORS[name].arity]).clamp(-9, 9))
         return values[-1]
 
@@ -83,7 +84,7 @@ def chains(draw: Any) -> Callable[[Any, Any], Any]:
 
 @settings(deadline=None, max_examples=60)
 @given(chains())
-def test_random_chains(function: Callable[..., Any]) -> None:
+def test_random_fused_functions_match_unfused_ones(function: Callable[..., Any]) -> None:
     arrays = np.random.default_rng(0).standard_normal((2, 5))
     results = []
     for run in (mt.fuse(function), function):
@@ -95,13 +96,13 @@ def test_random_chains(function: Callable[..., Any]) -> None:
     np.testing.assert_allclose(*results, rtol=1e-10, atol=1e-12)
 
 
-def test_one_operation_of_all_kinds_of_arguments() -> None:
-    passes = []
+def test_fused_function_is_one_operation_and_traced_once() -> None:
+    traces = []
 
     @mt.fuse
     def scaled(x: Any, y: Any) -> Any:
         """Return the scaled sum."""
-        passes.append(None)
+        traces.append(None)
         return (x + y) * 2.0
 
     assert scaled.__name__ == "scaled"
@@ -112,10 +113,10 @@ def test_one_operation_of_all_kinds_of_arguments() -> None:
     assert out.tolist() == [[4.0, 6.0, 8.0]] * 2
     assert scaled(mt.tensor([1, 2]), 1).dtype is mt.float32
     assert scaled(mt.ones(2, dtype="float64"), 1).dtype is mt.float64
-    assert len(passes) == 1
+    assert len(traces) == 1
 
 
-REFUSED: list[tuple[Callable[..., Any], str]] = [
+NOT_ELEMENTWISE: list[tuple[Callable[..., Any], str]] = [
     (lambda x: x / x.sum(), "reduces.* pass it as another argument"),
     (lambda x: x if x > 0 else -x, r"reads an element.* with where\(\)"),
     (lambda x: x * x.item(), "reads an element"),
@@ -129,14 +130,15 @@ REFUSED: list[tuple[Callable[..., Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(REFUSED)))
-def test_operations_that_are_not_elementwise_are_refused(number: int) -> None:
-    function, message = REFUSED[number]
+@pytest.mark.parametrize(("function", "message"), NOT_ELEMENTWISE)
+def test_fuse_rejects_operations_that_are_not_elementwise(
+    function: Callable[..., Any], message: str
+) -> None:
     with pytest.raises(FusionError, match=message):
         mt.fuse(function)(mt.ones(3))
 
 
-def test_other_refusals() -> None:
+def test_fuse_rejects_varargs_other_backends_and_extra_arguments() -> None:
     with pytest.raises(FusionError, match="positional"):
         mt.fuse(lambda *xs: xs[0])
     with pytest.raises(BackendMismatchError):
@@ -148,14 +150,14 @@ def test_other_refusals() -> None:
 @pytest.mark.parametrize(
     "name", ["_bump", "__bump__", "softplus", "class", "two words", "<lambda>"]
 )
-def test_a_function_may_have_any_name(name: str) -> None:
+def test_fuse_takes_functions_of_any_name(name: str) -> None:
     def bump(x: mt.Tensor) -> mt.Tensor:
         return mt.softplus(x) * x
 
     bump.__name__ = name
     x = mt.tensor([0.5, 2.0], requires_grad=True)
-    wanted = mt.softplus(x) * x
+    expected = mt.softplus(x) * x
     fused = mt.fuse(bump)(x)
-    assert mt.allclose(fused, wanted)
+    assert mt.allclose(fused, expected)
     (slope,) = mt.autograd.grad(fused.sum(), x)
-    assert mt.allclose(slope, mt.autograd.grad(wanted.sum(), x)[0])
+    assert mt.allclose(slope, mt.autograd.grad(expected.sum(), x)[0])

@@ -1,4 +1,4 @@
-"""Whose memory a gradient is: a leaf keeps it where nobody else has it, and else a copy."""
+"""Memory of gradients: a leaf keeps a gradient that nothing else refers to, or else a copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def leaves(count: int) -> list[Any]:
     return [mt.tensor([1.0, -2.0, 3.0], requires_grad=True) for _ in range(count)]
 
 
-def share(x: Any, y: Any) -> bool:
+def share_memory(x: Any, y: Any) -> bool:
     return np.shares_memory(x.numpy(), y.numpy())
 
 
@@ -27,37 +27,37 @@ def share(x: Any, y: Any) -> bool:
         lambda x: x.softmax(0),
     ],
 )
-def test_a_gradient_that_was_computed_for_a_leaf_is_not_copied(
+def test_gradient_computed_for_one_leaf_is_not_copied(
     operation: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (x,) = leaves(1)
     y = operation(x).sum()
 
-    def refuse(*_: Any) -> None:
+    def fail(*_: Any) -> None:
         raise AssertionError("the gradient was copied.")
 
-    monkeypatch.setattr(x.backend, "converted", refuse, raising=False)
+    monkeypatch.setattr(x.backend, "converted", fail, raising=False)
     y.backward()
     assert x.grad is not None
 
 
-def test_leaves_that_get_the_same_gradient_do_not_share_it() -> None:
+def test_leaves_with_equal_gradients_do_not_share_memory() -> None:
     x, y, z = leaves(3)
     (x + y + z * 1.0).exp().sum().backward()
     gradients = [each.grad for each in (x, y, z)]
     for i, first in enumerate(gradients):
         for second in gradients[:i]:
-            assert not share(first, second)
+            assert not share_memory(first, second)
 
 
-def test_a_weight_that_the_caller_holds_is_copied() -> None:
+def test_gradient_argument_of_backward_is_copied() -> None:
     (x,) = leaves(1)
-    (weight,) = mt.autograd.grad(x.exp().sum(), x)  # which was computed, and nobody else's
+    (weight,) = mt.autograd.grad(x.exp().sum(), x)  # a computed tensor without other references
     x.backward(weight)
-    assert not share(x.grad, weight)
+    assert not share_memory(x.grad, weight)
 
 
-def test_a_gradient_that_somebody_has_seen_is_copied() -> None:
+def test_gradient_seen_by_hooks_or_retained_is_copied() -> None:
     x, y = leaves(2)
     seen = []
     x.register_hook(seen.append)
@@ -65,37 +65,37 @@ def test_a_gradient_that_somebody_has_seen_is_copied() -> None:
     z.register_hook(seen.append)
     z.retain_grad()
     (z * 1.0).sum().backward()
-    held = [*seen, z.grad]
-    assert len(held) == 3
+    others = [*seen, z.grad]
+    assert len(others) == 3
     for leaf in (x, y):
-        assert not any(share(leaf.grad, each) for each in held)
+        assert not any(share_memory(leaf.grad, each) for each in others)
 
 
-def test_a_gradient_that_was_found_before_may_be_returned_again() -> None:
+def test_existing_tensor_returned_as_gradient_is_copied() -> None:
     x, y = leaves(2)
-    (found,) = mt.autograd.grad(x.exp().sum(), x)
+    (existing,) = mt.autograd.grad(x.exp().sum(), x)
 
-    class Known(mt.Function):
+    class ReturnsExisting(mt.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             return x + 0.0
 
         @staticmethod
         def backward(ctx: Any, grad: Any) -> Any:
-            return found
+            return existing
 
-    Known.apply(x).sum().backward()
-    y.register_hook(lambda grad: found)
+    ReturnsExisting.apply(x).sum().backward()
+    y.register_hook(lambda grad: existing)
     (y * 1.0).sum().backward()
-    assert not share(x.grad, found)
-    assert not share(y.grad, found)
+    assert not share_memory(x.grad, existing)
+    assert not share_memory(y.grad, existing)
 
 
-def test_differentiating_twice_gives_new_memory_each_time() -> None:
+def test_each_backward_allocates_a_new_gradient() -> None:
     (x,) = leaves(1)
     y = x.softmax(0).square().sum()
     y.backward(retain_graph=True)
     first, x.grad = x.grad, None
     y.backward()
     assert x.grad.tolist() == first.tolist()
-    assert not share(x.grad, first)
+    assert not share_memory(x.grad, first)

@@ -1,4 +1,4 @@
-"""Hooks on gradients and retained gradients: like torch's."""
+"""Gradient hooks and retained gradients, in mt_tensor and in torch."""
 
 import gc
 import weakref
@@ -11,13 +11,13 @@ from mt_autodiff import GradientError, NoGradientError
 
 
 @pytest.fixture(params=["mt", "torch"])
-def m(request: pytest.FixtureRequest) -> Any:
-    """Both libraries: what is tested here holds for torch as well."""
+def lib(request: pytest.FixtureRequest) -> Any:
+    """Return each library: these tests pass with torch as well."""
     return mt if request.param == "mt" else pytest.importorskip("torch")
 
 
-def test_hooks_see_and_replace_gradients(m: Any) -> None:
-    x = m.tensor([1.0, 2.0], requires_grad=True)
+def test_hooks_see_and_replace_gradients(lib: Any) -> None:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3.0
     seen: list[Any] = []
     y.register_hook(lambda grad: seen.append(grad.tolist()))
@@ -33,8 +33,8 @@ def test_hooks_see_and_replace_gradients(m: Any) -> None:
     assert x.grad.tolist() == [3.0, 3.0]
 
 
-def test_a_hook_sees_the_sum_of_all_shares_once(m: Any) -> None:
-    x = m.tensor([1.0], requires_grad=True)
+def test_hook_is_called_once_with_the_summed_gradient(lib: Any) -> None:
+    x = lib.tensor([1.0], requires_grad=True)
     y = x * 1.0
     seen: list[float] = []
     y.register_hook(lambda grad: seen.append(grad.item()))
@@ -42,22 +42,22 @@ def test_a_hook_sees_the_sum_of_all_shares_once(m: Any) -> None:
     assert seen == [6.0]
 
 
-def test_hooks_run_for_gradients_as_results(m: Any) -> None:
-    x = m.tensor([2.0], requires_grad=True)
+def test_hooks_change_the_results_of_autograd_grad(lib: Any) -> None:
+    x = lib.tensor([2.0], requires_grad=True)
     x.register_hook(lambda grad: grad * 5.0)
-    (grad,) = m.autograd.grad((x * x).sum(), x)
+    (grad,) = lib.autograd.grad((x * x).sum(), x)
     assert grad.tolist() == [20.0]
     assert x.grad is None
 
 
-def test_retained_gradients(m: Any) -> None:
-    x = m.tensor([1.0, 2.0], requires_grad=True)
+def test_retain_grad_keeps_the_gradient_of_a_non_leaf(lib: Any) -> None:
+    x = lib.tensor([1.0, 2.0], requires_grad=True)
     y = x * 3.0
     assert not y.retains_grad
     y.retain_grad()
     y.retain_grad()
     assert y.retains_grad
-    x.retain_grad()  # a leaf keeps its gradient anyway
+    x.retain_grad()  # a leaf always keeps its gradient
     assert not x.retains_grad
     y.register_hook(lambda grad: grad * 2.0)
     (y * y).sum().backward(retain_graph=True)
@@ -65,8 +65,8 @@ def test_retained_gradients(m: Any) -> None:
     assert y.is_leaf is False
 
 
-def test_hooks_after_accumulation(m: Any) -> None:
-    x = m.tensor([1.0], requires_grad=True)
+def test_post_accumulate_hook_sees_the_accumulated_grad(lib: Any) -> None:
+    x = lib.tensor([1.0], requires_grad=True)
     found: list[Any] = []
     handle = x.register_post_accumulate_grad_hook(lambda leaf: found.append(leaf.grad.item()))
     (x * 2.0).sum().backward()
@@ -77,18 +77,18 @@ def test_hooks_after_accumulation(m: Any) -> None:
     assert len(found) == 2
 
 
-def test_hooks_under_create_graph(m: Any) -> None:
-    x = m.tensor([3.0], requires_grad=True)
+def test_hook_is_differentiated_under_create_graph(lib: Any) -> None:
+    x = lib.tensor([3.0], requires_grad=True)
     y = x * x
     handle = y.register_hook(lambda grad: grad * grad)
-    (first,) = m.autograd.grad((y * y).sum(), x, create_graph=True)
+    (first,) = lib.autograd.grad((y * y).sum(), x, create_graph=True)
     handle.remove()
-    (second,) = m.autograd.grad(first.sum(), x)
+    (second,) = lib.autograd.grad(first.sum(), x)
     assert first.item() == pytest.approx(4 * 81 * 6)  # (2 y)^2 * 2 x = 8 x^5
     assert second.item() == pytest.approx(40 * 81)
 
 
-def test_refusals() -> None:
+def test_hooks_on_unsuitable_tensors_or_with_bad_results_raise() -> None:
     x = mt.ones(2)
     for call in (
         lambda: x.register_hook(print),
@@ -106,7 +106,7 @@ def test_refusals() -> None:
         x.sum().backward()
 
 
-def test_a_hook_in_a_block() -> None:
+def test_handle_of_hook_works_as_context_manager() -> None:
     x = mt.ones(2, requires_grad=True)
     with x.register_hook(lambda grad: grad * 7.0):
         x.sum().backward()
@@ -114,16 +114,16 @@ def test_a_hook_in_a_block() -> None:
     assert x.grad.tolist() == [8.0, 8.0]
 
 
-def test_retaining_does_not_keep_the_tensor_alive() -> None:
+def test_retain_grad_does_not_keep_the_tensor_alive() -> None:
     gc.disable()
     try:
         x = mt.ones(2, requires_grad=True)
         y = x * 2.0
         y.retain_grad()
-        gone = weakref.ref(y)
+        reference = weakref.ref(y)
         z = y.sum()
         del y
-        assert gone() is None
+        assert reference() is None
         z.backward()
     finally:
         gc.enable()

@@ -1,4 +1,4 @@
-"""In-place forms against torch: the same values, the same tensor, the same refusals."""
+"""In-place methods against torch: values, identity of the tensor, memory and errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 DTYPES = ("float32", "float64", "float16", "int64", "int32", "int8", "uint8", "bool")
 TENSORS_ONLY = ("atan2", "gcd", "hypot", "lcm", "logical_and", "logical_or", "logical_xor")
-"""Operators that in torch take no numbers."""
+"""Operators that take only tensors in torch."""
 
 OTHER_NAMES = {**OPERATORS.aliases, "clip": "clamp"}
 UNARY = [
@@ -38,7 +38,7 @@ POINTWISE = [
     name
     for name in dict.fromkeys((*UNARY, *BINARY, *OTHER_NAMES))
     if name != "ldexp"  # torch rounds 2 ** other to the dtype of other
-    and name != "sub"  # torch refuses truth values on its right, too
+    and name != "sub"  # torch rejects bool as its second operand, too
     and hasattr(mt.Tensor, f"{name}_")
     and hasattr(torch.Tensor, f"{name}_")
 ]
@@ -54,22 +54,25 @@ def both(array: Any) -> tuple[Any, Any]:
     return mt.tensor(np.array(array)), torch.from_numpy(np.array(array))
 
 
-def changed(tensor: Any, call: Callable[[Any], Any]) -> Any:
-    """Return the tensor after an in-place change, or None if it was refused."""
+def apply_in_place(tensor: Any, call: Callable[[Any], Any]) -> Any:
+    """Return the elements after an in-place call, or None if it raised."""
     before = tensor.numpy().copy()
     try:
         assert call(tensor) is tensor
     except (TypeError, ValueError, RuntimeError, IndexError):
-        refused = isinstance(tensor, torch.Tensor) or np.array_equal(tensor.numpy(), before)
-        assert refused, "a refused change left traces"
+        unchanged = isinstance(tensor, torch.Tensor) or np.array_equal(tensor.numpy(), before)
+        assert unchanged, "a call that raised has changed the tensor"
         return None
     return tensor.numpy().copy()
 
 
-def compare(array: Any, call: Callable[[Any, Any], Any]) -> bool:
-    """Check that a change has the same effect, or is refused, in both; return which it was."""
+def compare_with_torch(array: Any, call: Callable[[Any, Any], Any]) -> bool:
+    """Check that a call has the same effect or raises in both; return whether it succeeded."""
     ours, theirs = both(array)
-    results = changed(ours, lambda x: call(x, mt)), changed(theirs, lambda x: call(x, torch))
+    results = (
+        apply_in_place(ours, lambda x: call(x, mt)),
+        apply_in_place(theirs, lambda x: call(x, torch)),
+    )
     assert (results[0] is None) == (results[1] is None), results
     if results[0] is None:
         return False
@@ -86,22 +89,24 @@ OPERANDS = (*DTYPES, 2, 0.5, True)
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", POINTWISE)
-def test_pointwise(name: str, dtype: str) -> None:
+def test_pointwise_methods_match_torch(name: str, dtype: str) -> None:
     if dtype == "bool" and name in ("square", "pow"):
-        return  # these keep truth values where torch makes them integers, or refuse them
+        return  # torch returns integers or raises
     array = numbers(dtype)
     operator = OTHER_NAMES.get(name, name)
     if operator in UNARY:
-        compare(array, lambda x, _: getattr(x, f"{name}_")())
+        compare_with_torch(array, lambda x, _: getattr(x, f"{name}_")())
         return
     for operand in OPERANDS:
         if operator in TENSORS_ONLY and not isinstance(operand, str):
             continue
         if isinstance(operand, str):
             other = numbers(operand, 1)[:1]
-            compare(array, lambda x, lib, o=other: getattr(x, f"{name}_")(tensor_of(lib, o)))
+            compare_with_torch(
+                array, lambda x, lib, o=other: getattr(x, f"{name}_")(tensor_of(lib, o))
+            )
         else:
-            compare(array, lambda x, _, o=operand: getattr(x, f"{name}_")(o))
+            compare_with_torch(array, lambda x, _, o=operand: getattr(x, f"{name}_")(o))
 
 
 def tensor_of(library: Any, array: Any) -> Any:
@@ -109,23 +114,23 @@ def tensor_of(library: Any, array: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_hot_arithmetic(dtype: str) -> None:
+def test_arithmetic_methods_match_torch(dtype: str) -> None:
     for name in ("add_", "sub_", "mul_", "div_", "multiply_", "subtract_", "true_divide_"):
         for operand in OPERANDS:
             if name in ("sub_", "subtract_") and operand in ("bool", True):
-                continue  # which torch refuses
+                continue  # torch rejects these
             if isinstance(operand, str):
                 other = numbers(operand, 1)[:, :1]
-                compare(
+                compare_with_torch(
                     numbers(dtype), lambda x, lib, n=name, o=other: getattr(x, n)(tensor_of(lib, o))
                 )
             else:
-                compare(numbers(dtype), lambda x, _, n=name, o=operand: getattr(x, n)(o))
+                compare_with_torch(numbers(dtype), lambda x, _, n=name, o=operand: getattr(x, n)(o))
     for mode in ("floor", "trunc", None, "up"):
-        compare(numbers(dtype), lambda x, _, m=mode: x.div_(2, rounding_mode=m))
+        compare_with_torch(numbers(dtype), lambda x, _, m=mode: x.div_(2, rounding_mode=m))
 
 
-PYTHON = (
+AUGMENTED_ASSIGNMENTS = (
     "__ifloordiv__",
     "__imod__",
     "__ipow__",
@@ -135,12 +140,14 @@ PYTHON = (
     "__ilshift__",
     "__irshift__",
 )
-"""Python's operators that change their left side by the method of the same name."""
+"""Augmented assignments that call a method of the same name."""
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
-@pytest.mark.parametrize("method", [*PYTHON, "__iadd__", "__isub__", "__imul__", "__itruediv__"])
-def test_pythons_operators(method: str, dtype: str) -> None:
+@pytest.mark.parametrize(
+    "method", [*AUGMENTED_ASSIGNMENTS, "__iadd__", "__isub__", "__imul__", "__itruediv__"]
+)
+def test_augmented_assignments_match_torch(method: str, dtype: str) -> None:
     def call(x: Any, _: Any, operand: Any) -> Any:
         result = getattr(type(x), method)(x, operand)
         if result is NotImplemented:
@@ -149,17 +156,17 @@ def test_pythons_operators(method: str, dtype: str) -> None:
 
     for operand in (2, 1.5, True, "2"):
         if operand is True and method in ("__isub__", "__ipow__"):
-            continue  # which torch refuses, or takes for no change at all
-        compare(numbers(dtype), lambda x, lib, o=operand: call(x, lib, o))
+            continue  # torch rejects these, or changes nothing
+        compare_with_torch(numbers(dtype), lambda x, lib, o=operand: call(x, lib, o))
 
 
-@pytest.mark.parametrize("method", PYTHON)
-def test_pythons_operators_keep_the_tensor(method: str) -> None:
+@pytest.mark.parametrize("method", AUGMENTED_ASSIGNMENTS)
+def test_augmented_assignments_return_the_same_tensor(method: str) -> None:
     x = mt.tensor([12, 7])
-    same = x
+    original = x
     operator = method.strip("_").removeprefix("i")
     exec(f"x {SYMBOLS[operator]}= y", namespace := {"x": x, "y": np.int64(2)})
-    assert namespace["x"] is same
+    assert namespace["x"] is original
 
 
 SYMBOLS = {
@@ -173,25 +180,25 @@ SYMBOLS = {
     "rshift": ">>",
 }
 
-AT = [2, 0]
+INDEX = [2, 0]
 MASK = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS) % 3 == 1
 
 
-def at(library: Any) -> Any:
-    return library.tensor(AT)
+def index(library: Any) -> Any:
+    return library.tensor(INDEX)
 
 
 def source(x: Any, library: Any, *shape: int) -> Any:
-    """Return distinct elements of the element type of `x`."""
+    """Return distinct elements of the dtype of `x`."""
     array = np.arange(1, 1 + int(np.prod(shape))).reshape(shape)
     return tensor_of(library, array.astype(x.numpy().dtype))
 
 
-def spread(library: Any) -> Any:
-    return library.tensor(AT).expand(ROWS, 2)
+def expanded_index(library: Any) -> Any:
+    return library.tensor(INDEX).expand(ROWS, 2)
 
 
-OTHERS: dict[str, Callable[[Any, Any], Any]] = {
+OTHER_METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "cumsum": lambda x, _: x.cumsum_(0),
     "cumprod": lambda x, _: x.cumprod_(-1),
     "tril": lambda x, _: x.tril_(-1),
@@ -207,19 +214,19 @@ OTHERS: dict[str, Callable[[Any, Any], Any]] = {
     "masked_scatter, larger": lambda x, lib: x.masked_scatter_(
         tensor_of(lib, np.stack([MASK] * 2)), source(x, lib, 20)
     ),
-    "index_add": lambda x, lib: x.index_add_(1, at(lib), source(x, lib, ROWS, 2)),
-    "index_copy": lambda x, lib: x.index_copy_(1, at(lib), source(x, lib, ROWS, 2)),
-    "index_copy, wrong shape": lambda x, lib: x.index_copy_(1, at(lib), source(x, lib, ROWS, 3)),
-    "index_fill": lambda x, lib: x.index_fill_(0, at(lib), 1),
-    "index_fill, tensor": lambda x, lib: x.index_fill_(-1, at(lib), source(x, lib)),
-    "index_put": lambda x, lib: x.index_put_((at(lib), at(lib)), source(x, lib, 2)),
-    "index_put, one": lambda x, lib: x.index_put_((at(lib),), source(x, lib)),
+    "index_add": lambda x, lib: x.index_add_(1, index(lib), source(x, lib, ROWS, 2)),
+    "index_copy": lambda x, lib: x.index_copy_(1, index(lib), source(x, lib, ROWS, 2)),
+    "index_copy, wrong shape": lambda x, lib: x.index_copy_(1, index(lib), source(x, lib, ROWS, 3)),
+    "index_fill": lambda x, lib: x.index_fill_(0, index(lib), 1),
+    "index_fill, tensor": lambda x, lib: x.index_fill_(-1, index(lib), source(x, lib)),
+    "index_put": lambda x, lib: x.index_put_((index(lib), index(lib)), source(x, lib, 2)),
+    "index_put, one": lambda x, lib: x.index_put_((index(lib),), source(x, lib)),
     "index_put, mask": lambda x, lib: x.index_put_((tensor_of(lib, MASK),), source(x, lib, 5)),
-    "index_put, far": lambda x, lib: x.index_put_((at(lib) + 4,), source(x, lib)),
-    "scatter": lambda x, lib: x.scatter_(1, spread(lib), source(x, lib, ROWS, 2)),
-    "scatter_add": lambda x, lib: x.scatter_add_(1, spread(lib), source(x, lib, ROWS, 2)),
+    "index_put, out of range": lambda x, lib: x.index_put_((index(lib) + 4,), source(x, lib)),
+    "scatter": lambda x, lib: x.scatter_(1, expanded_index(lib), source(x, lib, ROWS, 2)),
+    "scatter_add": lambda x, lib: x.scatter_add_(1, expanded_index(lib), source(x, lib, ROWS, 2)),
     "scatter_reduce": lambda x, lib: x.scatter_reduce_(
-        1, spread(lib), source(x, lib, ROWS, 2), "prod"
+        1, expanded_index(lib), source(x, lib, ROWS, 2), "prod"
     ),
     "fill": lambda x, _: x.fill_(1),
     "zero": lambda x, _: x.zero_(),
@@ -231,19 +238,19 @@ OTHERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "bool"])
-@pytest.mark.parametrize("name", OTHERS)
-def test_others(name: str, dtype: str) -> None:
+@pytest.mark.parametrize("name", OTHER_METHODS)
+def test_other_methods_match_torch(name: str, dtype: str) -> None:
     if dtype == "int8" and name.startswith("copy"):
-        return  # what a negative fraction becomes is open
-    applied = compare(numbers(dtype, low=0), OTHERS[name])
+        return  # the result of converting a negative fraction is undefined
+    applied = compare_with_torch(numbers(dtype, low=0), OTHER_METHODS[name])
     assert (
         applied
         or dtype == "bool"
-        or name.rsplit(", ", maxsplit=1)[-1] in ("too few", "larger", "far", "wrong shape")
+        or name.rsplit(", ", maxsplit=1)[-1] in ("too few", "larger", "out of range", "wrong shape")
     )
 
 
-def test_accumulating_index_put() -> None:
+def test_index_put_can_accumulate() -> None:
     for library in (mt, torch):
         x = library.zeros(3)
         x.index_put_((library.tensor([1, 1, 2]),), library.tensor([1.0, 2.0, 3.0]), accumulate=True)
@@ -251,7 +258,7 @@ def test_accumulating_index_put() -> None:
 
 
 @pytest.mark.parametrize("name", ["squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t"])
-def test_views(name: str) -> None:
+def test_shape_methods_keep_tensor_and_memory(name: str) -> None:
     calls: dict[str, list[tuple[int, ...]]] = {
         "squeeze": [(), (1,), (0,)],
         "unsqueeze": [(0,), (-1,)],
@@ -260,16 +267,16 @@ def test_views(name: str) -> None:
     for dims in calls.get(name, [(0, 1), (-1, 0)]):
         array = np.arange(6.0).reshape(2, 3) if name == "t" else np.arange(6.0).reshape(2, 1, 3)
         for tensor in both(array):
-            whole = tensor.detach()
+            detached = tensor.detach()
             assert getattr(tensor, f"{name}_")(*dims) is tensor
-            wanted = getattr(torch.from_numpy(array), name)(*dims)
-            assert tuple(tensor.shape) == tuple(wanted.shape)
-            assert np.array_equal(tensor.numpy(), wanted.numpy())
+            expected = getattr(torch.from_numpy(array), name)(*dims)
+            assert tuple(tensor.shape) == tuple(expected.shape)
+            assert np.array_equal(tensor.numpy(), expected.numpy())
             tensor.fill_(7)  # the memory is still shared
-            assert np.all(whole.numpy() == 7)
+            assert np.all(detached.numpy() == 7)
 
 
-def test_a_tensor_that_was_saved_and_then_turned_is_noticed() -> None:
+def test_backward_raises_if_a_saved_tensor_was_transposed_in_place() -> None:
     x, y = mt.ones(2, 3), mt.ones(2, 3, requires_grad=True)
     out = (x * y).sum()
     x.transpose_(0, 1)
@@ -277,7 +284,7 @@ def test_a_tensor_that_was_saved_and_then_turned_is_noticed() -> None:
         out.backward()
 
 
-def test_overlapping_memory() -> None:
+def test_overlapping_operand_is_read_before_it_is_written() -> None:
     for library in (mt, torch):
         x = library.arange(6.0)
         x[1:].pow_(2).sub_(x[:1])
@@ -287,10 +294,10 @@ def test_overlapping_memory() -> None:
     assert x.tolist() == [0.0, 0.0, 1.0, 2.0]
 
 
-RECORDED = mt.ones(2, requires_grad=True)
-REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (RECORDED.exp_, InPlaceError, "requires grad"),
-    (lambda: RECORDED.unsqueeze_(0), InPlaceError, "requires grad"),
+LEAF = mt.ones(2, requires_grad=True)
+ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (LEAF.exp_, InPlaceError, "requires grad"),
+    (lambda: LEAF.unsqueeze_(0), InPlaceError, "requires grad"),
     (lambda: mt.ones(1).expand(2).exp_(), InPlaceError, "of its elements share memory"),
     (lambda: mt.tensor([1]).exp_(), DTypeError, "float32 cannot be stored in place in int64"),
     (lambda: mt.tensor([True]).pow_(2), DTypeError, "int64 cannot be stored in place in bool"),
@@ -305,14 +312,15 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("position", range(len(REFUSED)))
-def test_refusals(position: int) -> None:
-    call, error, message = REFUSED[position]
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_in_place_errors_say_why(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-def test_gradients_go_through_changes() -> None:
+def test_gradients_through_in_place_methods_match_torch() -> None:
     grads = []
     for library in (mt, torch):
         x = library.tensor([0.5, 1.5, -2.0]).requires_grad_()
@@ -326,7 +334,7 @@ def test_gradients_go_through_changes() -> None:
     np.testing.assert_allclose(*grads, rtol=1e-5)
 
 
-def test_changes_are_allowed_where_nothing_is_recorded() -> None:
+def test_leaf_can_be_changed_under_no_grad() -> None:
     x = mt.full((2,), 2.0, requires_grad=True)
     with mt.no_grad():
         assert x.pow_(3).tolist() == [8.0, 8.0]
@@ -337,7 +345,7 @@ def test_changes_are_allowed_where_nothing_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_random_whole_numbers(dtype: str) -> None:
+def test_random_draws_integers_from_its_range(dtype: str) -> None:
     mt.manual_seed(0)
     x = mt.empty(4000, dtype=dtype)
     assert x.random_(2) is x
@@ -353,14 +361,14 @@ def test_random_whole_numbers(dtype: str) -> None:
     assert 0.95 < ours.max() / theirs.double().max().item() < 1.05
 
 
-def test_random_whole_numbers_of_the_widest_range() -> None:
+def test_random_covers_the_range_of_int64() -> None:
     x = mt.empty(1000, dtype="int64").random_(-(2**63), 2**63 - 1)
     assert x.amin().item() < -(2**60)
     assert x.amax().item() > 2**60
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_exponential(dtype: str) -> None:
+def test_exponential_has_mean_and_median_of_its_rate(dtype: str) -> None:
     mt.manual_seed(0)
     x = np.asarray(mt.empty(20000, dtype=dtype).exponential_(4)).astype("f8")
     assert x.min() >= 0
@@ -369,7 +377,7 @@ def test_exponential(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["t_", "squeeze_"])
-def test_the_shape_of_what_has_a_history_changes_where_it_is_recorded(name: str) -> None:
+def test_changing_the_shape_of_a_non_leaf_under_no_grad_raises(name: str) -> None:
     x = mt.ones(1, 3, requires_grad=True)
     y = x.sign()
     with mt.no_grad(), pytest.raises(InPlaceError, match="a tensor that is not a leaf"):
@@ -380,4 +388,4 @@ def test_the_shape_of_what_has_a_history_changes_where_it_is_recorded(name: str)
     assert x.grad is not None
     assert x.grad.shape == (1, 3)
     with mt.no_grad():
-        assert getattr(x, name)() is x  # a parameter may be laid out anew
+        assert getattr(x, name)() is x  # the shape of a leaf may change

@@ -1,4 +1,4 @@
-"""Gradients through changes in place, of tensors and of views: right, and torch's."""
+"""Gradients through in-place changes of tensors and views: gradcheck, torch, and errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,27 +45,27 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "divide": lambda m, x, w: (x * 2).div_(w.exp()),
     "multiply by itself": lambda m, x, w: (y := x * w).mul_(y.clone()),
     "multiply a row": lambda m, x, w: (y := x * 2, y[0].mul_(w[1]))[0],
-    "views made before": lambda m, x, w: stale_views(x * 2, w),
+    "earlier views": lambda m, x, w: stale_views(x * 2, w),
     "views of views": lambda m, x, w: views_of_views(x * 2, w),
-    "a leaf that wants nothing": filled_buffer,
+    "a buffer that does not require grad": filled_buffer,
     "set a row": lambda m, x, w: (y := x * 2, set_item(y, 0, w[0]))[0],
     "set by mask": lambda m, x, w: (y := x * 2, set_item(y, y > 0, 3.0))[0],
     "set by index": lambda m, x, w: (y := x * 2, set_item(y, m.tensor([1, 0]), w * w))[0],
     "set in a transpose": lambda m, x, w: (y := x * 2, set_item(y.T, 0, w[:, 0]))[0],
     "fill": lambda m, x, w: (y := x * w, y[0].fill_(3.0))[0],
     "zero": lambda m, x, w: (y := x * w, y[:, 1].zero_())[0],
-    "zero everything": lambda m, x, w: (x * w).zero_() + x,
+    "zero all": lambda m, x, w: (x * w).zero_() + x,
     "diagonal": lambda m, x, w: (y := x * w, y.diagonal().add_(w[0, :2]))[0],
     "permuted": lambda m, x, w: (y := x * w, y.permute(1, 0)[1:].mul_(w.T[1:]))[0],
     "copy": lambda m, x, w: (x * w).copy_(w),
     "copy, broadcast": lambda m, x, w: (y := x * w, y[:, ::2].copy_(w[:, :1]))[0],
     "one row from another": lambda m, x, w: (y := x * w, y[0].add_(y[1]))[0],
-    "everything, by a slice": lambda m, x, w: (y := x * w, y[:].mul_(w))[0],
-    "everything, by narrow": lambda m, x, w: (y := x * w, y.narrow(0, 0, 2).exp_())[0],
-    "everything, by expand": lambda m, x, w: (y := x * w, v := y.expand(2, 3), y.mul_(w), v * v)[3],
+    "all by slice": lambda m, x, w: (y := x * w, y[:].mul_(w))[0],
+    "all by narrow": lambda m, x, w: (y := x * w, y.narrow(0, 0, 2).exp_())[0],
+    "all by expand": lambda m, x, w: (y := x * w, v := y.expand(2, 3), y.mul_(w), v * v)[3],
     "nested views": lambda m, x, w: (y := x * w, y.view(6)[1:5].view(2, 2)[1].mul_(w[0, :2]))[0],
-    "turned": lambda m, x, w: (y := x * w, y.t_(), y.mul_(w.T), y * y.exp())[3],
-    "turned, views made before": lambda m, x, w: (
+    "transposed": lambda m, x, w: (y := x * w, y.t_(), y.mul_(w.T), y * y.exp())[3],
+    "transposed, with earlier views": lambda m, x, w: (
         y := x * w,
         v := y[0],
         y.transpose_(0, 1),
@@ -73,10 +73,14 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
         y[1:].exp_(),
         y * y + v.sum(),
     )[5],
-    "a turned view": lambda m, x, w: (y := x * w, v := y[:1], v.t_(), v.mul_(w.T[:, :1]), y.T * v)[
-        4
-    ],
-    "turned, then set": lambda m, x, w: (
+    "a transposed view": lambda m, x, w: (
+        y := x * w,
+        v := y[:1],
+        v.t_(),
+        v.mul_(w.T[:, :1]),
+        y.T * v,
+    )[4],
+    "reshaped, then set": lambda m, x, w: (
         y := x * w,
         y.unsqueeze_(0).squeeze_(0),
         set_item(y, 0, w[1]),
@@ -84,7 +88,7 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     )[3],
     "filled by a tensor": lambda m, x, w: (y := x * w, y[0].fill_(w[1, 2]))[0],
     "filled by a tensor under a mask": lambda m, x, w: (x * w).masked_fill(x > 0, w[1, 2]),
-    "of another type": lambda m, x, w: (x * w).copy_(w.to(m.float64)),
+    "copy after to()": lambda m, x, w: (x * w).copy_(w.to(m.float64)),
 }
 
 
@@ -103,7 +107,7 @@ def gradients(m: Any, program: Any, numbers: Any, order: int = 1) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients_are_right(name: str) -> None:
+def test_gradients_pass_gradcheck_and_gradgradcheck(name: str) -> None:
     numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
     leaves = [mt.tensor(part, requires_grad=True) for part in numbers]
 
@@ -116,12 +120,12 @@ def test_gradients_are_right(name: str) -> None:
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients_are_torchs(name: str, order: int) -> None:
+def test_gradients_match_torch(name: str, order: int) -> None:
     torch = pytest.importorskip("torch")
     numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
     ours, theirs = (gradients(m, PROGRAMS[name], numbers, order) for m in (mt, torch))
-    for mine, wanted in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(mine, wanted, rtol=1e-12, atol=1e-12)
+    for actual, expected in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
 
 
 FIRST_ORDER: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -135,17 +139,17 @@ FIRST_ORDER: dict[str, Callable[[Any, Any, Any], Any]] = {
     )[0],
     "relu of another row": lambda m, x, w: (y := x * w, set_item(y, 0, y[1].relu()))[0],
 }
-"""Changes of arguments that a gradient does not read, though a recorded one would."""
+"""Changes of arguments that only a differentiable gradient (`create_graph`) needs."""
 
 
 @pytest.mark.parametrize("name", FIRST_ORDER)
-def test_an_argument_that_no_gradient_reads_may_change(name: str) -> None:
+def test_argument_that_the_gradient_does_not_need_may_change(name: str) -> None:
     numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
     leaves = [mt.tensor(part, requires_grad=True) for part in numbers]
     assert mt.gradcheck(lambda x, w: FIRST_ORDER[name](mt, x, w).square(), leaves)
 
 
-def test_a_recorded_gradient_reads_the_arguments_and_refuses_their_change() -> None:
+def test_create_graph_raises_if_the_argument_of_softmax_was_changed() -> None:
     x = mt.rand(3, requires_grad=True)
     y = x * 2.0
     result = y.softmax(0)
@@ -174,29 +178,33 @@ CHANGES: tuple[Callable[[Any, Any], Any], ...] = (
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4), st.integers(0, 6)), max_size=5))
-def test_random_changes_of_random_views(steps: list[tuple[int, int, int]]) -> None:
+def test_gradients_through_random_changes_of_views_match_torch(
+    steps: list[tuple[int, int, int]],
+) -> None:
     torch = pytest.importorskip("torch")
 
     def program(m: Any, x: Any, w: Any) -> Any:
         y = x * w
         total = y.sum() * 0
-        kept = [view(y) for view in VIEWS]
+        earlier = [view(y) for view in VIEWS]
         for which, change, other in steps:
-            target = kept[other] if other % 2 else VIEWS[which](y)
+            target = earlier[other] if other % 2 else VIEWS[which](y)
             CHANGES[change](target, w[1, 2])
-            total = total + kept[which].sum().tanh()
+            total = total + earlier[which].sum().tanh()
         return y + total
 
     numbers = np.random.default_rng(len(steps)).standard_normal((2, 2, 3))
     ours, theirs = (gradients(m, program, numbers) for m in (mt, torch))
-    for mine, wanted in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(mine, wanted, rtol=1e-9, atol=1e-9)
+    for actual, expected in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4), st.booleans()), max_size=4))
-def test_what_was_changed_has_gradients_of_its_own(steps: list[tuple[int, int, bool]]) -> None:
-    """As results and retained, of a base and of views: by all ways that lead there."""
+def test_gradients_of_changed_tensors_and_views_match_torch(
+    steps: list[tuple[int, int, bool]],
+) -> None:
+    """Compare results of `grad` and retained gradients, for the base and its views."""
     torch = pytest.importorskip("torch")
 
     def found(m: Any, retained: bool) -> list[Any]:
@@ -206,8 +214,8 @@ def test_what_was_changed_has_gradients_of_its_own(steps: list[tuple[int, int, b
         if retained:
             for tensor in views:
                 tensor.retain_grad()
-        for which, change, kept in steps:
-            CHANGES[change](views[which] if kept else VIEWS[which](y), w[1, 2])
+        for which, change, earlier in steps:
+            CHANGES[change](views[which] if earlier else VIEWS[which](y), w[1, 2])
         total = sum(((number + 2) * view * view).sum() for number, view in enumerate(views))
         if retained:
             total.backward()
@@ -218,13 +226,13 @@ def test_what_was_changed_has_gradients_of_its_own(steps: list[tuple[int, int, b
 
     numbers = np.random.default_rng(len(steps)).standard_normal((2, 2, 3))
     for retained in (False, True):
-        for mine, wanted in zip(found(mt, retained), found(torch, retained), strict=True):
-            assert (mine is None) == (wanted is None)
-            if mine is not None:
-                np.testing.assert_allclose(mine, wanted, rtol=1e-9, atol=1e-9)
+        for actual, expected in zip(found(mt, retained), found(torch, retained), strict=True):
+            assert (actual is None) == (expected is None)
+            if actual is not None:
+                np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_a_change_through_a_view_is_one_of_its_base() -> None:
+def test_changing_a_view_in_place_changes_the_gradient_of_its_base() -> None:
     y = mt.tensor([1.0, 2.0, 3.0], requires_grad=True) * 1.0
     view = y[:2]
     view.mul_(2.0)
@@ -235,7 +243,7 @@ def test_a_change_through_a_view_is_one_of_its_base() -> None:
         mt.autograd.grad(y.sum(), view)
 
 
-def test_what_gradients_cannot_follow() -> None:
+def test_changes_that_autograd_cannot_record_raise() -> None:
     leaf = mt.ones(2, 3, requires_grad=True)
     with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):
         leaf += 1.0
@@ -250,7 +258,7 @@ def test_what_gradients_cannot_follow() -> None:
     with pytest.raises(errors.InPlaceError, match="created under no_grad"):
         view.add_(1.0 * leaf[0])
     with pytest.raises(errors.InPlaceError, match="created under no_grad"):
-        view.add_(1.0)  # which changes y, too
+        view.add_(1.0)  # this would change y, too
     with pytest.raises(errors.InPlaceError, match="created under no_grad"):
         view.add_(mt.ones(3))
     with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):
@@ -264,7 +272,7 @@ def test_what_gradients_cannot_follow() -> None:
         saved.sum().backward()
 
 
-def test_what_was_saved_may_not_be_turned() -> None:
+def test_backward_raises_if_a_saved_tensor_was_transposed_in_place() -> None:
     y = mt.ones(2, 3, requires_grad=True) * 2.0
     saved = y * y
     y.t_()
@@ -272,7 +280,7 @@ def test_what_was_saved_may_not_be_turned() -> None:
         saved.sum().backward()
 
 
-def test_replaced_contents_get_a_gradient_of_zero() -> None:
+def test_overwritten_elements_have_gradient_zero() -> None:
     x, w = mt.ones(3, requires_grad=True), mt.ones((), requires_grad=True)
     (x * 2.0).copy_(w * 3.0).sum().backward()
     assert (x.grad.tolist(), w.grad.item()) == ([0, 0, 0], 9)
@@ -281,7 +289,7 @@ def test_replaced_contents_get_a_gradient_of_zero() -> None:
     assert (v.grad.tolist(), w.grad.item()) == ([0, 0, 0], 12)
 
 
-def test_a_retained_gradient_is_that_of_the_changed_tensor() -> None:
+def test_retained_gradient_is_that_of_the_changed_tensor() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     y = x * x
     y.retain_grad()
@@ -292,7 +300,7 @@ def test_a_retained_gradient_is_that_of_the_changed_tensor() -> None:
     assert y.grad.tolist() == [[4, 16]]
 
 
-def test_views_under_no_grad_keep_their_gradients() -> None:
+def test_view_keeps_its_graph_if_its_base_is_changed_under_no_grad() -> None:
     weight = mt.ones(2, 3, requires_grad=True)
     row = weight[0]
     with mt.no_grad():
@@ -301,7 +309,7 @@ def test_views_under_no_grad_keep_their_gradients() -> None:
     assert weight.grad.tolist() == [[4, 4, 4], [0, 0, 0]]
 
 
-def test_a_view_can_become_a_leaf_of_its_own() -> None:
+def test_view_of_a_constant_can_become_a_leaf() -> None:
     base = mt.zeros(4)
     part = base[:2].requires_grad_()
     (part * 3.0).sum().backward()
@@ -310,7 +318,7 @@ def test_a_view_can_become_a_leaf_of_its_own() -> None:
     assert not base.requires_grad
 
 
-def test_a_view_that_is_told_to_require_no_grad_stays_one() -> None:
+def test_requires_grad_false_does_not_separate_a_view_from_its_base() -> None:
     base, factor = mt.ones(4), mt.tensor(3.0, requires_grad=True)
     part = base[:2].requires_grad_(False)
     base.mul_(factor)
@@ -339,7 +347,7 @@ def test_a_view_that_is_told_to_require_no_grad_stays_one() -> None:
         lambda x: x * 1,
     ],
 )
-def test_the_gradient_of_a_view_fits_the_shape_of_then_or_is_refused(
+def test_gradient_of_a_view_fits_its_transposed_leaf_or_raises(
     view: Callable[[mt.Tensor], mt.Tensor], create_graph: bool
 ) -> None:
     x = mt.ones(1, 2, 3, requires_grad=True)
@@ -354,8 +362,8 @@ def test_the_gradient_of_a_view_fits_the_shape_of_then_or_is_refused(
         assert x.grad.shape == x.shape
 
 
-class _Same(mt.Function):
-    """The identity, whose result is its argument."""
+class _Identity(mt.Function):
+    """Return the argument itself."""
 
     @staticmethod
     def forward(ctx, x):
@@ -366,11 +374,11 @@ class _Same(mt.Function):
         return grad
 
 
-def test_a_result_that_is_its_argument_is_no_view_of_itself() -> None:
+def test_view_returned_by_a_function_remains_a_view_of_its_base() -> None:
     base = mt.zeros(3)
     view = base[1:]
     with mt.no_grad():
-        same = _Same.apply(view)
+        same = _Identity.apply(view)
         assert same is view
     view.mul_(mt.ones(2, requires_grad=True))
     for tensor in (base, view):

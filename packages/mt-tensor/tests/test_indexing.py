@@ -1,4 +1,4 @@
-"""`x[...]` against torch: random index expressions, read, stored to and differentiated."""
+"""Indexing, scatter and gather against torch: values, assignments, gradients and errors."""
 
 import contextlib
 from typing import Any
@@ -21,16 +21,16 @@ def both(array: Any, backend: str = "numpy") -> tuple[Any, Any]:
     return mt.tensor(np.array(array), backend=backend), torch.from_numpy(np.array(array))
 
 
-def in_torch(key: Any) -> Any:
-    """Return the same key with tensors of torch."""
+def to_torch(key: Any) -> Any:
+    """Convert the tensors in an index to torch."""
     if isinstance(key, tuple):
-        return tuple(map(in_torch, key))
+        return tuple(map(to_torch, key))
     return torch.from_numpy(np.array(key)) if isinstance(key, mt.Tensor) else key
 
 
 @st.composite
 def expressions(draw: st.DrawFn) -> tuple[tuple[int, ...], Any, str]:
-    """Return a shape, an index for it, and a backend."""
+    """Draw a shape, an index for it, and a backend."""
     shape = tuple(draw(st.lists(st.integers(1, 4), min_size=0, max_size=4)))
     backend = draw(st.sampled_from(BACKENDS))
     common = draw(st.sampled_from([(), (2,), (3, 1), (0,)]))
@@ -61,7 +61,8 @@ def expressions(draw: st.DrawFn) -> tuple[tuple[int, ...], Any, str]:
         elif kind == "mask":
             rank = draw(st.integers(0, min(2, len(shape) - dim)))
             mask = np.zeros(shape[dim : dim + rank], bool)
-            mask.reshape(-1)[: max(1, common[0] if common else 1)] = True  # broadcasts, mostly
+            # As many as the other indices have elements, so that they usually broadcast.
+            mask.reshape(-1)[: max(1, common[0] if common else 1)] = True
             key.append(mt.tensor(mask, backend=backend))
             dim += rank
             continue
@@ -78,37 +79,37 @@ def expressions(draw: st.DrawFn) -> tuple[tuple[int, ...], Any, str]:
 
 @settings(max_examples=400, deadline=None)
 @given(expressions())
-def test_random_expressions(expression: tuple[tuple[int, ...], Any, str]) -> None:
+def test_random_indices_match_torch(expression: tuple[tuple[int, ...], Any, str]) -> None:
     shape, key, backend = expression
     array = np.arange(float(np.prod(shape, dtype=int))).reshape(shape)
     ours, theirs = both(array, backend)
     ours.requires_grad_()
     theirs.requires_grad_()
     try:
-        wanted = theirs[in_torch(key)]
+        expected = theirs[to_torch(key)]
     except (IndexError, RuntimeError):
         with pytest.raises(errors.IndexingError):
             ours[key]
         return
-    if not wanted.numel():  # where torch does not look at the indices
+    if not expected.numel():  # torch does not check the indices then
         with contextlib.suppress(errors.IndexingError):
-            assert ours[key].shape == tuple(wanted.shape)
+            assert ours[key].shape == tuple(expected.shape)
         return
     result = ours[key]
-    assert result.shape == tuple(wanted.shape)
-    assert np.array_equal(result.detach(), wanted.detach())
+    assert result.shape == tuple(expected.shape)
+    assert np.array_equal(result.detach(), expected.detach())
     assert result.dtype is mt.float64
-    if wanted._base is not None:
+    if expected._base is not None:
         assert np.shares_memory(result.detach().numpy(), ours.detach().numpy())
     if result is not ours:
         (result * result).sum().backward()
-        (wanted * wanted).sum().backward()
+        (expected * expected).sum().backward()
         assert np.array_equal(ours.grad, theirs.grad)  # type: ignore[arg-type]
 
 
 @settings(max_examples=400, deadline=None)
 @given(expressions(), st.data())
-def test_random_assignments(
+def test_random_assignments_match_torch(
     expression: tuple[tuple[int, ...], Any, str], data: st.DataObject
 ) -> None:
     shape, key, backend = expression
@@ -119,23 +120,23 @@ def test_random_assignments(
     if data.draw(st.booleans()):
         ours, theirs = ours.T, theirs.permute(tuple(reversed(range(theirs.ndim))))
     try:
-        wanted = theirs[in_torch(key)].shape
+        expected = theirs[to_torch(key)].shape
     except (IndexError, RuntimeError):
         with pytest.raises(errors.IndexingError):
             ours[key] = 1.0
         return
-    if not np.prod(wanted):  # where torch does not look at the indices
+    if not np.prod(expected):  # torch does not check the indices then
         with contextlib.suppress(errors.IndexingError):
             ours[key] = 1.0
         assert np.array_equal(ours, theirs)
         return
-    constant = data.draw(st.booleans())  # so that repeated indices have one answer
-    value = np.full(wanted, -5.0) if constant else np.arange(-1.0, -1 - np.prod(wanted), -1)
-    kept = 0 if not wanted else data.draw(st.integers(0, len(wanted)))
-    part = np.full(wanted[kept:], -3.0) if constant else value.reshape(wanted)
+    constant = data.draw(st.booleans())  # then the order of repeated indices does not matter
+    value = np.full(expected, -5.0) if constant else np.arange(-1.0, -1 - np.prod(expected), -1)
+    first = 0 if not expected else data.draw(st.integers(0, len(expected)))
+    part = np.full(expected[first:], -3.0) if constant else value.reshape(expected)
     ours[key] = mt.tensor(part, backend=backend)
-    theirs[in_torch(key)] = torch.from_numpy(np.array(part))
-    if constant or len(set(theirs[in_torch(key)].reshape(-1).tolist())) == part.size:
+    theirs[to_torch(key)] = torch.from_numpy(np.array(part))
+    if constant or len(set(theirs[to_torch(key)].reshape(-1).tolist())) == part.size:
         assert np.array_equal(ours, theirs)
 
 
@@ -155,7 +156,7 @@ def test_random_assignments(
         [],
     ],
 )
-def test_second_derivatives(backend: str, key: Any) -> None:
+def test_second_derivatives_of_indexing_match_torch(backend: str, key: Any) -> None:
     x = mt.tensor(np.arange(24.0).reshape(2, 3, 4), backend=backend, requires_grad=True)
     assert mt.gradcheck(lambda x: x[key], [x])
     x[key].pow(3).sum().backward(create_graph=True)
@@ -168,7 +169,7 @@ def test_second_derivatives(backend: str, key: Any) -> None:
         k for k in key if isinstance(k, slice)
     ]
     if backwards:
-        return  # which torch refuses
+        return  # torch has no negative steps
     y = torch.from_numpy(array).requires_grad_()
     (gradient,) = torch.autograd.grad(y[key].pow(3).sum(), y, create_graph=True)
     (gradient * gradient).sum().backward()
@@ -176,7 +177,7 @@ def test_second_derivatives(backend: str, key: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "float32"])
-def test_dtypes(dtype: str) -> None:
+def test_indexing_keeps_the_dtype_and_takes_any_integer_index(dtype: str) -> None:
     ours, theirs = both(np.arange(6).reshape(2, 3).astype(dtype))
     key = ([1, 0], [2, 2])
     assert ours[key].dtype.name == dtype
@@ -188,7 +189,7 @@ def test_dtypes(dtype: str) -> None:
         assert np.array_equal(ours[index], theirs[[1, -1]])
 
 
-def test_masks() -> None:
+def test_masks_select_and_assign_elements() -> None:
     ours, theirs = both(np.array([[1.0, np.nan, -2.0], [np.inf, 0.0, 5.0]]))
     ours[ours != ours] = 0.0
     theirs[theirs != theirs] = 0.0
@@ -211,7 +212,7 @@ def test_masks() -> None:
     assert zero.item() == 4.0
 
 
-def test_integers_give_views() -> None:
+def test_integer_and_slice_indices_return_views() -> None:
     x = mt.zeros(2, 3)
     x[mt.tensor(1)][np.int64(2)].fill_(5)
     assert x.tolist() == [[0, 0, 0], [0, 0, 5]]
@@ -219,7 +220,7 @@ def test_integers_give_views() -> None:
     assert x.tolist() == [[2, 0, 1], [0, 0, 5]]
 
 
-def test_assignments_that_overlap() -> None:
+def test_overlapping_value_is_read_before_it_is_overwritten() -> None:
     for backend in BACKENDS:
         x, y = both(np.arange(6.0).reshape(2, 3), backend)
         x[[0, 1]] = x[::1].flip(0)
@@ -231,7 +232,7 @@ def test_assignments_that_overlap() -> None:
         assert positions.index_add_(0, positions, positions).tolist() == [0, 2, 4]
 
 
-def test_values_are_broadcast_and_converted() -> None:
+def test_assigned_values_are_broadcast_and_converted() -> None:
     ours, theirs = both(np.zeros((2, 3), np.float32))
     ours[:, [0, 2]] = mt.ones(1, 1, 1, 2)
     theirs[:, [0, 2]] = torch.ones(1, 1, 1, 2)
@@ -245,7 +246,7 @@ def test_values_are_broadcast_and_converted() -> None:
     assert ours.dtype is mt.float32
 
 
-def test_assignments_are_noticed_by_recorded_gradients() -> None:
+def test_assignments_are_recorded_and_checked_by_autograd() -> None:
     w, x = mt.ones(3, requires_grad=True), mt.arange(3, dtype="float32")
     y = (w * x).sum()
     x[[0, 1]] = 9.0
@@ -265,7 +266,7 @@ def test_assignments_are_noticed_by_recorded_gradients() -> None:
 @pytest.mark.parametrize(
     "key", [[0, 2], (0, [-4]), ([0, 1], [0, 1, 2]), ([0], [0], [0]), [True, False, True], 1.0]
 )
-def test_torch_refuses_what_is_refused(key: Any) -> None:
+def test_torch_rejects_the_same_indices(key: Any) -> None:
     with pytest.raises((IndexError, TypeError)):
         torch.zeros(2, 3)[key]
     with pytest.raises(errors.IndexingError):
@@ -291,7 +292,7 @@ def test_torch_refuses_what_is_refused(key: Any) -> None:
         ((..., [0], ...), errors.IndexingError, "single Ellipsis"),
     ],
 )
-def test_bad_indices(key: Any, error: type[Exception], message: str) -> None:
+def test_bad_indices_raise_with_reason(key: Any, error: type[Exception], message: str) -> None:
     x = mt.zeros(2, 3)
     with pytest.raises(error, match=message):
         x[key]
@@ -299,7 +300,7 @@ def test_bad_indices(key: Any, error: type[Exception], message: str) -> None:
         x[key] = 1.0
 
 
-def test_bad_values() -> None:
+def test_bad_values_in_assignments_raise() -> None:
     x = mt.zeros(2, 3)
     for key in ([0, 1], slice(None), (slice(None), [0, 1, 2]), x == 0):
         with pytest.raises(errors.ShapeError):
@@ -316,7 +317,7 @@ def test_bad_values() -> None:
         x[mt.tensor([0], backend="simple")]
 
 
-# --- Along a dimension --------------------------------------------------------------------------
+# --- Scatter, gather and search -------------------------------------------------------------------
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
@@ -327,7 +328,7 @@ REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "uint8", "bool"])
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
-def test_scatter_reduce(
+def test_scatter_reduce_matches_torch(
     backend: str, include_self: bool, reduce: str, dtype: str, data: st.DataObject
 ) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
@@ -337,12 +338,13 @@ def test_scatter_reduce(
         for d, length in enumerate(shape)
     )
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    low = 0 if dtype in ("uint8", "bool") else -2  # few numbers: zeros, and equal ones
+    low = 0 if dtype in ("uint8", "bool") else -2  # few distinct values, for zeros and ties
     x = rng.integers(low, 3, shape).astype(dtype)
-    extra = not dtype.startswith("float")  # torch differentiates only without
+    # torch has gradients only if index and source have the same shape.
+    extra = not dtype.startswith("float")
     source = rng.integers(low, 3, tuple(p + extra for p in part)).astype(dtype)
     if not include_self and not extra:
-        x += 9  # torch lets an element that is left out share the gradient, if it is equal
+        x += 9  # torch gives an excluded element a share of the gradient if it is equal
     index = rng.integers(0, shape[dim], part)
     ours, theirs = both(x, backend), both(source, backend)
     at = both(index, backend)
@@ -355,21 +357,21 @@ def test_scatter_reduce(
         with pytest.raises(errors.DTypeError):
             leaves[0][0].scatter_reduce(dim, at[0], leaves[0][1], reduce)
         return
-    result, wanted = (
+    result, expected = (
         x.scatter_reduce(dim, index, src, reduce, include_self=include_self)
         for (x, src), index in zip(leaves, at, strict=True)
     )
     assert result.dtype.name == dtype
-    assert np.allclose(result.detach(), wanted.detach())
+    assert np.allclose(result.detach(), expected.detach())
     if differentiable:
         weights = rng.integers(1, 5, shape).astype(dtype)
         (result * mt.tensor(weights, backend=backend)).sum().backward()
-        (wanted * torch.from_numpy(weights)).sum().backward()
-        for mine, torchs in zip(*leaves, strict=True):
-            assert np.allclose(mine.grad, torchs.grad)
+        (expected * torch.from_numpy(weights)).sum().backward()
+        for actual, expected in zip(*leaves, strict=True):
+            assert np.allclose(actual.grad, expected.grad)
 
 
-def test_products_with_zeros_have_no_second_derivative() -> None:
+def test_second_derivative_of_product_with_zeros_raises() -> None:
     x = mt.tensor([0.0, 2.0], requires_grad=True)
     y = mt.scatter_reduce(x, 0, mt.tensor([0, 1]), mt.tensor([3.0, 4.0]), "prod")
     with pytest.raises(GradientError, match="second derivative"):
@@ -377,7 +379,7 @@ def test_products_with_zeros_have_no_second_derivative() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "bool"])
-def test_scatter_and_index_add(dtype: str) -> None:
+def test_scatter_and_index_add_match_torch(dtype: str) -> None:
     rng = np.random.default_rng(0)
     ours, theirs = both(rng.integers(0, 2, (3, 4)).astype(dtype))
     index = rng.permutation(4)[None, :3]
@@ -397,12 +399,12 @@ def test_scatter_and_index_add(dtype: str) -> None:
         )
 
 
-def test_finding() -> None:
+def test_nonzero_masked_select_and_take_along_dim_match_torch() -> None:
     array = np.array([[0.0, np.nan, 2.0], [-1.0, 0.0, -0.0]])
     ours, theirs = both(array)
     assert np.array_equal(mt.nonzero(ours), torch.nonzero(theirs))
     pairs = zip(ours.nonzero(as_tuple=True), torch.nonzero(theirs, as_tuple=True), strict=True)
-    assert all(np.array_equal(mine, torchs) for mine, torchs in pairs)
+    assert all(np.array_equal(actual, expected) for actual, expected in pairs)
     for number in (0, 3):
         zero = both(np.array(number))
         assert mt.nonzero(zero[0]).shape == tuple(torch.nonzero(zero[1]).shape)
@@ -422,7 +424,7 @@ def test_finding() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])
-def test_one_hot(shape: tuple[int, ...]) -> None:
+def test_one_hot_matches_torch(shape: tuple[int, ...]) -> None:
     ours, theirs = both(np.random.default_rng(0).integers(0, 4, shape))
     result = mt.one_hot(ours, 5)
     assert result.dtype is mt.int64
@@ -434,7 +436,7 @@ def test_one_hot(shape: tuple[int, ...]) -> None:
         assert mt.one_hot(ours, 1).shape == (*shape, 1)
 
 
-def test_the_mean_of_integers_is_exact():
+def test_scatter_mean_of_large_integers_is_exact():
     x = mt.tensor([0, 2**53 + 1])
     index = mt.tensor([0, 0])
     found = mt.zeros(1, dtype="int64").scatter_reduce(

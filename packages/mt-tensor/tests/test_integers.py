@@ -1,4 +1,4 @@
-"""Rounded division and the bits of whole numbers against torch."""
+"""Floor division, remainders, bitwise operations, gcd and lcm against torch."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ DIVISIONS: dict[str, Callable[..., Any]] = {
     "//": lambda library, x, y: x // y,
     "%": lambda library, x, y: x % y,
 }
-BITS = {
+BITWISE = {
     f"bitwise_{name}": lambda library, x, y, name=name: getattr(library, f"bitwise_{name}")(x, y)
     for name in ("and", "or", "xor", "left_shift", "right_shift")
 }
@@ -42,7 +42,7 @@ def both(values: Any, dtype: str) -> tuple[Any, Any]:
     return mt.tensor(array, dtype=dtype), torch.tensor(array).to(getattr(torch, dtype))
 
 
-def same(ours: Any, theirs: Any) -> None:
+def assert_same(ours: Any, theirs: Any) -> None:
     assert f"torch.{ours.dtype.name}" == str(theirs.dtype)
     assert ours.shape == tuple(theirs.shape)
     np.testing.assert_array_equal(np.asarray(ours), theirs.numpy())
@@ -50,7 +50,7 @@ def same(ours: Any, theirs: Any) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_divisions_of_integers(name: str, dtype: str) -> None:
+def test_divisions_of_integers_match_torch(name: str, dtype: str) -> None:
     limits = np.iinfo(dtype)
     numbers = {limits.min, limits.min + 1, -9, -2, -1, 0, 1, 2, 9, limits.max}
     numbers |= {2**53 + 1, -(2**53) - 1}
@@ -58,15 +58,15 @@ def test_divisions_of_integers(name: str, dtype: str) -> None:
         (x, y)
         for x, y in itertools.product(sorted(numbers), repeat=2)
         if limits.min <= x <= limits.max and limits.min <= y <= limits.max
-        # torch crashes on the one quotient that is too large
+        # torch crashes if the quotient overflows
         if y and (x, y) != (limits.min, -1)
     ]
     ours, theirs = zip(*(both(column, dtype) for column in zip(*pairs, strict=True)), strict=True)
-    same(DIVISIONS[name](mt, *ours), DIVISIONS[name](torch, *theirs))
+    assert_same(DIVISIONS[name](mt, *ours), DIVISIONS[name](torch, *theirs))
 
 
 @pytest.mark.parametrize("dtype", INTEGERS[:-1])
-def test_the_one_quotient_that_is_too_large_wraps_around(dtype: str) -> None:
+def test_division_of_smallest_integer_by_minus_one_wraps_around(dtype: str) -> None:
     x = mt.tensor([np.iinfo(dtype).min], dtype=dtype)
     assert (x // -1).tolist() == x.tolist() == mt.div(x, -1, rounding_mode="trunc").tolist()
     assert (x % -1).tolist() == [0] == mt.fmod(x, -1).tolist()
@@ -74,11 +74,11 @@ def test_the_one_quotient_that_is_too_large_wraps_around(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_divisions_of_floats(name: str, dtype: str) -> None:
+def test_divisions_of_special_floats_match_torch(name: str, dtype: str) -> None:
     columns = zip(*itertools.product(SPECIAL, repeat=2), strict=True)
     ours, theirs = zip(*(both(column, dtype) for column in columns), strict=True)
     results = DIVISIONS[name](mt, *ours), DIVISIONS[name](torch, *theirs)
-    same(*results)
+    assert_same(*results)
     signs = [np.signbit(np.asarray(result)) for result in results]
     zeros = np.asarray(results[0]) == 0
     assert np.array_equal(signs[0][zeros], signs[1][zeros])
@@ -89,13 +89,13 @@ FINITE = st.floats(-1e6, 1e6, width=32)
 
 @given(x=FINITE, y=FINITE)
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_divisions_of_any_floats(name: str, x: float, y: float) -> None:
+def test_divisions_of_random_floats_match_torch(name: str, x: float, y: float) -> None:
     ours, theirs = zip(*(both([value], "float64") for value in (x, y)), strict=True)
-    same(DIVISIONS[name](mt, *ours), DIVISIONS[name](torch, *theirs))
+    assert_same(DIVISIONS[name](mt, *ours), DIVISIONS[name](torch, *theirs))
 
 
 @pytest.mark.parametrize("name", [n for n in DIVISIONS if n not in ("floor_divide", "//")])
-def test_gradients_of_divisions(name: str) -> None:
+def test_gradients_of_divisions_match_torch(name: str) -> None:
     arrays = np.array([7.5, -7.5, 7.5, -0.3, 4.1]), np.array([2.0, 2.0, -2.0, 1.0, 1.5])
     grads = []
     for library in (mt, torch):
@@ -107,7 +107,7 @@ def test_gradients_of_divisions(name: str) -> None:
     np.testing.assert_array_equal(grads[0], grads[1])
 
 
-def test_floor_divide_has_gradient_zero() -> None:  # which torch does not implement
+def test_floor_divide_has_gradient_zero() -> None:  # not implemented in torch
     x = mt.tensor([7.5, -7.5], requires_grad=True)
     (x // 2 + x).sum().backward()
     assert x.grad is not None
@@ -115,33 +115,33 @@ def test_floor_divide_has_gradient_zero() -> None:  # which torch does not imple
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("name", BITS)
-def test_bits(name: str, dtype: str) -> None:
+@pytest.mark.parametrize("name", BITWISE)
+def test_bitwise_operations_match_torch(name: str, dtype: str) -> None:
     limits = np.iinfo(dtype)
     numbers = [limits.min, -70, -5, -1, 0, 1, 2, 7, 8, 15, 16, 31, 32, 63, 64, 100, limits.max]
     numbers = [number for number in numbers if limits.min <= number <= limits.max]
     columns = zip(*itertools.product(numbers, repeat=2), strict=True)
     ours, theirs = zip(*(both(column, dtype) for column in columns), strict=True)
-    same(BITS[name](mt, *ours), BITS[name](torch, *theirs))
-    same(mt.bitwise_not(ours[0]), torch.bitwise_not(theirs[0]))
-    same(~ours[0], ~theirs[0])
+    assert_same(BITWISE[name](mt, *ours), BITWISE[name](torch, *theirs))
+    assert_same(mt.bitwise_not(ours[0]), torch.bitwise_not(theirs[0]))
+    assert_same(~ours[0], ~theirs[0])
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("name", ["gcd", "lcm"])
-def test_common_divisors_and_multiples(name: str, dtype: str) -> None:
+def test_gcd_and_lcm_match_torch(name: str, dtype: str) -> None:
     numbers = [0, 1, 2, 6, 9, 10] + ([] if dtype == "uint8" else [-1, -4, -6])
     columns = zip(*itertools.product(numbers, repeat=2), strict=True)
     ours, theirs = zip(*(both(column, dtype) for column in columns), strict=True)
-    same(getattr(mt, name)(*ours), getattr(torch, name)(*theirs))
-    same(getattr(ours[0], name)(ours[1]), getattr(theirs[0], name)(theirs[1]))
+    assert_same(getattr(mt, name)(*ours), getattr(torch, name)(*theirs))
+    assert_same(getattr(ours[0], name)(ours[1]), getattr(theirs[0], name)(theirs[1]))
 
 
 NUMBERS = (2, True, 2.5)
 
 
-def attempt(call: Callable[..., Any], *args: Any) -> Any:
-    """Return the result, or None where an error is raised."""
+def result_or_none(call: Callable[..., Any], *args: Any) -> Any:
+    """Return the result of a call, or None if it raises."""
     try:
         return call(*args)
     except (TypeError, NotImplementedError, RuntimeError):
@@ -150,47 +150,46 @@ def attempt(call: Callable[..., Any], *args: Any) -> Any:
 
 @pytest.mark.parametrize("second", [*DTYPES, *NUMBERS])
 @pytest.mark.parametrize("first", DTYPES)
-def test_promotion_and_refusals(first: str, second: Any) -> None:
-    """Every pair of element types gives the same type in both libraries, or an error in both."""
+def test_each_pair_of_dtypes_promotes_or_raises_as_in_torch(first: str, second: Any) -> None:
     x, y = both([3, 1, 2], first), both([1, 1, 1], second) if isinstance(second, str) else None
-    calls = {**DIVISIONS, **BITS}
+    calls = {**DIVISIONS, **BITWISE}
     calls |= {n: lambda library, *args, f=f: f(*args) for n, f in SYMBOLS.items()}
     for name, call in calls.items():
         others = y or (second, second)
         ours, theirs = (
-            attempt(call, library, left, right)
+            result_or_none(call, library, left, right)
             for library, left, right in zip((mt, torch), x, others, strict=True)
         )
         assert (ours is None) == (theirs is None), name
         if ours is not None:
-            same(ours, theirs)
-        if name in SYMBOLS or name in ("//", "%"):  # reflected
+            assert_same(ours, theirs)
+        if name in SYMBOLS or name in ("//", "%"):  # with swapped operands
             ours, theirs = (
-                attempt(call, library, right, left)
+                result_or_none(call, library, right, left)
                 for library, left, right in zip((mt, torch), x, others, strict=True)
             )
             assert (ours is None) == (theirs is None), name
             if ours is not None:
-                same(ours, theirs)
+                assert_same(ours, theirs)
 
 
-def test_truth_values_have_logic_for_bits() -> None:
+def test_bitwise_operators_on_bool_are_logical() -> None:
     ours, theirs = both([True, True, False, False], "bool"), both([1, 0, 1, 0], "bool")
     for symbol in ("and_", "or_", "xor"):
-        same(*(SYMBOLS[symbol](x, y) for x, y in zip(ours, theirs, strict=True)))
-    same(~ours[0], ~ours[1])
+        assert_same(*(SYMBOLS[symbol](x, y) for x, y in zip(ours, theirs, strict=True)))
+    assert_same(~ours[0], ~ours[1])
     assert (ours[0] & True).dtype is mt.bool_
     assert (1 & ours[0]).dtype is mt.int64
 
 
-def test_divmod() -> None:
+def test_divmod_returns_floored_quotients_and_remainders() -> None:
     x = mt.tensor([7, -7])
-    for ours, wanted in ((divmod(x, 2), [[3, -4], [1, 1]]), (divmod(9, x), [[1, -2], [2, -5]])):
-        assert [part.tolist() for part in ours] == wanted
+    for ours, expected in ((divmod(x, 2), [[3, -4], [1, 1]]), (divmod(9, x), [[1, -2], [2, -5]])):
+        assert [part.tolist() for part in ours] == expected
 
 
 X, F = mt.tensor([3, 4]), mt.tensor([3.0, 4.0])
-REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: X // mt.tensor([0]), DivisionByZeroError, "divided by zero"),
     (lambda: X // 0, DivisionByZeroError, "divided by zero"),
     (lambda: X % mt.tensor([1, 0]), ZeroDivisionError, "divided by zero"),
@@ -213,14 +212,15 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("position", range(len(REFUSED)))
-def test_refusals(position: int) -> None:
-    call, error, message = REFUSED[position]
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_division_by_zero_and_bad_operands_raise(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-def test_nothing_is_divided_where_there_are_no_elements() -> None:
+def test_operations_on_empty_tensors_return_empty_tensors() -> None:
     empty = mt.zeros(0, 3, dtype="int64")
     assert (empty // empty).shape == (0, 3)
     assert (empty & 1).shape == (0, 3)
@@ -231,7 +231,7 @@ def test_nothing_is_divided_where_there_are_no_elements() -> None:
     "divisor",
     [lambda: 0, lambda: mt.tensor(0), lambda: mt.tensor([0]), lambda: mt.tensor([[0], [1]])],
 )
-def test_nothing_is_divided_by_zero_among_no_elements(divisor):
+def test_dividing_an_empty_tensor_by_zero_does_not_raise(divisor):
     empty = mt.zeros(0, dtype="int32")
     for quotient in (empty // divisor(), empty % divisor(), empty.fmod(divisor())):
         assert quotient.numel() == 0

@@ -1,4 +1,4 @@
-"""Tensors and everybody else: Python, NumPy, DLPack, pickles; and what may be assigned to them."""
+"""Exchange with Python, NumPy, DLPack and pickle; to(); assignment of grad and requires_grad."""
 
 import copy
 import gc
@@ -19,10 +19,10 @@ from mt_tensor.core.tensor_data import TensorData, as_array
 from mt_tensor.testing.specs import ARRAY_TYPES
 
 
-class FarOps(TensorBackend):
-    """A backend that keeps its elements out of reach, as a GPU does, and does nothing with them."""
+class RemoteOps(TensorBackend):
+    """A backend without operations, whose elements NumPy cannot access, as on a GPU."""
 
-    name = "far"
+    name = "remote"
     empty = elementwise = reduce = matmul = gather = scatter = copy = None  # type: ignore[assignment]
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
@@ -33,7 +33,7 @@ class FarOps(TensorBackend):
         return as_array(data.storage[0], data.layout).copy()
 
 
-mt.register_backend("far", FarOps)
+mt.register_backend("remote", RemoteOps)
 
 LAYOUTS: list[Any] = [
     lambda x: x,
@@ -55,7 +55,7 @@ def grid(dtype: str = "float32", **options: Any) -> mt.Tensor:
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
 @pytest.mark.parametrize("layout", [*LAYOUTS, lambda x: x.flip(0, 1)])
 @pytest.mark.parametrize("dtype", ARRAY_TYPES)
-def test_numpy_shares_memory(backend: str, layout: Any, dtype: str) -> None:
+def test_numpy_arrays_share_memory(backend: str, layout: Any, dtype: str) -> None:
     x = layout(grid(dtype, backend=backend))
     for array in (np.asarray(x), x.numpy(), np.array(x, copy=False), np.array(x, copy=None)):
         assert array.dtype == x.dtype.numpy
@@ -70,36 +70,36 @@ def test_numpy_shares_memory(backend: str, layout: Any, dtype: str) -> None:
     assert np.asarray(x, dtype="float64").dtype == np.float64
 
 
-def test_numpy_has_no_bfloat16() -> None:
+def test_converting_bfloat16_to_and_from_numpy_raises_with_advice() -> None:
     x = grid("bfloat16")
     assert not hasattr(x, "__array_interface__")
     for read in (np.asarray, np.array, lambda x: x.numpy(), lambda x: np.ones(4) * x):
         with pytest.raises(TypeError, match=r"x\.float\(\)\.numpy\(\)|on the left of a tensor"):
             read(x)
-    bits = np.zeros(3, mt.bfloat16.numpy)  # as it lies in memory: what a user means is unknown
+    bits = np.zeros(3, mt.bfloat16.numpy)  # raw bits, which may mean anything
     for make in (mt.tensor, mt.as_tensor, mt.from_numpy):
         with pytest.raises(errors.DTypeError, match="tensors have no dtype"):
             make(bits)
 
 
-def test_an_array_keeps_the_memory_alive() -> None:
+def test_array_keeps_the_memory_of_its_tensor_alive() -> None:
     array = np.asarray(mt.arange(1000))
     mt.zeros(1000)
     assert array.sum() == 499500
 
 
-def test_array_asks_for_copies_as_numpy_does() -> None:
+def test_array_method_copies_or_raises_as_numpy_does() -> None:
     x = grid()
     for copied in (x.__array__(copy=True), x.__array__(np.float64), x.__array__(None, True)):
         assert not np.shares_memory(copied, x.numpy())
     assert np.shares_memory(x.__array__(), x.numpy())
     with pytest.raises(ValueError, match="avoid copy"):
         np.array(x, dtype=np.int8, copy=False)
-    far = grid(backend="far")
-    assert np.asarray(far).tolist() == x.tolist()
-    assert not hasattr(far, "__array_interface__")
-    with pytest.raises(errors.ExchangeError, match="backend 'far' stores them elsewhere"):
-        np.array(far, copy=False)
+    remote = grid(backend="remote")
+    assert np.asarray(remote).tolist() == x.tolist()
+    assert not hasattr(remote, "__array_interface__")
+    with pytest.raises(errors.ExchangeError, match="backend 'remote' stores them elsewhere"):
+        np.array(remote, copy=False)
     leaf = grid().requires_grad_()
     assert not hasattr(leaf, "__array_interface__")
     for read in (np.asarray, np.array, lambda x: x.numpy()):
@@ -115,7 +115,7 @@ def test_array_asks_for_copies_as_numpy_does() -> None:
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_dlpack_both_ways(backend: str, layout: Any, dtype: str) -> None:
+def test_dlpack_round_trip_shares_memory(backend: str, layout: Any, dtype: str) -> None:
     x = layout(grid(dtype, backend=backend))
     assert x.__dlpack_device__() == (1, 0)
     back = mt.from_dlpack(x, backend)
@@ -123,15 +123,15 @@ def test_dlpack_both_ways(backend: str, layout: Any, dtype: str) -> None:
     assert back.backend is x.backend
     assert back.tolist() == x.tolist()
     assert back.data_ptr() == x.data_ptr()
-    if dtype != "bfloat16":  # which NumPy has not
+    if dtype != "bfloat16":  # NumPy has no bfloat16
         assert np.from_dlpack(x).tolist() == x.tolist()
     torch = pytest.importorskip("torch")
-    there = torch.from_dlpack(x)
-    assert there.tolist() == x.tolist()
-    assert mt.from_dlpack(there, backend).data_ptr() == x.data_ptr()
+    theirs = torch.from_dlpack(x)
+    assert theirs.tolist() == x.tolist()
+    assert mt.from_dlpack(theirs, backend).data_ptr() == x.data_ptr()
 
 
-def test_dlpack_shares_with_numpy() -> None:
+def test_from_dlpack_shares_memory_with_numpy() -> None:
     theirs = np.zeros((2, 3))
     ours = mt.from_dlpack(theirs.T)
     assert ours.stride() == (1, 3)
@@ -142,7 +142,7 @@ def test_dlpack_shares_with_numpy() -> None:
     assert ours.sum().item() == 5.0
 
 
-def test_dlpack_shares_what_is_written() -> None:
+def test_from_dlpack_shares_memory_with_torch() -> None:
     torch = pytest.importorskip("torch")
     theirs = torch.zeros(2, 3)
     ours = mt.from_dlpack(theirs.T)
@@ -152,13 +152,13 @@ def test_dlpack_shares_what_is_written() -> None:
     again[0, 1] = 7
     assert theirs[1, 0].item() == 7
     assert ours.stride() == (1, 3)
-    far = mt.from_dlpack(theirs, "far")
-    assert far.tolist() == theirs.tolist()
+    remote = mt.from_dlpack(theirs, "remote")
+    assert remote.tolist() == theirs.tolist()
     assert torch.from_dlpack(mt.arange(3).clone()).tolist() == [0, 1, 2]
 
 
-class Asking:
-    """A tensor of which a consumer asks for more than NumPy 2.0 can."""
+class WithOptions:
+    """A tensor that is exported with options that NumPy 2.0 cannot pass."""
 
     def __init__(self, x: mt.Tensor, **options: Any) -> None:
         self.x = x
@@ -172,19 +172,19 @@ class Asking:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_dlpack_copies_when_it_is_asked_to(layout: Any) -> None:
+def test_dlpack_copies_or_shares_as_the_copy_option_says(layout: Any) -> None:
     base = grid()
     x = layout(base)
     before = x.tolist()
-    shared = np.from_dlpack(Asking(x, copy=False, dl_device=(1, 0)))
-    copied = np.from_dlpack(Asking(x, copy=True))
+    shared = np.from_dlpack(WithOptions(x, copy=False, dl_device=(1, 0)))
+    copied = np.from_dlpack(WithOptions(x, copy=True))
     base.neg_()
     assert shared.tolist() == x.tolist()
     assert copied.tolist() == before
 
 
-class Elsewhere:
-    """An array on a GPU, as far as DLPack is told."""
+class OnGPU:
+    """An array that reports a GPU as its DLPack device."""
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 2, 0
@@ -193,26 +193,26 @@ class Elsewhere:
         raise NotImplementedError
 
 
-def test_dlpack_refuses() -> None:
+def test_dlpack_raises_for_unsupported_tensors_and_options() -> None:
     for x, message in (
         (grid().requires_grad_(), "export x.detach"),
-        (grid(backend="far"), "backend 'far' stores them elsewhere"),
+        (grid(backend="remote"), "backend 'remote' stores them elsewhere"),
         (grid()[::-1], "negative strides"),
     ):
         with pytest.raises(errors.ExchangeError, match=message):
             x.__dlpack__()
     with pytest.raises(errors.ExchangeError, match="elsewhere"):
-        grid(backend="far").__dlpack_device__()
+        grid(backend="remote").__dlpack_device__()
     with pytest.raises(errors.ExchangeError, match="no streams; stream=1"):
         grid().__dlpack__(stream=1)
     with pytest.raises(errors.ExchangeError, match=r"cannot be exported to DLPack device \(2, 0\)"):
         grid().__dlpack__(dl_device=(2, 0))
-    fixed = np.arange(3.0)
-    fixed.flags.writeable = False
+    read_only = np.arange(3.0)
+    read_only.flags.writeable = False
     with pytest.raises(errors.ExchangeError, match="read-?only"):
-        mt.from_dlpack(fixed)
+        mt.from_dlpack(read_only)
     with pytest.raises(errors.ExchangeError, match=r"on DLPack device \(2, 0\)"):
-        mt.from_dlpack(Elsewhere())
+        mt.from_dlpack(OnGPU())
     with pytest.raises(TypeError, match=r"with __dlpack__; \[1\] of type list"):
         mt.from_dlpack([1])
     with pytest.raises(errors.DTypeError, match="no dtype"):
@@ -227,7 +227,7 @@ def test_dlpack_refuses() -> None:
 # --- Copies and pickles -------------------------------------------------------------------------
 
 
-def test_a_shallow_copy_shares_memory() -> None:
+def test_shallow_copy_shares_memory() -> None:
     x = mt.ones(2, 2, backend="simple", requires_grad=True)
     x.sum().backward()
     twin = copy.copy(x)
@@ -242,7 +242,7 @@ def test_a_shallow_copy_shares_memory() -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_pickles(layout: Any, dtype: str) -> None:
+def test_pickle_and_deepcopy_keep_values_dtype_and_backend(layout: Any, dtype: str) -> None:
     for backend in ("numpy", "simple"):
         x = layout(grid(dtype, backend=backend))
         for twin in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
@@ -255,7 +255,7 @@ def test_pickles(layout: Any, dtype: str) -> None:
 # --- Python -------------------------------------------------------------------------------------
 
 
-def test_numbers() -> None:
+def test_conversions_to_numbers_len_iter_and_contains_match_torch() -> None:
     torch = pytest.importorskip("torch")
     for value in (2, -3.5, True, float("nan"), float("inf")):
         for make in (mt.tensor, torch.tensor):
@@ -278,9 +278,9 @@ def test_numbers() -> None:
         with pytest.raises(ValueError, match="NaN"):
             int(make(float("nan")))
         assert len(make([[1], [2]])) == 2
-        for ask in (len, iter, lambda x: [*x]):
+        for function in (len, iter, lambda x: [*x]):
             with pytest.raises(TypeError, match="0-d"):
-                ask(make(1))
+                function(make(1))
         assert 2 in make([[1.0, 2.0]])
         assert 3 not in make([[1, 2]])
         assert make([1, 2]) in make([[3, 2]])
@@ -290,14 +290,14 @@ def test_numbers() -> None:
                 assert bad in make([1])
 
 
-def test_hashing_is_by_identity() -> None:
+def test_hash_is_by_identity() -> None:
     x, y = mt.ones(2), mt.ones(2)
     assert len({x, y, x}) == 2
     assert {x: 1}[x] == 1
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_memory_like_torch(dtype: str) -> None:
+def test_sizes_offsets_and_pointers_match_torch(dtype: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = grid(dtype), torch.arange(12.0).view(3, 4).to(getattr(torch, dtype))
     for layout in LAYOUTS:
@@ -309,13 +309,13 @@ def test_memory_like_torch(dtype: str) -> None:
         if x.numel():
             assert x.data_ptr() - ours.data_ptr() == y.data_ptr() - theirs.data_ptr()
     with pytest.raises(errors.ExchangeError, match=r"data_ptr\(\) needs"):
-        grid(backend="far").data_ptr()
+        grid(backend="remote").data_ptr()
 
 
 # --- to -----------------------------------------------------------------------------------------
 
 
-def test_to_takes_either_or_both() -> None:
+def test_to_takes_backend_dtype_or_both() -> None:
     x = grid()
     other = mt.ones(1, dtype="float64", backend="simple")
     for moved in (
@@ -336,7 +336,7 @@ def test_to_takes_either_or_both() -> None:
     assert all(getattr(x, name)().dtype.name == dtype for name, dtype in names.items())
 
 
-def test_to_is_differentiated() -> None:
+def test_gradient_passes_through_to() -> None:
     x = grid().requires_grad_()
     (x.to(dtype="float64", backend="simple") * 2).sum().backward()
     assert x.grad is not None
@@ -345,7 +345,7 @@ def test_to_is_differentiated() -> None:
     assert not x.to("simple", "int64").requires_grad
 
 
-def test_to_refuses() -> None:
+def test_to_with_repeated_or_unknown_targets_raises() -> None:
     x = grid()
     for call in (
         lambda: x.to("simple", backend="simple"),
@@ -366,7 +366,7 @@ def test_to_refuses() -> None:
 # --- Assigning requires_grad and grad -----------------------------------------------------------
 
 
-def test_requires_grad_is_checked_like_torch() -> None:
+def test_requires_grad_rejects_the_same_values_as_torch() -> None:
     torch = pytest.importorskip("torch")
     for lib in (mt, torch):
         x = lib.ones(2)
@@ -386,24 +386,24 @@ def test_requires_grad_is_checked_like_torch() -> None:
             with pytest.raises(TypeError):
                 x.requires_grad_(value)
         for dtype in (lib.int64, lib.bool_ if lib is mt else lib.bool):
-            whole = lib.ones(2, dtype=dtype)
-            whole.requires_grad = False
+            integers = lib.ones(2, dtype=dtype)
+            integers.requires_grad = False
             with pytest.raises((TypeError, RuntimeError), match="floating"):
-                whole.requires_grad = True
+                integers.requires_grad = True
     with pytest.raises(TypeError, match="True or False; 1 was given"):
         mt.ones(2).requires_grad = 1  # type: ignore[assignment]
 
 
-def test_grad_is_checked_like_torch() -> None:
+def test_grad_rejects_the_same_values_as_torch() -> None:
     torch = pytest.importorskip("torch")
     for lib in (mt, torch):
         x = lib.ones(2, requires_grad=True)
-        x.grad = wanted = lib.ones(2)
-        assert x.grad is wanted
+        x.grad = expected = lib.ones(2)
+        assert x.grad is expected
         for bad in (1.0, [1.0, 1.0], lib.ones(3), lib.ones(1, 2), lib.ones(2).double(), x):
             with pytest.raises((TypeError, RuntimeError, ValueError)):
                 x.grad = bad
-            assert x.grad is wanted
+            assert x.grad is expected
         x.grad = None
         assert x.grad is None
 
@@ -417,7 +417,9 @@ def test_grad_is_checked_like_torch() -> None:
         (mt.ones(2, backend="simple"), errors.BackendMismatchError, "'simple'; .* 'numpy'"),
     ],
 )
-def test_grads_that_do_not_fit(grad: Any, error: type[Exception], message: str) -> None:
+def test_assigning_unsuitable_grad_raises_with_reason(
+    grad: Any, error: type[Exception], message: str
+) -> None:
     x = mt.ones(2, requires_grad=True, backend="numpy")
     with pytest.raises(error, match=message):
         x.grad = grad
@@ -426,11 +428,11 @@ def test_grads_that_do_not_fit(grad: Any, error: type[Exception], message: str) 
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_deep_copies_share_memory_where_the_originals_do(backend: str) -> None:
+def test_deep_copies_share_memory_as_the_originals_do(backend: str) -> None:
     x = mt.arange(6.0, backend=backend)
-    whole, part, rows = copy.deepcopy([x, x[1:3], x.view(2, 3).T])
+    base, part, rows = copy.deepcopy([x, x[1:3], x.view(2, 3).T])
     part[0] = 9.0
-    assert whole.tolist() == [0, 9, 2, 3, 4, 5]
+    assert base.tolist() == [0, 9, 2, 3, 4, 5]
     assert rows.tolist() == [[0, 3], [9, 4], [2, 5]]
     assert x.tolist() == [0, 1, 2, 3, 4, 5]
     assert copy.deepcopy(x[4:]).tolist() == [4, 5]

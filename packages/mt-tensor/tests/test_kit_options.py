@@ -1,4 +1,4 @@
-"""What the kit is asked for on the command line, and cannot do, is said in one line at once."""
+"""Options of the conformance kit: invalid ones are reported in one line, before collection."""
 
 import pytest
 
@@ -25,8 +25,8 @@ register_backend("unavailable", unavailable)
 register_backend("none", lambda: None)
 """
 
-NO_KIT = "test_nothing.py"
-"""A file that is never collected: whatever is wrong is said before."""
+TEST_FILE = "test_nothing.py"
+"""A file that is never collected, because the options are checked first."""
 
 
 @pytest.mark.parametrize(
@@ -50,19 +50,20 @@ NO_KIT = "test_nothing.py"
     ],
     ids=["unknown", "empty", "broken", "unavailable", "none", "folder", "below a file"],
 )
-def test_what_cannot_be_done_is_one_line(pytester, monkeypatch, arguments, message):
+def test_invalid_option_is_reported_in_one_line(pytester, monkeypatch, arguments, message):
     built_in = {name: registry.FACTORIES[name] for name in BUILT_IN}
-    monkeypatch.setattr(registry, "FACTORIES", built_in)  # whatever other tests have registered
+    # Hide the backends that other tests have registered.
+    monkeypatch.setattr(registry, "FACTORIES", built_in)
     pytester.makeconftest(REGISTERED)
     pytester.makepyfile(test_nothing="raise AssertionError('collected')")
-    run = pytester.runpytest("-p", "no:cacheprovider", *arguments, NO_KIT)
+    run = pytester.runpytest("-p", "no:cacheprovider", *arguments, TEST_FILE)
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     lines = [line for line in [*run.outlines, *run.errlines] if line]
     assert len(lines) == 1
     run.stderr.fnmatch_lines([f"ERROR: {message}"])
 
 
-def test_so_it_is_with_several_processes(pytester):
+def test_invalid_option_is_reported_once_with_several_processes(pytester):
     arguments = ["--pyargs", "mt_tensor.conformance", "--mt-backend", "torchbak", "-n", "2"]
     run = pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
     assert run.ret == pytest.ExitCode.USAGE_ERROR

@@ -1,4 +1,4 @@
-"""Layouts: tensors that lie alike hold the same one."""
+"""Layouts: cached objects of shape and strides, and their properties."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def layout(x: mt.Tensor) -> Layout:
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (8,), (2, 3), (4, 0, 2), (1, 1, 5)])
-def test_rows_have_one_layout_for_each_shape_and_type(shape: Any) -> None:
-    whole = row_major(shape, mt.float32)
-    assert whole is row_major(shape, mt.float32)
-    assert whole is layout_of(mt.float32, shape)
-    assert whole is not row_major(shape, mt.float64)
-    assert whole.contiguous is whole
-    assert whole.row_major
-    assert whole.is_contiguous()
-    assert (whole.shape, whole.strides) == (shape, strides_from_shape(shape))
-    assert whole.repeats == (shape == ())
+def test_row_major_layout_is_cached_for_each_shape_and_dtype(shape: Any) -> None:
+    cached = row_major(shape, mt.float32)
+    assert cached is row_major(shape, mt.float32)
+    assert cached is layout_of(mt.float32, shape)
+    assert cached is not row_major(shape, mt.float64)
+    assert cached.contiguous is cached
+    assert cached.row_major
+    assert cached.is_contiguous()
+    assert (cached.shape, cached.strides) == (shape, strides_from_shape(shape))
+    assert cached.repeats == (shape == ())
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_results_lie_as_their_arguments_do(backend: str) -> None:
+def test_tensors_with_equal_layouts_share_one_object(backend: str) -> None:
     with mt.use_backend(backend):
         x, y = mt.ones(2, 3), mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
         assert layout(x) is layout(y)
@@ -41,7 +41,7 @@ def test_results_lie_as_their_arguments_do(backend: str) -> None:
         assert layout(x) is not layout(x.double())
 
 
-def test_what_a_layout_says_of_views() -> None:
+def test_layouts_of_views_know_whether_they_are_contiguous() -> None:
     x = mt.ones(4, 6)
     assert layout(x[2:]).row_major
     assert layout(x[2:]).contiguous is row_major((2, 6), mt.float32)

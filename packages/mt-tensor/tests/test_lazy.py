@@ -1,4 +1,4 @@
-"""`lazy`: elements are computed only when they are needed, and only those."""
+"""lazy: tensors are computed when they are needed, and only those that are needed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mt_tensor.errors import IndexingError
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "simple"])
 
 
-def names(block: Any) -> list[list[str]]:
-    """Return the calls of each program that a block has run."""
+def program_calls(block: Any) -> list[list[str]]:
+    """Return the names of the calls of each program that a block has run."""
     return [[each.name for each in program.instructions] for program in block.programs]
 
 
 @BACKENDS
-def test_nothing_is_computed_before_it_is_asked_for(backend: str) -> None:
+def test_realize_computes_a_lazy_tensor_once(backend: str) -> None:
     with mt.use_backend(backend):
         x = mt.tensor([1.0, 2.0])
         with mt.lazy() as block:
@@ -29,13 +29,13 @@ def test_nothing_is_computed_before_it_is_asked_for(backend: str) -> None:
             assert y.shape == (2,)
             assert not block.programs
             assert y.realize() is y
-            assert names(block) == [["exp_add_tanh"]]
+            assert program_calls(block) == [["exp_add_tanh"]]
             y.realize()
         assert len(block.programs) == 1
         np.testing.assert_allclose(y.numpy(), np.tanh(np.exp(x.numpy()) + x.numpy()), 1e-6)
 
 
-def test_what_nobody_has_is_never_computed() -> None:
+def test_unreferenced_tensors_are_never_computed() -> None:
     x = mt.ones(3)
     with mt.lazy() as block:
         for _ in range(3):
@@ -44,20 +44,20 @@ def test_what_nobody_has_is_never_computed() -> None:
     assert not block.programs
 
 
-def test_only_what_lies_behind_it_is_computed() -> None:
+def test_reading_a_tensor_computes_only_its_dependencies() -> None:
     x = mt.ones(2, 2)
-    wanted = (x.exp() @ x.exp()).tolist()
+    expected = (x.exp() @ x.exp()).tolist()
     with mt.lazy() as block:
         y, z = x.sum(0), x.exp()
         y.realize()
-        assert names(block) == [["reduce"]]
+        assert program_calls(block) == [["reduce"]]
         w = z @ z
-        assert w.tolist() == wanted
-        assert sorted(names(block)[1]) == ["exp", "matmul"]
+        assert w.tolist() == expected
+        assert sorted(program_calls(block)[1]) == ["exp", "matmul"]
     assert len(block.programs) == 2
 
 
-def test_what_nobody_can_ask_for_is_forgotten() -> None:
+def test_pending_calls_of_unreferenced_tensors_are_dropped() -> None:
     x = mt.ones(2)
     with mt.lazy() as block:
         for _ in range(5):
@@ -67,10 +67,10 @@ def test_what_nobody_can_ask_for_is_forgotten() -> None:
         y.realize()
         assert {call.name for call in block._pending} <= {"full"}  # numbers are cached as tensors
         assert len(block._lazy) == len(block._pending)
-    assert all("exp" not in call for program in names(block) for call in program)
+    assert all("exp" not in call for program in program_calls(block) for call in program)
 
 
-def test_what_is_needed_later_is_kept() -> None:
+def test_deleted_intermediate_is_kept_while_needed() -> None:
     x = mt.ones(2)
     with mt.lazy() as block:
         y = x.exp()
@@ -78,11 +78,11 @@ def test_what_is_needed_later_is_kept() -> None:
         y.realize()
         del y
         z.realize()
-        assert [len(each) for each in names(block)] == [1, 2]
+        assert [len(each) for each in program_calls(block)] == [1, 2]
     assert z.tolist() == pytest.approx([3 * np.e] * 2)
 
 
-def test_the_end_of_the_block_computes_what_somebody_has() -> None:
+def test_end_of_block_computes_referenced_tensors() -> None:
     with mt.lazy() as block:
         y = mt.arange(3.0) * 2
         assert not block.programs
@@ -90,7 +90,7 @@ def test_the_end_of_the_block_computes_what_somebody_has() -> None:
     assert y.tolist() == [0, 2, 4]
 
 
-def test_a_change_in_place_comes_after_what_has_read() -> None:
+def test_in_place_changes_run_after_earlier_reads() -> None:
     x = mt.tensor([1.0, 2.0])
     with mt.lazy():
         y = x * 2
@@ -105,7 +105,7 @@ def test_a_change_in_place_comes_after_what_has_read() -> None:
     assert w.tolist() == x.tolist() == [7, 0]
 
 
-def test_gradients_are_promises_too() -> None:
+def test_gradients_are_lazy() -> None:
     weight = mt.tensor([[0.5], [-0.5]], requires_grad=True)
     x = mt.tensor([[1.0, 2.0], [3.0, 0.0]])
 
@@ -114,15 +114,15 @@ def test_gradients_are_promises_too() -> None:
         (x @ weight).tanh().square().mean().backward()
         return weight.grad
 
-    wanted = gradient().tolist()
+    expected = gradient().tolist()
     with mt.lazy() as block:
         found = gradient()
         assert not block.programs
-        assert found.tolist() == wanted
+        assert found.tolist() == expected
     assert len(block.programs) >= 1
 
 
-def test_steps_of_an_optimizer_learn_the_same() -> None:
+def test_training_steps_have_the_same_losses_as_eager_ones() -> None:
     def losses(block: Any) -> list[float]:
         weight = mt.tensor([1.0, -2.0], requires_grad=True)
         found = []
@@ -139,12 +139,12 @@ def test_steps_of_an_optimizer_learn_the_same() -> None:
     assert losses(mt.lazy()) == losses(mt.enable_grad())
 
 
-def test_mistakes_are_told_where_they_are_made() -> None:
+def test_shape_errors_are_raised_by_the_call() -> None:
     with mt.lazy(), pytest.raises(IndexingError):
         mt.ones(2) + mt.ones(3)
 
 
-def test_an_error_in_the_block_leaves_promises_that_are_kept() -> None:
+def test_tensors_can_be_computed_after_an_error_in_the_block() -> None:
     with contextlib.suppress(ZeroDivisionError), mt.lazy():
         y = mt.ones(2) * 3
         _ = 1 // (y.ndim - 1)
@@ -152,7 +152,7 @@ def test_an_error_in_the_block_leaves_promises_that_are_kept() -> None:
     assert (y + 1).tolist() == [4, 4]
 
 
-def test_views_and_shapes_are_known_at_once() -> None:
+def test_shapes_and_views_need_no_computation() -> None:
     with mt.lazy() as block:
         x = mt.arange(6.0).view(2, 3) * 2
         y = mt.cat([x.T, x.T[:1]], 0)
@@ -162,15 +162,15 @@ def test_views_and_shapes_are_known_at_once() -> None:
         assert y[3].tolist() == [0, 6]
 
 
-def test_other_threads_compute_at_once() -> None:
+def test_other_threads_compute_eagerly() -> None:
     found: list[Any] = []
     x = mt.ones(2)
     with mt.lazy() as block:
-        promised = x * 2
+        pending = x * 2
 
         def work() -> None:
             found.append((x + 1)._tensor)
-            found.append(promised.tolist())
+            found.append(pending.tolist())
 
         thread = threading.Thread(target=work)
         thread.start()
@@ -180,7 +180,7 @@ def test_other_threads_compute_at_once() -> None:
         assert len(block.programs) == 1
 
 
-def test_blocks_in_blocks_and_compiled_functions_are_one_block() -> None:
+def test_nested_blocks_and_compiled_functions_join_the_outer_block() -> None:
     compiled = mt.compile(lambda x: (x + 1) * 2)
     x = mt.ones(2)
     compiled(x)
@@ -191,34 +191,34 @@ def test_blocks_in_blocks_and_compiled_functions_are_one_block() -> None:
         assert not block.programs
         assert y.tolist() == [4, 4]
         assert len(block.programs) == 1
-    within = mt.compile(_lazily)
+    compiled_block = mt.compile(_triple_lazily)
     for _ in range(2):
-        assert within(x).tolist() == [3, 3]
-    assert within.programs
+        assert compiled_block(x).tolist() == [3, 3]
+    assert compiled_block.programs
 
 
-def _lazily(x: mt.Tensor) -> mt.Tensor:
+def _triple_lazily(x: mt.Tensor) -> mt.Tensor:
     with mt.lazy():
         return x * 3
 
 
-def test_random_numbers_are_drawn_in_their_order() -> None:
+def test_random_numbers_equal_eager_ones() -> None:
     def drawn() -> list[Any]:
         mt.manual_seed(3)
         return [(mt.rand(2) * 2).tolist(), mt.randn(2).tolist(), mt.randint(0, 9, (2,)).tolist()]
 
-    wanted = drawn()
+    expected = drawn()
     with mt.lazy():
-        assert drawn() == wanted
+        assert drawn() == expected
 
 
-def test_the_last_programs_are_kept() -> None:
+def test_block_keeps_only_its_last_programs() -> None:
     with mt.lazy() as block:
         for number in range(20):
             (mt.ones(1) * number).realize()
     assert len(block.programs) == 16
 
 
-def test_realizing_what_is_there_does_nothing() -> None:
+def test_realize_of_a_computed_tensor_returns_it() -> None:
     x = mt.ones(2)
     assert x.realize() is x

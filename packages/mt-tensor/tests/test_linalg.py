@@ -1,4 +1,4 @@
-"""Linear algebra where it is not smooth, and what it refuses; the samples compare it with torch."""
+"""Linear algebra: singular matrices, factorizations, least squares, ranks and errors."""
 
 import math
 from typing import Any
@@ -19,7 +19,7 @@ SINGULAR = {
 
 
 @pytest.mark.parametrize("rows", SINGULAR.values(), ids=SINGULAR)
-def test_the_derivatives_of_a_determinant_are_cofactors(rows: Any) -> None:
+def test_gradient_of_det_of_singular_matrix_is_its_cofactors(rows: Any) -> None:
     x = mt.tensor(rows, dtype="float64", requires_grad=True)
     x.det().backward()
     minors = [
@@ -36,7 +36,7 @@ def test_the_derivatives_of_a_determinant_are_cofactors(rows: Any) -> None:
         y.det().backward(create_graph=True)
 
 
-def test_singular_matrices_have_determinants_but_no_inverse() -> None:
+def test_inverse_of_singular_matrix_raises_and_its_det_is_zero() -> None:
     x = mt.zeros(2, 2)
     assert x.det().item() == 0
     assert [part.item() for part in x.slogdet()] == [0, -math.inf]
@@ -52,14 +52,14 @@ def test_singular_matrices_have_determinants_but_no_inverse() -> None:
         mt.linalg.solve_triangular(x, mt.ones(2, 1), upper=True)
 
 
-def test_a_determinant_that_overflows_is_inf_without_a_warning(
+def test_det_that_overflows_is_inf_without_warning(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
     assert mt.det(1e20 * mt.eye(4)).item() == math.inf
     assert not recwarn.list
 
 
-def test_equal_eigenvalues_have_a_gradient() -> None:
+def test_equal_eigenvalues_and_singular_values_have_gradients() -> None:
     x = mt.eye(3, dtype="float64", requires_grad=True)
     mt.linalg.eigvalsh(x * 2).sum().backward()
     np.testing.assert_allclose(np.asarray(x.grad), 2 * np.eye(3), atol=1e-12)
@@ -69,7 +69,7 @@ def test_equal_eigenvalues_have_a_gradient() -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 2), (2, 4, 3)])
-def test_full_factors(shape: tuple[int, ...]) -> None:
+def test_full_svd_and_qr_match_torch_but_have_no_gradient(shape: tuple[int, ...]) -> None:
     torch = pytest.importorskip("torch")
     array = np.random.default_rng(0).standard_normal(shape)
     x = mt.tensor(array)
@@ -93,38 +93,38 @@ def test_full_factors(shape: tuple[int, ...]) -> None:
         mt.linalg.qr(x, "complete")
 
 
-def test_which_right_sides_are_vectors() -> None:
+def test_solve_treats_right_sides_as_vectors_where_torch_does() -> None:
     torch = pytest.importorskip("torch")
     shapes = [((2, 2), (2,)), ((3, 2, 2), (3, 2)), ((3, 2, 2), (2,)), ((3, 2, 2), (2, 5))]
     shapes += [((2, 2), (3, 2, 5)), ((2, 2), (3, 2)), ((2, 2), (3,)), ((2, 2, 2), (2, 2))]
     for a, b in shapes:
         rng = np.random.default_rng(0)
-        given = rng.standard_normal(a), rng.standard_normal(b)
+        arrays = rng.standard_normal(a), rng.standard_normal(b)
         try:
-            theirs = torch.linalg.solve(*map(torch.tensor, given))
+            theirs = torch.linalg.solve(*map(torch.tensor, arrays))
         except RuntimeError:
             with pytest.raises(ShapeError):
-                mt.linalg.solve(*map(mt.tensor, given))
+                mt.linalg.solve(*map(mt.tensor, arrays))
         else:
-            ours = mt.linalg.solve(*map(mt.tensor, given))
+            ours = mt.linalg.solve(*map(mt.tensor, arrays))
             np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-9)
 
 
-def test_float32_is_computed_in_float64() -> None:
+def test_inverse_of_float32_matrix_is_computed_in_float64() -> None:
     hilbert = 1 / (mt.arange(6).unsqueeze(1) + mt.arange(6) + 1)
     assert hilbert.dtype is mt.float32
-    wanted = np.linalg.inv(hilbert.numpy().astype(np.float64))
-    np.testing.assert_allclose(hilbert.inverse().numpy(), wanted, rtol=1e-6)
+    expected = np.linalg.inv(hilbert.numpy().astype(np.float64))
+    np.testing.assert_allclose(hilbert.inverse().numpy(), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dim", [(0, 1), [2, 0]], ids=repr)
-def test_a_norm_over_two_dimensions_is_that_of_matrices(dim: Any) -> None:
+def test_norm_over_two_dims_is_the_matrix_norm(dim: Any) -> None:
     x = mt.arange(8.0).reshape(2, 2, 2)
     assert mt.linalg.norm(x, 1, dim).tolist() == mt.linalg.matrix_norm(x, 1, dim).tolist()
     assert mt.linalg.norm(x, 1, dim[0]).tolist() == mt.linalg.vector_norm(x, 1, dim[0]).tolist()
 
 
-def test_singular_values_below_a_share_of_the_largest_count_as_zero() -> None:
+def test_pinv_ignores_singular_values_below_rtol() -> None:
     x = mt.tensor([[4.0, 0.0], [0.0, 1.0]])
     for inverse in (mt.linalg.pinv(x, rtol=0.5), x.pinverse(0.5)):
         assert inverse.tolist() == [[0.25, 0.0], [0.0, 0.0]]
@@ -132,11 +132,11 @@ def test_singular_values_below_a_share_of_the_largest_count_as_zero() -> None:
 
 
 @pytest.mark.parametrize("name", ["svd", "svdvals", "pinv", "matrix_norm"])
-def test_infinities_have_no_singular_values(name: str) -> None:
-    endless = [[-0.9, 1e30, -0.19, np.inf], [-0.96, 0.8, 0, 0.5], [1e-30, 1, -1, -1.5]]
+def test_svd_of_infinite_elements_raises(name: str) -> None:
+    rows = [[-0.9, 1e30, -0.19, np.inf], [-0.96, 0.8, 0, 0.5], [1e-30, 1, -1, -1.5]]
     call = getattr(mt.linalg, name)
     with pytest.raises(LinAlgError, match="infinite or nan"):
-        call(mt.tensor(endless, dtype="float64"), *(["nuc"] if name == "matrix_norm" else []))
+        call(mt.tensor(rows, dtype="float64"), *(["nuc"] if name == "matrix_norm" else []))
 
 
 # --- LU factors -----------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ MATRICES = [(3, 3), (2, 4, 3), (3, 5), (2, 1, 2, 4), (1, 1), (0, 3), (3, 0), (2,
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", MATRICES)
-def test_factors_are_torchs(shape: tuple[int, ...], dtype: str) -> None:
+def test_lu_factors_match_torch(shape: tuple[int, ...], dtype: str) -> None:
     torch = pytest.importorskip("torch")
     array = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     x, y = mt.tensor(array), torch.tensor(array)
@@ -159,21 +159,21 @@ def test_factors_are_torchs(shape: tuple[int, ...], dtype: str) -> None:
     for our, their in pairs:
         assert our.shape == tuple(their.shape)
         assert str(our.dtype).split(".")[1] == str(their.dtype).split(".")[1]
-        near = 1e-5 if dtype == "float32" else 1e-12
-        np.testing.assert_allclose(our.numpy(), their.numpy(), near, near)
+        tolerance = 1e-5 if dtype == "float32" else 1e-12
+        np.testing.assert_allclose(our.numpy(), their.numpy(), tolerance, tolerance)
     assert ours._fields == ("LU", "pivots")
     assert mt.linalg.lu(x)._fields == ("P", "L", "U")
 
 
 @pytest.mark.parametrize("shape", MATRICES[:5])
-def test_factors_have_derivatives(shape: tuple[int, ...]) -> None:
+def test_lu_factors_have_first_and_second_derivatives(shape: tuple[int, ...]) -> None:
     x = mt.tensor(np.random.default_rng(1).standard_normal(shape), requires_grad=True)
     assert mt.gradcheck(lambda x: mt.linalg.lu(x)[1:], [x])
     assert mt.gradcheck(lambda x: mt.linalg.lu_factor(x).LU, [x])
     assert mt.gradgradcheck(lambda x: mt.linalg.lu(x)[1:], [x])
 
 
-def test_factors_without_row_swaps() -> None:
+def test_lu_with_pivot_false_swaps_no_rows() -> None:
     x = mt.tensor([[2.0, 1.0, 1.0], [4.0, 3.0, 3.0]], dtype="float64", requires_grad=True)
     p, lower, upper = mt.linalg.lu(x, pivot=False)
     assert p.shape == (0,)
@@ -185,7 +185,7 @@ def test_factors_without_row_swaps() -> None:
 
 
 @pytest.mark.parametrize("rows", SINGULAR.values(), ids=SINGULAR)
-def test_singular_matrices_have_factors_but_no_solutions(rows: Any) -> None:
+def test_lu_factors_singular_matrices_but_lu_solve_raises(rows: Any) -> None:
     x = mt.tensor(rows, dtype="float64", requires_grad=True)
     p, lower, upper = mt.linalg.lu(x)
     np.testing.assert_allclose((p @ lower @ upper).detach().numpy(), rows, atol=1e-15)
@@ -201,26 +201,26 @@ def test_singular_matrices_have_factors_but_no_solutions(rows: Any) -> None:
             upper.sum().backward()
 
 
-def test_what_is_unpacked() -> None:
+def test_lu_unpack_returns_what_its_options_select_and_checks_pivots() -> None:
     factors = mt.linalg.lu_factor(mt.tensor([[1.0, 2.0], [3.0, 4.0]]))
     p, lower, upper = mt.lu_unpack(*factors, unpack_data=False)
     assert (p.tolist(), lower.shape, upper.shape) == ([[0, 1], [1, 0]], (0,), (0,))
     p, lower, upper = mt.lu_unpack(*factors, unpack_pivots=False)
     assert (p.shape, lower.shape, upper.tolist()[0]) == ((0,), (2, 2), [3, 4])
-    refused = [
+    invalid = [
         (factors.pivots + 1, IndexingError, r"row numbers from 1 to 2, .*; \[3, 3\] was given"),
         (factors.pivots * 0, IndexingError, "row numbers from 1 to 2"),
         (factors.pivots.long(), DTypeError, "pivots of int32"),
         (factors.pivots[:1], ShapeError, r"pivots of shape \(2,\)"),
     ]
-    for pivots, error, message in refused:
+    for pivots, error, message in invalid:
         with pytest.raises(error, match=message):
             mt.lu_unpack(factors.LU, pivots)
 
 
 @pytest.mark.parametrize("adjoint", [False, True])
 @pytest.mark.parametrize("left", [False, True])
-def test_equations_with_factors(left: bool, adjoint: bool) -> None:
+def test_lu_solve_matches_torch(left: bool, adjoint: bool) -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     shapes: list[tuple[tuple[int, ...], tuple[int, ...]]] = [((3, 3), (3, 3)), ((2, 3, 3), (3, 3))]
@@ -258,7 +258,7 @@ def test_equations_with_factors(left: bool, adjoint: bool) -> None:
         ((2, 0, 3), (2, 0, 1)),
     ],
 )
-def test_least_squares_are_torchs(a: Any, b: Any, driver: str | None) -> None:
+def test_lstsq_matches_torch(a: Any, b: Any, driver: str | None) -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     matrix, right = rng.standard_normal(a), rng.standard_normal(b)
@@ -281,7 +281,7 @@ def test_least_squares_are_torchs(a: Any, b: Any, driver: str | None) -> None:
     assert found[0].rank.dtype is mt.int64
 
 
-def test_least_squares_of_lower_rank() -> None:
+def test_lstsq_of_rank_deficient_matrix_matches_torch_or_raises() -> None:
     torch = pytest.importorskip("torch")
     rows, ones = [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], [[1.0]] * 3
     for driver in ("gelsy", "gelsd", "gelss"):
@@ -302,7 +302,7 @@ def test_least_squares_of_lower_rank() -> None:
     )
 
 
-def test_least_squares_have_derivatives() -> None:
+def test_lstsq_has_first_and_second_derivatives() -> None:
     rng = np.random.default_rng(0)
     for rows, columns in ((4, 2), (2, 4), (3, 3)):
         x = mt.tensor(rng.standard_normal((2, rows, columns)), requires_grad=True)
@@ -311,7 +311,7 @@ def test_least_squares_have_derivatives() -> None:
         assert mt.gradgradcheck(lambda x, y: mt.linalg.lstsq(x, y).solution, [x, y])
 
 
-def test_which_equations_are_refused() -> None:
+def test_lstsq_rejects_bad_arguments() -> None:
     x = mt.ones(3, 2)
     with pytest.raises(ShapeError, match="equally many rows"):
         mt.linalg.lstsq(x, mt.ones(2))
@@ -326,7 +326,7 @@ def test_which_equations_are_refused() -> None:
 
 
 @pytest.mark.parametrize("hermitian", [False, True])
-def test_ranks_are_torchs(hermitian: bool) -> None:
+def test_matrix_rank_matches_torch(hermitian: bool) -> None:
     torch = pytest.importorskip("torch")
     diagonal = np.array([[4.0, 1.0, -1e-3, 1e-9], [0.0, 0.0, 0.0, 0.0], [1.0, -1.0, 1.0, 1.0]])
     array = np.stack([np.diag(row) for row in diagonal]).astype(np.float32)
@@ -363,7 +363,7 @@ def test_ranks_are_torchs(hermitian: bool) -> None:
         mt.linalg.matrix_rank(mt.ones(2, 3), hermitian=True)
 
 
-def test_programs_factorize_again() -> None:
+def test_compiled_function_factorizes_at_each_call() -> None:
     @mt.compile
     def step(x: mt.Tensor, y: mt.Tensor) -> Any:
         factors = mt.linalg.lu_factor(x)

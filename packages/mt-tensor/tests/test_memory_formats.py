@@ -1,4 +1,4 @@
-"""Memory formats, layouts and pinned memory, as torch's functions take them."""
+"""memory_format=, layout= and pin_memory=: strides compared with torch, and errors."""
 
 from typing import Any
 
@@ -43,17 +43,16 @@ FACTORIES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", FACTORIES)
-def test_layout_and_pinned_memory_change_nothing(name: str) -> None:
+def test_layout_and_pin_memory_are_checked_and_do_not_change_the_result(name: str) -> None:
     make = FACTORIES[name]
-    plain = make()
     for options in ({"pin_memory": True}, {"pin_memory": False, "layout": layout.strided}):
         mt.manual_seed(0)
-        with_them = make(**options)
+        result = make(**options)
         mt.manual_seed(0)
-        plain = make()
-        assert (with_them.shape, with_them.dtype) == (plain.shape, plain.dtype)
+        expected = make()
+        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
         if "empty" not in name:
-            np.testing.assert_array_equal(with_them.numpy(), plain.numpy())
+            np.testing.assert_array_equal(result.numpy(), expected.numpy())
     with pytest.raises(errors.DomainError, match=r"layout= must be torch\.strided"):
         make(layout="sparse")
     with pytest.raises(TypeError, match="pin_memory must be True or False; 3"):
@@ -62,7 +61,7 @@ def test_layout_and_pinned_memory_change_nothing(name: str) -> None:
         make(pinned=True)
 
 
-def test_new_tensors_require_grad_in_any_format() -> None:
+def test_rand_like_with_memory_format_can_require_grad() -> None:
     images = mt.rand_like(
         mt.ones(2, 3, 4, 5), memory_format=memory_format.channels_last, requires_grad=True
     )
@@ -87,7 +86,7 @@ OPERATIONS: dict[str, Any] = {
 
 @st.composite
 def views(draw: st.DrawFn) -> tuple[Any, ...]:
-    """Return a shape, and an order, steps and a dimension of size 1 to repeat, if any."""
+    """Draw a shape, an order of dimensions, steps, and a dimension to expand or None."""
     shape = draw(st.lists(st.integers(1, 4), min_size=0, max_size=5))
     order = draw(st.permutations(range(len(shape))))
     if len(shape) > 3 and draw(st.booleans()):
@@ -97,22 +96,20 @@ def views(draw: st.DrawFn) -> tuple[Any, ...]:
 
 
 def view_of(lib: Any, view: tuple[Any, ...]) -> Any:
-    shape, order, steps, repeated = view
+    shape, order, steps, expanded = view
     x = lib.arange(int(np.prod(shape))).reshape(tuple(shape)).to(lib.float32)
     x = x.permute(*order) if shape else x
     x = x[tuple(slice(None, None, step) for step in steps)]
-    if repeated is not None and x.shape[repeated] == 1:
-        x = x.expand(*[3 if dim == repeated else -1 for dim in range(len(shape))])
+    if expanded is not None and x.shape[expanded] == 1:
+        x = x.expand(*[3 if dim == expanded else -1 for dim in range(len(shape))])
     return x
 
 
 @given(views(), st.sampled_from(sorted(OPERATIONS)), st.sampled_from(memory_format))
-def test_strides_are_those_of_torch(
-    view: tuple[Any, ...], operation: str, order: memory_format
-) -> None:
+def test_strides_match_torch(view: tuple[Any, ...], operation: str, order: memory_format) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = view_of(mt, view), view_of(torch, view)
-    if ours.stride() != theirs.stride():  # of sizes of 1
+    if ours.stride() != theirs.stride():  # only for dimensions of size 1
         return
     run = OPERATIONS[operation]
     try:
@@ -128,20 +125,20 @@ def test_strides_are_those_of_torch(
 
 
 @pytest.mark.parametrize("order", [each for each in memory_format if "3d" not in each.name])
-def test_gradients_and_programs(order: memory_format) -> None:
+def test_memory_formats_work_with_gradients_and_compile(order: memory_format) -> None:
     def step(x: mt.Tensor) -> mt.Tensor:
         return (x.to(memory_format=order) * 2).clone(memory_format=order) ** 2
 
-    replayed = mt.compile(step)
+    compiled = mt.compile(step)
     for _ in range(3):
         x = mt.randn(2, 3, 4, 5, requires_grad=True)
         step(x).sum().backward()
         np.testing.assert_allclose(x.grad.numpy(), 8 * x.detach().numpy(), rtol=1e-6)
         with mt.no_grad():
-            np.testing.assert_array_equal(replayed(x).numpy(), step(x).numpy())
+            np.testing.assert_array_equal(compiled(x).numpy(), step(x).numpy())
 
 
-def test_errors_of_formats() -> None:
+def test_bad_memory_formats_raise() -> None:
     x = mt.zeros(2, 3)
     with pytest.raises(errors.ShapeError, match=r"channels_last needs 4 dimensions; .* has 2"):
         x.to(memory_format=memory_format.channels_last)

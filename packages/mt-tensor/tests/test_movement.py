@@ -1,4 +1,4 @@
-"""Operations that move elements, against torch: values, dtypes, views, gradients and refusals."""
+"""Views, copies, joins and padding against torch: values, memory, gradients and errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,35 +14,35 @@ from mt_tensor import errors
 torch = pytest.importorskip("torch")
 
 SHAPES: list[tuple[int, ...]] = [(), (0,), (1,), (5,), (2, 3), (3, 0), (4, 1, 3), (2, 3, 2, 2)]
-MATRICES = [shape for shape in SHAPES if len(shape) > 1]
-LINES = [shape for shape in SHAPES if shape]
+AT_LEAST_2D = [shape for shape in SHAPES if len(shape) > 1]
+AT_LEAST_1D = [shape for shape in SHAPES if shape]
 DTYPES = ("float32", "float16", "int64", "uint8", "bool")
 ANY = SHAPES
 
 Call = Callable[[Any, Any], Any]
-"""A call on the library, `mt_tensor` or `torch`, and a tensor of it."""
+"""A function of a library, `mt_tensor` or `torch`, and a tensor of it."""
 
 VIEWS: list[tuple[str, list[tuple[int, ...]], Call]] = [
-    ("split", LINES, lambda lib, x: lib.split(x, 2)),
-    ("split of 3", LINES, lambda lib, x: x.split(3, -1)),
-    ("split into parts", [(5,), (5, 2)], lambda lib, x: lib.split(x, [1, 0, 4])),
-    ("chunk", LINES, lambda lib, x: lib.chunk(x, 3, -1)),
-    ("chunk into one", LINES, lambda lib, x: x.chunk(1)),
-    ("tensor_split", LINES, lambda lib, x: lib.tensor_split(x, 3)),
-    ("tensor_split at", LINES, lambda lib, x: x.tensor_split((1, -1, 9), -1)),
-    ("unbind", LINES, lambda lib, x: lib.unbind(x)),
-    ("unbind the last", LINES, lambda lib, x: x.unbind(-1)),
+    ("split", AT_LEAST_1D, lambda lib, x: lib.split(x, 2)),
+    ("split of 3", AT_LEAST_1D, lambda lib, x: x.split(3, -1)),
+    ("split into sizes", [(5,), (5, 2)], lambda lib, x: lib.split(x, [1, 0, 4])),
+    ("chunk", AT_LEAST_1D, lambda lib, x: lib.chunk(x, 3, -1)),
+    ("chunk into one", AT_LEAST_1D, lambda lib, x: x.chunk(1)),
+    ("tensor_split", AT_LEAST_1D, lambda lib, x: lib.tensor_split(x, 3)),
+    ("tensor_split at indices", AT_LEAST_1D, lambda lib, x: x.tensor_split((1, -1, 9), -1)),
+    ("unbind", AT_LEAST_1D, lambda lib, x: lib.unbind(x)),
+    ("unbind the last", AT_LEAST_1D, lambda lib, x: x.unbind(-1)),
     ("unflatten", [(4,), (4, 3)], lambda lib, x: lib.unflatten(x, 0, (2, -1))),
-    ("movedim", MATRICES, lambda lib, x: lib.movedim(x, (0, 1), (-1, 0))),
-    ("movedim of one", LINES, lambda lib, x: x.movedim(-1, 0)),
-    ("swapdims", LINES, lambda lib, x: lib.swapdims(x, 0, -1)),
-    ("swapaxes", LINES, lambda lib, x: x.swapaxes(0, -1)),
+    ("movedim", AT_LEAST_2D, lambda lib, x: lib.movedim(x, (0, 1), (-1, 0))),
+    ("movedim of one", AT_LEAST_1D, lambda lib, x: x.movedim(-1, 0)),
+    ("swapdims", AT_LEAST_1D, lambda lib, x: lib.swapdims(x, 0, -1)),
+    ("swapaxes", AT_LEAST_1D, lambda lib, x: x.swapaxes(0, -1)),
     ("transpose", ANY, lambda lib, x: lib.transpose(x, 0, -1)),
-    ("permute", MATRICES, lambda lib, x: lib.permute(x, (1, 0, *range(2, x.ndim)))),
-    ("diagonal", MATRICES, lambda lib, x: lib.diagonal(x)),
-    ("diagonal above", MATRICES, lambda lib, x: x.diagonal(1, -1, 0)),
-    ("diagonal far below", MATRICES, lambda lib, x: x.diagonal(-3, 0, 1)),
-    ("diagonal far above", MATRICES, lambda lib, x: x.diagonal(9)),
+    ("permute", AT_LEAST_2D, lambda lib, x: lib.permute(x, (1, 0, *range(2, x.ndim)))),
+    ("diagonal", AT_LEAST_2D, lambda lib, x: lib.diagonal(x)),
+    ("diagonal above", AT_LEAST_2D, lambda lib, x: x.diagonal(1, -1, 0)),
+    ("diagonal far below", AT_LEAST_2D, lambda lib, x: x.diagonal(-3, 0, 1)),
+    ("diagonal far above", AT_LEAST_2D, lambda lib, x: x.diagonal(9)),
     ("broadcast_to", ANY, lambda lib, x: lib.broadcast_to(x, (2, *x.shape))),
     ("broadcast_tensors", ANY, lambda lib, x: lib.broadcast_tensors(x, lib.zeros(2, 1, 1, 1, 1))),
     ("meshgrid", [(3,), (0,), ()], lambda lib, x: lib.meshgrid(x, x, x, indexing="ij")),
@@ -62,18 +62,18 @@ VIEWS: list[tuple[str, list[tuple[int, ...]], Call]] = [
 
 COPIES: list[tuple[str, list[tuple[int, ...]], Call]] = [
     ("roll", ANY, lambda lib, x: lib.roll(x, 2)),
-    ("roll back", LINES, lambda lib, x: x.roll(-7, 0)),
-    ("roll twice", LINES, lambda lib, x: x.roll((1, 1), (0, 0))),
-    ("roll two", MATRICES, lambda lib, x: lib.roll(x, shifts=(1, -1), dims=(0, -1))),
+    ("roll back", AT_LEAST_1D, lambda lib, x: x.roll(-7, 0)),
+    ("roll twice", AT_LEAST_1D, lambda lib, x: x.roll((1, 1), (0, 0))),
+    ("roll two", AT_LEAST_2D, lambda lib, x: lib.roll(x, shifts=(1, -1), dims=(0, -1))),
     ("repeat", ANY, lambda lib, x: x.repeat(2, *(1 for _ in x.shape), 3)),
-    ("repeat nothing", ANY, lambda lib, x: x.repeat(tuple(1 for _ in x.shape))),
-    ("repeat never", ANY, lambda lib, x: x.repeat(0, *(1 for _ in x.shape))),
+    ("repeat once", ANY, lambda lib, x: x.repeat(tuple(1 for _ in x.shape))),
+    ("repeat 0 times", ANY, lambda lib, x: x.repeat(0, *(1 for _ in x.shape))),
     ("tile", ANY, lambda lib, x: lib.tile(x, (2, 3))),
     ("tile by one", ANY, lambda lib, x: x.tile(2)),
     ("repeat_interleave", ANY, lambda lib, x: lib.repeat_interleave(x, 3)),
-    ("repeat_interleave never", ANY, lambda lib, x: x.repeat_interleave(0)),
-    ("repeat_interleave 0-D", ANY, lambda lib, x: x.repeat_interleave(lib.tensor(2))),
-    ("repeat_interleave dim", LINES, lambda lib, x: lib.repeat_interleave(x, 2, dim=-1)),
+    ("repeat_interleave 0 times", ANY, lambda lib, x: x.repeat_interleave(0)),
+    ("repeat_interleave scalar tensor", ANY, lambda lib, x: x.repeat_interleave(lib.tensor(2))),
+    ("repeat_interleave dim", AT_LEAST_1D, lambda lib, x: lib.repeat_interleave(x, 2, dim=-1)),
     (
         "repeat_interleave tensor",
         [(2, 3)],
@@ -81,17 +81,17 @@ COPIES: list[tuple[str, list[tuple[int, ...]], Call]] = [
     ),
     (
         "repeat_interleave one",
-        LINES,
+        AT_LEAST_1D,
         lambda lib, x: lib.repeat_interleave(x, lib.tensor([2]), dim=0),
     ),
-    ("tril", MATRICES, lambda lib, x: lib.tril(x)),
-    ("tril below", MATRICES, lambda lib, x: x.tril(-1)),
-    ("triu", MATRICES, lambda lib, x: lib.triu(x)),
-    ("triu above", MATRICES, lambda lib, x: x.triu(diagonal=2)),
-    ("diag of a line", [(3,), (0,), (1,)], lambda lib, x: lib.diag(x, -1)),
+    ("tril", AT_LEAST_2D, lambda lib, x: lib.tril(x)),
+    ("tril below", AT_LEAST_2D, lambda lib, x: x.tril(-1)),
+    ("triu", AT_LEAST_2D, lambda lib, x: lib.triu(x)),
+    ("triu above", AT_LEAST_2D, lambda lib, x: x.triu(diagonal=2)),
+    ("diag of a vector", [(3,), (0,), (1,)], lambda lib, x: lib.diag(x, -1)),
     ("diag of a matrix", [(2, 3), (3, 0)], lambda lib, x: x.diag(1)),
-    ("flip", MATRICES, lambda lib, x: lib.flip(x, (0, -1))),
-    ("cat", LINES, lambda lib, x: lib.cat(tensors=(x, x), dim=-1)),
+    ("flip", AT_LEAST_2D, lambda lib, x: lib.flip(x, (0, -1))),
+    ("cat", AT_LEAST_1D, lambda lib, x: lib.cat(tensors=(x, x), dim=-1)),
     ("stack", ANY, lambda lib, x: lib.stack(tensors=(x, x), dim=-1)),
     ("hstack", ANY, lambda lib, x: lib.hstack((x, x))),
     ("vstack", ANY, lambda lib, x: lib.vstack([x, x])),
@@ -106,39 +106,42 @@ CASES = [
 ]
 
 
-def all_of(result: Any) -> tuple[Any, ...]:
+def as_tuple(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple | list) else (result,)
 
 
 @pytest.mark.parametrize(("shape", "call", "is_view"), CASES)
-def test_against_torch(shape: tuple[int, ...], call: Call, is_view: bool) -> None:
+def test_values_dtypes_and_memory_match_torch(
+    shape: tuple[int, ...], call: Call, is_view: bool
+) -> None:
     values = np.random.default_rng(0).permutation(int(np.prod(shape))).reshape(shape)
     for dtype in DTYPES:
         array = values.astype(dtype)
         x, y = mt.tensor(array), torch.from_numpy(array.copy())
-        mine, torchs = all_of(call(mt, x)), all_of(call(torch, y))
-        assert len(mine) == len(torchs)
-        for ours, theirs in zip(mine, torchs, strict=True):
+        results, expected = as_tuple(call(mt, x)), as_tuple(call(torch, y))
+        assert len(results) == len(expected)
+        for ours, theirs in zip(results, expected, strict=True):
             assert ours.shape == tuple(theirs.shape)
             assert np.array_equal(ours, theirs)
             assert ours.dtype.name == str(theirs.dtype).removeprefix("torch.")
-        if is_view and x.numel() and mine[0].numel():
-            assert np.shares_memory(mine[0].numpy(), x.numpy())
+        if is_view and x.numel() and results[0].numel():
+            assert np.shares_memory(results[0].numpy(), x.numpy())
             assert (
-                torchs[0].data_ptr() - y.data_ptr() == mine[0].storage_offset() * x.dtype.itemsize
+                expected[0].data_ptr() - y.data_ptr()
+                == results[0].storage_offset() * x.dtype.itemsize
             )
 
 
 @pytest.mark.parametrize(("shape", "call", "is_view"), CASES)
-def test_gradients_against_torch(shape: tuple[int, ...], call: Call, is_view: bool) -> None:
+def test_gradients_match_torch(shape: tuple[int, ...], call: Call, is_view: bool) -> None:
     array = np.random.default_rng(1).standard_normal(shape)
     x = mt.tensor(array, requires_grad=True)
     y = torch.from_numpy(array).requires_grad_()
     total = x.sum() * 0
-    for position, each in enumerate(all_of(call(mt, x))):
+    for position, each in enumerate(as_tuple(call(mt, x))):
         total = total + (each * each).sum() * (position + 1.0)
     expected = y.sum() * 0
-    for position, each in enumerate(all_of(call(torch, y))):
+    for position, each in enumerate(as_tuple(call(torch, y))):
         expected = expected + (each * each).sum() * (position + 1.0)
     total.backward()
     expected.backward()
@@ -188,7 +191,7 @@ def test_gradients_against_torch(shape: tuple[int, ...], call: Call, is_view: bo
         (lambda lib, x: lib.vstack([x, x[:, :2]]), errors.ShapeError),
     ],
 )
-def test_what_torch_refuses_too(call: Call, error: type[Exception]) -> None:
+def test_bad_arguments_raise_in_both_libraries(call: Call, error: type[Exception]) -> None:
     with pytest.raises(error):
         call(mt, mt.zeros(2, 3))
     with pytest.raises((RuntimeError, IndexError, TypeError, ValueError)):
@@ -210,14 +213,14 @@ def test_what_torch_refuses_too(call: Call, error: type[Exception]) -> None:
         ("meshgrid", (1,)),
     ],
 )
-def test_functions_take_tensors(name: str, arguments: tuple[int, ...]) -> None:
+def test_lists_instead_of_tensors_raise(name: str, arguments: tuple[int, ...]) -> None:
     with pytest.raises(TypeError, match=rf"{name}\(\) takes tensors; \[1, 2\]"):
         getattr(mt, name)([1, 2], *arguments)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_random_diagonals(data: st.DataObject) -> None:
+def test_random_diagonals_match_numpy(data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(0, 4), min_size=2, max_size=4)))
     dims = data.draw(st.permutations(range(-len(shape), 0)))
     offset = data.draw(st.integers(-5, 5))
@@ -229,7 +232,7 @@ def test_random_diagonals(data: st.DataObject) -> None:
     )
 
 
-def test_diagonals_can_be_written_to() -> None:
+def test_writing_to_diagonal_and_split_changes_the_tensor() -> None:
     x = mt.zeros(2, 3)
     x.diagonal(1).fill_(5)
     assert x.tolist() == [[0, 5, 0], [0, 0, 5]]
@@ -238,18 +241,18 @@ def test_diagonals_can_be_written_to() -> None:
 
 
 @pytest.mark.parametrize("name", ["cat", "stack", "hstack", "vstack"])
-def test_joining_takes_lists(name: str) -> None:
+def test_joins_reject_anything_but_lists_and_tuples(name: str) -> None:
     for wrong in (mt.zeros(2, 2), 3):
         with pytest.raises(TypeError, match=rf"{name}\(\) takes a list or tuple of tensors"):
             getattr(mt, name)(wrong)
 
 
-def test_padding() -> None:
+def test_pad_matches_torch_and_rejects_bad_arguments() -> None:
     array = np.arange(6.0).reshape(2, 3)
     x, y = mt.tensor(array), torch.from_numpy(array)
     for padding in ((1, 2), (0, -1, 2, 0), (), (-1, -2), (-3, 0), (0, 0, -2, 0), (-3, 3)):
-        wanted = torch.nn.functional.pad(y, padding, mode="constant", value=3.0)
-        assert np.array_equal(mt.pad(x, padding, mode="constant", value=3.0), wanted)
+        expected = torch.nn.functional.pad(y, padding, mode="constant", value=3.0)
+        assert np.array_equal(mt.pad(x, padding, mode="constant", value=3.0), expected)
         assert np.array_equal(mt.pad(input=x, pad=padding), torch.nn.functional.pad(y, padding))
         leaf = mt.tensor(array, requires_grad=True)
         mt.pad(leaf, padding).sum().backward()
@@ -278,7 +281,7 @@ def test_padding() -> None:
         lambda x: x.view(2, 3),
     ],
 )
-def test_a_view_of_everything_is_another_tensor(view) -> None:
+def test_view_of_all_elements_is_a_new_tensor(view) -> None:
     x = mt.ones(2, 3, requires_grad=True)
     y = view(x)
     assert y is not x
@@ -289,7 +292,7 @@ def test_a_view_of_everything_is_another_tensor(view) -> None:
 
 
 @pytest.mark.parametrize("lib", [mt, torch])
-def test_what_has_the_shape_already_is_given_back(lib) -> None:
+def test_flatten_and_broadcast_return_a_tensor_of_the_right_shape_itself(lib) -> None:
     x = lib.ones(2, 3, requires_grad=True)
     assert x.flatten(1) is x
     assert x[0].flatten().is_leaf == x[0].is_leaf
@@ -299,7 +302,7 @@ def test_what_has_the_shape_already_is_given_back(lib) -> None:
     assert lib.ones(()).flatten().shape == (1,)
 
 
-def test_broadcast_shapes():
+def test_broadcast_shapes_returns_the_common_shape_or_raises():
     assert mt.broadcast_shapes() == ()
     assert mt.broadcast_shapes(3) == (3,)
     assert mt.broadcast_shapes((2, 1), 3, (1, 1, 1), ()) == (1, 2, 3)

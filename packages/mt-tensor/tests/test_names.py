@@ -1,7 +1,7 @@
-"""The public names: functions of `mt_tensor`, and methods of `Tensor` that type checkers know, too.
+"""Public names: functions of `mt_tensor`, and methods of `Tensor` that type checkers know as well.
 
-`hatch run types:check` reads this file: it reports an error that is not marked, and a mark where
-there is no error.
+`hatch run types:check packages/mt-tensor/tests/test_names.py` checks the part for type checkers: it
+fails if a `type: ignore` is missing or unused.
 """
 
 import inspect
@@ -29,7 +29,7 @@ METHODS = {
 
 
 def run(program: str) -> str:
-    """Return what a program prints in a process of its own."""
+    """Run a program in a new process, and return its output."""
     command = [sys.executable, "-c", program]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -47,18 +47,18 @@ def run(program: str) -> str:
         "import mt_tensor as mt; mt.linalg.norm; print(mt.autograd and mt.ones(2).std().item())",
     ],
 )
-def test_every_way_to_a_name_leads_to_it(program: str) -> None:
+def test_every_kind_of_import_finds_a_name(program: str) -> None:
     assert run(program) == "0.0\n"
 
 
-def test_all_lists_each_name_once_in_order_and_hides_no_builtin() -> None:
+def test_all_is_sorted_unique_and_shadows_no_builtin() -> None:
     assert len({*mt.__all__}) == len(mt.__all__)
     assert sorted(mt.__all__) == mt.__all__
     assert {*mt.__all__}.isdisjoint(dir(__builtins__))
     assert all(hasattr(mt, name) for name in mt.__all__)
 
 
-def test_a_misspelt_name_is_refused() -> None:
+def test_misspelt_function_raises() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'svdd'"):
         mt.svdd  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'svdd'"):
@@ -66,11 +66,11 @@ def test_a_misspelt_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_methods_of_tensor_are_those_of_the_table(name: str) -> None:
+def test_tensor_has_each_method_of_the_tables(name: str) -> None:
     assert vars(mt.Tensor)[name] is METHODS[name]
 
 
-def test_the_table_holds_nothing_but_methods_and_properties() -> None:
+def test_tables_contain_only_methods_and_properties() -> None:
     others = {name for name in (*vars(CoreMethods), *vars(Methods)) if name not in METHODS}
     assert others <= {
         *("__doc__", "__firstlineno__", "__hash__", "__module__", "__slots__"),
@@ -78,13 +78,13 @@ def test_the_table_holds_nothing_but_methods_and_properties() -> None:
     }
 
 
-def test_an_operation_is_the_same_function_as_method() -> None:
+def test_function_and_method_are_the_same_object() -> None:
     for name in ("sum", "cat", "sort", "tanh", "add", "std", "gather", "matmul", "clamp", "topk"):
         assert getattr(mt.Tensor, name, None) in (getattr(mt, name), None)
         assert getattr(mt, name) in (*METHODS.values(), mt.cat)
 
 
-def test_no_method_is_replaced() -> None:
+def test_registering_an_existing_method_raises() -> None:
     class More:
         sum = mt.prod
 
@@ -115,12 +115,12 @@ for row in OPERATORS.values():
 """
 
 
-def test_every_row_of_the_operator_table_is_listed() -> None:
-    """A row of a program, not listed, is registered when it is added: see `test_pointwise.py`."""
+def test_every_operator_is_listed_for_type_checkers() -> None:
+    """Operators that a program adds are registered then: see `test_pointwise.py`."""
     assert run(UNLISTED).split() == []
 
 
-def test_help_shows_methods_and_bound_ones_can_be_pickled() -> None:
+def test_help_shows_methods_and_bound_methods_can_be_pickled() -> None:
     shown = pydoc.plain(pydoc.render_doc(mt.Tensor))
     assert "cumsum(input: 'Tensor', dim: 'int'" in shown
     assert "sort" in pydoc.plain(pydoc.render_doc(mt.Tensor.sort))
@@ -128,7 +128,7 @@ def test_help_shows_methods_and_bound_ones_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(x.sort))().values.tolist() == [1.0, 2.0]
 
 
-def test_a_misspelt_method_is_refused() -> None:
+def test_misspelt_method_raises() -> None:
     with pytest.raises(AttributeError, match="tahn"):
         X.tahn()  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="clam_"):
@@ -137,7 +137,7 @@ def test_a_misspelt_method_is_refused() -> None:
         X.tanh().to_nothing(1, 2)  # type: ignore[attr-defined]
 
 
-def test_a_wrong_argument_is_refused() -> None:
+def test_wrong_argument_raises() -> None:
     with pytest.raises(TypeError):
         X.sum(dims=0)  # type: ignore[call-arg]
     with pytest.raises(TypeError):
@@ -150,7 +150,7 @@ def test_a_wrong_argument_is_refused() -> None:
         X.T = X  # type: ignore[assignment]
 
 
-def test_a_right_program_is_accepted() -> None:
+def test_correct_program_runs_and_type_checks() -> None:
     total: mt.Tensor = X.tanh().clamp(0, 1).sum(0, keepdim=True)
     values, indices = X.topk(1)
     changed: mt.Tensor = X.clone().sigmoid_().mul_(2).clip_(0.5)

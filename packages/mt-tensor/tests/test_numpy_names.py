@@ -1,4 +1,4 @@
-"""`axis` and `keepdims` for `dim` and `keepdim`, wherever torch takes them."""
+"""NumPy's names `axis` and `keepdims` for `dim` and `keepdim`, where torch accepts them."""
 
 import inspect
 from collections.abc import Iterator
@@ -31,57 +31,61 @@ ARGUMENTS: dict[str, Any] = {
     "q": 0.5,
     "k": 1,
 }
-OTHERS: dict[str, dict[str, Any]] = {
+ARGUMENTS_OF: dict[str, dict[str, Any]] = {
     **{name: {"index": SQUARE} for name in ("gather", "scatter_add", "scatter_reduce")},
     "repeat_interleave": {"repeats": 2},
     "scatter": {"index": SQUARE, "src": ARRAY},
     "select": {"index": 1},
     "select_scatter": {"index": 1, "src": ARRAY[0]},
 }
-REFUSING = {"glu", "norm", "softmin", "split", "unique", "unique_consecutive"}
-"""Functions with such arguments for which torch does not take NumPy's names."""
+WITHOUT_NUMPY_NAMES = {"glu", "norm", "softmin", "split", "unique", "unique_consecutive"}
+"""Functions for which torch does not accept NumPy's names."""
 
-METHODS_REFUSING = REFUSING | {"unflatten"}
-"""Methods of the same kind."""
+METHODS_WITHOUT_NUMPY_NAMES = WITHOUT_NUMPY_NAMES | {"unflatten"}
+"""Methods for which torch does not accept NumPy's names."""
 
-ELSEWHERE = {"glu", "softmin"}
-"""Functions of torch.nn.functional alone."""
+NOT_IN_TORCH = {"glu", "softmin"}
+"""Functions that torch has only in `torch.nn.functional`."""
 
 
 def functions() -> Iterator[Any]:
-    """Yield the places of functions with a dimension, and the name of that argument."""
-    for place in ("", "linalg", "Tensor"):
-        module = getattr(mt, place) if place else mt
-        names = set(dir(module)) if place == "Tensor" else module.__all__
+    """Yield the module, the function and NumPy's name of each such argument."""
+    for namespace in ("", "linalg", "Tensor"):
+        module = getattr(mt, namespace) if namespace else mt
+        names = set(dir(module)) if namespace == "Tensor" else module.__all__
         for name in sorted(names):
             function = getattr(module, name)
-            if name.startswith("_") or not inspect.isfunction(function) or name in ELSEWHERE:
+            if name.startswith("_") or not inspect.isfunction(function) or name in NOT_IN_TORCH:
                 continue
-            for numpys, own in NUMPY.items():
-                if own in inspect.signature(function).parameters:
-                    yield pytest.param(place, name, numpys, id=f"{place or 'mt'}.{name}-{numpys}")
+            for numpy_name, torch_name in NUMPY.items():
+                if torch_name in inspect.signature(function).parameters:
+                    yield pytest.param(
+                        namespace, name, numpy_name, id=f"{namespace or 'mt'}.{name}-{numpy_name}"
+                    )
 
 
 ROWS = list(functions())
 
 
-def refused(place: str, name: str) -> bool:
-    return place != "linalg" and name in (REFUSING if place == "" else METHODS_REFUSING)
+def has_no_numpy_names(namespace: str, name: str) -> bool:
+    return namespace != "linalg" and name in (
+        WITHOUT_NUMPY_NAMES if namespace == "" else METHODS_WITHOUT_NUMPY_NAMES
+    )
 
 
-def called(library: Any, place: str, name: str, given: str) -> Any:
-    """Call a function with an argument by the name that is given, and return what comes of it."""
-    ours, theirs = ((getattr(each, place) if place else each) for each in (mt, library))
-    own, before, settings = NUMPY.get(given, given), [], {}
-    values = {**ARGUMENTS, **OTHERS.get(name, {})}
+def call_with(library: Any, namespace: str, name: str, argument: str) -> Any:
+    """Call a function with an argument under this name, and return its results as lists."""
+    ours, theirs = ((getattr(each, namespace) if namespace else each) for each in (mt, library))
+    torch_name, before, settings = NUMPY.get(argument, argument), [], {}
+    values = {**ARGUMENTS, **ARGUMENTS_OF.get(name, {})}
     dims = (0, 1) if name == "matrix_norm" else 0
     for parameter in inspect.signature(getattr(ours, name)).parameters.values():
-        if parameter.name == own:
-            settings[given] = dims if own == "dim" else True
+        if parameter.name == torch_name:
+            settings[argument] = dims if torch_name == "dim" else True
         elif parameter.name == "dim":
             settings["dim"] = dims
-        elif parameter.default is parameter.empty or parameter.name in OTHERS.get(name, {}):
-            value = in_tensors(library, values[parameter.name])
+        elif parameter.default is parameter.empty or parameter.name in ARGUMENTS_OF.get(name, {}):
+            value = to_tensors(library, values[parameter.name])
             if settings:
                 settings[parameter.name] = value
             else:
@@ -91,39 +95,39 @@ def called(library: Any, place: str, name: str, given: str) -> Any:
     return [np.asarray(each).tolist() for each in results]
 
 
-def in_tensors(library: Any, value: Any) -> Any:
-    """Return an argument with tensors of a library in the place of arrays."""
+def to_tensors(library: Any, value: Any) -> Any:
+    """Convert the arrays in an argument to tensors of a library."""
     if isinstance(value, list):
-        return [in_tensors(library, each) for each in value]
+        return [to_tensors(library, each) for each in value]
     return library.tensor(value) if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.parametrize(("place", "name", "given"), ROWS)
-def test_numpys_names_mean_the_same(place: str, name: str, given: str) -> None:
-    wanted = called(mt, place, name, NUMPY[given])
-    if refused(place, name):
-        with pytest.raises(TypeError, match=f"unexpected keyword argument '{given}'"):
-            called(mt, place, name, given)
+@pytest.mark.parametrize(("namespace", "name", "argument"), ROWS)
+def test_numpy_name_has_the_same_effect_or_raises(namespace: str, name: str, argument: str) -> None:
+    expected = call_with(mt, namespace, name, NUMPY[argument])
+    if has_no_numpy_names(namespace, name):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{argument}'"):
+            call_with(mt, namespace, name, argument)
     else:
-        assert called(mt, place, name, given) == wanted
+        assert call_with(mt, namespace, name, argument) == expected
 
 
 @pytest.mark.filterwarnings("ignore:index_reduce.. is in beta")
-@pytest.mark.parametrize(("place", "name", "given"), ROWS)
-def test_torch_takes_them_where_they_are_taken(place: str, name: str, given: str) -> None:
+@pytest.mark.parametrize(("namespace", "name", "argument"), ROWS)
+def test_torch_accepts_the_same_numpy_names(namespace: str, name: str, argument: str) -> None:
     torch = pytest.importorskip("torch")
-    if not hasattr(getattr(torch, place) if place else torch, name):
+    if not hasattr(getattr(torch, namespace) if namespace else torch, name):
         return
-    called(torch, place, name, NUMPY[given])
+    call_with(torch, namespace, name, NUMPY[argument])
     try:
-        called(torch, place, name, given)
-        taken = True
+        call_with(torch, namespace, name, argument)
+        accepted = True
     except TypeError:
-        taken = False
-    assert taken != refused(place, name)
+        accepted = False
+    assert accepted != has_no_numpy_names(namespace, name)
 
 
-def test_an_argument_by_both_names_is_refused() -> None:
+def test_argument_under_both_names_raises() -> None:
     x = mt.ones(2, 3)
     with pytest.raises(TypeError, match=r"sum\(\) was given dim twice: axis is NumPy's name"):
         x.sum(dim=0, axis=0)

@@ -1,4 +1,4 @@
-"""The argument `out=`: results in existing tensors, compared with torch where it is installed."""
+"""out=: results in existing tensors, compared with torch; errors."""
 
 import numpy as np
 import pytest
@@ -34,12 +34,12 @@ def test_results_are_stored_in_out(call):
         view = out if not out.numel() else out[:]
         assert call(mt, x, out) is out
         np.testing.assert_allclose(out, expected, rtol=0 if out.dtype is mt.float64 else 1e-6)
-        if view is not out:  # which shares its memory
+        if view is not out:  # the view shares the memory of out
             np.testing.assert_array_equal(view, out)
 
 
 @pytest.mark.parametrize("call", CASES.values(), ids=CASES)
-def test_results_in_out_are_those_of_torch(call):
+def test_results_in_out_match_torch(call):
     torch = pytest.importorskip("torch")
     out, theirs = mt.zeros(2, 3, dtype="float64"), torch.zeros(2, 3, dtype=torch.float64)
     call(mt, mt.tensor(X), out)
@@ -56,7 +56,7 @@ def test_out_may_be_an_argument():
     np.testing.assert_array_equal(y, X.cumsum(0))
 
 
-def test_several_results_are_stored_in_as_many_tensors():
+def test_tuple_of_tensors_as_out_stores_several_results():
     values, indices = mt.empty(2, dtype="float64"), mt.empty(2, dtype="int64")
     found = mt.max(mt.tensor(X), 1, out=(values, indices))
     assert found.values is values
@@ -67,7 +67,7 @@ def test_several_results_are_stored_in_as_many_tensors():
 
 
 @pytest.mark.parametrize(
-    ("out", "error", "text"),
+    ("out", "error", "message"),
     [
         (lambda: [1.0], TypeError, r"exp\(\) takes tensors"),
         (lambda: mt.zeros(3, 2), ShapeError, r"shape \(2, 3\); out= has shape \(3, 2\)"),
@@ -77,12 +77,12 @@ def test_several_results_are_stored_in_as_many_tensors():
     ],
     ids=["a list", "another shape", "integers", "a parameter", "another backend"],
 )
-def test_out_that_does_not_fit_is_refused(out, error, text):
-    with pytest.raises(error, match=text):
+def test_unsuitable_out_raises(out, error, message):
+    with pytest.raises(error, match=message):
         mt.exp(mt.ones(2, 3), out=out())
 
 
-def test_out_needs_no_grad_for_arguments_that_require_grad():
+def test_out_raises_for_arguments_that_require_grad_unless_no_grad():
     x, out = mt.ones(2, requires_grad=True), mt.zeros(2)
     with pytest.raises(GradientError, match=r"exp\(\) with out= has no gradient"):
         mt.exp(x, out=out)
@@ -92,7 +92,7 @@ def test_out_needs_no_grad_for_arguments_that_require_grad():
     np.testing.assert_allclose(out, np.exp([1.0, 1.0]), rtol=1e-6)
 
 
-def test_a_change_of_out_is_noticed_by_gradients():
+def test_backward_raises_if_out_has_overwritten_a_saved_tensor():
     x = mt.ones(2, requires_grad=True)
     saved = mt.ones(2)
     y = (x * saved).sum()
@@ -103,7 +103,7 @@ def test_a_change_of_out_is_noticed_by_gradients():
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("target", ["bool", "uint8", "int64", "float16", "float32", "float64"])
-def test_dtypes_that_out_accepts_are_those_of_torch(dtype, target):
+def test_out_accepts_the_same_dtypes_as_torch(dtype, target):
     torch = pytest.importorskip("torch")
     ours, theirs = mt.zeros(2, dtype=target), torch.zeros(2, dtype=getattr(torch, target))
     expected = torch.can_cast(getattr(torch, dtype), getattr(torch, target))

@@ -1,4 +1,4 @@
-"""Whatever takes tensors says so where it is given something else, and names itself and that."""
+"""Functions raise TypeError if an argument must be a tensor and is not."""
 
 import inspect
 import itertools
@@ -11,20 +11,20 @@ from mt_operators import OPERATORS
 TENSORS = {"Tensor", "Tensor | None"}
 X = mt.tensor([[1.5, 2.0], [3.0, 4.0]])
 INDEX = mt.tensor([[0, 1], [1, 0]])
-OTHERS = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "prod", "bool": True}
-OTHERS["Tensor | float | None"] = X
-"""What stands for arguments of a type that are no tensors; 1 for all other types."""
+VALUES = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "prod", "bool": True}
+VALUES["Tensor | float | None"] = X
+"""Values of other arguments by their annotation; 1 for all other annotations."""
 
-OTHER_NAMES = {
+NAMES_IN_ERRORS = {
     "diff-append": "cat",
     "diff-prepend": "cat",
 }
-"""Functions that only call another one, which then names itself."""
+"""The functions named by errors, where a function calls another one."""
 
 
 def calls():
-    """Yield functions with arguments, of which one that must be a tensor is none."""
-    for module, place in ((mt, ""), (mt.linalg, "linalg.")):
+    """Yield functions with arguments, one of which is a string instead of a tensor."""
+    for module, prefix in ((mt, ""), (mt.linalg, "linalg.")):
         for name, function in inspect.getmembers(module, callable):
             if name.startswith("_") or inspect.isclass(function) or name == "Size":
                 continue
@@ -35,39 +35,38 @@ def calls():
                 if p.kind is p.KEYWORD_ONLY and p.default is p.empty
             }
             if any(p.kind is p.VAR_POSITIONAL and p.name == "tensors" for p in parameters):
-                yield pytest.param(function, ["text", X], {}, id=f"{place}{name}-tensors")
+                yield pytest.param(function, ["text", X], {}, id=f"{prefix}{name}-tensors")
             needed = sum(p.default is p.empty for p in parameters)
             for p in parameters:
                 if p.kind is p.KEYWORD_ONLY and str(p.annotation).strip("'") in TENSORS:
                     yield pytest.param(
-                        function, [X] * needed, {p.name: "text"}, id=f"{place}{name}-{p.name}"
+                        function, [X] * needed, {p.name: "text"}, id=f"{prefix}{name}-{p.name}"
                     )
-            placed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-            types = [str(parameter.annotation).strip("'") for parameter in placed]
-            places = [place for place, kind in enumerate(types) if kind in TENSORS]
-            for wrong in places:
+            positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+            types = [str(parameter.annotation).strip("'") for parameter in positional]
+            for wrong in [n for n, kind in enumerate(types) if kind in TENSORS]:
                 arguments = [
-                    INDEX if p.name == "index" else X if kind in TENSORS else OTHERS.get(kind, 1)
-                    for p, kind in zip(placed, types, strict=True)
+                    INDEX if p.name == "index" else X if kind in TENSORS else VALUES.get(kind, 1)
+                    for p, kind in zip(positional, types, strict=True)
                 ][: max(needed, *(n + 1 for n, kind in enumerate(types) if "Tensor" in kind))]
                 arguments[wrong] = "text"
-                called = f"{place}{name}-{placed[wrong].name}"
-                yield pytest.param(function, arguments, named, id=called)
+                test_id = f"{prefix}{name}-{positional[wrong].name}"
+                yield pytest.param(function, arguments, named, id=test_id)
 
 
 @pytest.mark.parametrize(("function", "arguments", "named"), list(calls()))
-def test_what_is_no_tensor_is_named(function, arguments, named, request):
+def test_error_names_the_function_and_the_bad_argument(function, arguments, named, request):
     with pytest.raises(TypeError, match="tensor") as error:
         function(*arguments, **named)
-    called = request.node.callspec.id
-    name = OTHER_NAMES.get(called) or OTHER_NAMES.get(function.__name__, function.__name__)
+    test_id = request.node.callspec.id
+    name = NAMES_IN_ERRORS.get(test_id) or NAMES_IN_ERRORS.get(function.__name__, function.__name__)
     assert "'text'" in str(error.value)
     assert str(error.value).startswith((f"{name}() ", f"{name} "))
 
 
 @pytest.mark.parametrize(("function", "arguments", "named"), list(calls()))
-def test_nothing_stands_for_a_tensor(function, arguments, named):
-    """No text, list or number, be the other arguments tensors or numbers."""
+def test_string_list_or_number_instead_of_a_tensor_raises(function, arguments, named):
+    """The other arguments are tensors or numbers."""
     for wrong, other in itertools.product(("text", [True], 1), (X, 1)):
         given = [wrong if a == "text" else other if a is X else a for a in arguments]
         settings = {name: wrong if a == "text" else a for name, a in named.items()}
@@ -76,14 +75,14 @@ def test_nothing_stands_for_a_tensor(function, arguments, named):
 
 
 @pytest.mark.parametrize("wrong", ["text", [True], 1, True, None])
-def test_no_condition_is_made_of_something_else(wrong):
+def test_where_and_masked_fill_reject_conditions_that_are_not_tensors(wrong):
     for call in (X.where, X.masked_fill, X.clone().masked_fill_):
         with pytest.raises(TypeError, match=f"{type(wrong).__name__} was given"):
             call(wrong, 2)
 
 
 @pytest.mark.parametrize("wrong", ["text", [True], None])
-def test_operators_compute_with_tensors_and_numbers(wrong):
+def test_operators_without_any_tensor_raise(wrong):
     for name, operator in OPERATORS.items():
         with pytest.raises(TypeError, match="number|tensor"):
             mt.elementwise(name, *[wrong] * operator.arity)

@@ -1,7 +1,7 @@
-"""`compile` and state that changes between calls: results are those of eager calls, or an error.
+"""compile: results equal those of eager calls, or it raises, when state changes between calls.
 
-Each case calls a function several times, while something that the function depends on changes. It
-gets a decorator, which is `mt.compile` or does nothing, and returns the results of the calls.
+Each case calls a function several times, and changes something that the function depends on between
+calls. It takes a decorator, `mt.compile` or the identity, and returns the results of the calls.
 """
 
 import collections
@@ -33,7 +33,7 @@ Case = Callable[[Decorator], list[Any]]
 
 CASES: dict[str, Case] = {}
 CALLS = 6
-"""Enough calls for new objects to get the addresses of earlier ones."""
+"""The number of calls: enough for new objects to reuse the addresses of earlier ones."""
 
 
 def case(function: Case) -> Case:
@@ -46,7 +46,7 @@ def row(*numbers: float) -> mt.Tensor:
 
 
 class Holder:
-    """An object of a user's class."""
+    """A user-defined class."""
 
     def __init__(self, n: Any) -> None:
         self.n = n
@@ -69,8 +69,8 @@ class Data:
     n: int
 
 
-def with_a(make: Callable[[int], Any], read: Callable[[mt.Tensor, Any], mt.Tensor]) -> Case:
-    """Return the case of an argument that is a new object at each call."""
+def new_argument(make: Callable[[int], Any], read: Callable[[mt.Tensor, Any], mt.Tensor]) -> Case:
+    """Return a case that passes a new object at each call."""
 
     def calls(compiled: Decorator) -> list[Any]:
         function = compiled(read)
@@ -79,31 +79,31 @@ def with_a(make: Callable[[int], Any], read: Callable[[mt.Tensor, Any], mt.Tenso
     return calls
 
 
-def with_one(
+def changed_argument(
     make: Callable[[], Any], change: Callable[[Any, int], Any], read: Callable[..., mt.Tensor]
 ) -> Case:
-    """Return the case of an argument that is changed between calls."""
+    """Return a case that changes an argument between calls."""
 
     def calls(compiled: Decorator) -> list[Any]:
-        function, held, results = compiled(read), make(), []
+        function, state, results = compiled(read), make(), []
         for n in range(CALLS):
-            change(held, n)
-            results.append(function(row(1, 2), held))
+            change(state, n)
+            results.append(function(row(1, 2), state))
         return results
 
     return calls
 
 
-def around(
+def captured(
     make: Callable[[], Any], change: Callable[[Any, int], Any], read: Callable[..., mt.Tensor]
 ) -> Case:
-    """Return the case of a free variable that is changed between calls."""
+    """Return a case that changes a captured variable between calls."""
 
     def calls(compiled: Decorator) -> list[Any]:
-        held, results = make(), []
-        function = compiled(lambda x: read(x, held))
+        state, results = make(), []
+        function = compiled(lambda x: read(x, state))
         for n in range(CALLS):
-            change(held, n)
+            change(state, n)
             results.append(function(row(1, 2)))
         return results
 
@@ -114,91 +114,95 @@ def numbers(n: int) -> Iterator[int]:
     yield from range(n)
 
 
-def setting_n(held: Any, n: int) -> None:
-    held.n = n
+def set_n(state: Any, n: int) -> None:
+    state.n = n
 
 
 def subclass(kind: type, value: Any) -> Callable[[int], Any]:
     """Return a factory of instances of a subclass with an attribute."""
-    own = type("Own", (kind,), {})
+    class_ = type("Subclass", (kind,), {})
 
     def make(n: int) -> Any:
-        made = own(value)
-        made.n = n
-        return made
+        instance = class_(value)
+        instance.n = n
+        return instance
 
     return make
 
 
 CASES |= {
-    "a new object": with_a(Holder, lambda x, o: x * o.n),
-    "a new object with slots": with_a(Slotted, lambda x, o: x * o.n),
-    "a new object that is called": with_a(Holder, lambda x, o: o(x)),
-    "a method of a new object": with_a(lambda n: Holder(n).times, lambda x, f: f(x)),
-    "a new dataclass": with_a(Data, lambda x, o: x * o.n),
-    "a new namespace": with_a(lambda n: types.SimpleNamespace(n=n), lambda x, o: x * o.n),
-    "a new class": with_a(lambda n: type("K", (), {"n": n}), lambda x, k: x * k.n),
-    "a new function": with_a(lambda n: lambda v: v * n, lambda x, f: f(x)),
-    "a new function with a default": with_a(lambda n: lambda v, n=n: v * n, lambda x, f: f(x)),
-    "a new partial": with_a(lambda n: functools.partial(lambda n, v: v * n, n), lambda x, f: f(x)),
-    "an iterator": with_a(lambda n: iter([n, n + 1]), lambda x, each: x * next(each)),
-    "a generator": with_a(numbers, lambda x, each: x * sum(each)),
-    "a decimal number": with_a(Decimal, lambda x, d: x * float(d)),
-    "a fraction": with_a(Fraction, lambda x, d: x * float(d)),
-    "a number of NumPy": with_a(np.float32, lambda x, d: x * float(d)),
-    "a set": with_a(lambda n: {n, n + 2}, lambda x, s: x * sum(s)),
-    "a frozen set": with_a(lambda n: frozenset({n, n + 2}), lambda x, s: x * sum(s)),
-    "a deque": with_a(lambda n: collections.deque([n]), lambda x, s: x * s[0]),
-    "a list of a subclass": with_a(subclass(list, [1]), lambda x, s: x * s.n),
-    "an int of a subclass": with_a(subclass(int, 1), lambda x, s: x * s.n),
-    "a str of a subclass": with_a(subclass(str, "a"), lambda x, s: x * s.n),
-    "an iterator that goes on": with_one(
+    "a new object": new_argument(Holder, lambda x, o: x * o.n),
+    "a new object with slots": new_argument(Slotted, lambda x, o: x * o.n),
+    "a new object that is called": new_argument(Holder, lambda x, o: o(x)),
+    "a method of a new object": new_argument(lambda n: Holder(n).times, lambda x, f: f(x)),
+    "a new dataclass": new_argument(Data, lambda x, o: x * o.n),
+    "a new namespace": new_argument(lambda n: types.SimpleNamespace(n=n), lambda x, o: x * o.n),
+    "a new class": new_argument(lambda n: type("K", (), {"n": n}), lambda x, k: x * k.n),
+    "a new function": new_argument(lambda n: lambda v: v * n, lambda x, f: f(x)),
+    "a new function with a default": new_argument(
+        lambda n: lambda v, n=n: v * n, lambda x, f: f(x)
+    ),
+    "a new partial": new_argument(
+        lambda n: functools.partial(lambda n, v: v * n, n), lambda x, f: f(x)
+    ),
+    "an iterator": new_argument(lambda n: iter([n, n + 1]), lambda x, each: x * next(each)),
+    "a generator": new_argument(numbers, lambda x, each: x * sum(each)),
+    "a Decimal": new_argument(Decimal, lambda x, d: x * float(d)),
+    "a Fraction": new_argument(Fraction, lambda x, d: x * float(d)),
+    "a NumPy scalar": new_argument(np.float32, lambda x, d: x * float(d)),
+    "a set": new_argument(lambda n: {n, n + 2}, lambda x, s: x * sum(s)),
+    "a frozen set": new_argument(lambda n: frozenset({n, n + 2}), lambda x, s: x * sum(s)),
+    "a deque": new_argument(lambda n: collections.deque([n]), lambda x, s: x * s[0]),
+    "a list subclass": new_argument(subclass(list, [1]), lambda x, s: x * s.n),
+    "an int subclass": new_argument(subclass(int, 1), lambda x, s: x * s.n),
+    "a str subclass": new_argument(subclass(str, "a"), lambda x, s: x * s.n),
+    "an iterator that continues": changed_argument(
         itertools.count, lambda _, __: None, lambda x, i: x * next(i)
     ),
-    "an object whose attribute changes": with_one(
-        lambda: Holder(0), setting_n, lambda x, o: x * o.n
+    "an object whose attribute changes": changed_argument(
+        lambda: Holder(0), set_n, lambda x, o: x * o.n
     ),
-    "a dictionary whose value changes": with_one(
+    "a dictionary whose value changes": changed_argument(
         dict, lambda d, n: d.update(n=n), lambda x, d: x * d["n"]
     ),
-    "a view of a dictionary": with_one(
+    "a mapping proxy": changed_argument(
         lambda: types.MappingProxyType(shared),
         lambda _, n: shared.update(n=n),
         lambda x, d: x * d["n"],
     ),
-    "bytes that change": with_one(
+    "a bytearray that changes": changed_argument(
         lambda: bytearray([0]), lambda b, n: b.__setitem__(0, n), lambda x, b: x * b[0]
     ),
-    "a list that is appended to": with_one(
+    "a list that is appended to": changed_argument(
         list, lambda _, __: None, lambda x, s: (s.append(1), x * len(s))[1]
     ),
-    "a list that is popped from": with_one(
+    "a list that is popped from": changed_argument(
         lambda: [*range(2 * CALLS)], lambda _, __: None, lambda x, s: x * s.pop()
     ),
-    "a free object": around(lambda: Holder(0), setting_n, lambda x, o: x * o.n),
-    "a free list in an object": around(
+    "a captured object": captured(lambda: Holder(0), set_n, lambda x, o: x * o.n),
+    "a captured list in an object": captured(
         lambda: Holder([0]), lambda o, n: setattr(o, "n", [row(n, n)]), lambda x, o: x * o.n[0]
     ),
-    "a free nested number": around(
+    "a captured nested number": captured(
         lambda: {"a": [{"b": 0}]},
         lambda d, n: d["a"][0].update(b=n),
         lambda x, d: x * d["a"][0]["b"],
     ),
-    "a free counter": around(
+    "a captured counter": captured(
         collections.Counter, lambda c, _: c.update("k"), lambda x, c: x * c["k"]
     ),
-    "a free iterator": around(itertools.count, lambda _, __: None, lambda x, i: x * next(i)),
-    "a context variable": around(
+    "a captured iterator": captured(itertools.count, lambda _, __: None, lambda x, i: x * next(i)),
+    "a context variable": captured(
         lambda: contextvars.ContextVar("v"), lambda v, n: v.set(n), lambda x, v: x * v.get()
     ),
-    "a thread local": around(threading.local, setting_n, lambda x, v: x * v.n),
-    "an array": around(
+    "a thread local": captured(threading.local, set_n, lambda x, v: x * v.n),
+    "an array": captured(
         lambda: np.ones(2, np.float32), lambda a, n: a.fill(n), lambda x, a: x * mt.tensor(a)
     ),
-    "random numbers of Python": around(
+    "a random.Random": captured(
         lambda: random.Random(0), lambda _, __: None, lambda x, r: x * r.random()
     ),
-    "random numbers of NumPy": around(
+    "a NumPy generator": captured(
         lambda: np.random.default_rng(0), lambda _, __: None, lambda x, r: x * float(r.random())
     ),
 }
@@ -208,10 +212,10 @@ shared: dict[str, int] = {}
 
 @case
 def weak_reference(compiled: Decorator) -> list[Any]:
-    held, results = Holder(0), []
+    state, results = Holder(0), []
     function = compiled(lambda x, reference: x * reference().n)
-    for held.n in range(CALLS):
-        results.append(function(row(1, 2), weakref.ref(held)))
+    for state.n in range(CALLS):
+        results.append(function(row(1, 2), weakref.ref(state)))
     return results
 
 
@@ -219,15 +223,15 @@ def weak_reference(compiled: Decorator) -> list[Any]:
 def order_of_a_dictionary(compiled: Decorator) -> list[Any]:
     @compiled
     def folded(x: mt.Tensor, factors: dict[str, float]) -> mt.Tensor:
-        for place, name in enumerate(factors):
-            x = x * (place + 1) + factors[name]
+        for index, name in enumerate(factors):
+            x = x * (index + 1) + factors[name]
         return x
 
     return [folded(row(1, 2), each) for each in ({"a": 1, "b": 2}, {"b": 2, "a": 1})]
 
 
 @case
-def order_of_a_free_dictionary(compiled: Decorator) -> list[Any]:
+def order_of_a_captured_dictionary(compiled: Decorator) -> list[Any]:
     factors = collections.OrderedDict(a=2.0, b=3.0)
 
     def folded(x: mt.Tensor) -> mt.Tensor:
@@ -253,16 +257,16 @@ def a_dictionary_changed_inside(compiled: Decorator) -> list[Any]:
 
 
 @case
-def one_list_given_twice(compiled: Decorator) -> list[Any]:
+def one_list_passed_twice(compiled: Decorator) -> list[Any]:
     @compiled
     def appended(x: mt.Tensor, a: list[float], b: list[float]) -> mt.Tensor:
         a.append(2.0)
         return x * len(b)
 
-    both = [1.0]
+    shared = [1.0]
     return [
         appended(row(1), [1.0], [1.0]),
-        appended(row(1), both, both),
+        appended(row(1), shared, shared),
         appended(row(1), [1.0], [1.0]),
     ]
 
@@ -302,15 +306,15 @@ def a_nonlocal_counter(compiled: Decorator) -> list[Any]:
 
 
 @case
-def results_in_a_list(compiled: Decorator) -> list[Any]:
+def results_appended_to_a_list(compiled: Decorator) -> list[Any]:
     results: list[mt.Tensor] = []
 
     @compiled
-    def kept(x: mt.Tensor) -> None:
+    def append_doubled(x: mt.Tensor) -> None:
         results.append(x * 2)
 
     for n in range(CALLS):
-        kept(row(n))
+        append_doubled(row(n))
     return results
 
 
@@ -328,10 +332,10 @@ def methods_of_new_objects(compiled: Decorator) -> list[Any]:
 
 
 @case
-def kinds_of_numbers(compiled: Decorator) -> list[Any]:
+def types_of_numbers(compiled: Decorator) -> list[Any]:
     function = compiled(lambda x, n: x * n if n is True else x + n)
-    given = (1, True, 1.0, 0, False, 0.0, -0.0, float("nan"), float("inf"))
-    return [function(row(1, 2), n) for n in given]
+    values = (1, True, 1.0, 0, False, 0.0, -0.0, float("nan"), float("inf"))
+    return [function(row(1, 2), n) for n in values]
 
 
 @case
@@ -374,14 +378,14 @@ def a_view_of_an_argument_returned(compiled: Decorator) -> list[Any]:
 
 
 @case
-def one_tensor_given_twice(compiled: Decorator) -> list[Any]:
+def one_tensor_passed_twice(compiled: Decorator) -> list[Any]:
     def summed(a: mt.Tensor, b: mt.Tensor) -> mt.Tensor:
         a.mul_(2)
         return a + b
 
     function, x = compiled(summed), row(1, 2)
-    given = ((row(1, 2), row(3, 4)), (x, x), (row(1, 2), row(3, 4)), (x, x[:]))
-    return [function(*each).clone() for each in given]
+    arguments = ((row(1, 2), row(3, 4)), (x, x), (row(1, 2), row(3, 4)), (x, x[:]))
+    return [function(*each).clone() for each in arguments]
 
 
 @case
@@ -422,8 +426,8 @@ def a_hook_after_accumulation(compiled: Decorator) -> list[Any]:
     return [gradient(row(1, 2)) for _ in range(CALLS)]
 
 
-def result_changed(operation: Callable[[mt.Tensor], mt.Tensor]) -> Case:
-    """Return the case of a result that is changed in place before its backward."""
+def changed_result(operation: Callable[[mt.Tensor], mt.Tensor]) -> Case:
+    """Return a case that changes the result in place before its backward."""
 
     def calls(compiled: Decorator) -> list[Any]:
         weight = mt.tensor(np.linspace(-1, 1, 12).reshape(3, 4)).requires_grad_()
@@ -437,14 +441,14 @@ def result_changed(operation: Callable[[mt.Tensor], mt.Tensor]) -> Case:
                 result.sum().backward()
                 results.append(weight.grad.clone())
             except mt.errors.InPlaceError:
-                results.append("refused")
+                results.append("InPlaceError")
         return results
 
     return calls
 
 
 CASES |= {
-    f"{name} changed before backward": result_changed(operation)
+    f"{name} changed before backward": changed_result(operation)
     for name, operation in {
         "softmax": lambda x: mt.softmax(x, 1),
         "log_softmax": lambda x: mt.log_softmax(x, 1),
@@ -459,7 +463,7 @@ CASES |= {
 }
 
 
-# --- State besides the arguments ------------------------------------------------------------------
+# --- State that is not an argument ----------------------------------------------------------------
 
 SCALE = 1.0
 
@@ -504,7 +508,7 @@ class Summed:
         return sum(self.items)
 
 
-class EqualToAll:
+class EqualsEverything:
     def __init__(self, n: int) -> None:
         self.n = n
 
@@ -543,7 +547,7 @@ store = {"v": 0}
 
 
 @functools.lru_cache
-def kept() -> mt.Tensor:
+def cached_tensor() -> mt.Tensor:
     return row(store["v"], 1)
 
 
@@ -554,21 +558,21 @@ def multiplied_by(n: int) -> Callable[[mt.Tensor], mt.Tensor]:
     return multiplied
 
 
-def global_scale(n: int) -> None:
+def set_global_scale(n: int) -> None:
     globals()["SCALE"] = float(n)
 
 
-def class_attribute(n: int) -> None:
+def set_class_attribute(n: int) -> None:
     Shared.n, Doubled.factor = n, float(n)
 
 
-def cleared_cache(n: int) -> None:
+def clear_cache(n: int) -> None:
     store["v"] = n
-    kept.cache_clear()
+    cached_tensor.cache_clear()
 
 
-def after(change: Callable[[int], None], read: Callable[[mt.Tensor], mt.Tensor]) -> Case:
-    """Return the case of state that is changed between calls, and is no argument."""
+def changed_global(change: Callable[[int], None], read: Callable[[mt.Tensor], mt.Tensor]) -> Case:
+    """Return a case that changes global state between calls."""
 
     def calls(compiled: Decorator) -> list[Any]:
         function, results = compiled(read), []
@@ -581,92 +585,96 @@ def after(change: Callable[[int], None], read: Callable[[mt.Tensor], mt.Tensor])
 
 
 CASES |= {
-    "a global variable of a helper": after(global_scale, scaled),
-    "a class attribute": after(class_attribute, lambda x: x * Shared.n),
-    "a class method": after(class_attribute, lambda x: x * Shared.by_class()),
-    "a static method": after(class_attribute, lambda x: x * Shared.static()),
-    "a class attribute of a Function": after(class_attribute, lambda x: Doubled.apply(x) * 1),
-    "a cached tensor": after(cleared_cache, lambda x: x * kept()),
-    "a descriptor": around(
+    "a global variable of a helper": changed_global(set_global_scale, scaled),
+    "a class attribute": changed_global(set_class_attribute, lambda x: x * Shared.n),
+    "a class method": changed_global(set_class_attribute, lambda x: x * Shared.by_class()),
+    "a static method": changed_global(set_class_attribute, lambda x: x * Shared.static()),
+    "a class attribute of a Function": changed_global(
+        set_class_attribute, lambda x: Doubled.apply(x) * 1
+    ),
+    "a cached tensor": changed_global(clear_cache, lambda x: x * cached_tensor()),
+    "a descriptor": captured(
         Described, lambda d, n: setattr(d, "hidden", n), lambda x, d: x * d.twice
     ),
-    "a dynamic attribute": around(Dynamic, lambda d, n: d.values.update(n=n), lambda x, d: x * d.n),
-    "a property": around(Summed, lambda s, n: s.items.append(n), lambda x, s: x * s.n),
-    "a long list": around(
+    "a dynamic attribute": captured(
+        Dynamic, lambda d, n: d.values.update(n=n), lambda x, d: x * d.n
+    ),
+    "a property": captured(Summed, lambda s, n: s.items.append(n), lambda x, s: x * s.n),
+    "a long list": captured(
         lambda: [0.0] * 2000, lambda d, n: d.__setitem__(3, float(n)), lambda x, d: x * d[3]
     ),
-    "a long dictionary": around(
+    "a long dictionary": captured(
         lambda: dict.fromkeys(range(2000), 0), lambda d, n: d.update({3: n}), lambda x, d: x * d[3]
     ),
-    "a large array": around(
+    "a large array": captured(
         lambda: np.zeros(5000), lambda a, n: a.fill(n), lambda x, a: x * float(a[3])
     ),
-    "an array that a tensor shares": around(
+    "an array that shares memory with a tensor": captured(
         lambda: (array := np.zeros(2, np.float32), mt.from_numpy(array)),
         lambda both, n: both[0].fill(n),
         lambda x, both: x * both[1],
     ),
-    "a given long list": with_one(
+    "a long list as argument": changed_argument(
         lambda: [0.0] * 2000, lambda d, n: d.__setitem__(3, float(n)), lambda x, d: x * d[3]
     ),
-    "a member of an enum": with_a(
+    "a member of an enum": new_argument(
         lambda n: [Colour.RED, Colour.BLUE][n % 2], lambda x, c: x * c.value
     ),
-    "an object equal to all": with_a(EqualToAll, lambda x, o: x * o.n),
-    "a key equal to all": with_a(lambda n: {EqualToAll(n): 1}, lambda x, d: x * next(iter(d)).n),
-    "a range": with_a(lambda n: range(n + 1), lambda x, r: x * len(r)),
-    "a slice": with_a(lambda n: slice(n % 2, None), lambda x, s: x[s] * 1),
-    "an ellipsis": with_a(lambda n: [..., slice(None, 1)][n % 2], lambda x, i: x[i] * 1),
-    "bytes": with_a(lambda n: bytes([n]), lambda x, b: x * b[0]),
-    "a memory view": with_a(lambda n: memoryview(bytes([n])), lambda x, m: x * m[0]),
-    "a complex number": with_a(lambda n: complex(n, 1), lambda x, c: x * c.real),
-    "nested containers": with_a(
+    "an object that equals everything": new_argument(EqualsEverything, lambda x, o: x * o.n),
+    "a key that equals everything": new_argument(
+        lambda n: {EqualsEverything(n): 1}, lambda x, d: x * next(iter(d)).n
+    ),
+    "a range": new_argument(lambda n: range(n + 1), lambda x, r: x * len(r)),
+    "a slice": new_argument(lambda n: slice(n % 2, None), lambda x, s: x[s] * 1),
+    "an ellipsis": new_argument(lambda n: [..., slice(None, 1)][n % 2], lambda x, i: x[i] * 1),
+    "bytes": new_argument(lambda n: bytes([n]), lambda x, b: x * b[0]),
+    "a memory view": new_argument(lambda n: memoryview(bytes([n])), lambda x, m: x * m[0]),
+    "a complex number": new_argument(lambda n: complex(n, 1), lambda x, c: x * c.real),
+    "nested containers": new_argument(
         lambda n: ((n, [n + 1]), {"a": n}), lambda x, t: x * (t[0][1][0] + t[1]["a"])
     ),
-    "a chain of dictionaries": with_a(
-        lambda n: collections.ChainMap({"a": n}), lambda x, c: x * c["a"]
-    ),
-    "a dictionary of a library": with_a(
-        lambda n: collections.UserDict(a=n), lambda x, c: x * c["a"]
-    ),
-    "a dtype": with_a(lambda n: [mt.float32, mt.float64][n % 2], lambda x, d: x.to(d) * 1),
-    "a shape": with_a(lambda n: mt.ones(n + 1, 2).shape, lambda x, s: x * s[0]),
-    "a Python module": with_a(
+    "a ChainMap": new_argument(lambda n: collections.ChainMap({"a": n}), lambda x, c: x * c["a"]),
+    "a UserDict": new_argument(lambda n: collections.UserDict(a=n), lambda x, c: x * c["a"]),
+    "a dtype": new_argument(lambda n: [mt.float32, mt.float64][n % 2], lambda x, d: x.to(d) * 1),
+    "a shape": new_argument(lambda n: mt.ones(n + 1, 2).shape, lambda x, s: x * s[0]),
+    "a Python module": new_argument(
         lambda n: [math, types][n % 2], lambda x, m: x * (2 if m is math else 3)
     ),
-    "a function of Python": with_a(lambda n: [len, sum][n % 2], lambda x, f: x * f([3, 4])),
-    "a function of a function": with_a(multiplied_by, lambda x, f: f(x)),
-    "a float that is asked for its type": with_a(
+    "a builtin function": new_argument(lambda n: [len, sum][n % 2], lambda x, f: x * f([3, 4])),
+    "a closure": new_argument(multiplied_by, lambda x, f: f(x)),
+    "a float with type() tested": new_argument(
         float, lambda x, n: x * n if type(n) is float else -x
     ),
-    "a float among instances": with_a(float, lambda x, n: x * n if isinstance(n, float) else -x),
-    "a float that mathematics reads": with_a(float, lambda x, n: x * math.sqrt(n)),
-    "a name": with_one(
+    "a float with isinstance() tested": new_argument(
+        float, lambda x, n: x * n if isinstance(n, float) else -x
+    ),
+    "a float passed to math.sqrt": new_argument(float, lambda x, n: x * math.sqrt(n)),
+    "the name of a tensor": changed_argument(
         lambda: row(1, 2),
         lambda w, n: setattr(w, "name", "ab"[n % 2]),
         lambda x, w: x * w * (2 if w.name == "a" else 3),
     ),
-    "a number of dimensions": with_a(lambda n: mt.ones(n + 1), lambda x, w: x.sum() * len(w)),
-    "a keyword": with_a(lambda n: n, lambda x, n, m=3: x * n + m),
+    "a number of dimensions": new_argument(lambda n: mt.ones(n + 1), lambda x, w: x.sum() * len(w)),
+    "a keyword": new_argument(lambda n: n, lambda x, n, m=3: x * n + m),
 }
 
 
-def given(calls: Callable[[], list[tuple[Any, ...]]], function: Callable[..., Any]) -> Case:
-    """Return the case of a function that is called with each of these arguments."""
+def called_with(calls: Callable[[], list[tuple[Any, ...]]], function: Callable[..., Any]) -> Case:
+    """Return a case that calls a function with each of these arguments."""
 
-    def called(compiled: Decorator) -> list[Any]:
+    def run_all(compiled: Decorator) -> list[Any]:
         run = compiled(function)
         return [mt.Tensor.clone(run(*arguments)) for arguments in calls()]
 
-    return called
+    return run_all
 
 
-def parts(*slices: tuple[slice, ...]) -> Callable[[], list[tuple[Any, ...]]]:
-    """Return a function that returns slices of one tensor, the arguments of each call."""
+def views(*slices: tuple[slice, ...]) -> Callable[[], list[tuple[Any, ...]]]:
+    """Return a function that returns the arguments of each call: slices of one tensor."""
 
     def calls() -> list[tuple[Any, ...]]:
         x = row(1, 2, 3, 4)
-        return [tuple(x[each] for each in every) for every in slices]
+        return [tuple(x[each] for each in group) for group in slices]
 
     return calls
 
@@ -679,43 +687,43 @@ def doubled_first(a: mt.Tensor, b: mt.Tensor) -> mt.Tensor:
 FIRST, MIDDLE, LAST = slice(0, 2), slice(1, 3), slice(2, 4)
 
 CASES |= {
-    "parts that overlap": given(
-        parts((FIRST, LAST), (FIRST, MIDDLE), (FIRST, FIRST), (MIDDLE, LAST)), doubled_first
+    "views that overlap": called_with(
+        views((FIRST, LAST), (FIRST, MIDDLE), (FIRST, FIRST), (MIDDLE, LAST)), doubled_first
     ),
-    "one object or two": given(
+    "one tensor passed twice, or two": called_with(
         lambda: [(x := row(1, 2), x), (x, row(3, 4)), (x, x[:]), (x, x)],
         lambda a, b: a * 2 if a is b else a * 3,
     ),
-    "one object or two in a list": given(
+    "one tensor twice in a list, or two": called_with(
         lambda: [([x := row(1, 2), x],), ([x, row(3, 4)],), ([x, x],)],
         lambda xs: xs[0] * 2 if xs[0] is xs[1] else xs[0] * 3,
     ),
-    "a place in memory": given(
-        parts((FIRST,), (MIDDLE,), (LAST,)), lambda x: x * x.storage_offset()
+    "storage offset": called_with(
+        views((FIRST,), (MIDDLE,), (LAST,)), lambda x: x * x.storage_offset()
     ),
-    "strides": given(
+    "strides": called_with(
         lambda: [
             (x := mt.arange(6.0).view(2, 3),), (x.T,), (x[:, ::2],), (x[1:],), (x,), (x[:, 1:],)
         ],
         lambda x: x.view(-1) if x.is_contiguous() else -x.reshape(-1),
     ),
-    "dtypes": given(
+    "dtypes": called_with(
         lambda: [(row(1, 2).to(each),) for each in (mt.float32, mt.float64, mt.int64, mt.float32)],
         lambda x: x * 2 + mt.ones(2),
     ),
-    "nothing or a tensor": given(
+    "None or a tensor": called_with(
         lambda: [(row(1, 2),), (row(1, 2), row(2, 2)), (row(1, 2), None), (row(1, 2), 0)],
         lambda x, m=None: x if m is None else x * m,
     ),
-    "a number of arguments": given(
+    "a number of arguments": called_with(
         lambda: [(row(1, 2),), (row(1, 2), row(3, 4)), (row(1, 2),)],
         lambda *xs: sum(xs, row(0, 0)) * len(xs),
     ),
-    "a leaf or not": given(
+    "a leaf or not": called_with(
         lambda: [(x := row(1, 2).requires_grad_(),), (x * 1,), (x.detach(),), (x,)],
         lambda x: x * (2 if x.is_leaf else 3),
     ),
-    "depth of a recursion": given(
+    "a number of iterations": called_with(
         lambda: [(row(1, 2), n) for n in (0, 3, 1, 3)],
         lambda x, n: functools.reduce(lambda y, _: y * 2, range(n), x) * 1,
     ),
@@ -734,7 +742,7 @@ def a_generator(compiled: Decorator) -> list[Any]:
 
 
 @case
-def the_random_sequence(compiled: Decorator) -> list[Any]:
+def the_default_generator(compiled: Decorator) -> list[Any]:
     function, results = compiled(lambda x: x + mt.rand(2) * mt.randn(2)), []
     for seed in (4, 5, 4):
         mt.manual_seed(seed)
@@ -743,7 +751,7 @@ def the_random_sequence(compiled: Decorator) -> list[Any]:
 
 
 @case
-def recording(compiled: Decorator) -> list[Any]:
+def grad_mode(compiled: Decorator) -> list[Any]:
     weight, results = row(1, 2).requires_grad_(), []
     function = compiled(lambda x: x * weight)
     for n in range(4):
@@ -791,7 +799,7 @@ def an_index_out_of_range(compiled: Decorator) -> list[Any]:
 
 
 @case
-def a_compiled_function_within(compiled: Decorator) -> list[Any]:
+def a_nested_compiled_function(compiled: Decorator) -> list[Any]:
     factor = [0]
     inner = compiled(lambda x: x * factor[0])
     outer, results = compiled(lambda x: inner(x) + 1), []
@@ -870,14 +878,14 @@ def a_new_tensor_put_in_two_places(compiled: Decorator) -> list[Any]:
 # --- Gradients ------------------------------------------------------------------------------------
 
 
-def weighted(change: Callable[[dict[str, Any], int], None]) -> Case:
-    """Return the case of a weight that changes between calls that compute its gradient."""
+def changed_weight(change: Callable[[dict[str, Any], int], None]) -> Case:
+    """Return a case that changes a weight between calls that compute its gradient."""
 
     def calls(compiled: Decorator) -> list[Any]:
-        held: dict[str, Any] = {"w": row(1, 2).requires_grad_()}
+        state: dict[str, Any] = {"w": row(1, 2).requires_grad_()}
 
         def step(x: mt.Tensor) -> Any:
-            weight = held["w"]
+            weight = state["w"]
             weight.grad = None
             loss = (weight * x * (2 if weight.requires_grad else 3)).sum()
             if weight.requires_grad:
@@ -886,7 +894,7 @@ def weighted(change: Callable[[dict[str, Any], int], None]) -> Case:
 
         function, results = compiled(step), []
         for n in range(CALLS):
-            change(held, n)
+            change(state, n)
             results.append(function(row(n, 1)))
         return results
 
@@ -894,19 +902,21 @@ def weighted(change: Callable[[dict[str, Any], int], None]) -> Case:
 
 
 @mt.no_grad()
-def overwritten(held: dict[str, Any], n: int) -> None:
-    held["w"].copy_(row(n, n))
+def overwrite(state: dict[str, Any], n: int) -> None:
+    state["w"].copy_(row(n, n))
 
 
 CASES |= {
-    "elements of a weight": weighted(overwritten),
-    "another weight": weighted(lambda held, n: held.update(w=row(n, n).requires_grad_())),
-    "a weight that is frozen": weighted(lambda held, n: held["w"].requires_grad_(n % 2 == 0)),
+    "elements of a weight": changed_weight(overwrite),
+    "another weight": changed_weight(lambda state, n: state.update(w=row(n, n).requires_grad_())),
+    "a weight that is frozen": changed_weight(
+        lambda state, n: state["w"].requires_grad_(n % 2 == 0)
+    ),
 }
 
 
 def before_backward(change: Callable[[mt.Tensor, mt.Tensor], Any]) -> Case:
-    """Return the case of memory that is changed between forward and backward."""
+    """Return a case that changes memory between forward and backward."""
 
     def calls(compiled: Decorator) -> list[Any]:
         weight, data, results = row(1, 2).requires_grad_(), mt.ones(6, 2), []
@@ -920,7 +930,7 @@ def before_backward(change: Callable[[mt.Tensor, mt.Tensor], Any]) -> Case:
                 loss.backward()
                 results.append(weight.grad.clone())  # type: ignore[union-attr]
             except mt.errors.InPlaceError:
-                results.append("refused")
+                results.append("InPlaceError")
         return results
 
     return calls
@@ -929,7 +939,7 @@ def before_backward(change: Callable[[mt.Tensor, mt.Tensor], Any]) -> Case:
 CASES |= {
     "a batch changed before backward": before_backward(lambda data, _: data.add_(1)),
     "a weight changed before backward": before_backward(lambda _, weight: weight.add_(1)),
-    "another part changed before backward": before_backward(lambda data, _: data[5].add_(1)),
+    "one row changed before backward": before_backward(lambda data, _: data[5].add_(1)),
 }
 
 
@@ -989,7 +999,7 @@ def a_gradient_that_is_returned(compiled: Decorator) -> list[Any]:
 
 
 @case
-def a_gradient_that_is_kept(compiled: Decorator) -> list[Any]:
+def an_old_gradient_that_is_returned(compiled: Decorator) -> list[Any]:
     weight, results = row(1, 2).requires_grad_(), []
 
     def step(x: mt.Tensor) -> Any:
@@ -1006,7 +1016,7 @@ def a_gradient_that_is_kept(compiled: Decorator) -> list[Any]:
 
 
 @case
-def a_weight_that_is_also_given(compiled: Decorator) -> list[Any]:
+def a_weight_that_is_also_an_argument(compiled: Decorator) -> list[Any]:
     weight = row(1, 2).requires_grad_()
 
     def step(x: mt.Tensor) -> mt.Tensor:
@@ -1021,10 +1031,10 @@ def a_weight_that_is_also_given(compiled: Decorator) -> list[Any]:
 # --- Constants, containers and objects ------------------------------------------------------------
 
 
-def set_to(held: Any, *items: Any) -> None:
+def set_items(state: Any, *items: Any) -> None:
     """Replace the items of a set or dictionary."""
-    held.clear()
-    held.update(items)
+    state.clear()
+    state.update(items)
 
 
 def sign(x: mt.Tensor, number: Any) -> mt.Tensor:
@@ -1064,7 +1074,7 @@ class Cached:
 
 class Class:
     sizes = (0, 1)
-    held = Holder(0)
+    holder = Holder(0)
     numbers: set[int] = set()  # noqa: RUF012 - the case
 
     @staticmethod
@@ -1075,191 +1085,199 @@ class Class:
         return x
 
 
-def subclassed(kind: type, *arguments: Any) -> Case:
-    """Return the case of an attribute of an instance of a subclass, in an object."""
-    own = type("Own", (kind,), {})
-    return around(
-        lambda: Holder(own(*arguments)), lambda h, n: setattr(h.n, "n", n), lambda x, h: x * h.n.n
+def subclass_attribute(kind: type, *arguments: Any) -> Case:
+    """Return a case that changes an attribute of an instance of a subclass in an object."""
+    class_ = type("Subclass", (kind,), {})
+    return captured(
+        lambda: Holder(class_(*arguments)),
+        lambda h, n: setattr(h.n, "n", n),
+        lambda x, h: x * h.n.n,
     )
 
 
-def held_by_an_object(
+def in_an_object(
     make: Callable[[], Any], change: Callable[[Any, int], Any], read: Callable[[Any], Any]
 ) -> Case:
-    """Return the case of something that an object holds."""
-    return around(
+    """Return a case that changes a value in an object."""
+    return captured(
         lambda: Holder(make()), lambda h, n: change(h.n, n), lambda x, h: x * float(read(h.n))
     )
 
 
-def unchanged(held: Any, n: int) -> None:
+def no_change(state: Any, n: int) -> None:
     pass
 
 
 ZEROS = (0.0, -0.0)
 
 CASES |= {
-    "a zero of NumPy": with_a(lambda n: np.float32(ZEROS[n % 2]), sign),
-    "a complex zero": with_a(lambda n: complex(0, ZEROS[n % 2]), lambda x, z: sign(x, z.imag)),
-    "an exponent of Decimal": with_a(lambda n: Decimal(["1.0", "1.00"][n % 2]), length),
-    "the end of a range": with_a(lambda n: range(0, 3 + n % 2, 2), lambda x, r: x * r.stop),
-    "a kind of key": with_a(lambda n: {[1, True, 1.0][n % 3]: 2}, length),
-    "a free zero of NumPy": around(
+    "a NumPy zero": new_argument(lambda n: np.float32(ZEROS[n % 2]), sign),
+    "a complex zero": new_argument(
+        lambda n: complex(0, ZEROS[n % 2]), lambda x, z: sign(x, z.imag)
+    ),
+    "a Decimal exponent": new_argument(lambda n: Decimal(["1.0", "1.00"][n % 2]), length),
+    "the end of a range": new_argument(lambda n: range(0, 3 + n % 2, 2), lambda x, r: x * r.stop),
+    "the type of a key": new_argument(lambda n: {[1, True, 1.0][n % 3]: 2}, length),
+    "a captured NumPy zero": captured(
         lambda: Holder(0),
         lambda h, n: setattr(h, "n", np.float32(ZEROS[n % 2])),
         lambda x, h: sign(x, h.n),
     ),
-    "a free exponent of Decimal": around(
+    "a captured Decimal exponent": captured(
         lambda: Holder(0),
         lambda h, n: setattr(h, "n", Decimal(["1.0", "1.00"][n % 2])),
         lambda x, h: length(x, h.n),
     ),
-    "a free set": around(set, set_to, lambda x, s: x * sum(s)),
-    "a free set of tensors": around(
-        set, lambda s, n: set_to(s, row(n, n)), lambda x, s: x * next(iter(s))
+    "a captured set": captured(set, set_items, lambda x, s: x * sum(s)),
+    "a captured set of tensors": captured(
+        set, lambda s, n: set_items(s, row(n, n)), lambda x, s: x * next(iter(s))
     ),
-    "a free long set": around(
+    "a captured long set": captured(
         lambda: set(range(2000)),
         lambda s, n: (s.discard(n), s.add(5000 + n)),
         lambda x, s: x * sum(s),
     ),
-    "a key that is renamed": around(
+    "a key that changes": captured(
         lambda: collections.defaultdict(int),
-        lambda d, n: set_to(d, ("k" * n, 1)),
+        lambda d, n: set_items(d, ("k" * n, 1)),
         lambda x, d: x * (len(next(iter(d))) + len(d)),
     ),
-    "a key that is of another kind": around(
-        dict, lambda d, n: set_to(d, ([1, True][n % 2], 1)), length
+    "a key that changes its type": captured(
+        dict, lambda d, n: set_items(d, ([1, True][n % 2], 1)), length
     ),
-    "an array in a tuple": around(
+    "an array in a tuple": captured(
         lambda: (np.zeros(1), 1), lambda t, n: t[0].fill(n), lambda x, t: x * float(t[0][0])
     ),
-    "a zero in an array": around(
+    "a zero in an array": captured(
         lambda: np.zeros(1), lambda a, n: a.fill(ZEROS[n % 2]), lambda x, a: sign(x, a[0])
     ),
-    "an array of objects": around(
+    "an array of objects": captured(
         lambda: np.array([Holder(0), 1], dtype=object),
         lambda a, n: setattr(a[0], "n", n),
         lambda x, a: x * a[0].n,
     ),
-    "an array that the function changes": around(
-        lambda: np.zeros(1), unchanged, lambda x, a: x * float(np.add(a, 1, out=a)[0])
+    "an array that the function changes": captured(
+        lambda: np.zeros(1), no_change, lambda x, a: x * float(np.add(a, 1, out=a)[0])
     ),
-    "an iterator in an object": held_by_an_object(itertools.count, unchanged, next),
-    "random numbers in an object": held_by_an_object(
-        lambda: random.Random(0), unchanged, random.Random.random
+    "an iterator in an object": in_an_object(itertools.count, no_change, next),
+    "a random.Random in an object": in_an_object(
+        lambda: random.Random(0), no_change, random.Random.random
     ),
-    "random numbers of NumPy in an object": held_by_an_object(
-        lambda: np.random.default_rng(0), unchanged, np.random.Generator.random
+    "a NumPy generator in an object": in_an_object(
+        lambda: np.random.default_rng(0), no_change, np.random.Generator.random
     ),
-    "bytes in an object": held_by_an_object(
+    "a bytearray in an object": in_an_object(
         lambda: bytearray(1), lambda b, n: b.__setitem__(0, n), lambda b: b[0]
     ),
-    "a dictionary of a library in an object": held_by_an_object(
+    "a UserDict in an object": in_an_object(
         lambda: collections.UserDict(n=0), lambda d, n: d.update(n=n), lambda d: d["n"]
     ),
-    "a thread local in an object": held_by_an_object(threading.local, setting_n, lambda v: v.n),
-    "an attribute of a dictionary": subclassed(dict),
-    "an attribute of a list": subclassed(list),
-    "an attribute of a set": subclassed(set),
-    "an attribute of an int": subclassed(int),
-    "an attribute of an array": around(
-        lambda: np.zeros(1).view(type("Own", (np.ndarray,), {})), setting_n, lambda x, a: x * a.n
+    "a thread local in an object": in_an_object(threading.local, set_n, lambda v: v.n),
+    "an attribute of a dictionary": subclass_attribute(dict),
+    "an attribute of a list": subclass_attribute(list),
+    "an attribute of a set": subclass_attribute(set),
+    "an attribute of an int": subclass_attribute(int),
+    "an attribute of an array": captured(
+        lambda: np.zeros(1).view(type("Subclass", (np.ndarray,), {})), set_n, lambda x, a: x * a.n
     ),
-    "an attribute of a given list": with_one(
-        type("Own", (list,), {}), setting_n, lambda x, s: x * s.n
+    "an attribute of a list argument": changed_argument(
+        type("Subclass", (list,), {}), set_n, lambda x, s: x * s.n
     ),
-    "keywords of a partial": around(
+    "keywords of a partial": captured(
         lambda: functools.partial(lambda v, n=0: v * n),
         lambda p, n: p.keywords.update(n=n),
         lambda x, p: p(x),
     ),
-    "what a partial holds": around(
+    "arguments of a partial": captured(
         lambda: functools.partial(lambda n, v: v * n, 0),
         lambda p, n: p.__setstate__((p.func, (n,), {}, {})),
         lambda x, p: p(x),
     ),
-    "a default that is replaced": around(
+    "a default that is replaced": captured(
         lambda: lambda v, n=0: v * n,
         lambda f, n: setattr(f, "__defaults__", (n,)),
         lambda x, f: f(x),
     ),
-    "code that is replaced": around(
+    "code that is replaced": captured(
         lambda: lambda v: v * 0,
         lambda f, n: setattr(f, "__code__", [lambda v: v, lambda v: v * 2][n % 2].__code__),
         lambda x, f: f(x),
     ),
-    "an attribute of a function": around(
+    "an attribute of a function": captured(
         lambda: lambda v: v,
         lambda f, n: setattr(f, "n", n) if n > 2 else None,
         lambda x, f: x * getattr(f, "n", 1),
     ),
-    "the class of an object": around(
+    "the class of an object": captured(
         lambda: Holder(1),
         lambda h, n: setattr(h, "__class__", [Holder, OtherHolder][n % 2]),
         lambda x, h: h.times(x),
     ),
-    "a method of an object": around(
+    "a method of an object": captured(
         lambda: Holder(1),
         lambda h, n: setattr(h, "times", lambda v: v * n),
         lambda x, h: h.times(x),
     ),
-    "one slot": around(OneSlot, lambda s, n: setattr(s, "scale", n), lambda x, s: x * s.scale),
-    "a private slot": around(PrivateSlot, PrivateSlot.set, lambda x, s: x * s.get()),
-    "a cached property": around(
+    "one slot": captured(OneSlot, lambda s, n: setattr(s, "scale", n), lambda x, s: x * s.scale),
+    "a private slot": captured(PrivateSlot, PrivateSlot.set, lambda x, s: x * s.get()),
+    "a cached property": captured(
         Cached,
         lambda c, n: (vars(c).pop("n", 0), setattr(c, "m", n)),
         lambda x, c: x * c.n,
     ),
-    "a tuple of a class": after(
+    "a tuple of a class": changed_global(
         lambda n: setattr(Class, "sizes", (n, 1)), lambda x: x * Class.sizes[0]
     ),
-    "a set of a class": after(lambda n: set_to(Class.numbers, n), lambda x: x * sum(Class.numbers)),
-    "an object of a class": after(lambda n: setting_n(Class.held, n), lambda x: x * Class.held.n),
-    "a static method that is replaced": after(
+    "a set of a class": changed_global(
+        lambda n: set_items(Class.numbers, n), lambda x: x * sum(Class.numbers)
+    ),
+    "an object of a class": changed_global(
+        lambda n: set_n(Class.holder, n), lambda x: x * Class.holder.n
+    ),
+    "a static method that is replaced": changed_global(
         lambda n: setattr(Class, "static", staticmethod(lambda v, n=n: v * n)),
         lambda x: Class.static(x) * 1,
     ),
-    "a method that is replaced": after(
+    "a method that is replaced": changed_global(
         lambda n: setattr(Class, "method", lambda self, v, n=n: v * n),
         lambda x: Class().method(x),
     ),
-    "a module in a module": after(
+    "a module in a module": changed_global(
         lambda n: setattr(MODULE.inner, "n", n), lambda x: x * MODULE.inner.n
     ),
-    "a list that contains itself": with_one(
+    "a list that contains itself": changed_argument(
         lambda: [0], lambda s, n: s.__setitem__(slice(None), [n, s]), lambda x, s: x * s[0]
     ),
-    "a free dictionary that contains itself": around(
+    "a captured dictionary that contains itself": captured(
         dict, lambda d, n: d.update(n=n, d=d), lambda x, d: x * d["n"]
     ),
 }  # fmt: skip
 
-MODULE: Any = types.ModuleType("of_a_user")
-MODULE.inner = types.ModuleType("of_a_user.inner")
+MODULE: Any = types.ModuleType("user_module")
+MODULE.inner = types.ModuleType("user_module.inner")
 
 
 @case
-def a_default_dictionary(compiled: Decorator) -> list[Any]:
+def a_defaultdict(compiled: Decorator) -> list[Any]:
     counts, results = collections.defaultdict(int, a=1), []
     function = compiled(lambda x: x * sum(counts.values()))
     for n, key in enumerate("abcd"):
-        set_to(counts, (key, n))
+        set_items(counts, (key, n))
         results += [function(row(1, 2)), *counts]
     return results
 
 
-# --- Memory that is shared, and tensors that are replaced -----------------------------------------
+# --- Shared memory and replaced tensors -----------------------------------------------------------
 
 
-def moved(a: mt.Tensor, b: mt.Tensor) -> mt.Tensor:
-    """Read `b` before `a` is changed; fusion must not move this."""
+def read_then_change(a: mt.Tensor, b: mt.Tensor) -> mt.Tensor:
+    """Read `b` before `a` is changed; fusion must not reorder this."""
     before = b * 3
     a.mul_(2)
     return before + a
 
 
-def of_one_buffer() -> list[tuple[mt.Tensor, mt.Tensor]]:
+def arrays_of_one_buffer() -> list[tuple[mt.Tensor, mt.Tensor]]:
     buffer = bytearray(8)
     twice = [mt.from_numpy(np.frombuffer(buffer, np.float32)) for _ in range(2)]
     for each in twice:
@@ -1267,88 +1285,92 @@ def of_one_buffer() -> list[tuple[mt.Tensor, mt.Tensor]]:
     return [(row(1, 2), row(3, 4)), (twice[0], twice[1])]
 
 
-EVERY_OVERLAP = ((FIRST, FIRST), (FIRST, LAST), (FIRST, MIDDLE), (MIDDLE, MIDDLE), (LAST, FIRST))
+OVERLAPS = ((FIRST, FIRST), (FIRST, LAST), (FIRST, MIDDLE), (MIDDLE, MIDDLE), (LAST, FIRST))
 
 CASES |= {
-    "parts that begin together": given(parts(*EVERY_OVERLAP), lambda a, b: a * 2 + b),
-    "parts that begin together and are changed": given(parts(*EVERY_OVERLAP), moved),
-    "parts that overlap and are changed": given(parts(*EVERY_OVERLAP[1:]), moved),
-    "arrays of one buffer": given(of_one_buffer, moved),
-    "a stride of zero": given(
+    "views with the same start": called_with(views(*OVERLAPS), lambda a, b: a * 2 + b),
+    "views with the same start, changed in place": called_with(views(*OVERLAPS), read_then_change),
+    "views that overlap, changed in place": called_with(views(*OVERLAPS[1:]), read_then_change),
+    "arrays of one buffer": called_with(arrays_of_one_buffer, read_then_change),
+    "a stride of zero": called_with(
         lambda: [(row(1, 2),), (mt.ones(1).expand(2),), (row(1, 2),)], lambda x: x + x.stride(0)
     ),
-    "a negative stride": given(
+    "a negative stride": called_with(
         lambda: [(row(1, 2),), (mt.from_numpy(np.float32([1, 2])[::-1]),)],
         lambda x: x * 2 + x.stride(0),
     ),
-    "a tensor without elements": given(
+    "a tensor without elements": called_with(
         lambda: [(mt.zeros(0),), (row(1, 2),), (mt.zeros(0, 3),)], lambda x: x.sum() + x.numel()
     ),
 }
 
 
-def replaced(
+def replaced_tensors(
     make: Callable[[int], tuple[mt.Tensor, ...]], read: Callable[[dict[str, Any], mt.Tensor], Any]
 ) -> Case:
-    """Return the case of tensors `a` and `b` that are others at each call, and an argument."""
+    """Return a case that replaces captured tensors `a` and `b`, and an argument, at each call."""
 
     def calls(compiled: Decorator) -> list[Any]:
-        held: dict[str, Any] = {}
-        function, results = compiled(lambda x: read(held, x)), []
+        state: dict[str, Any] = {}
+        function, results = compiled(lambda x: read(state, x)), []
         for n in range(10):
-            held["a"], held["b"], *rest = make(n)
-            results += [function(*rest or [row(n, 2)]).clone(), held["a"].clone(), held["a"].grad]
+            state["a"], state["b"], *rest = make(n)
+            results += [function(*rest or [row(n, 2)]).clone(), state["a"].clone(), state["a"].grad]
         return results
 
     return calls
 
 
 def weight(*numbers: float, grad: Any = None, hook: Any = None, name: str = "") -> mt.Tensor:
-    made = row(*numbers).requires_grad_()
-    made.grad, made.name = grad, name
+    leaf = row(*numbers).requires_grad_()
+    leaf.grad, leaf.name = grad, name
     if hook is not None:
-        made.register_hook(hook)
-    return made
+        leaf.register_hook(hook)
+    return leaf
 
 
-def learned(held: dict[str, Any], x: mt.Tensor) -> Any:
-    (held["a"] * x).sum().backward()
-    return held["a"].grad
+def gradient_of_a(state: dict[str, Any], x: mt.Tensor) -> Any:
+    (state["a"] * x).sum().backward()
+    return state["a"].grad
 
 
-def sometimes_one(n: int) -> tuple[mt.Tensor, mt.Tensor]:
+def sometimes_same(n: int) -> tuple[mt.Tensor, mt.Tensor]:
     a = row(n, 1)
     return a, a if n in (0, 6, 8) else row(n, 2)
 
 
 CASES |= {
-    "weights with gradients and without": replaced(
-        lambda n: (weight(1, n, grad=row(5, 5) if n % 2 else None), row(0)), learned
+    "weights with gradients and without": replaced_tensors(
+        lambda n: (weight(1, n, grad=row(5, 5) if n % 2 else None), row(0)), gradient_of_a
     ),
-    "weights with hooks and without": replaced(
-        lambda n: (weight(1, n, hook=(lambda g: g * n) if n > 4 else None), row(0)), learned
+    "weights with hooks and without": replaced_tensors(
+        lambda n: (weight(1, n, hook=(lambda g: g * n) if n > 4 else None), row(0)), gradient_of_a
     ),
-    "weights with names": replaced(
+    "weights with names": replaced_tensors(
         lambda n: (weight(1, n, name="b" if n > 4 else "a"), row(0)),
-        lambda held, x: held["a"] * x * (2 if held["a"].name == "a" else 3),
+        lambda state, x: state["a"] * x * (2 if state["a"].name == "a" else 3),
     ),
-    "one tensor or two": replaced(sometimes_one, lambda held, x: moved(held["a"], held["b"]) + x),
-    "one tensor or two of equal elements": replaced(
-        sometimes_one, lambda held, x: x * (2 if held["a"] is held["b"] else 3) + held["a"]
+    "one captured tensor or two": replaced_tensors(
+        sometimes_same, lambda state, x: read_then_change(state["a"], state["b"]) + x
     ),
-    "a tensor that is given or not": replaced(
-        lambda n: (*sometimes_one(n)[::-1], row(n, 2) if n % 2 else row(n, n)),
-        lambda held, x: moved(x, held["a"]),
+    "one captured tensor or two, compared by identity": replaced_tensors(
+        sometimes_same, lambda state, x: x * (2 if state["a"] is state["b"] else 3) + state["a"]
     ),
-    "a tensor that is given": replaced(
+    "one captured tensor or two, and an argument": replaced_tensors(
+        lambda n: (*sometimes_same(n)[::-1], row(n, 2) if n % 2 else row(n, n)),
+        lambda state, x: read_then_change(x, state["a"]),
+    ),
+    "a captured tensor that is also an argument": replaced_tensors(
         lambda n: (a := row(n, 1), row(0), a if n in (6, 8) else row(n, 2)),
-        lambda held, x: moved(x, held["a"]),
+        lambda state, x: read_then_change(x, state["a"]),
     ),
 }
 
 
-def gradients(make: Callable[[int, mt.Tensor], tuple[Any, Any]], read: Callable[..., Any]) -> Case:
-    """Return the case of two weights whose gradients are others at each call."""
+def replaced_gradients(
+    make: Callable[[int, mt.Tensor], tuple[Any, Any]], read: Callable[..., Any]
+) -> Case:
+    """Return a case that replaces the gradients of two weights at each call."""
 
     def calls(compiled: Decorator) -> list[Any]:
         a, b, results = weight(1, 2), weight(3, 4), []
@@ -1364,29 +1386,29 @@ def gradients(make: Callable[[int, mt.Tensor], tuple[Any, Any]], read: Callable[
 
 
 @mt.no_grad()
-def gradients_moved(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
-    return moved(a.grad, b.grad) + x
+def read_then_change_gradients(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
+    return read_then_change(a.grad, b.grad) + x
 
 
 @mt.no_grad()
-def weight_moved(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
-    return moved(a.grad, a) + x + b.grad
+def read_weight_then_change_gradient(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
+    return read_then_change(a.grad, a) + x + b.grad
 
 
 @mt.no_grad()
-def argument_moved(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
-    return moved(x, a.grad)
+def read_gradient_then_change_argument(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
+    return read_then_change(x, a.grad)
 
 
-def accumulated(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
+def accumulate(a: mt.Tensor, b: mt.Tensor, x: mt.Tensor) -> mt.Tensor:
     x = x.detach().clone()
     (a * x + b * x * 2).sum().backward()
     return a.grad + b.grad
 
 
-def parts_of_one(n: int, a: mt.Tensor) -> tuple[Any, Any]:
-    whole = mt.arange(4.0) * n
-    return whole[:2], whole[n % 3 : n % 3 + 2]
+def views_of_one(n: int, a: mt.Tensor) -> tuple[Any, Any]:
+    base = mt.arange(4.0) * n
+    return base[:2], base[n % 3 : n % 3 + 2]
 
 
 def sometimes_shared(n: int, a: mt.Tensor) -> tuple[Any, Any]:
@@ -1395,14 +1417,19 @@ def sometimes_shared(n: int, a: mt.Tensor) -> tuple[Any, Any]:
 
 
 CASES |= {
-    "gradients that are one": gradients(sometimes_shared, gradients_moved),
-    "gradients that accumulate in one": gradients(sometimes_shared, accumulated),
-    "a gradient that is given": gradients(lambda n, a: (row(n, 1), None), argument_moved),
-    "a gradient that is a view of its weight": gradients(
-        lambda n, a: (a.detach() if n in (1, 3) else row(n, 2), row(n, 1)), weight_moved
+    "one gradient of two weights": replaced_gradients(sometimes_shared, read_then_change_gradients),
+    "one gradient of two weights that accumulates": replaced_gradients(
+        sometimes_shared, accumulate
     ),
-    "gradients that are views": gradients(parts_of_one, accumulated),
-    "a gradient with a graph": gradients(
+    "a gradient that is also an argument": replaced_gradients(
+        lambda n, a: (row(n, 1), None), read_gradient_then_change_argument
+    ),
+    "a gradient that is a view of its weight": replaced_gradients(
+        lambda n, a: (a.detach() if n in (1, 3) else row(n, 2), row(n, 1)),
+        read_weight_then_change_gradient,
+    ),
+    "gradients that are views": replaced_gradients(views_of_one, accumulate),
+    "a gradient with a graph": replaced_gradients(
         lambda n, a: ((a * a).detach() if n % 2 else a * a, None), lambda a, b, x: x * a.grad
     ),
 }
@@ -1410,10 +1437,10 @@ CASES |= {
 
 @case
 def the_gradient_of_a_tensor_that_requires_none(compiled: Decorator) -> list[Any]:
-    held, results = row(1, 2), []
-    function = compiled(lambda x: x * (7 if held.grad is None else held.grad))
+    state, results = row(1, 2), []
+    function = compiled(lambda x: x * (7 if state.grad is None else state.grad))
     for n in range(4):
-        held.grad = row(n, n) if n % 2 else None
+        state.grad = row(n, n) if n % 2 else None
         results.append(function(row(1, 2)))
     return results
 
@@ -1431,37 +1458,37 @@ def a_hook_of_an_argument(compiled: Decorator) -> list[Any]:
     return results
 
 
-# --- Arguments with a graph or an offset, and results ---------------------------------------------
+# --- Arguments that are views or have a graph, and results ----------------------------------------
 
 
-def of_parts(change: Callable[[mt.Tensor], Any]) -> Case:
-    """Return the case of parts of one tensor, to which a function does something."""
+def view_argument(change: Callable[[mt.Tensor], Any]) -> Case:
+    """Return a case that passes views of one tensor to a function that changes them."""
 
     def calls(compiled: Decorator) -> list[Any]:
-        data, held, results = mt.arange(10.0), {"x": row(0, 0)}, []
+        data, state, results = mt.arange(10.0), {"x": row(0, 0)}, []
 
         def step(x: mt.Tensor) -> Any:
-            held["x"] = x
+            state["x"] = x
             return change(x)
 
         function = compiled(step)
         for n in (3, 1, 2, 0):
             x = data[2 * n : 2 * n + 2]
             x.name = f"{n % 2}"
-            results += [function(x), held["x"] is x, x.requires_grad, x.grad, x.name, x]
+            results += [function(x), state["x"] is x, x.requires_grad, x.grad, x.name, x]
         return results
 
     return calls
 
 
-def with_a_graph(change: Callable[[mt.Tensor], Any]) -> Case:
-    """Return the case of arguments with a graph, to which a function does something."""
+def argument_with_graph(change: Callable[[mt.Tensor], Any]) -> Case:
+    """Return a case that passes arguments with a graph to a function that changes them."""
 
     def calls(compiled: Decorator) -> list[Any]:
-        weight, held, results = row(1, 2).requires_grad_(), {"x": row(0, 0)}, []
+        weight, state, results = row(1, 2).requires_grad_(), {"x": row(0, 0)}, []
 
         def step(x: mt.Tensor) -> Any:
-            held["x"] = x
+            state["x"] = x
             return change(x)
 
         function = compiled(step)
@@ -1473,7 +1500,7 @@ def with_a_graph(change: Callable[[mt.Tensor], Any]) -> Case:
                 x.sum().backward(retain_graph=True)
             result = function(x)
             (result.sum() + 10 * x.sum()).backward()
-            results += [result, held["x"] is x, x, x.name, weight.grad]
+            results += [result, state["x"] is x, x, x.name, weight.grad]
         return results
 
     return calls
@@ -1495,26 +1522,26 @@ def named(x: mt.Tensor) -> mt.Tensor:
 
 
 CASES |= {
-    "a part that is differentiated": of_parts(differentiated),
-    "a part that gets a gradient": of_parts(with_gradient),
-    "a part that is named": of_parts(named),
-    "an argument with a graph that is named": with_a_graph(named),
-    "an argument with a graph that is changed": with_a_graph(lambda x: x.mul_(3).sum()),
-    "an argument with a graph whose view is changed": with_a_graph(
+    "a view that is differentiated": view_argument(differentiated),
+    "a view that gets a gradient": view_argument(with_gradient),
+    "a view that is named": view_argument(named),
+    "an argument with a graph that is named": argument_with_graph(named),
+    "an argument with a graph that is changed": argument_with_graph(lambda x: x.mul_(3).sum()),
+    "an argument with a graph whose view is changed": argument_with_graph(
         lambda x: (x[:1].mul_(3), x.sum())[1]
     ),
-    "an argument with a graph and a gradient": with_a_graph(
+    "an argument with a graph and a gradient": argument_with_graph(
         lambda x: x * (7 if x.grad is None else x.grad)
     ),
-    "an argument with a graph that gets a hook": with_a_graph(
+    "an argument with a graph that gets a hook": argument_with_graph(
         lambda x: (x.register_hook(lambda g: g * 2), x * 3)[1]
     ),
-    "a view that is changed afterwards": with_a_graph(lambda x: x[:1]),
+    "a view that is changed afterwards": argument_with_graph(lambda x: x[:1]),
 }  # fmt: skip
 
 
-def result_used(function: Callable[..., Any], use: Callable[..., Any]) -> Case:
-    """Return the case of results that are changed, with an argument that has a graph or not."""
+def used_result(function: Callable[..., Any], use: Callable[..., Any]) -> Case:
+    """Return a case that changes results, for arguments with and without a graph."""
 
     def calls(compiled: Decorator) -> list[Any]:
         run, results = compiled(function), []
@@ -1535,27 +1562,29 @@ def both(x: mt.Tensor) -> tuple[mt.Tensor, mt.Tensor]:
 
 
 CASES |= {
-    "a view changed in place": result_used(
+    "a view changed in place": used_result(
         lambda x: x[:1], lambda y, x, w: (y.mul_(w[:1]), x.sum() + w.sum())[1]
     ),
-    "a view whose base is changed": result_used(
+    "a view whose base is changed": used_result(
         lambda x: x[:1], lambda y, x, w: (x.mul_(w), y.sum() + w.sum())[1]
     ),
-    "two results that share memory": result_used(
+    "two results that share memory": used_result(
         both, lambda ys, x, w: (ys[0].mul_(w), ys[1].sum() + ys[0].sum())[1]
     ),
 }
 
 
-def result_seen(function: Callable[[mt.Tensor, Any], Any], look: Callable[..., Any]) -> Case:
-    """Return the case of something besides the elements of a result."""
+def inspected_result(
+    function: Callable[[mt.Tensor, Any], Any], inspect: Callable[..., Any]
+) -> Case:
+    """Return a case that inspects more of a result than its elements."""
 
     def calls(compiled: Decorator) -> list[Any]:
         weight, state = row(1, 2).requires_grad_(), {"w": row(1, 2)}
-        run, results = compiled(lambda x, given: function(x * weight, given or state)), []
+        run, results = compiled(lambda x, items: function(x * weight, items or state)), []
         for n in range(4):
-            given = [row(n, 1)]
-            results += look(run(row(n, 1), given if n % 2 else None), given, state)
+            items = [row(n, 1)]
+            results += inspect(run(row(n, 1), items if n % 2 else None), items, state)
         return results
 
     return calls
@@ -1567,24 +1596,24 @@ def named_result(x: mt.Tensor) -> mt.Tensor:
 
 
 CASES |= {
-    "a result that is a given list": result_seen(
-        lambda x, given: given, lambda result, given, state: [result is given, result is state]
+    "a result that is a list argument": inspected_result(
+        lambda x, items: items, lambda result, items, state: [result is items, result is state]
     ),
-    "a result that holds a dictionary": result_seen(
-        lambda x, given: [x, given], lambda result, given, state: [result[1] is state]
+    "a result that holds a dictionary": inspected_result(
+        lambda x, items: [x, items], lambda result, items, state: [result[1] is state]
     ),
-    "a result that holds a list twice": result_seen(
-        lambda x, given: [each := [x], each], lambda result, *_: [result[0] is result[1]]
+    "a result that holds a list twice": inspected_result(
+        lambda x, items: [each := [x], each], lambda result, *_: [result[0] is result[1]]
     ),
-    "a result with a name": result_seen(
-        lambda x, given: named_result(x), lambda result, *_: [result.name]
+    "a result with a name": inspected_result(
+        lambda x, items: named_result(x), lambda result, *_: [result.name]
     ),
-    "a result that retains its gradient": result_seen(
-        lambda x, given: (x.retain_grad(), x)[1],
+    "a result that retains its gradient": inspected_result(
+        lambda x, items: (x.retain_grad(), x)[1],
         lambda result, *_: [(result * result).sum().backward(), result.grad],
     ),
-    "a result with a hook": result_seen(
-        lambda x, given: (x.register_hook(lambda g: g * 5), x)[1],
+    "a result with a hook": inspected_result(
+        lambda x, items: (x.register_hook(lambda g: g * 5), x)[1],
         lambda result, *_: [mt.autograd.grad(result.sum(), result, retain_graph=True)[0]],
     ),
 }  # fmt: skip
@@ -1606,8 +1635,8 @@ class Counting(mt.Function):
         return grad * Counting.calls[0]
 
 
-def differentiated_outside(function: Callable[[mt.Tensor, list[int]], mt.Tensor]) -> Case:
-    """Return the case of a result that is differentiated, with hooks that count their calls."""
+def backward_outside(function: Callable[[mt.Tensor, list[int]], mt.Tensor]) -> Case:
+    """Return a case that differentiates a result, with hooks or a Function that count calls."""
 
     def calls(compiled: Decorator) -> list[Any]:
         weight, count, results = row(1, 2).requires_grad_(), [0], []
@@ -1632,8 +1661,10 @@ def counted(x: mt.Tensor, count: list[int]) -> mt.Tensor:
 
 
 CASES |= {
-    "a hook inside that counts": differentiated_outside(lambda x, count: counted(x * 1, count)),
-    "a Function that counts": differentiated_outside(lambda x, _: Counting.apply(x)),
+    "a hook that counts, registered inside": backward_outside(
+        lambda x, count: counted(x * 1, count)
+    ),
+    "a Function that counts": backward_outside(lambda x, _: Counting.apply(x)),
 }
 
 
@@ -1680,12 +1711,14 @@ def an_error_in_the_first_call(compiled: Decorator) -> list[Any]:
     return results
 
 
-def of_a_generator(draw: Callable[[mt.Generator], mt.Tensor], is_given: bool = True) -> Case:
-    """Return the case of a generator that is given, or a variable."""
+def drawn_from_generator(
+    draw: Callable[[mt.Generator], mt.Tensor], is_argument: bool = True
+) -> Case:
+    """Return a case that draws from a generator, which is an argument or captured."""
 
     def calls(compiled: Decorator) -> list[Any]:
         generator, results = mt.Generator().manual_seed(1), []
-        if is_given:
+        if is_argument:
             function = compiled(lambda x, g: x + draw(g))
         else:
             function = compiled(lambda x, _: x + draw(generator))
@@ -1703,18 +1736,22 @@ def restarted(generator: mt.Generator) -> mt.Tensor:
     return first + mt.rand(2, generator=generator)
 
 
-for is_given in (True, False):
-    of = "a given generator" if is_given else "a free generator"
+for is_argument in (True, False):
+    generator = "a generator argument" if is_argument else "a captured generator"
     CASES |= {
-        f"{of} that is seeded": of_a_generator(
-            lambda g: mt.rand(2, generator=g.manual_seed(7)), is_given
+        f"{generator} that is seeded": drawn_from_generator(
+            lambda g: mt.rand(2, generator=g.manual_seed(7)), is_argument
         ),
-        f"{of} that is restarted": of_a_generator(restarted, is_given),
-        f"an order of {of}": of_a_generator(lambda g: mt.randperm(2, generator=g), is_given),
-        f"integers of {of}": of_a_generator(
-            lambda g: mt.randint(0, 100, (2,), generator=g), is_given
+        f"{generator} that is restarted": drawn_from_generator(restarted, is_argument),
+        f"a permutation from {generator}": drawn_from_generator(
+            lambda g: mt.randperm(2, generator=g), is_argument
         ),
-        f"numbers of {of}": of_a_generator(lambda g: mt.randn(2, generator=g), is_given),
+        f"integers from {generator}": drawn_from_generator(
+            lambda g: mt.randint(0, 100, (2,), generator=g), is_argument
+        ),
+        f"normal numbers from {generator}": drawn_from_generator(
+            lambda g: mt.randn(2, generator=g), is_argument
+        ),
     }
 
 
@@ -1737,9 +1774,9 @@ def many_threads(compiled: Decorator) -> list[Any]:
 def lazy_arguments(compiled: Decorator) -> list[Any]:
     function, results = compiled(lambda x: x * 2 + 1), []
     with mt.lazy():
-        made = [row(n, 1) * 3 for n in range(4)]
-        results += [function(x) for x in made[:2]]
-    return [*results, *map(function, made)]
+        arguments = [row(n, 1) * 3 for n in range(4)]
+        results += [function(x) for x in arguments[:2]]
+    return [*results, *map(function, arguments)]
 
 
 @case
@@ -1762,7 +1799,7 @@ def recursion(compiled: Decorator) -> list[Any]:
 
 
 @case
-def inference(compiled: Decorator) -> list[Any]:
+def inference_mode(compiled: Decorator) -> list[Any]:
     weight, results = row(1, 2).requires_grad_(), []
     function = compiled(lambda x: x * weight)
     for n in range(4):
@@ -1773,7 +1810,7 @@ def inference(compiled: Decorator) -> list[Any]:
 
 
 @case
-def a_gradient_of_a_gradient_inside(compiled: Decorator) -> list[Any]:
+def a_second_derivative_inside(compiled: Decorator) -> list[Any]:
     weight = row(1, 2).requires_grad_()
 
     def step(x: mt.Tensor) -> Any:
@@ -1786,8 +1823,8 @@ def a_gradient_of_a_gradient_inside(compiled: Decorator) -> list[Any]:
     return [function(row(n, 1)) for n in range(4)]
 
 
-def plain(value: Any) -> Any:
-    """Return a result as a value that can be compared."""
+def comparable(value: Any) -> Any:
+    """Convert a result to a value that `same` can compare."""
     if isinstance(value, mt.Tensor):
         return value.dtype.name, value.detach().tolist()
     return value
@@ -1799,13 +1836,13 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-REPORTED_LATER = ("an_index_out_of_range", "an_error_that_is_handled")
-"""Cases of an index that is out of range, which a device reports at a later call."""
+ASYNCHRONOUS_ERRORS = ("an_index_out_of_range", "an_error_that_is_handled")
+"""Cases of an index out of range, which a device reports only at a later call."""
 
 
 @functools.cache
 def backend_of(name: str) -> Any:
-    """Return a backend; `cuda` runs on its simulator."""
+    """Return a backend; `cuda` runs in its simulator."""
     if name == "numpy":
         return name
     package = pytest.importorskip(f"mt_{name}")
@@ -1818,17 +1855,19 @@ def backend_of(name: str) -> Any:
         (name, backend)
         for name in CASES
         for backend in ("numpy", "fast", "cuda")
-        if backend != "cuda" or name not in REPORTED_LATER
+        if backend != "cuda" or name not in ASYNCHRONOUS_ERRORS
     ],
 )
-def test_what_varies_between_calls_is_seen_or_refused(name: str, backend: str) -> None:
+def test_compiled_function_matches_eager_or_raises_when_state_changes(
+    name: str, backend: str
+) -> None:
     dtype = mt.get_default_dtype()
     with mt.use_backend(backend_of(backend)), warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
-        kept.cache_clear()
-        expected = [plain(each) for each in CASES[name](lambda function: function)]
+        cached_tensor.cache_clear()
+        expected = [comparable(each) for each in CASES[name](lambda function: function)]
         try:
-            results = [plain(each) for each in CASES[name](mt.compile)]
+            results = [comparable(each) for each in CASES[name](mt.compile)]
         except (CompileError, mt.errors.InPlaceError):
             return
         finally:
@@ -1838,17 +1877,17 @@ def test_what_varies_between_calls_is_seen_or_refused(name: str, backend: str) -
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("an iterator", "<lambda> is given an object of type list_iterator"),
-        ("a free iterator", "<lambda> reads 'held', an object of type count"),
+        ("a captured iterator", "<lambda> reads 'state', an object of type count"),
         ("a thread local", "an object of type _local"),
-        ("an int of a subclass", "an object of type Own"),
+        ("an int subclass", "an object of type Subclass"),
         ("weak_reference", "an object of type ReferenceType"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(name: str, says: str) -> None:
-    with pytest.raises(CompileError, match=says):
+def test_compile_rejects_objects_that_it_cannot_compare(name: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
         CASES[name](mt.compile)
 
 
@@ -1856,8 +1895,8 @@ def test_static_objects_are_compared_by_identity() -> None:
     numbers = iter([2.0, 3.0])
 
     @mt.compile(static=[numbers])
-    def times(x: mt.Tensor, given: Any) -> mt.Tensor:
-        return x * next(given)
+    def times(x: mt.Tensor, iterator: Any) -> mt.Tensor:
+        return x * next(iterator)
 
     assert times(row(1.0), numbers).tolist() == [2.0]
     assert times(row(1.0), numbers).tolist() == [2.0]
@@ -1865,22 +1904,22 @@ def test_static_objects_are_compared_by_identity() -> None:
         times(row(1.0), iter([4.0]))
 
 
-def test_static_variables_are_not_compared() -> None:
-    held = Holder(2.0)
+def test_attributes_of_static_objects_are_not_compared() -> None:
+    holder = Holder(2.0)
 
-    @mt.compile(static=[held])
+    @mt.compile(static=[holder])
     def times(x: mt.Tensor) -> mt.Tensor:
-        return held.times(x)
+        return holder.times(x)
 
     assert times(row(1.0)).tolist() == [2.0]
-    held.n = 3.0
+    holder.n = 3.0
     assert times(row(1.0)).tolist() == [2.0]
-    held = Holder(4.0)
+    holder = Holder(4.0)
     assert times(row(1.0)).tolist() == [4.0]
 
 
-def test_tensors_that_only_static_objects_lead_to_are_refused() -> None:
-    held = Holder(row(2.0))
-    times = mt.compile(held.times, static=[held])
+def test_tensor_reached_only_through_a_static_object_raises() -> None:
+    holder = Holder(row(2.0))
+    times = mt.compile(holder.times, static=[holder])
     with pytest.raises(CompileError, match="neither its arguments nor its variables lead"):
         times(row(1.0))
