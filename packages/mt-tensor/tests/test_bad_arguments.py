@@ -598,11 +598,11 @@ for _reduce in ("add", "multiply"):
     )
 
 
-REFUSED = [pytest.param(bad, id=sample_id(bad.name, bad.call)) for bad in CALLS]
+INVALID_CALLS = [pytest.param(bad, id=sample_id(bad.name, bad.call)) for bad in CALLS]
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-@pytest.mark.parametrize("bad", REFUSED)
+@pytest.mark.parametrize("bad", INVALID_CALLS)
 def test_invalid_call_raises_error_with_message(bad: BadCall, backend: str) -> None:
     with mt.use_backend(backend):
         x = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

@@ -1,6 +1,6 @@
-"""The conformance kit must fail on a wrong backend or a wrong operation.
+"""The conformance kit fails on a wrong backend or a wrong operation.
 
-Each fault planted here is one that somebody will make, and names the test of the kit that finds it.
+Each fault planted here is a likely mistake, and names the test of the kit that finds it.
 """
 
 import random
@@ -11,7 +11,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends.extending import UFUNCS, NumpyOps
-from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every run of pytest
+from mt_tensor.conformance import (  # noqa: F401 - imported once, not in every pytest run
     test_elementwise,
     test_operations,
     test_primitives,
@@ -19,7 +19,7 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
     test_updates,
 )
 from mt_tensor.conformance.instructions import Draw
-from mt_tensor.conformance.test_programs import run as run_a_program
+from mt_tensor.conformance.test_programs import run as run_program
 from mt_tensor.core import registry
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.matmul import MatMul
@@ -30,11 +30,11 @@ from mt_tensor.extending import FUSED, FusedKernel
 pytest_plugins = ["pytester"]
 
 FAULTS = []
-"""Backends that are right in all but one thing, each with the test that finds it."""
+"""Backends with one fault each, and the test that finds it."""
 
 
 def found_by(test):
-    """Enter a faulty backend into the table."""
+    """Add a faulty backend to `FAULTS`."""
 
     def decorate(backend):
         FAULTS.append(pytest.param(backend, test, id=backend.__name__))
@@ -43,80 +43,82 @@ def found_by(test):
     return decorate
 
 
-class Spoilt(NumpyOps):
-    """Lets a fault change what a formula reads, and what has been computed."""
+class FaultyElementwise(NumpyOps):
+    """Base class of backends that change the inputs or results of elementwise formulas."""
 
     def elementwise(self, formula):
         run = super().elementwise(formula)
 
-        def spoilt(out, *inputs):
-            inputs = self.read(formula, inputs)
+        def run_with_fault(out, *inputs):
+            inputs = self.change_inputs(formula, inputs)
             computed = run(out, *inputs)
             results = computed if isinstance(out, Layout) else out
-            self.spoil(formula, inputs, results if isinstance(results, Sequence) else [results])
+            self.change_results(
+                formula, inputs, results if isinstance(results, Sequence) else [results]
+            )
             return computed
 
-        return spoilt
+        return run_with_fault
 
-    def read(self, formula, inputs):
+    def change_inputs(self, formula, inputs):
         return inputs
 
-    def spoil(self, formula, inputs, results):
+    def change_results(self, formula, inputs, results):
         pass
 
 
 @found_by("test_elementwise::test_operator_values")
-class WrongValue(Spoilt):
-    def spoil(self, formula, inputs, results):
+class WrongValue(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name == "tanh":
             results[0].array[...] *= 1.001
 
 
 @found_by("test_elementwise::test_operator_values")
-class SwappedArguments(Spoilt):
-    def read(self, formula, inputs):
+class SwappedArguments(FaultyElementwise):
+    def change_inputs(self, formula, inputs):
         return inputs[::-1] if formula.name == "sub" else inputs
 
 
 @found_by("test_elementwise::test_operator_gradients")
-class FactorMissingInFusedGradient(Spoilt):
-    def spoil(self, formula, inputs, results):
+class FactorMissingInFusedGradient(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name.startswith("sin_gradient"):
             results[0].array[...] = np.cos(inputs[1].array)
 
 
 @found_by("test_elementwise::test_operator_gradients")
-class InexactGradient(Spoilt):
-    def spoil(self, formula, inputs, results):
+class InexactGradient(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name == "sigmoid_gradient_0":
             results[0].array[...] *= 0.999
 
 
 @found_by("test_elementwise::test_operator_special_values")
-class NanLostByMaximum(Spoilt):
-    def spoil(self, formula, inputs, results):
+class NanLostByMaximum(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name == "maximum":
             np.fmax(*(view.array for view in inputs), out=results[0].array)
 
 
 @found_by("test_elementwise::test_operator_values")
-class InputOverwritten(Spoilt):
-    def spoil(self, formula, inputs, results):
+class InputOverwritten(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name == "exp":
             inputs[0].array[...] = 0
 
 
 @found_by("test_elementwise::test_large_integers_are_exact")
-class IntegersComputedAsFloats(Spoilt):
-    def spoil(self, formula, inputs, results):
+class IntegersComputedAsFloats(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name == "add" and results[0].dtype.kind == "integer":
             a, b = (view.array.astype(np.float64) for view in inputs)
             results[0].array[...] = (a + b).astype(np.int64)
 
 
 @found_by("test_elementwise::test_whole_numbers_are_exact_up_to_the_extremes")
-class IntegersStopAtTheLargest(Spoilt):
-    def spoil(self, formula, inputs, results):
+class IntegersSaturate(FaultyElementwise):
+    def change_results(self, formula, inputs, results):
         if formula.name == "add" and results[0].dtype.name == "int8":
             total = sum(view.array.astype(np.int64) for view in inputs)
             results[0].array[...] = np.clip(total, -128, 127)
@@ -139,7 +141,7 @@ class ResultsWrittenOneByOne(NumpyOps):
 
 
 @found_by("test_promotion::test_updates_in_16_bits_are_rounded_once")
-class NumbersRoundedToHalf(NumpyOps):
+class NumbersRoundedToFloat16(NumpyOps):
     def elementwise(self, formula):
         run = super().elementwise(formula)
 
@@ -201,7 +203,7 @@ class DimensionDropped(NumpyOps):
 
 
 @found_by("test_primitives::test_reduce_of_nothing_gives_the_identity")
-class WrongFoldOfNothing(NumpyOps):
+class WrongReductionOfEmpty(NumpyOps):
     def reduce(self, operator, source, dims, keepdim=False):
         result = super().reduce(operator, source, dims, keepdim)
         if source.size == 0:
@@ -210,7 +212,7 @@ class WrongFoldOfNothing(NumpyOps):
 
 
 @found_by("test_primitives::test_reduce_with_nan_and_infinity")
-class NanLostByFold(NumpyOps):
+class NanLostByReduction(NumpyOps):
     def reduce(self, operator, source, dims, keepdim=False):
         if operator.name == "maximum":
             result = np.fmax.reduce(source.array, axis=dims, keepdims=keepdim)
@@ -219,7 +221,7 @@ class NanLostByFold(NumpyOps):
 
 
 @found_by("test_primitives::test_sums_keep_their_digits")
-class HalfAddedUpInHalf(NumpyOps):
+class Float16SummedInFloat16(NumpyOps):
     def reduce(self, operator, source, dims, keepdim=False):
         result = super().reduce(operator, source, dims, keepdim)
         if operator.name == "add" and source.dtype.name == "float16" and dims:
@@ -260,7 +262,7 @@ class ScatterOverwrites(NumpyOps):
 
 
 @found_by("test_primitives::test_gather_and_scatter")
-class RepetitionsCountedOnce(NumpyOps):
+class RepeatedIndicesCountedOnce(NumpyOps):
     def scatter(self, source, dim, index, out, operator=None):
         before = self.to_host(out).copy()
         super().scatter(source, dim, index, out)
@@ -270,12 +272,12 @@ class RepetitionsCountedOnce(NumpyOps):
 
 
 @found_by("test_operations::test_fused_kernels_agree_with_their_composition")
-class KernelAlongTheWrongDimension(NumpyOps):
+class KernelAlongWrongDimension(NumpyOps):
     def kernel(self, name):
         return (lambda x, dim: FUSED[name](x, -1)) if name == "softmax" else None
 
 
-class _GradientForgotten(FusedKernel):
+class _SoftmaxWithoutDerivative(FusedKernel):
     def value(self, needs, x, dim):
         return FUSED["softmax"](x, dim), ()
 
@@ -284,21 +286,21 @@ class _GradientForgotten(FusedKernel):
 
 
 @found_by("test_operations::test_fused_kernels_agree_with_their_composition")
-class KernelWithoutItsDerivative(NumpyOps):
+class KernelWithoutDerivative(NumpyOps):
     def kernel(self, name):
-        return _GradientForgotten() if name == "softmax" else None
+        return _SoftmaxWithoutDerivative() if name == "softmax" else None
 
 
 def _not_summed(x, *shape):
     return x
 
 
-def _not_promoted(x, dim, right=mt.Tensor.cumsum):
-    return right(x, dim).to(x.dtype)
+def _not_promoted(x, dim, original=mt.Tensor.cumsum):
+    return original(x, dim).to(x.dtype)
 
 
-def _not_recorded(*args, right=MatMul.backward):
-    return tuple(g if g is None else g.detach() for g in right(*args))
+def _not_recorded(*args, original=MatMul.backward):
+    return tuple(g if g is None else g.detach() for g in original(*args))
 
 
 def _not_checked(x, index):
@@ -316,12 +318,12 @@ CHANGES = [
         "test_operations::test_operation_second_derivatives -k matmul",
     ),
 ]
-"""Faults of mt_tensor itself: where, what, by what it is replaced, and the test that finds it."""
+"""Faults of mt_tensor itself: class, attribute, its replacement, and the test that finds it."""
 
 
 @pytest.fixture
-def run_the_kit(pytester, monkeypatch):
-    """Return a function that runs one test of the kit on a backend, and returns the reports."""
+def run_kit(pytester, monkeypatch):
+    """Return a function that runs one test of the kit on a backend and returns its reports."""
     monkeypatch.setattr(registry, "FACTORIES", dict(registry.FACTORIES))
     monkeypatch.setattr(registry, "CREATED", dict(registry.CREATED))
 
@@ -336,49 +338,50 @@ def run_the_kit(pytester, monkeypatch):
 
 
 def assert_found(run):
-    """The test must have failed, and not because the fault itself broke down."""
+    """Check that the test failed, and not by an exception raised in the fault itself."""
     failures = run.getfailures()
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert [failure.when for failure in failures] == ["call"]
-    way = str(failures[0].longrepr).partition("Explanation:")[0]  # of Hypothesis, which names all
-    assert "test_planted_faults.py" not in way
+    # Hypothesis adds an explanation that names every file
+    traceback = str(failures[0].longrepr).partition("Explanation:")[0]
+    assert "test_planted_faults.py" not in traceback
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("backend", "test"), FAULTS)
-def test_the_kit_finds_faults_of_a_backend(backend, test, run_the_kit):
-    assert_found(run_the_kit(backend, test))
+def test_kit_finds_fault_of_backend(backend, test, run_kit):
+    assert_found(run_kit(backend, test))
 
 
-@pytest.mark.parametrize(("place", "name", "fault", "test"), CHANGES)
-def test_the_kit_finds_faults_of_operations(place, name, fault, test, run_the_kit, monkeypatch):
-    monkeypatch.setattr(place, name, fault)
-    assert_found(run_the_kit(NumpyOps, test))
+@pytest.mark.parametrize(("owner", "name", "fault", "test"), CHANGES)
+def test_kit_finds_fault_of_operation(owner, name, fault, test, run_kit, monkeypatch):
+    monkeypatch.setattr(owner, name, fault)
+    assert_found(run_kit(NumpyOps, test))
 
 
-def test_without_a_fault_nothing_is_found(run_the_kit):
-    assert run_the_kit(NumpyOps, "test_primitives").ret == pytest.ExitCode.OK
+def test_kit_passes_without_fault(run_kit):
+    assert run_kit(NumpyOps, "test_primitives").ret == pytest.ExitCode.OK
 
 
-def _copied(x, order, right=Permute.apply):
-    return right(x, order).clone()
+def _copied(x, order, original=Permute.apply):
+    return original(x, order).clone()
 
 
 @pytest.mark.parametrize(
-    ("place", "name", "fault", "message"),
+    ("owner", "name", "fault", "message"),
     [
         (Permute, "apply", staticmethod(_copied), "shares memory: False"),
         (mt.Tensor, "fill_", lambda x, value: x, "fill_"),
         (mt.Tensor, "contiguous", lambda x: x.clone(), "shares memory: False"),
     ],
 )
-def test_random_programs_find_it(place, name, fault, message, monkeypatch):
-    monkeypatch.setattr(place, name, fault)
+def test_random_programs_find_fault(owner, name, fault, message, monkeypatch):
+    monkeypatch.setattr(owner, name, fault)
     with pytest.raises(AssertionError, match=message):
         run_programs(100)
 
 
 def run_programs(count):
-    chance = random.Random(0)
+    rng = random.Random(0)
     for _ in range(count):
-        run_a_program(Draw(chance.randrange))
+        run_program(Draw(rng.randrange))

@@ -1,4 +1,4 @@
-"""Element-wise operations against torch: values, dtypes, promotion, gradients, errors."""
+"""Elementwise operations compared with torch: values, dtypes, promotion, gradients, errors."""
 
 import itertools
 import math
@@ -26,36 +26,36 @@ FLOATS = ("float16", "float32", "float64")
 DTYPES = (*FLOATS, "int64", "int32", "uint8", "bool")
 TOLERANCE = {"float16": 4e-3, "float32": 1e-5, "float64": 1e-12}
 
-OTHER_NAMES = {
+TORCH_FUNCTIONS = {
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "id": lambda x: x.clone(),
     "inv": torch.reciprocal,
     "log_sigmoid": F.logsigmoid,
 }
-OURS_ALONE = {"quick_gelu", "is_close"}
-SETTINGS_IN_TORCH = {"leaky_relu", "elu", "celu"}
+NOT_IN_TORCH = {"quick_gelu", "is_close"}
+NUMBERS_ONLY_IN_TORCH = {"leaky_relu", "elu", "celu"}
 OFF_KINKS = [point + 0.017 for point in POINTS]
-DIFFERENTIATED_AS = {"hardsigmoid": lambda x: F.relu6(x + 3) / 6}
-"""Torch's derivative of hardsigmoid is the float32 next to 1/6 in float64 too, and has none."""
-NEVER_IN_TORCH = {"floor_divide"}
-TENSORS_ALONE = {"gcd", "lcm"}
-UNARY = [name for name, row in OPERATORS.items() if row.arity == 1 and name not in OURS_ALONE]
+TORCH_GRADIENT_FUNCTIONS = {"hardsigmoid": lambda x: F.relu6(x + 3) / 6}
+"""torch rounds the derivative of hardsigmoid to float32, and has no second derivative of it."""
+NO_GRADIENT_IN_TORCH = {"floor_divide"}
+TENSORS_ONLY = {"gcd", "lcm"}
+UNARY = [name for name, row in OPERATORS.items() if row.arity == 1 and name not in NOT_IN_TORCH]
 BINARY = [
     name
     for name, row in OPERATORS.items()
-    if row.arity == 2 and name not in OURS_ALONE | SETTINGS_IN_TORCH
+    if row.arity == 2 and name not in NOT_IN_TORCH | NUMBERS_ONLY_IN_TORCH
 ]
 
 
-def theirs_of(name: str) -> Callable[..., Any]:
-    """Return torch's function of a name, wherever torch keeps it."""
-    known = (getattr(place, name, None) for place in (torch, F, torch.special))
-    return OTHER_NAMES.get(name) or next(filter(None, known))
+def torch_function(name: str) -> Callable[..., Any]:
+    """Return the function of this name from any module of torch."""
+    functions = (getattr(module, name, None) for module in (torch, F, torch.special))
+    return TORCH_FUNCTIONS.get(name) or next(filter(None, functions))
 
 
-def differentiated(name: str) -> Callable[..., Any]:
-    """Return torch's function of a name, in a form that it differentiates with all digits."""
-    return DIFFERENTIATED_AS.get(name) or theirs_of(name)
+def torch_gradient_function(name: str) -> Callable[..., Any]:
+    """Return a torch function that equals the named one and has accurate gradients."""
+    return TORCH_GRADIENT_FUNCTIONS.get(name) or torch_function(name)
 
 
 def name_of(dtype: Any) -> str:
@@ -86,30 +86,30 @@ def assert_same(ours: Any, theirs: Any) -> None:
 
 
 def outcome(call: Callable[..., Any], *args: Any) -> Any:
-    """Return what a call returns, or None if it raises."""
+    """Return the result of a call, or None if it raises."""
     try:
         return call(*args)
     except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
         return None
 
 
-def check_dtype(ours: Callable[..., Any], theirs: Callable[..., Any], *pairs: Any) -> None:
-    """Check a call on any dtype: what torch computes we do, what we refuse torch does too.
+def check_call(ours: Callable[..., Any], theirs: Callable[..., Any], *pairs: Any) -> None:
+    """Check that a call has torch's result, or raises if torch's raises.
 
-    The deviation: integers become float32, or stay what they are, also where torch wants floats.
+    Where torch rejects integers, the result may be float32 or of the dtype of the first argument.
     """
     result = outcome(ours, *(x for x, _ in pairs))
-    wanted = outcome(theirs, *(y for _, y in pairs))
-    if wanted is not None:
+    expected = outcome(theirs, *(y for _, y in pairs))
+    if expected is not None:
         assert result is not None, "torch computes this"
-        assert_same(result, wanted)
+        assert_same(result, expected)
     elif result is not None:
         assert not any(x.is_floating_point() for x, _ in pairs)
         assert result.dtype in {mt.float32, pairs[0][0].dtype}
 
 
 def derivatives(call: Callable[..., Any], leaves: list[Any], library: Any, order: int) -> list[Any]:
-    """Return the gradient of a weighted sum, and that of a sum of functions of the gradient."""
+    """Return the gradients of a weighted sum and, for order 2, of a function of these gradients."""
     leaves = [leaf.detach().clone().requires_grad_() for leaf in leaves]
     y = call(*leaves)
     weights = library.tensor(np.cos(np.arange(math.prod(y.shape))).reshape(tuple(y.shape)))
@@ -126,20 +126,20 @@ def derivatives(call: Callable[..., Any], leaves: list[Any], library: Any, order
 def check_gradients(
     ours: Callable[..., Any], theirs: Callable[..., Any], *pairs: Any, order: int = 2
 ) -> None:
-    """Compare both orders, or the first alone, wherever torch has a finite number."""
-    results = derivatives(ours, [x for x, _ in pairs], mt, order)
-    wanted = derivatives(theirs, [y for _, y in pairs], torch, order)
-    for mine, other in zip(results, wanted, strict=True):
-        actual = np.zeros(1) if mine is None else mine
-        actual, expected = np.broadcast_arrays(actual, 0.0 if other is None else other)
-        known = np.isfinite(expected)
-        np.testing.assert_allclose(actual[known], expected[known], 1e-9, 1e-9)
+    """Compare the derivatives up to an order wherever torch's are finite."""
+    our_results = derivatives(ours, [x for x, _ in pairs], mt, order)
+    their_results = derivatives(theirs, [y for _, y in pairs], torch, order)
+    for our, their in zip(our_results, their_results, strict=True):
+        actual = np.zeros(1) if our is None else our
+        actual, expected = np.broadcast_arrays(actual, 0.0 if their is None else their)
+        finite = np.isfinite(expected)
+        np.testing.assert_allclose(actual[finite], expected[finite], 1e-9, 1e-9)
 
 
-# --- The table ----------------------------------------------------------------------------------
+# --- The operator table -------------------------------------------------------------------------
 
 
-def test_every_row_is_a_function_and_a_method() -> None:
+def test_every_operator_is_a_function_and_a_method() -> None:
     for name, row in OPERATORS.items():
         function = getattr(mt, name)
         assert callable(function)
@@ -153,11 +153,11 @@ def test_every_row_is_a_function_and_a_method() -> None:
     for alias, name in OPERATORS.aliases.items():
         assert getattr(mt, alias) is getattr(mt, name)
         assert getattr(mt.Tensor, alias) is getattr(mt.Tensor, name)
-        assert theirs_of(alias)
+        assert torch_function(alias)
 
 
-def test_a_row_added_later_is_a_function_too() -> None:
-    """In a process of its own, for rows cannot be taken away again."""
+def test_operator_added_later_is_a_function_and_a_method() -> None:
+    """In a subprocess, because operators cannot be removed from the table."""
     program = """
 import mt_tensor as mt
 from mt_operators import OPERATORS
@@ -174,33 +174,37 @@ print(mt.cube(input=x).tolist(), x.cube().tolist(), mt.blend(x, 2, x).tolist())
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_one_argument(name: str) -> None:
-    theirs = theirs_of(name)
+def test_unary_operator_matches_torch(name: str) -> None:
+    theirs = torch_function(name)
     for dtype in DTYPES:
-        check_dtype(getattr(mt, name), theirs, pair(POINTS, dtype))
-        check_dtype(getattr(mt.Tensor, name), theirs, pair(2.0, dtype))
-        check_dtype(getattr(mt, name), theirs, pair(np.zeros((0, 2)), dtype))
+        check_call(getattr(mt, name), theirs, pair(POINTS, dtype))
+        check_call(getattr(mt.Tensor, name), theirs, pair(2.0, dtype))
+        check_call(getattr(mt, name), theirs, pair(np.zeros((0, 2)), dtype))
     x, y = pair(SPECIAL, "int64" if OPERATORS[name].result == "integer" else "float64")
-    result, wanted = getattr(mt, name)(input=x), theirs(y)
-    known = ~np.isnan(wanted.numpy().astype("f8"))  # nan where infinity meets 0, and not here
-    known &= name not in {"sign", "sgn"} or np.arange(len(known)) < len(known) - 1  # NumPy's nan
+    result, expected = getattr(mt, name)(input=x), theirs(y)
+    compared = ~np.isnan(expected.numpy().astype("f8"))  # torch has nan for some infinities
+    if name in {"sign", "sgn"}:
+        compared[-1] = False  # sign(nan) is nan here, as in NumPy, and 0 in torch
     np.testing.assert_allclose(
-        np.asarray(result).astype("f8")[known], wanted.numpy().astype("f8")[known], 1e-12, 1e-12
+        np.asarray(result).astype("f8")[compared],
+        expected.numpy().astype("f8")[compared],
+        1e-12,
+        1e-12,
     )
-    assert name == "sign" or math.isnan(float(result[-1])) == math.isnan(float(wanted[-1]))
-    for wrong in (1.0, np.ones(2), "a", None):
+    assert name == "sign" or math.isnan(float(result[-1])) == math.isnan(float(expected[-1]))
+    for value in (1.0, np.ones(2), "a", None):
         with pytest.raises(TypeError, match=rf"{name}\(\) takes tensors; .* was given"):
-            getattr(mt, name)(wrong)
+            getattr(mt, name)(value)
 
 
 @pytest.mark.parametrize(
     "name", [n for n in UNARY if OPERATORS[n].result not in {"bool", "integer"} and n != "id"]
 )
-def test_derivatives_of_one_argument(name: str) -> None:
-    ours, theirs = getattr(mt, name), differentiated(name)
+def test_unary_operator_gradients_match_torch(name: str) -> None:
+    ours, theirs = getattr(mt, name), torch_gradient_function(name)
     low, high = OPERATORS[name].domain[0]
     within = [point for point in SPECIAL if low <= point <= high]
-    if name == "digamma":  # a sine that just misses 0 makes large numbers of torch's poles
+    if name == "digamma":  # at its poles torch divides by the rounding error of a sine
         within = [point for point in within if point >= 0 or point % 1 != 0]
     check_gradients(ours, theirs, pair(within, "float64"), order=1)
     inside = [point for point in (*OFF_KINKS, 0.97, -0.97) if low < point < high]
@@ -208,14 +212,14 @@ def test_derivatives_of_one_argument(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_two_arguments(name: str) -> None:
-    ours, theirs = getattr(mt, name), theirs_of(name)
+def test_binary_operator_matches_torch(name: str) -> None:
+    ours, theirs = getattr(mt, name), torch_function(name)
     left, right = [3.0, 1.0, 0.0, 2.0], [1.0, 1.0, 2.0, 0.0]
     for first, second in itertools.product(DTYPES, repeat=2):
         if name == "sub" and "bool" in (first, second):
             continue  # torch has no 1.0 - mask
-        check_dtype(ours, theirs, pair(left, first), pair(right, second))
-        check_dtype(ours, theirs, pair(left, first), pair(2.0, second))  # 0-dimensional
+        check_call(ours, theirs, pair(left, first), pair(right, second))
+        check_call(ours, theirs, pair(left, first), pair(2.0, second))  # 0-dimensional
     x, y = pair([[1.0], [2.0]], "float32")
     two: float = 2.0
     if OPERATORS[name].result == "integer":
@@ -227,33 +231,33 @@ def test_two_arguments(name: str) -> None:
         "leaky_relu": "negative_slope",
     }
     keyword = {names.get(name, "alpha" if name in ("elu", "celu") else "other"): two}
-    number = outcome(lambda: theirs(y, **keyword))
-    if name in TENSORS_ALONE:
-        assert outcome(lambda: ours(x, **keyword)) is number is None
+    expected = outcome(lambda: theirs(y, **keyword))
+    if name in TENSORS_ONLY:
+        assert outcome(lambda: ours(x, **keyword)) is expected is None
     else:
-        assert_same(
-            ours(input=x, **keyword), theirs(y, torch.full((1,), two)) if number is None else number
-        )
+        if expected is None:
+            expected = theirs(y, torch.full((1,), two))
+        assert_same(ours(input=x, **keyword), expected)
     with pytest.raises(TypeError, match=rf"{name}\(\) takes tensors; 1.0 of type float"):
         ours(1.0, 2.0)
     with pytest.raises(TypeError, match=r"'a' of type str"):
         ours(x, "a")
 
 
-REAL_PAIRS = [
+FLOAT_BINARY = [
     name
     for name in BINARY
-    if OPERATORS[name].result not in {"bool", "integer"} and name not in NEVER_IN_TORCH
+    if OPERATORS[name].result not in {"bool", "integer"} and name not in NO_GRADIENT_IN_TORCH
 ]
 
 
-@pytest.mark.parametrize("name", REAL_PAIRS)
-def test_derivatives_of_two_arguments(name: str) -> None:
+@pytest.mark.parametrize("name", FLOAT_BINARY)
+def test_binary_operator_gradients_match_torch(name: str) -> None:
     numbers = [-2.5, -1.0, -0.0, 0.0, 0.5, 1.0, 2.5]
     if name in {"pow", "xlogy"}:
         numbers = [0.5, 1.0, 2.5]
     columns = np.array(list(itertools.product(numbers, numbers))).T
-    ours, theirs = getattr(mt, name), theirs_of(name)
+    ours, theirs = getattr(mt, name), torch_function(name)
     check_gradients(ours, theirs, *(pair(column, "float64") for column in columns), order=1)
     inside = columns * [[1.0], [1.125]] + 0.017
     check_gradients(ours, theirs, *(pair(column, "float64") for column in inside))
@@ -291,7 +295,7 @@ CALLS: list[tuple[str, dict[str, Any], tuple[tuple[Any, ...], ...]]] = [
     ("add", {"other": 3, "alpha": 2}, ((2,), (1.5,))),
     ("sub", {"other": 3.5, "alpha": 2}, ((2.5,),)),
 ]
-"""For each operation settings by name, and by position."""
+"""Functions with settings as keyword arguments, and with several lists of positional ones."""
 
 SETTINGS = [
     pytest.param(name, args, kwargs, id=f"{name} {args or kwargs or ''}")
@@ -301,9 +305,11 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("name", "args", "kwargs"), SETTINGS)
-def test_settings(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def test_function_with_settings_matches_torch(
+    name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     def theirs(x: Any) -> Any:
-        return theirs_of(name)(x, *args, **kwargs)
+        return torch_function(name)(x, *args, **kwargs)
 
     def method(x: Any) -> Any:
         return getattr(x, name)(*args, **kwargs)
@@ -313,27 +319,27 @@ def test_settings(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
 
     for dtype in DTYPES:
         for values in (POINTS, 2.0, np.zeros((0, 2))):
-            check_dtype(method, theirs, pair(values, dtype))
-            check_dtype(function, theirs, pair(values, dtype))
+            check_call(method, theirs, pair(values, dtype))
+            check_call(function, theirs, pair(values, dtype))
     if name not in {"isposinf", "isneginf"}:
         check_gradients(function, theirs, pair(POINTS, "float64"), order=1)
         inside = [0.1, 0.4, 0.6, 0.9] if name == "logit" else OFF_KINKS
         check_gradients(function, theirs, pair(inside, "float64"))
-    if name not in {"gelu", "glu", "tanhshrink", "frac"}:  # at infinity these are nan in torch
+    if name not in {"gelu", "glu", "tanhshrink", "frac"}:  # torch has nan at infinity
         assert_same(function(pair(SPECIAL, "float64")[0]), theirs(pair(SPECIAL, "float64")[1]))
 
 
-THREE = ("addcmul", "addcdiv", "lerp", "clamp")
+TERNARY = ("addcmul", "addcdiv", "lerp", "clamp")
 
 
-@pytest.mark.parametrize("name", THREE)
-def test_three_tensors(name: str) -> None:
+@pytest.mark.parametrize("name", TERNARY)
+def test_ternary_function_matches_torch(name: str) -> None:
     values = ([1.0, -2.0, 0.5, 3.0], [2.0, 1.0, -3.0, 0.5], [0.25, 0.75, 2.0, -1.0])
     ours, theirs = getattr(mt, name), getattr(torch, name)
     for dtypes in itertools.product(("float32", "float64", "int64", "uint8"), repeat=3):
         pairs = [pair(v, d) for v, d in zip(values, dtypes, strict=True)]
-        check_dtype(ours, theirs, *pairs)
-        check_dtype(getattr(mt.Tensor, name), theirs, *pairs)
+        check_call(ours, theirs, *pairs)
+        check_call(getattr(mt.Tensor, name), theirs, *pairs)
     check_gradients(ours, theirs, *(pair(v, "float64") for v in values))
     if name.startswith("addc"):
         check_gradients(
@@ -350,7 +356,7 @@ def test_three_tensors(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["fmax", "fmin", "ldexp", "logaddexp2", "heaviside"])
-def test_two_tensors(name: str) -> None:
+def test_binary_function_matches_torch(name: str) -> None:
     columns = np.array(list(itertools.product([-1.0, 0.0, 0.5, 2.0, NAN, INF, -INF], repeat=2))).T
     ours, theirs = getattr(mt, name), getattr(torch, name)
     for dtype in FLOATS:
@@ -361,42 +367,42 @@ def test_two_tensors(name: str) -> None:
     for first, second in itertools.product(DTYPES, repeat=2):
         if name == "ldexp" and second == "bool":
             continue  # torch lacks it for floats
-        check_dtype(ours, theirs, pair([1.0, 2.0, 0.0], first), pair([2.0, 1.0, 1.0], second))
+        check_call(ours, theirs, pair([1.0, 2.0, 0.0], first), pair([2.0, 1.0, 1.0], second))
     if name != "heaviside":  # torch has no derivative of it
         finite = columns[:, np.isfinite(columns).all(0)]
         check_gradients(ours, theirs, *(pair(c, "float64") for c in finite))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_the_next_number(dtype: str) -> None:
+def test_nextafter_matches_torch_bit_for_bit(dtype: str) -> None:
     ends = [0.0, -0.0, 1.0, -1.0, 1.5, INF, -INF, NAN, torch.finfo(getattr(torch, dtype)).max]
     ends += [5e-324, -5e-324, float(torch.finfo(getattr(torch, dtype)).smallest_normal)]
     (x, a), (y, b) = (
         pair(column, dtype) for column in np.array(list(itertools.product(ends, repeat=2))).T
     )
     a.requires_grad_(), b.requires_grad_()
-    result, wanted = mt.nextafter(x, y), torch.nextafter(a, b)
+    result, expected = mt.nextafter(x, y), torch.nextafter(a, b)
     bits = {2: "int16", 4: "int32", 8: "int64"}[x.dtype.itemsize]
-    known = ~wanted.isnan()  # any nan will do
-    assert result.isnan().tolist() == wanted.isnan().tolist()
-    ours = result.view(getattr(mt, bits)).numpy()[known.numpy()]
-    assert ours.tolist() == wanted.view(getattr(torch, bits))[known].tolist()
+    compared = ~expected.isnan()  # the bits of nan may differ
+    assert result.isnan().tolist() == expected.isnan().tolist()
+    ours = result.view(getattr(mt, bits)).numpy()[compared.numpy()]
+    assert ours.tolist() == expected.view(getattr(torch, bits))[compared].tolist()
     x.requires_grad_(), y.requires_grad_()
     mt.nextafter(x, y).backward(mt.ones_like(x))
-    wanted.backward(torch.ones_like(a))
+    expected.backward(torch.ones_like(a))
     assert [each.grad.tolist() for each in (x, y)] == [each.grad.tolist() for each in (a, b)]
 
 
-def test_the_next_number_of_bfloat16() -> None:
+def test_nextafter_of_bfloat16_matches_torch() -> None:
     ends = [0.0, -0.0, 1.0, -1.0, 1.5, INF, -INF, NAN, 3e38, 1e-40, -1e-40]
     columns = np.array(list(itertools.product(ends, repeat=2))).T
     result = mt.nextafter(*(mt.tensor(c, dtype="bfloat16") for c in columns))
-    wanted = torch.nextafter(*(torch.tensor(c).to(torch.bfloat16) for c in columns))
-    np.testing.assert_array_equal(result.float().numpy(), wanted.float().numpy())
+    expected = torch.nextafter(*(torch.tensor(c).to(torch.bfloat16) for c in columns))
+    np.testing.assert_array_equal(result.float().numpy(), expected.float().numpy())
     assert result.dtype is mt.bfloat16
 
 
-def test_the_next_number_in_place_and_of_other_dtypes() -> None:
+def test_nextafter_promotes_broadcasts_and_works_in_place() -> None:
     x = mt.ones(2, 1)
     assert mt.nextafter(x, mt.zeros(3, dtype="float64")).dtype is mt.float64
     assert mt.nextafter(x, mt.zeros(3)).shape == (2, 3)
@@ -405,7 +411,7 @@ def test_the_next_number_in_place_and_of_other_dtypes() -> None:
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), ()])
-def test_prelu(shape: tuple[int, ...]) -> None:
+def test_prelu_matches_torch(shape: tuple[int, ...]) -> None:
     x = pair(np.linspace(-1, 1.125, math.prod(shape)).reshape(shape), "float64")
     weights = [(1,), ()] if len(shape) < 2 else [(1,), (), (3,)]
     for weight in weights:
@@ -414,14 +420,14 @@ def test_prelu(shape: tuple[int, ...]) -> None:
         check_gradients(mt.prelu, F.prelu, x, w)
 
 
-# --- Comparing ----------------------------------------------------------------------------------
+# --- Comparison ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("equal_nan", [False, True])
 @pytest.mark.parametrize(
     ("rtol", "atol"), [(1e-5, 1e-8), (0.0, 0.0), (0.5, 0.1), (0, INF), (INF, 0)]
 )
-def test_closeness(rtol: float, atol: float, equal_nan: bool) -> None:
+def test_isclose_and_allclose_match_torch(rtol: float, atol: float, equal_nan: bool) -> None:
     numbers = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1.5, -1.0, 1e-9, INF, -INF, NAN]
     columns = np.array(list(itertools.product(numbers, repeat=2))).T
     for dtype in DTYPES:
@@ -432,7 +438,7 @@ def test_closeness(rtol: float, atol: float, equal_nan: bool) -> None:
         assert mt.allclose(a, a, equal_nan=True) is torch.allclose(c, c, equal_nan=True)
 
 
-def test_equality() -> None:
+def test_equal_matches_torch() -> None:
     cases = ([1.0, 2.0], [1.0, 2.5], [[1.0], [2.0]], [NAN], [], 1.0, [0.0], [-0.0])
     for a, b in itertools.product(cases, repeat=2):
         for first, second in itertools.product(("float32", "int64", "bool"), repeat=2):
@@ -442,7 +448,7 @@ def test_equality() -> None:
 
 # --- Errors -------------------------------------------------------------------------------------
 
-BAD: list[tuple[Callable[[Any], Any], str]] = [
+INVALID: list[tuple[Callable[[Any], Any], str]] = [
     (lambda x: x.clamp(), "needs min, max or both"),
     (lambda x: x.clamp("a"), "'a' of type str"),
     (lambda x: x.bool().clamp(False, True), "not defined on bool"),
@@ -475,9 +481,8 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(BAD)))
-def test_what_both_refuse(number: int) -> None:
-    call, message = BAD[number]
+@pytest.mark.parametrize(("call", "message"), INVALID)
+def test_invalid_call_raises_here_and_in_torch(call: Callable[[Any], Any], message: str) -> None:
     x = np.arange(1.0, 7.0).reshape(2, 3)
     with pytest.raises(Exception, match=message) as raised:
         call(mt.tensor(x, dtype="float32"))
@@ -485,8 +490,8 @@ def test_what_both_refuse(number: int) -> None:
     assert outcome(call, torch.tensor(x, dtype=torch.float32)) is None
 
 
-def test_bounds_out_of_range_are_no_bounds() -> None:
-    """torch wraps -1 to 255 here, silently."""
+def test_clamp_ignores_out_of_range_bounds_that_change_nothing() -> None:
+    """torch silently wraps -1 to 255."""
     x = mt.tensor([1, 200], dtype="uint8")
     assert x.clamp(-1).tolist() == [1, 200]
     assert x.clamp(-5, 300).tolist() == [1, 200]
@@ -495,9 +500,9 @@ def test_bounds_out_of_range_are_no_bounds() -> None:
         x.clamp(max=-1)
 
 
-# --- Any numbers, any shapes --------------------------------------------------------------------
+# --- Random values and shapes -------------------------------------------------------------------
 
-SMOOTH = [
+ACTIVATIONS = [
     "silu",
     "gelu",
     "gelu_tanh",
@@ -509,28 +514,30 @@ SMOOTH = [
     "erfc",
     "ndtr",
 ]
-SMOOTH += ["hardsigmoid", "relu6", "sigmoid"]
+ACTIVATIONS += ["hardsigmoid", "relu6", "sigmoid"]
 
 
 @settings(deadline=None, max_examples=60)
 @given(
-    st.sampled_from(SMOOTH),
+    st.sampled_from(ACTIVATIONS),
     arrays("f8", st.integers(0, 12), elements=st.floats(-1e3, 1e3)),
     st.sampled_from(["float32", "float64"]),
 )
-def test_activations_of_any_numbers(name: str, values: Any, dtype: str) -> None:
-    (x, y), theirs = pair(values, dtype), theirs_of(name)
+def test_activation_of_random_values_matches_torch(name: str, values: Any, dtype: str) -> None:
+    (x, y), theirs = pair(values, dtype), torch_function(name)
     assert_same(getattr(x, name)(), theirs(y))
-    check_gradients(getattr(mt, name), differentiated(name), pair(values, "float64"), order=1)
+    check_gradients(
+        getattr(mt, name), torch_gradient_function(name), pair(values, "float64"), order=1
+    )
 
 
 @settings(deadline=None, max_examples=60)
 @given(mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3), st.data())
-def test_clamp_by_any_tensors(shapes: Any, data: st.DataObject) -> None:
+def test_clamp_with_broadcast_tensor_bounds_matches_torch(shapes: Any, data: st.DataObject) -> None:
     numbers = st.integers(-2, 2).map(float)
     pairs = [
         pair(data.draw(arrays("f8", shape, elements=numbers)), "float64")
-        for shape in (shapes.result_shape, *shapes.input_shapes[1:])  # torch fails else
+        for shape in (shapes.result_shape, *shapes.input_shapes[1:])  # torch fails otherwise
     ]
     bounds = data.draw(st.sampled_from([(0, 1, 2), (0, None, 2), (0, 1, None)]))
 

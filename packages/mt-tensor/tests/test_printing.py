@@ -1,4 +1,4 @@
-"""Tensors are shown as torch shows them."""
+"""`repr`, `str` and `format` of tensors, and print options, compared with torch."""
 
 import re
 from collections.abc import Iterator
@@ -16,15 +16,16 @@ DTYPES = ("float16", "float32", "float64", "int8", "int32", "int64", "uint8", "b
 
 
 @pytest.fixture(autouse=True)
-def _usual_options() -> Iterator[None]:
+def _reset_options() -> Iterator[None]:
     yield
     mt.set_printoptions(profile="default")
 
 
-def both(array: Any) -> tuple[str, str]:
-    """Return our text and torch's for the same elements.
+def both_reprs(array: Any) -> tuple[str, str]:
+    """Return the `repr` of equal tensors in mt_tensor and in torch.
 
-    "mt_tensor." is longer than "torch.", so that the dtype may move to a line of its own.
+    Line breaks before the dtype are removed, since "mt_tensor." is longer than "torch." and may
+    need one where torch does not.
     """
     torch = pytest.importorskip("torch")
     ours = repr(mt.tensor(array)).replace("mt_tensor.", "torch.")
@@ -32,7 +33,7 @@ def both(array: Any) -> tuple[str, str]:
     return re.sub(r",\n +dtype", ", dtype", ours), re.sub(r",\n +dtype", ", dtype", theirs)
 
 
-def test_text() -> None:
+def test_repr_shows_values_dtype_and_grad() -> None:
     assert repr(mt.tensor([1, 2])) == str(mt.tensor([1, 2])) == "tensor([1, 2])"
     assert repr(mt.tensor(1.5, requires_grad=True)) == "tensor(1.5000, requires_grad=True)"
     assert repr(mt.zeros(1, dtype="float64")) == "tensor([0.], dtype=mt_tensor.float64)"
@@ -44,14 +45,14 @@ def test_text() -> None:
     assert repr(mt.arange(2000)) == "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"
 
 
-def test_the_same_text_on_every_layout() -> None:
+def test_repr_does_not_depend_on_layout_or_backend() -> None:
     x = mt.arange(12, dtype="float32").view(3, 4)
     assert repr(x.T) == repr(x.T.contiguous())
     assert repr(x.flip(0)[:, ::2]) == repr(mt.tensor(x.flip(0)[:, ::2].tolist()))
     assert repr(x.to("simple")) == repr(x)
 
 
-def test_format() -> None:
+def test_format_applies_spec_to_0d_tensors_only() -> None:
     assert f"{mt.tensor(1.25):.1f}" == "1.2"
     assert f"{mt.tensor(3)}" == "3"
     assert f"{mt.tensor([3])}" == "tensor([3])"
@@ -61,10 +62,10 @@ def test_format() -> None:
 
 @settings(deadline=None)
 @given(st.data())
-def test_like_torch(data: st.DataObject) -> None:
+def test_repr_of_random_arrays_matches_torch(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(DTYPES))
     shape = data.draw(arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=9))
-    ours, theirs = both(data.draw(arrays.arrays(np.dtype(dtype), shape)))
+    ours, theirs = both_reprs(data.draw(arrays.arrays(np.dtype(dtype), shape)))
     assert ours == theirs
 
 
@@ -87,15 +88,15 @@ def test_like_torch(data: st.DataObject) -> None:
         [[1.25, -30.5], [np.nan, 2.0]],
     ],
 )
-def test_floats_like_torch(values: Any, dtype: str) -> None:
-    ours, theirs = both(np.array(values, dtype))
+def test_repr_of_floats_matches_torch(values: Any, dtype: str) -> None:
+    ours, theirs = both_reprs(np.array(values, dtype))
     assert ours == theirs
 
 
 @pytest.mark.parametrize("value", [1e8, 1.1e8, 123456.789, 2**53, 1e300, 1e-300, 0.5])
-def test_large_and_small_numbers_like_torch(value: float) -> None:
+def test_repr_of_large_and_small_numbers_matches_torch(value: float) -> None:
     for values in (value, [value, -value], [[value, 0.0], [1.0, 2.0]]):
-        ours, theirs = both(np.array(values))
+        ours, theirs = both_reprs(np.array(values))
         assert ours == theirs
 
 
@@ -103,9 +104,9 @@ def test_large_and_small_numbers_like_torch(value: float) -> None:
     "shape", [(1000,), (1001,), (7, 200), (200, 7), (6, 6, 40), (2, 1100), (1100, 2), (11, 10, 10)]
 )
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
-def test_summaries_like_torch(shape: tuple[int, ...], dtype: str) -> None:
+def test_summary_of_large_tensors_matches_torch(shape: tuple[int, ...], dtype: str) -> None:
     values = np.random.default_rng(0).normal(size=shape) * 40
-    ours, theirs = both(values.astype(dtype))
+    ours, theirs = both_reprs(values.astype(dtype))
     assert ours == theirs
 
 
@@ -128,14 +129,14 @@ def test_summaries_like_torch(shape: tuple[int, ...], dtype: str) -> None:
         {"profile": "short", "precision": 3},
     ],
 )
-def test_options_like_torch(options: dict[str, Any]) -> None:
+def test_print_options_match_torch(options: dict[str, Any]) -> None:
     torch = pytest.importorskip("torch")
     values = np.random.default_rng(1).normal(size=(9, 8)) * 20
     torch.set_printoptions(**options)
     try:
         with mt.printoptions(**options):
             for array in (values, values[0], values[0, 0], values.astype(int), values * 1e6):
-                ours, theirs = both(array)
+                ours, theirs = both_reprs(array)
                 assert ours == theirs
     finally:
         torch.set_printoptions(profile="default")
@@ -149,14 +150,14 @@ def test_options_like_torch(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("width", [20, 30, 40, 50])
-def test_suffixes_wrap_like_torch(width: int) -> None:
+def test_suffix_wraps_at_line_width_as_in_torch(width: int) -> None:
     torch = pytest.importorskip("torch")
     torch.set_printoptions(linewidth=width)
     try:
         with mt.printoptions(linewidth=width):
             ours = repr(mt.ones(3, dtype="int32")), repr(mt.ones(3, requires_grad=True))
         theirs = repr(torch.ones(3, dtype=torch.int32)), repr(torch.ones(3, requires_grad=True))
-        # "mt_tensor." is longer than "torch.", so that only one line break of ours may differ
+        # "mt_tensor." is longer than "torch.", so that one line break may differ
         assert ours[1] == theirs[1]
         assert ours[0].replace("mt_tensor.", "torch.").split() == theirs[0].split()
     finally:
@@ -174,6 +175,6 @@ def test_suffixes_wrap_like_torch(width: int) -> None:
         {"sci_mode": "always"},
     ],
 )
-def test_options_that_mean_nothing(options: dict[str, Any]) -> None:
+def test_set_printoptions_rejects_invalid_options(options: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError), match=r"was given\."):
         mt.set_printoptions(**options)

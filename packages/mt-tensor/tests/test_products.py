@@ -1,4 +1,4 @@
-"""Products of vectors and matrices against torch: values, dtypes, gradients, errors."""
+"""Products of vectors and matrices compared with torch: values, dtypes, gradients, errors."""
 
 import itertools
 import math
@@ -27,9 +27,10 @@ def arrays(shapes: tuple[Shape, ...], dtype: str) -> list[Any]:
     return [rng.integers(-4, 5, shape).astype(dtype) for shape in shapes]
 
 
-def both(given: list[Any], gradient: bool = False) -> tuple[list[Any], list[Any]]:
-    ours = [mt.tensor(array, requires_grad=gradient) for array in given]
-    theirs = [torch.tensor(array, requires_grad=gradient) for array in given]
+def in_both(values: list[Any], requires_grad: bool = False) -> tuple[list[Any], list[Any]]:
+    """Return the same tensors in both libraries."""
+    ours = [mt.tensor(array, requires_grad=requires_grad) for array in values]
+    theirs = [torch.tensor(array, requires_grad=requires_grad) for array in values]
     return ours, theirs
 
 
@@ -38,6 +39,7 @@ def numpy_of(x: Any) -> Any:
 
 
 def attempt(call: Callable[..., Any], library: Any, args: list[Any]) -> Any:
+    """Return the result of a call, or None if it raises."""
     try:
         return call(library, *args)
     except (TypeError, ValueError, IndexError, RuntimeError):
@@ -45,9 +47,9 @@ def attempt(call: Callable[..., Any], library: Any, args: list[Any]) -> Any:
 
 
 def compare(call: Callable[..., Any], *shapes: Shape, dtype: str = "float64") -> None:
-    """Check that a call has the same result and gradients, or is refused, in both libraries."""
+    """Check that a call has equal results and gradients, or raises, in both libraries."""
     floating = dtype.startswith("float")
-    inputs = both(arrays(shapes, dtype), floating)
+    inputs = in_both(arrays(shapes, dtype), floating)
     results = [attempt(call, lib, args) for lib, args in zip(LIBRARIES, inputs, strict=True)]
     assert (results[0] is None) == (results[1] is None), results
     if results[0] is None:
@@ -62,10 +64,10 @@ def compare(call: Callable[..., Any], *shapes: Shape, dtype: str = "float64") ->
     weights = np.cos(np.arange(math.prod(ours.shape))).reshape(ours.shape)
     ours.backward(mt.tensor(weights))
     theirs.backward(torch.tensor(weights))
-    for mine, wanted in zip(*inputs, strict=True):
-        assert (mine.grad is None) == (wanted.grad is None)
-        if mine.grad is not None:
-            np.testing.assert_allclose(numpy_of(mine.grad), numpy_of(wanted.grad), 1e-9, 1e-9)
+    for x, y in zip(*inputs, strict=True):
+        assert (x.grad is None) == (y.grad is None)
+        if x.grad is not None:
+            np.testing.assert_allclose(numpy_of(x.grad), numpy_of(y.grad), 1e-9, 1e-9)
 
 
 BINARY: dict[str, list[tuple[Shape, Shape]]] = {
@@ -109,7 +111,7 @@ CALLS = [(name, pair) for name, pairs in BINARY.items() for pair in pairs]
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint8"])
 @pytest.mark.parametrize(("name", "shapes"), CALLS)
-def test_two_factors(name: str, shapes: tuple[Shape, Shape], dtype: str) -> None:
+def test_binary_product_matches_torch(name: str, shapes: tuple[Shape, Shape], dtype: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch: the default dim of cross will change
         compare(lambda lib, a, b: getattr(lib, name)(a, b), *shapes, dtype=dtype)
@@ -117,21 +119,21 @@ def test_two_factors(name: str, shapes: tuple[Shape, Shape], dtype: str) -> None
 
 
 @pytest.mark.parametrize("name", ["dot", "mv", "mm", "bmm", "outer", "kron", "trace"])
-def test_truth_values(name: str) -> None:
+def test_product_of_bool_matches_torch(name: str) -> None:
     shapes = (*BINARY[name][0],) if name in BINARY else ((2, 2),)
     compare(lambda lib, *args: getattr(lib, name)(*args), *shapes, dtype="bool")
 
 
 @pytest.mark.parametrize("shapes", [((1,), ()), ((), (1,)), ((2,), (2,)), ((), ())])
-def test_a_number_is_an_element_like_others_in_kron(shapes: tuple[Shape, Shape]) -> None:
-    kinds = [
+def test_kron_promotes_0d_tensors_as_torch_does(shapes: tuple[Shape, Shape]) -> None:
+    dtypes = [
         lib.kron(lib.ones(shapes[0], dtype=lib.float16), lib.ones(shapes[1])).dtype
         for lib in (mt, torch)
     ]
-    assert str(kinds[1]) == f"torch.{kinds[0].name}"
+    assert str(dtypes[1]) == f"torch.{dtypes[0].name}"
 
 
-def test_integers_are_multiplied_exactly() -> None:
+def test_int64_products_are_exact() -> None:
     for pair in ([2**53 + 1, -1], [2**62, 2**62 + 3]):
         row, column = mt.tensor([pair]), mt.tensor([[1], [1]])
         assert (row @ column).tolist() == torch.tensor([pair]).mm(torch.tensor([[1], [1]])).tolist()
@@ -139,7 +141,8 @@ def test_integers_are_multiplied_exactly() -> None:
         assert mt.einsum("ij,jk->ik", row, column).tolist() == (row @ column).tolist()
 
 
-def test_element_types_are_promoted() -> None:  # where torch refuses to mix them
+def test_products_promote_mixed_dtypes() -> None:
+    """torch raises instead."""
     a, b = mt.tensor([1, 2]), mt.tensor([0.5, 1.5])
     for result in (mt.dot(a, b), mt.einsum("i,i", a, b), mt.inner(a, b)):
         assert result.dtype is mt.float32
@@ -147,7 +150,7 @@ def test_element_types_are_promoted() -> None:  # where torch refuses to mix the
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1, 2])
-def test_cross_along_a_dimension(dim: int) -> None:
+def test_cross_with_dim_matches_torch(dim: int) -> None:
     for shapes in (((3, 3), (3, 3)), ((1, 3), (4, 3)), ((3, 1), (3, 2)), ((2, 3), (2, 2))):
         compare(lambda lib, a, b: lib.cross(a, b, dim=dim), *shapes)
         compare(lambda lib, a, b: lib.linalg.cross(a, b, dim=dim), *shapes)
@@ -156,14 +159,14 @@ def test_cross_along_a_dimension(dim: int) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 2), (3, 1), (0, 3), (3,), (2, 2, 2)])
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "int64"])
-def test_trace(shape: Shape, dtype: str) -> None:
+def test_trace_matches_torch(shape: Shape, dtype: str) -> None:
     compare(lambda lib, x: lib.trace(x), shape, dtype=dtype)
     compare(lambda lib, x: x.trace(), shape, dtype=dtype)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
 @pytest.mark.parametrize("dtype", ["float64", "int64"])
-def test_matrix_powers(n: int, dtype: str) -> None:
+def test_matrix_power_matches_torch(n: int, dtype: str) -> None:
     for shape in ((2, 2), (3, 2, 2), (0, 0), (2, 3), (2,)):
         compare(lambda lib, x: lib.matrix_power(x, n) + x * 0, shape, dtype=dtype)
     x = mt.eye(2)
@@ -185,26 +188,26 @@ def test_matrix_powers(n: int, dtype: str) -> None:
         ((2, 2), (2,), (2, 2)),
     ],
 )
-def test_chains_of_matrices(shapes: tuple[Shape, ...]) -> None:
+def test_multi_dot_and_chain_matmul_match_torch(shapes: tuple[Shape, ...]) -> None:
     compare(lambda lib, *args: lib.linalg.multi_dot(args), *shapes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch deprecates it
         compare(lambda lib, *args: lib.chain_matmul(*args), *shapes)
 
 
-def test_a_chain_takes_the_cheapest_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_multi_dot_uses_the_cheapest_order(monkeypatch: pytest.MonkeyPatch) -> None:
     from mt_tensor.products import vectors
 
-    seen = []
+    costs = []
 
-    def counted(a: Any, b: Any) -> Any:
-        seen.append(a.shape[0] * a.shape[1] * b.shape[1])
+    def matmul_and_count(a: Any, b: Any) -> Any:
+        costs.append(a.shape[0] * a.shape[1] * b.shape[1])
         return mt.matmul(a, b)
 
-    monkeypatch.setattr(vectors, "matmul", counted)
+    monkeypatch.setattr(vectors, "matmul", matmul_and_count)
     sizes = [30, 35, 15, 5, 10, 20, 25]  # the example of Cormen et al., section 15.2
     mt.linalg.multi_dot([mt.ones(n, m) for n, m in itertools.pairwise(sizes)])
-    assert sum(seen) == 15125
+    assert sum(costs) == 15125
 
 
 @pytest.mark.parametrize(
@@ -226,11 +229,11 @@ def test_a_chain_takes_the_cheapest_order(monkeypatch: pytest.MonkeyPatch) -> No
         (((), ()), 0),
     ],
 )
-def test_tensordot(shapes: tuple[Shape, Shape], dims: Any) -> None:
+def test_tensordot_matches_torch(shapes: tuple[Shape, Shape], dims: Any) -> None:
     compare(lambda lib, a, b: lib.tensordot(a, b, dims=dims), *shapes)
 
 
-ADDED: dict[str, list[tuple[Shape, Shape, Shape]]] = {
+ADDMM_LIKE: dict[str, list[tuple[Shape, Shape, Shape]]] = {
     "addmm": [
         ((2, 2), (2, 3), (3, 2)),
         ((2,), (2, 3), (3, 2)),
@@ -250,32 +253,32 @@ ADDED: dict[str, list[tuple[Shape, Shape, Shape]]] = {
 
 @pytest.mark.parametrize("factors", [{}, {"beta": 2, "alpha": 3}, {"beta": 0}, {"alpha": 0}])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-@pytest.mark.parametrize("name", ADDED)
-def test_added_products(name: str, dtype: str, factors: dict[str, Any]) -> None:
-    for shapes in ADDED[name]:
+@pytest.mark.parametrize("name", ADDMM_LIKE)
+def test_addmm_and_similar_match_torch(name: str, dtype: str, factors: dict[str, Any]) -> None:
+    for shapes in ADDMM_LIKE[name]:
         compare(lambda lib, *args: getattr(lib, name)(*args, **factors), *shapes, dtype=dtype)
         compare(lambda lib, x, *rest: getattr(x, name)(*rest, **factors), *shapes, dtype=dtype)
     if dtype == "float64":
         fractions = {key: value + 0.5 for key, value in factors.items()}
-        compare(lambda lib, *args: getattr(lib, name)(*args, **fractions), *ADDED[name][0])
+        compare(lambda lib, *args: getattr(lib, name)(*args, **fractions), *ADDMM_LIKE[name][0])
 
 
-@pytest.mark.parametrize("name", ADDED)
-def test_products_added_in_place(name: str) -> None:
-    # torch lets a smaller tensor grow here in addbmm_ alone, so that one is left out.
-    for shapes in ADDED[name][: 1 if name == "addbmm" else None]:
-        given = both(arrays(shapes, "int64"))
+@pytest.mark.parametrize("name", ADDMM_LIKE)
+def test_in_place_addmm_and_similar_match_torch(name: str) -> None:
+    # addbmm_ with a smaller tensor is left out: torch resizes the tensor in this function only
+    for shapes in ADDMM_LIKE[name][: 1 if name == "addbmm" else None]:
+        inputs = in_both(arrays(shapes, "int64"))
         results = [
             attempt(lambda _, x, *rest: getattr(x, f"{name}_")(*rest, beta=2, alpha=3), lib, args)
-            for lib, args in zip(LIBRARIES, given, strict=True)
+            for lib, args in zip(LIBRARIES, inputs, strict=True)
         ]
         assert (results[0] is None) == (results[1] is None)
         if results[0] is not None:
-            assert results[0] is given[0][0]
+            assert results[0] is inputs[0][0]
             assert results[0].tolist() == results[1].tolist()
 
 
-def test_beta_zero_leaves_out_what_is_no_number() -> None:
+def test_addmm_with_beta_0_ignores_nan_in_input() -> None:
     for library in LIBRARIES:
         x = library.full((2, 2), math.nan)
         assert (
@@ -284,7 +287,7 @@ def test_beta_zero_leaves_out_what_is_no_number() -> None:
         )
 
 
-def test_cosine_similarity() -> None:
+def test_cosine_similarity_matches_torch() -> None:
     for shapes in (((2, 3), (2, 3)), ((4, 3), (1, 3)), ((2, 3), (3,)), ((2, 3, 2), (2, 3, 2))):
         compare(lambda lib, a, b: lib.cosine_similarity(a, b + 0.5, dim=1), *shapes)
         compare(lambda lib, a, b: lib.cosine_similarity(a, b + 0.5, dim=-1), *shapes)
@@ -306,14 +309,14 @@ def equations(draw: Any) -> tuple[str, tuple[Shape, ...]]:
     for _ in range(draw(st.integers(1, 4))):
         labels = draw(st.lists(st.sampled_from(letters), max_size=3))
         shape = [size[x] for x in labels]
-        for at, label in enumerate(labels):  # one that occurs once here may be repeated
+        for i, label in enumerate(labels):  # a label that occurs once may have size 1
             if labels.count(label) == 1 and draw(st.integers(0, 4)) == 0:
-                shape[at] = 1
+                shape[i] = 1
         if dots and draw(st.booleans()):
             count = draw(st.integers(0, len(dots)))
             at = draw(st.integers(0, len(labels)))
-            some = [n if draw(st.booleans()) else 1 for n in dots[len(dots) - count :]]
-            shape[at:at] = some
+            sizes = [n if draw(st.booleans()) else 1 for n in dots[len(dots) - count :]]
+            shape[at:at] = sizes
             labels[at:at] = ["..."]
         texts.append("".join(labels))
         shapes.append(tuple(shape))
@@ -328,7 +331,7 @@ def equations(draw: Any) -> tuple[str, tuple[Shape, ...]]:
 
 
 @given(equations())
-def test_einsum(drawn: tuple[str, tuple[Shape, ...]]) -> None:
+def test_einsum_of_random_equations_matches_torch(drawn: tuple[str, tuple[Shape, ...]]) -> None:
     equation, shapes = drawn
     compare(lambda lib, *args: lib.einsum(equation, *args), *shapes)
 
@@ -337,7 +340,7 @@ def test_einsum(drawn: tuple[str, tuple[Shape, ...]]) -> None:
 @example("i j -> j i")
 @example(". ..->")
 @given(st.text(alphabet="ij.,-> A1", max_size=8))
-def test_any_text_is_an_equation_in_both_or_in_neither(equation: str) -> None:
+def test_einsum_accepts_the_same_strings_as_torch(equation: str) -> None:
     compare(lambda lib, *args: lib.einsum(equation, *args), *[(2, 2)] * (1 + equation.count(",")))
 
 
@@ -351,7 +354,9 @@ SUBLISTS: list[tuple[tuple[Shape, ...], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("shapes", "lists"), SUBLISTS)
-def test_einsum_with_lists_of_integers(shapes: tuple[Shape, ...], lists: list[Any]) -> None:
+def test_einsum_with_integer_sublists_matches_torch(
+    shapes: tuple[Shape, ...], lists: list[Any]
+) -> None:
     def call(library: Any, *args: Any) -> Any:
         mixed = [item for pair in zip(args, lists, strict=False) for item in pair]
         return library.einsum(*mixed, *lists[len(args) :])
@@ -359,17 +364,17 @@ def test_einsum_with_lists_of_integers(shapes: tuple[Shape, ...], lists: list[An
     compare(call, *shapes)
 
 
-def test_einsum_of_many_operands_is_contracted_in_a_cheap_order() -> None:
-    """Left to right, a chain through long dimensions would build a huge tensor."""
+def test_einsum_contracts_many_operands_in_a_cheap_order() -> None:
+    """From left to right, this chain of matrices would need a huge intermediate tensor."""
     letters = string.ascii_lowercase[:11]
     terms = [f"{a}{b}" for a, b in itertools.pairwise(letters)]
-    terms = terms[::2] + terms[1::2]  # neighbours stand far from each other
+    terms = terms[::2] + terms[1::2]  # matrices of the chain are far apart
     operands = [mt.ones(8, 8, dtype="float64") for _ in terms]
     result = mt.einsum(",".join(terms) + "->a", *operands)
     assert result.tolist() == [8.0**10] * 8
 
 
-def test_second_derivatives_of_einsum() -> None:
+def test_einsum_passes_gradgradcheck() -> None:
     rng = np.random.default_rng(0)
     a, b, c = (
         mt.tensor(rng.standard_normal(s), requires_grad=True) for s in ((2, 3), (3, 2), (2,))
@@ -377,7 +382,7 @@ def test_second_derivatives_of_einsum() -> None:
     assert mt.gradgradcheck(lambda a, b, c: mt.einsum("ij,ji,i->j", a, b, c), [a, b, c])
 
 
-REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+INVALID: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: mt.matrix_power(mt.ones(2, 2), -1), LinAlgError, "singular"),
     (
         lambda: mt.addmm(*[mt.ones(2, 2).long()] * 3, alpha=0.5),
@@ -388,8 +393,9 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("position", range(len(REFUSED)))
-def test_refusals_that_torch_does_not_have(position: int) -> None:
-    call, error, message = REFUSED[position]
+@pytest.mark.parametrize(("call", "error", "message"), INVALID)
+def test_invalid_call_that_torch_accepts_raises(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()

@@ -1,6 +1,6 @@
-"""Factors and numbers beside tensors: what is computed in which element type.
+"""Dtypes of factors such as `alpha`, powers by numbers, broadcasting errors and mixed backends.
 
-The oracle promotes first, and computes with Python's integers, or in float64.
+The reference computation promotes first, and computes with Python integers or in float64.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mt_tensor.core.dtypes import Array, DType
 
 @pytest.fixture(scope="session", params=["numpy", "simple"])
 def backend_name(request: pytest.FixtureRequest) -> str:
-    """Each of the built-in backends."""
+    """Return the name of each built-in backend."""
     name: str = request.param
     return name
 
@@ -36,10 +36,10 @@ VALUES: dict[str, list[Any]] = {
     "float32": [60000.0, 0.1, 1e30],
     "float64": [60000.0, 0.1, -1e200],
 }
-"""Elements whose products soon leave the range, or the digits, of a smaller type."""
+"""Elements whose products exceed the range or the precision of smaller dtypes."""
 
 Call = Callable[..., Any]
-FACTORED: dict[str, tuple[Call, Call]] = {
+WITH_FACTOR: dict[str, tuple[Call, Call]] = {
     "add": (lambda x, y, c: x.add(y, alpha=c), lambda x, y, c: x + c * y),
     "sub": (lambda x, y, c: mt.sub(x, y, alpha=c), lambda x, y, c: x - c * y),
     "add_": (lambda x, y, c: x.clone().add_(y, alpha=c), lambda x, y, c: x + c * y),
@@ -56,63 +56,63 @@ FACTORED: dict[str, tuple[Call, Call]] = {
         lambda x, y, c: c * x + c * y * y[:1],
     ),
 }
-"""Operations with a factor, and what they mean on arrays of one type."""
+"""Operations with a factor, and the same computation on arrays of one dtype."""
 
-ALONE = ("addr", "addmv")
-"""Those whose operands have dimensions."""
+ONE_DIMENSIONAL = ("addr", "addmv")
+"""Operations whose operands must have one dimension."""
 
 
 def promoted(dtype: DType, x: Array) -> Array:
-    """Return an array in a type: integers as Python's, which do not wrap, and floats as float64."""
+    """Convert to a dtype, then to Python integers, which do not wrap, or to float64."""
     converted = x.astype(dtype.numpy)
     return converted.astype(object if dtype.kind != "float" else np.float64)
 
 
-def stored(dtype: DType, values: Any) -> Array:
-    """Return what becomes of computed values in memory: integers wrap, floats are rounded."""
+def as_stored(dtype: DType, values: Any) -> Array:
+    """Return values as a tensor stores them: integers wrap around, floats are rounded."""
     if dtype.kind == "float":
         return np.asarray(values, np.float64).astype(dtype.numpy)
-    found = [dtype.convert(value) for value in np.asarray(values, object).reshape(-1)]
-    return np.array(found, dtype.numpy).reshape(np.shape(values))
+    converted = [dtype.convert(value) for value in np.asarray(values, object).reshape(-1)]
+    return np.array(converted, dtype.numpy).reshape(np.shape(values))
 
 
-@pytest.mark.parametrize("name", FACTORED)
-def test_factors_count_in_the_promoted_type(backend: TensorBackend, name: str) -> None:
-    """Also those of the smaller type, which could not hold the product."""
-    call, meaning = FACTORED[name]
+@pytest.mark.parametrize("name", WITH_FACTOR)
+def test_factor_is_applied_in_promoted_dtype(backend: TensorBackend, name: str) -> None:
+    """Even if only one operand has this dtype and the other's could not hold the product."""
+    call, reference = WITH_FACTOR[name]
     for first, second in itertools.product(VALUES, repeat=2):
-        for count in ((3, 3), (3, 1), (1, 3))[: 1 if name in ALONE else 3]:
-            x, y = (np.array(VALUES[d], d)[:n] for d, n in zip((first, second), count, strict=True))
-            shapes = [() if size == 1 else (3,) for size in count]
+        for sizes in ((3, 3), (3, 1), (1, 3))[: 1 if name in ONE_DIMENSIONAL else 3]:
+            x, y = (np.array(VALUES[d], d)[:n] for d, n in zip((first, second), sizes, strict=True))
+            shapes = [() if size == 1 else (3,) for size in sizes]
             args = [
                 mt.tensor(array.reshape(shape), backend=backend)
                 for array, shape in zip((x, y), shapes, strict=True)
             ]
             target = mt.result_type(*args)
-            if not _defined(name, target, args):
+            if not _is_defined(name, target, args):
                 continue
             for factor in (2, 7, *((0.7, -2.5) if target.is_floating_point else ())):
                 result = call(*args, factor)
                 with np.errstate(all="ignore"):
-                    wanted = meaning(promoted(target, x), promoted(target, y), factor)
+                    expected = reference(promoted(target, x), promoted(target, y), factor)
                     if target.kind == "bool":
-                        wanted = wanted != 0
-                    wanted = stored(result.dtype, stored(target, wanted))
+                        expected = expected != 0
+                    expected = as_stored(result.dtype, as_stored(target, expected))
                 assert result.dtype is (args[0].dtype if name.endswith("_") else target)
                 np.testing.assert_allclose(
                     np.asarray(result).reshape(-1),
-                    np.broadcast_to(wanted, (result.numel(),)),
+                    np.broadcast_to(expected, (result.numel(),)),
                     rtol={"float16": 2e-3, "float32": 1e-5}.get(target.name, 1e-12),
-                    err_msg=f"{first} and {second}, {count}, {factor}",
+                    err_msg=f"{first} and {second}, {sizes}, {factor}",
                 )
 
 
-def _defined(name: str, target: DType, args: list[mt.Tensor]) -> bool:
-    """Whether an operation takes these: differences and products of bool alone are refused."""
+def _is_defined(name: str, target: DType, args: list[mt.Tensor]) -> bool:
+    """Whether the operation accepts these tensors: not differences and products of bool only."""
     if name.endswith("_") and (
         target.rank > args[0].dtype.rank or args[1].numel() > args[0].numel()
     ):
-        return False  # it would not fit
+        return False  # the result does not fit into the first operand
     if name == "addcdiv":
         return any(arg.is_floating_point() for arg in args[1:])
     return target.kind != "bool" or name in ("add", "add_", "addr")
@@ -120,8 +120,10 @@ def _defined(name: str, target: DType, args: list[mt.Tensor]) -> bool:
 
 @pytest.mark.parametrize("exponent", [2, 3, 0.5, -0.5, -1, -1.0, 1.5, 0])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_powers_by_a_number(backend: TensorBackend, dtype: str, exponent: float) -> None:
-    """Some of them are other operators, which `x ** exponent` and `pow` take alike."""
+def test_power_with_number_exponent_matches_formula(
+    backend: TensorBackend, dtype: str, exponent: float
+) -> None:
+    """Some exponents use another operator, in `x ** exponent` as in `pow`."""
     tolerance = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-14}[dtype]
     array = np.array([0.25, 0.7, 1.0, 3.0, 9.5])
     slopes: Any = exponent * array.astype(dtype).astype(float) ** (exponent - 1)
@@ -139,7 +141,7 @@ def test_powers_by_a_number(backend: TensorBackend, dtype: str, exponent: float)
 
 @settings(max_examples=15, deadline=None)
 @given(st.data())
-def test_shapes_that_do_not_broadcast(backend_name: str, data: st.DataObject) -> None:
+def test_add_of_incompatible_shapes_raises(backend_name: str, data: st.DataObject) -> None:
     shape = data.draw(broadcastable_shapes((4, 3), min_dims=2, max_dims=3, min_side=2, max_side=4))
     with (
         use_backend(backend_name),
@@ -148,13 +150,13 @@ def test_shapes_that_do_not_broadcast(backend_name: str, data: st.DataObject) ->
         _ = mt.zeros(shape) + mt.zeros(*shape[:-1], shape[-1] + 1)
 
 
-def test_tensors_of_two_backends_do_not_mix(backend: TensorBackend) -> None:
+def test_mixing_backends_raises_and_to_is_differentiable(backend: TensorBackend) -> None:
     other = get_backend("simple" if backend.name == "numpy" else "numpy")
-    here, there = mt.ones(2, backend=backend), mt.ones(2, backend=other)
+    first, second = mt.ones(2, backend=backend), mt.ones(2, backend=other)
     with pytest.raises(mt.errors.BackendMismatchError, match="was given tensors of backends"):
-        _ = here + there
-    moved = (here * 2).requires_grad_()
-    (moved.to(other) * 3).sum().backward()
-    assert moved.grad is not None
-    assert moved.grad.backend is backend
-    assert moved.grad.tolist() == [3, 3]
+        _ = first + second
+    leaf = (first * 2).requires_grad_()
+    (leaf.to(other) * 3).sum().backward()
+    assert leaf.grad is not None
+    assert leaf.grad.backend is backend
+    assert leaf.grad.tolist() == [3, 3]

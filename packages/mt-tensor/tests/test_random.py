@@ -1,4 +1,4 @@
-"""Random tensors: their distributions, their limits, and one sequence for all backends."""
+"""Random tensors: generators, equal numbers on all backends, distributions, bounds and errors."""
 
 import pickle
 import threading
@@ -35,24 +35,24 @@ DRAWS: list[Any] = [
 ]
 
 
-# --- One sequence -------------------------------------------------------------------------------
+# --- Seeds and generators -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("draw", DRAWS)
-def test_a_seed_gives_the_same_numbers_everywhere(draw: Any) -> None:
-    seen = []
+def test_seed_gives_the_same_numbers_on_every_backend(draw: Any) -> None:
+    results = []
     for backend in BACKENDS:
         mt.manual_seed(3)
-        seen.append(draw(backend=backend))
-        assert seen[-1].backend.name == backend
-        seen.append(draw(backend=backend, generator=mt.Generator().manual_seed(3)))
-    for other in seen[1:]:
-        assert other.dtype is seen[0].dtype
-        assert np.array_equal(other.numpy(), seen[0].numpy())
+        results.append(draw(backend=backend))
+        assert results[-1].backend.name == backend
+        results.append(draw(backend=backend, generator=mt.Generator().manual_seed(3)))
+    for other in results[1:]:
+        assert other.dtype is results[0].dtype
+        assert np.array_equal(other.numpy(), results[0].numpy())
 
 
 @pytest.mark.parametrize("draw", DRAWS)
-def test_a_generator_leaves_the_default_one_alone(draw: Any) -> None:
+def test_generator_argument_leaves_default_generator_unchanged(draw: Any) -> None:
     before = mt.get_rng_state()
     draw(generator=mt.Generator())
     assert mt.get_rng_state() == before
@@ -62,7 +62,7 @@ def test_a_generator_leaves_the_default_one_alone(draw: Any) -> None:
         draw(generator=3)
 
 
-def test_generators() -> None:
+def test_generator_seed_state_and_pickle_reproduce_numbers() -> None:
     one = mt.Generator()
     assert one.manual_seed(5) is one
     assert one.initial_seed() == 5
@@ -80,34 +80,37 @@ def test_generators() -> None:
     first = mt.rand(3)
     mt.set_rng_state(state)
     assert np.array_equal(mt.rand(3), first)
+
+
+def test_manual_seed_rejects_negative_and_fractional_numbers() -> None:
     with pytest.raises(errors.DomainError, match="seed must be a non-negative integer; -1"):
         mt.manual_seed(-1)
     with pytest.raises(TypeError, match="seed must be an integer; 1.5"):
         mt.manual_seed(1.5)  # type: ignore[arg-type]
 
 
-def test_another_generator_stands_in_for_the_default_one() -> None:
+def test_use_generator_replaces_default_in_this_thread_only() -> None:
     mt.manual_seed(7)
     expected = mt.rand(2).tolist() + mt.rand(1).tolist() + mt.rand(1).tolist()
     mt.manual_seed(7)
-    found = mt.rand(2).tolist()
-    elsewhere: list[float] = []
+    numbers = mt.rand(2).tolist()
+    in_thread: list[float] = []
     with use_generator(mt.Generator().manual_seed(3)) as other:
         inside = mt.rand(2)
-        thread = threading.Thread(target=lambda: elsewhere.append(mt.rand(1).item()))
+        thread = threading.Thread(target=lambda: in_thread.append(mt.rand(1).item()))
         thread.start()
         thread.join()
         assert mt.initial_seed() == 3
         assert mt.manual_seed(3) is other
         assert np.array_equal(mt.rand(2), inside)
-    assert found + elsewhere + mt.rand(1).tolist() == expected
+    assert numbers + in_thread + mt.rand(1).tolist() == expected
 
 
-# --- Blocks ---------------------------------------------------------------------------------------
+# --- Philox blocks ------------------------------------------------------------------------------
 
 
-def words(key: tuple[int, int], counter: int) -> list[int]:
-    """Return a block of Philox4x64-10, as its authors define it."""
+def philox_block(key: tuple[int, int], counter: int) -> list[int]:
+    """Return a block of Philox4x64-10, computed as its authors define it."""
     low, mask = [counter, 0, 0, 0], 2**64 - 1
     first, second = key
     for _ in range(10):
@@ -118,48 +121,48 @@ def words(key: tuple[int, int], counter: int) -> list[int]:
     return low
 
 
-def from_words(generator: mt.Generator, shape: tuple[int, ...], dtype: mt.DType) -> Any:
-    """Return what a backend that makes the blocks itself draws."""
+def rand_from_blocks(generator: mt.Generator, shape: tuple[int, ...], dtype: mt.DType) -> Any:
+    """Return the numbers of `rand`, from blocks that are computed here instead of by NumPy."""
     bits = 64 if dtype is mt.float64 else 32
     size = int(np.prod(shape))
     count = -(-size * bits // 256)
     key, first = take_blocks(numbers_of(generator), count)
-    blocks = np.array([words(key, first + i) for i in range(count)], np.uint64).reshape(-1)
+    blocks = np.array([philox_block(key, first + i) for i in range(count)], np.uint64).reshape(-1)
     digits = np.finfo(dtype.numpy).nmant + 1
     row = blocks.view("<u4" if bits == 32 else "<u8")[:size] >> (bits - digits)
     return np.ldexp(row.astype(np.float64), -digits).astype(dtype.numpy).reshape(shape)
 
 
 @pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64], ids=lambda d: d.name)
-def test_whoever_makes_the_blocks_draws_the_same(dtype: mt.DType) -> None:
-    """Between draws of all sizes and kinds, whichever of them is made so."""
+def test_backend_that_computes_blocks_draws_the_same_numbers(dtype: mt.DType) -> None:
+    """Also if draws of other sizes and distributions come between."""
     host, other = (mt.Generator().manual_seed(2**70 + 5) for _ in range(2))
     shapes = [(3,), (), (8,), (0,), (4, 5), (1,), (129,)]
     for k, shape in enumerate(shapes):
         expected = mt.rand(*shape, dtype=dtype, generator=host).numpy()
-        assert np.array_equal(from_words(other, shape, dtype), expected)
+        assert np.array_equal(rand_from_blocks(other, shape, dtype), expected)
         if k % 2:
             numbers = [mt.randn(k, generator=each).tolist() for each in (host, other)]
             assert numbers[0] == numbers[1]
     assert host.get_state() == other.get_state()
 
 
-def test_a_state_is_a_seed_and_a_number_of_blocks() -> None:
+def test_generator_state_is_seed_and_block_count() -> None:
     generator = mt.Generator().manual_seed(9)
     assert generator.get_state() == {"seed": 9, "blocks": 0}
     mt.rand(9, generator=generator)
     mt.rand(1, dtype="float64", generator=generator)
     assert generator.get_state() == {"seed": 9, "blocks": 3}
-    far = {"seed": 9, "blocks": 2**64 + 3}
-    generator.set_state(far)
-    assert generator.get_state() == far
+    state = {"seed": 9, "blocks": 2**64 + 3}
+    generator.set_state(state)
+    assert generator.get_state() == state
 
 
 # --- Distributions ------------------------------------------------------------------------------
 
 
-def assert_even(values: Any, low: float, high: float) -> None:
-    """Check that values are spread evenly: 20 cells, each within 5 standard deviations."""
+def assert_uniform(values: Any, low: float, high: float) -> None:
+    """Check that values are uniform: 20 bins, each within 5 standard deviations."""
     counts, _ = np.histogram(values, 20, (low, high))
     assert counts.sum() == values.size
     expected = values.size / 20
@@ -174,14 +177,14 @@ def assert_normal(values: Any, mean: float, std: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_distributions(dtype: str) -> None:
+def test_samples_follow_their_distribution(dtype: str) -> None:
     mt.manual_seed(11)
     n = 20_000
     for x in (mt.rand(n, dtype=dtype), mt.rand_like(mt.empty(n, dtype=dtype))):
         assert x.dtype.name == dtype
-        assert_even(x.numpy(), 0, 1)
-    assert_even(mt.uniform(-2, 6, (n,), dtype=dtype).numpy(), -2, 6)
-    assert_even(mt.empty(n, dtype=dtype).uniform_(-2, 6).numpy(), -2, 6)
+        assert_uniform(x.numpy(), 0, 1)
+    assert_uniform(mt.uniform(-2, 6, (n,), dtype=dtype).numpy(), -2, 6)
+    assert_uniform(mt.empty(n, dtype=dtype).uniform_(-2, 6).numpy(), -2, 6)
     assert_normal(mt.randn(n, dtype=dtype).numpy(), 0, 1)
     assert_normal(mt.randn_like(mt.empty(n, dtype=dtype)).numpy(), 0, 1)
     assert_normal(mt.normal(1.0, 3.0, (n,), dtype=dtype).numpy(), 1, 3)
@@ -193,7 +196,7 @@ def test_distributions(dtype: str) -> None:
         assert abs(drawn.double().mean().item() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / n)
 
 
-def test_integers() -> None:
+def test_randint_and_randperm_are_uniform() -> None:
     mt.manual_seed(12)
     x = mt.randint(-3, 5, (4000,)).numpy()
     assert x.dtype == np.int64
@@ -210,7 +213,7 @@ def test_integers() -> None:
 
 
 class Largest(mt.Generator):
-    """A generator that draws what is nearest to the upper end."""
+    """A generator that always draws the largest number below 1."""
 
     @property
     def numpy(self) -> Any:
@@ -225,7 +228,7 @@ class Largest(mt.Generator):
 @pytest.mark.parametrize(
     "dtype", [mt.float16, mt.bfloat16, mt.float32, mt.float64], ids=lambda d: d.name
 )
-def test_the_upper_end_is_never_reached(dtype: mt.DType, backend: Any) -> None:
+def test_uniform_numbers_stay_below_upper_bound(dtype: mt.DType, backend: Any) -> None:
     largest = Largest()
     one = unit(largest, (2,), dtype, backend)
     assert one.dtype is dtype
@@ -237,7 +240,7 @@ def test_the_upper_end_is_never_reached(dtype: mt.DType, backend: Any) -> None:
     assert between(largest, (2,), 2.0, 2.0, dtype, backend).tolist() == [2, 2]
 
 
-def test_normal_of_tensors() -> None:
+def test_normal_broadcasts_mean_and_std_tensors() -> None:
     mt.manual_seed(13)
     mean = mt.tensor([[0.0], [100.0]], dtype="float64", requires_grad=True)
     x = mt.normal(mean, mt.tensor([1.0, 2.0, 0.0]))
@@ -249,23 +252,23 @@ def test_normal_of_tensors() -> None:
     assert mt.normal(mt.zeros(20_000), 2.0).std().item() == pytest.approx(2, abs=0.1)
 
 
-# --- Choices ------------------------------------------------------------------------------------
+# --- multinomial --------------------------------------------------------------------------------
 
 
-def test_multinomial_with_replacement() -> None:
+def test_multinomial_with_replacement_follows_weights() -> None:
     mt.manual_seed(14)
     weights = mt.tensor([0.0, 1.0, 3.0, 0.0, 6.0, 0.0])
     drawn = weights.multinomial(10_000, replacement=True)
     assert drawn.dtype is mt.int64
-    share = np.bincount(drawn.numpy(), minlength=6) / 10_000
-    assert np.abs(share - [0, 0.1, 0.3, 0, 0.6, 0]).max() < 0.025
-    assert share[[0, 3, 5]].tolist() == [0, 0, 0]
+    frequencies = np.bincount(drawn.numpy(), minlength=6) / 10_000
+    assert np.abs(frequencies - [0, 0.1, 0.3, 0, 0.6, 0]).max() < 0.025
+    assert frequencies[[0, 3, 5]].tolist() == [0, 0, 0]
     rows = mt.multinomial(mt.tensor([[1.0, 0.0], [0.0, 1e-30]]), 3, True)
     assert rows.tolist() == [[0, 0, 0], [1, 1, 1]]
     assert mt.ones(0, 3).multinomial(2, True).shape == (0, 2)
 
 
-def test_multinomial_without_replacement() -> None:
+def test_multinomial_without_replacement_draws_distinct_categories() -> None:
     mt.manual_seed(15)
     rows = mt.ones(50, 6).multinomial(6)
     assert all(sorted(row) == list(range(6)) for row in rows.tolist())
@@ -274,7 +277,7 @@ def test_multinomial_without_replacement() -> None:
     assert 1 not in pairs
     first = np.bincount(pairs[:, 0], minlength=4) / 6000
     assert np.abs(first - [0.1, 0, 0.3, 0.6]).max() < 0.03
-    # after 3 (six tenths), 2 is three times as likely as 0
+    # after category 3, category 2 is three times as likely as 0
     second = pairs[pairs[:, 0] == 3, 1]
     assert abs((second == 2).mean() - 0.75) < 0.05
     assert mt.ones(0, 3).multinomial(2).shape == (0, 2)
@@ -297,15 +300,17 @@ def test_multinomial_without_replacement() -> None:
         ([1, 2], (1,), "int64 was given"),
     ],
 )
-def test_multinomial_refuses(weights: Any, arguments: Any, message: str) -> None:
+def test_multinomial_rejects_invalid_weights_and_counts(
+    weights: Any, arguments: Any, message: str
+) -> None:
     with pytest.raises(errors.TensorError, match=message):
         mt.tensor(weights).multinomial(*arguments)
 
 
-# --- In place -----------------------------------------------------------------------------------
+# --- In-place functions -------------------------------------------------------------------------
 
 
-def test_filling_in_place() -> None:
+def test_in_place_fill_respects_views_and_rejects_leaves() -> None:
     mt.manual_seed(16)
     x = mt.zeros(4, 3, backend="simple")
     assert x.T.uniform_(5, 6) is not x
@@ -324,11 +329,11 @@ def test_filling_in_place() -> None:
         assert leaf.normal_() is leaf
 
 
-# --- Refusals -----------------------------------------------------------------------------------
+# --- Bounds and invalid arguments ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bounds", [(-2, 0), (-9, -3), (-(2**63), 0), (2**63 - 2, 2**63)])
-def test_randint_lies_between_its_bounds(bounds: tuple[int, int]) -> None:
+def test_randint_stays_within_bounds(bounds: tuple[int, int]) -> None:
     drawn = mt.randint(*bounds, (100,)).tolist()
     assert all(number in range(*bounds) for number in drawn)
     assert min(drawn) < max(drawn)
@@ -378,12 +383,14 @@ def test_randint_lies_between_its_bounds(bounds: tuple[int, int]) -> None:
         (lambda: mt.ones(2).bernoulli("a"), TypeError, "p must be a number; 'a'"),
     ],
 )
-def test_refusals(call: Any, error: type[Exception], message: str) -> None:
+def test_random_function_rejects_invalid_arguments(
+    call: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-def test_a_fork_of_the_sequence_goes_back() -> None:
+def test_fork_rng_restores_the_sequence() -> None:
     mt.manual_seed(3)
     expected = mt.rand(3).tolist()
     mt.manual_seed(3)
@@ -395,7 +402,7 @@ def test_a_fork_of_the_sequence_goes_back() -> None:
     assert mt.rand(3).tolist() == expected
 
 
-def test_a_seed_of_the_systems_begins_anew() -> None:
+def test_seed_from_system_starts_a_reproducible_sequence() -> None:
     first, second = seed(), seed()
     assert first != second == mt.initial_seed()
     drawn = mt.rand(3).tolist()

@@ -1,4 +1,4 @@
-"""Reductions, running folds and order against torch: values, dtypes, gradients, errors."""
+"""Reductions, cumulative operations and sorting, compared with torch."""
 
 import math
 import operator
@@ -25,8 +25,8 @@ FLOATS = ("float16", "float32", "float64")
 DTYPES = (*FLOATS, "int64", "int32", "uint8", "bool")
 
 
-def flat(result: Any) -> list[Any]:
-    """Return the tensors of a result, whether it is one or a tuple."""
+def as_list(result: Any) -> list[Any]:
+    """Return the tensors of a result, which may be a tuple, as a list."""
     return list(result) if isinstance(result, tuple) else [result]
 
 
@@ -35,6 +35,7 @@ def name_of(dtype: Any) -> str:
 
 
 def leaves(array: Any, dtype: str) -> tuple[Any, Any]:
+    """Return the same tensor in both libraries, which requires grad if it is floating-point."""
     values = np.asarray(array)
     floating = dtype.startswith("float")
     ours = mt.tensor(values, dtype=dtype, requires_grad=floating)
@@ -43,9 +44,9 @@ def leaves(array: Any, dtype: str) -> tuple[Any, Any]:
 
 
 def compare(call: Any, array: Any, dtype: str = "float32", gradient: bool = True) -> None:
-    """Check values, dtypes, shapes and the gradient of a call on a tensor, in both libraries."""
+    """Check that values, dtypes, shapes and the gradient of a call are equal in both libraries."""
     inputs = leaves(array, dtype)
-    results = [flat(call(x, library)) for x, library in zip(inputs, LIBRARIES, strict=True)]
+    results = [as_list(call(x, library)) for x, library in zip(inputs, LIBRARIES, strict=True)]
     narrowest = min((x.dtype for x in (inputs[1], results[1][0])), key=lambda d: d.itemsize)
     tolerance = {torch.float16: 2e-3, torch.float64: 1e-12}.get(narrowest, 2e-5)
     for ours, theirs in zip(*results, strict=True):
@@ -60,11 +61,11 @@ def compare(call: Any, array: Any, dtype: str = "float32", gradient: bool = True
         weights = np.cos(np.arange(first.detach().numpy().size)).reshape(first.shape)
         library = mt if isinstance(x, mt.Tensor) else torch
         (first * library.tensor(weights, dtype=first.dtype)).sum().backward()
-    wanted = inputs[1].grad
-    if wanted is None:
-        wanted = torch.zeros_like(inputs[1])
-    ours = np.zeros_like(wanted.numpy()) if inputs[0].grad is None else np.array(inputs[0].grad)
-    np.testing.assert_allclose(ours, wanted.numpy(), tolerance * 10, tolerance * 10)
+    expected = inputs[1].grad
+    if expected is None:
+        expected = torch.zeros_like(inputs[1])
+    ours = np.zeros_like(expected.numpy()) if inputs[0].grad is None else np.array(inputs[0].grad)
+    np.testing.assert_allclose(ours, expected.numpy(), tolerance * 10, tolerance * 10)
 
 
 MATRIX = np.array([[0.5, -2.0, 3.0], [1.0, 3.0, 0.0], [-1.0, 2.0, 0.25], [2.0, 0.75, -0.5]])
@@ -72,48 +73,48 @@ MATRIX = np.array([[0.5, -2.0, 3.0], [1.0, 3.0, 0.0], [-1.0, 2.0, 0.25], [2.0, 0
 ON_ALL_DTYPES = {
     "sum": lambda x, _: x.sum(),
     "sum of a dimension": lambda x, _: x.sum(-1, True),
-    "sum in float64": lambda x, _: x.sum(0, dtype=_.float64),
-    "sum in int32": lambda x, _: x.detach().sum(dtype=_.int32),
+    "sum in float64": lambda x, lib: x.sum(0, dtype=lib.float64),
+    "sum in int32": lambda x, lib: x.detach().sum(dtype=lib.int32),
     "sum over ()": lambda x, _: x.sum(()),
     "sum over []": lambda x, _: x.sum([], keepdim=True),
     "prod": lambda x, _: x.prod(),
     "prod of a dimension": lambda x, _: x.prod(1),
-    "prod kept": lambda x, _: x.prod(0, True),
-    "prod in float32": lambda x, _: x.prod(0, dtype=_.float32),
-    "mean in float64": lambda x, _: x.mean(0, dtype=_.float64),
+    "prod with keepdim": lambda x, _: x.prod(0, True),
+    "prod in float32": lambda x, lib: x.prod(0, dtype=lib.float32),
+    "mean in float64": lambda x, lib: x.mean(0, dtype=lib.float64),
     "all": lambda x, _: x.bool().all(0),
     "all over ()": lambda x, _: x.bool().all(()),
     "any": lambda x, _: x.bool().any(dim=(0, 1), keepdim=True),
     "count_nonzero": lambda x, _: x.count_nonzero(),
-    "count_nonzero of a dimension": lambda x, _: _.count_nonzero(x, dim=1),
+    "count_nonzero of a dimension": lambda x, lib: lib.count_nonzero(x, dim=1),
     "nansum": lambda x, _: x.nansum(1),
     "amax": lambda x, _: x.amax(0),
     "amin over ()": lambda x, _: x.amin(()),
     "max": lambda x, _: x.max(),
     "min of a dimension": lambda x, _: x.min(1, keepdim=True),
     "max of a dimension": lambda x, _: x.max(0),
-    "max of two": lambda x, _: _.max(x, x.flip(0)),
+    "max of two": lambda x, lib: lib.max(x, x.flip(0)),
     "min of two": lambda x, _: x.min(other=x[0]),
     "aminmax": lambda x, _: x.aminmax(),
     "aminmax of a dimension": lambda x, _: x.aminmax(dim=0, keepdim=True),
     "cumsum": lambda x, _: x.cumsum(0),
-    "cumsum in float64": lambda x, _: x.cumsum(1, dtype=_.float64),
+    "cumsum in float64": lambda x, lib: x.cumsum(1, dtype=lib.float64),
     "cumprod": lambda x, _: x.cumprod(1),
-    "cumprod in float32": lambda x, _: _.cumprod(x, 0, dtype=_.float32),
+    "cumprod in float32": lambda x, lib: lib.cumprod(x, 0, dtype=lib.float32),
     "cummax": lambda x, _: x.cummax(0),
     "cummin": lambda x, _: x.cummin(1),
     "sort": lambda x, _: x.sort(stable=True, dim=-1),
     "sort descending": lambda x, _: x.sort(dim=0, descending=True, stable=True),
     "argsort": lambda x, _: x.argsort(dim=0, stable=True),
     "logsumexp": lambda x, _: x.logsumexp(0),
-    "softmax in float32": lambda x, _: x.softmax(0, dtype=_.float32),
-    "log_softmax in float64": lambda x, _: _.log_softmax(x, 1, dtype=_.float64),
+    "softmax in float32": lambda x, lib: x.softmax(0, dtype=lib.float32),
+    "log_softmax in float64": lambda x, lib: lib.log_softmax(x, 1, dtype=lib.float64),
 }
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ON_ALL_DTYPES)
-def test_values_dtypes_and_gradients(name: str, dtype: str) -> None:
+def test_reduction_matches_torch_on_every_dtype(name: str, dtype: str) -> None:
     array = np.abs(MATRIX) if dtype in ("uint8", "bool") else MATRIX
     compare(ON_ALL_DTYPES[name], array, dtype)
 
@@ -131,15 +132,15 @@ ON_FLOATS = {
     "var with too large a correction": lambda x, _: x.detach().var(correction=50),
     "std": lambda x, _: x.std((0, 1)),
     "std, biased": lambda x, _: x.std(0, unbiased=False),
-    "std_mean": lambda x, _: _.std_mean(x, 0),
-    "var_mean": lambda x, _: _.var_mean(x, dim=1, correction=0, keepdim=True),
-    "var_mean, biased": lambda x, _: _.var_mean(x, False),
+    "std_mean": lambda x, lib: lib.std_mean(x, 0),
+    "var_mean": lambda x, lib: lib.var_mean(x, dim=1, correction=0, keepdim=True),
+    "var_mean, biased": lambda x, lib: lib.var_mean(x, False),
     "logcumsumexp": lambda x, _: x.logcumsumexp(0),
-    "logsumexp over both": lambda x, _: _.logsumexp(x, (0, 1), keepdim=True),
+    "logsumexp over both": lambda x, lib: lib.logsumexp(x, (0, 1), keepdim=True),
     "median": lambda x, _: x.median(),
     "median of a dimension": lambda x, _: x.median(0, keepdim=True),
     "topk": lambda x, _: x.topk(2),
-    "topk, smallest": lambda x, _: _.topk(x, 3, 0, largest=False),
+    "topk, smallest": lambda x, lib: lib.topk(x, 3, 0, largest=False),
     **{
         f"norm {p} of {dim}": lambda x, _, p=p, dim=dim: x.norm(p, dim)
         for p in ("fro", 1, 2, 3, 1.5, 0.5, -1, 0, INF, -INF)
@@ -150,7 +151,7 @@ ON_FLOATS = {
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", ON_FLOATS)
-def test_values_and_gradients_of_floats(name: str, dtype: str) -> None:
+def test_floating_point_reduction_matches_torch(name: str, dtype: str) -> None:
     distinct = MATRIX.reshape(-1)[:, None] * [1.0, 0.9] if "median" in name or "topk" in name else 0
     compare(ON_FLOATS[name], MATRIX if isinstance(distinct, int) else distinct, dtype)
 
@@ -164,7 +165,7 @@ def test_values_and_gradients_of_floats(name: str, dtype: str) -> None:
         lambda x: mt.pdist(x, 0),
     ],
 )
-def test_numbers_of_non_zeros_have_gradient_zero(call: Any) -> None:
+def test_norms_and_distances_of_order_0_have_zero_gradient(call: Any) -> None:
     x = mt.tensor([[1.0, 0.0], [-2.0, NAN]], requires_grad=True)
     call(x).sum().backward()
     assert x.grad is not None
@@ -174,7 +175,7 @@ def test_numbers_of_non_zeros_have_gradient_zero(call: Any) -> None:
 
 @pytest.mark.parametrize("array", [[0.0, 0.0], [0.0, 2.0], [2.0, -2.0, 1.0], [1.0], []])
 @pytest.mark.parametrize("p", [1, 2, 3, 1.5, 0.5, -1, 0, INF, -INF])
-def test_norms_at_zeros_and_ties(array: list[float], p: float) -> None:
+def test_norm_gradient_at_zeros_and_ties_matches_torch(array: list[float], p: float) -> None:
     if not array and (p < 0 or p == INF):
         with pytest.raises(mt.errors.IndexingError, match="no elements"):
             mt.tensor(array).norm(p)
@@ -210,7 +211,7 @@ def test_norms_at_zeros_and_ties(array: list[float], p: float) -> None:
     ],
 )
 @pytest.mark.parametrize("array", [[3.0, NAN, 1.0, 2.0], [NAN, 1.0, NAN], [2.0, INF, -1.0]])
-def test_nan_and_infinity(call: Any, array: list[float]) -> None:
+def test_reduction_of_nan_and_infinity_matches_torch(call: Any, array: list[float]) -> None:
     compare(call, np.array(array), gradient=False)
 
 
@@ -236,7 +237,7 @@ def test_nan_and_infinity(call: Any, array: list[float]) -> None:
         (lambda x, _: x.logcumsumexp(0), [-INF, 1.0, 2.0]),
     ],
 )
-def test_gradients_at_special_points(call: Any, array: list[float]) -> None:
+def test_gradient_at_ties_nan_and_zeros_matches_torch(call: Any, array: list[float]) -> None:
     compare(call, np.array(array))
 
 
@@ -246,7 +247,7 @@ def test_gradients_at_special_points(call: Any, array: list[float]) -> None:
         lambda x: x.prod(0),
         lambda x: x.prod(),
         lambda x: x.cumprod(0),
-        lambda x: (x + 0.1).logcumsumexp(0),  # torch is wrong where the first derivative is 0
+        lambda x: (x + 0.1).logcumsumexp(0),  # torch is wrong where the gradient is 0
         lambda x: x.logsumexp(0),
         lambda x: x.norm(3),
         lambda x: x.std(0),
@@ -254,14 +255,14 @@ def test_gradients_at_special_points(call: Any, array: list[float]) -> None:
     ],
 )
 @pytest.mark.parametrize("array", [[0.0, 2.0, 3.0, 1.0], [0.0, 2.0, 0.0, 3.0], [1.5, -1, 2, 0.5]])
-def test_second_derivatives(call: Any, array: list[float]) -> None:
-    seconds = []
+def test_second_derivatives_match_torch(call: Any, array: list[float]) -> None:
+    results = []
     for x in leaves(array, "float64"):
         call(x).square().sum().backward(create_graph=True)
         first, x.grad = x.grad, None
         (first * first).sum().backward()
-        seconds.append(x.grad.detach().numpy())
-    np.testing.assert_allclose(seconds[0], seconds[1], rtol=1e-9, atol=1e-9)
+        results.append(x.grad.detach().numpy())
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-9, atol=1e-9)
 
 
 EMPTY = {
@@ -280,7 +281,7 @@ EMPTY = {
     "cummax": lambda x, _: x.cummax(0),
     "cummin": lambda x, _: x.cummin(1),
     "logsumexp": lambda x, _: x.logsumexp(0),
-    "logsumexp along the other": lambda x, _: x.logsumexp(1),
+    "logsumexp of dimension 1": lambda x, _: x.logsumexp(1),
     "logcumsumexp": lambda x, _: x.logcumsumexp(0),
     "sort": lambda x, _: x.sort(0),
     "argsort": lambda x, _: x.argsort(),
@@ -292,7 +293,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_empty_tensors(name: str) -> None:
+def test_reduction_of_empty_tensor_matches_torch(name: str) -> None:
     compare(EMPTY[name], np.zeros((0, 3)))
 
 
@@ -321,7 +322,7 @@ def test_empty_tensors(name: str) -> None:
     ],
 )
 @pytest.mark.parametrize("value", [2.0, 0.0])
-def test_tensors_without_dimensions(call: Any, value: float) -> None:
+def test_reduction_of_0d_tensor_matches_torch(call: Any, value: float) -> None:
     compare(call, np.array(value))
 
 
@@ -374,25 +375,25 @@ def test_tensors_without_dimensions(call: Any, value: float) -> None:
         (lambda x: x.long().nanmean(), mt.errors.DTypeError),
     ],
 )
-def test_both_refuse(call: Any, error: type[Exception]) -> None:
+def test_invalid_call_raises_here_and_in_torch(call: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         call(mt.ones(2, 3))
     with pytest.raises((TypeError, IndexError, RuntimeError)):
         call(torch.ones(2, 3))
 
 
-OF_A_TENSOR = ["sum", "mean", "prod", "nansum", "max", "min", "amax", "argmax", "all", "any", "var"]
-OF_A_TENSOR += ["std_mean", "norm", "count_nonzero", "median", "sort", "argsort", "softmax", "topk"]
+FUNCTIONS = ["sum", "mean", "prod", "nansum", "max", "min", "amax", "argmax", "all", "any", "var"]
+FUNCTIONS += ["std_mean", "norm", "count_nonzero", "median", "sort", "argsort", "softmax", "topk"]
 
 
-@pytest.mark.parametrize("name", OF_A_TENSOR)
-def test_functions_refuse_what_is_no_tensor(name: str) -> None:
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function_rejects_list_input(name: str) -> None:
     arguments = {"cummax": (0,), "cumsum": (0,), "logsumexp": (0,), "softmax": (0,), "topk": (1,)}
     with pytest.raises(TypeError, match="takes tensors"):
         getattr(mt, name)([1.0, 2.0], *arguments.get(name, ()))
 
 
-def test_results_have_names() -> None:
+def test_results_are_named_tuples() -> None:
     values, indices = mt.tensor([3.0, 1.0, 2.0]).sort()
     assert (values.tolist(), indices.tolist()) == ([1.0, 2.0, 3.0], [1, 2, 0])
     assert mt.tensor([3.0, 1.0]).max(0).indices.item() == 0
@@ -401,9 +402,9 @@ def test_results_have_names() -> None:
     assert mt.tensor([3.0, 1.0]).aminmax().max.item() == 3.0
 
 
-def test_float16_is_computed_with_more_digits() -> None:
+def test_float16_reduction_is_computed_in_higher_precision() -> None:
     x = mt.full((4,), 300.0, dtype="float16")
-    assert x.norm().item() == 600.0  # a square is 90,000, and float16 ends at 65,504
+    assert x.norm().item() == 600.0  # 300**2 overflows float16, which ends at 65,504
     assert x.std().item() == 0.0
     assert mt.tensor([300.0, -300.0], dtype="float16").std(unbiased=False).item() == 300.0
     assert mt.tensor([300.0, 300.0, 0.001], dtype="float16").prod().item() == pytest.approx(90, 0.1)
@@ -419,7 +420,9 @@ SMALL = st.integers(-3, 3).map(float)
     st.sampled_from(["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"]),
     st.data(),
 )
-def test_running_folds_of_any_shape(array: Any, name: str, data: st.DataObject) -> None:
+def test_cumulative_operation_of_random_shape_matches_torch(
+    array: Any, name: str, data: st.DataObject
+) -> None:
     dim = data.draw(st.integers(-array.ndim, array.ndim - 1))
     compare(lambda x, _: getattr(x, name)(dim), array, "float64")
 
@@ -430,7 +433,9 @@ def test_running_folds_of_any_shape(array: Any, name: str, data: st.DataObject) 
     st.booleans(),
     st.data(),
 )
-def test_order_of_any_shape(array: Any, descending: bool, data: st.DataObject) -> None:
+def test_sorting_of_random_shape_matches_torch(
+    array: Any, descending: bool, data: st.DataObject
+) -> None:
     dim = data.draw(st.integers(-array.ndim, array.ndim - 1))
     k = data.draw(st.integers(0, array.shape[dim]))
     options = {"dim": dim, "descending": descending, "stable": True}
@@ -447,7 +452,9 @@ def test_order_of_any_shape(array: Any, descending: bool, data: st.DataObject) -
     st.booleans(),
     st.data(),
 )
-def test_reductions_of_any_shape(array: Any, name: str, keepdim: bool, data: st.DataObject) -> None:
+def test_reduction_of_random_shape_matches_torch(
+    array: Any, name: str, keepdim: bool, data: st.DataObject
+) -> None:
     dim = data.draw(st.integers(-array.ndim, array.ndim - 1))
     compare(lambda x, _: operator.methodcaller(name, dim=dim, keepdim=keepdim)(x), array, "float64")
 
@@ -455,12 +462,12 @@ def test_reductions_of_any_shape(array: Any, name: str, keepdim: bool, data: st.
 @pytest.mark.parametrize("backend", ["simple", "numpy"])
 def test_long_softmax_of_float16_does_not_overflow(backend):
     x = mt.zeros(70_000 if backend == "numpy" else 4_000, dtype="float16", backend=backend) + 3.0
-    share = np.float16(1 / len(x))
-    assert (x.softmax(0).numpy() == share).all()
+    expected = np.float16(1 / len(x))
+    assert (x.softmax(0).numpy() == expected).all()
     assert (x.log_softmax(0).numpy() == np.float16(-np.log(len(x)))).all()
 
 
 @pytest.mark.parametrize("name", ["max", "min", "amax", "amin", "median"])
-def test_the_history_of_an_extreme_has_its_name(name: str) -> None:
+def test_grad_fn_of_extremes_and_median_has_their_name(name: str) -> None:
     x = mt.ones(2, 3, requires_grad=True)
     assert repr(getattr(x, name)().grad_fn) == f"<{name.capitalize()}>"

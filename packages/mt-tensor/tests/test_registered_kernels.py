@@ -1,4 +1,4 @@
-"""Kernels that other packages give to a backend."""
+"""`register_kernels`: kernels that other packages add to a backend."""
 
 import sys
 import threading
@@ -21,14 +21,14 @@ def negation(x: mt.Tensor) -> mt.Tensor:
 
 
 def negated(x: mt.Tensor) -> mt.Tensor:
-    return mt.full_like(x, -7.0)  # which shows that it was this
+    return mt.full_like(x, -7.0)  # unlike -x, to show that this kernel ran
 
 
-OWN = "mt_tensor.kernels.numpy"
+OWN_MODULE = "mt_tensor.kernels.numpy"
 
 
 class Finder:
-    """Finds a module of kernels, and notes when it is imported."""
+    """An import finder that creates a module of kernels and records its import."""
 
     def __init__(self) -> None:
         self.imported: list[str] = []
@@ -42,7 +42,7 @@ class Finder:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        time.sleep(0.01)  # in which another thread may ask
+        time.sleep(0.01)  # lets other threads look for the kernel meanwhile
         self.imported.append(module.__name__)
         module.KERNELS = {"negation_for_tests": negated}  # type: ignore[attr-defined]
 
@@ -51,7 +51,7 @@ class Finder:
 def finder(monkeypatch: pytest.MonkeyPatch) -> Finder:
     finder = Finder()
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
-    monkeypatch.setattr(kernels, "_modules", defaultdict(list, numpy=[OWN]))
+    monkeypatch.setattr(kernels, "_modules", defaultdict(list, numpy=[OWN_MODULE]))
     monkeypatch.setattr(kernels, "_kernels", defaultdict(dict))
     monkeypatch.setitem(FUSED, "negation_for_tests", negation.__wrapped__)  # type: ignore[attr-defined]
     monkeypatch.delitem(sys.modules, "kernels_for_tests", raising=False)
@@ -59,18 +59,18 @@ def finder(monkeypatch: pytest.MonkeyPatch) -> Finder:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_they_are_imported_when_one_is_needed(finder: Finder, backend: str) -> None:
+def test_kernel_module_is_imported_on_first_use(finder: Finder, backend: str) -> None:
     register_kernels(backend, "kernels_for_tests")
     x = mt.ones(3, backend=backend)
     if backend == "numpy":
-        mt.softmax(x, 0)  # which has one there
+        mt.softmax(x, 0)  # has a NumPy kernel
     assert finder.imported == []
     assert negation(x).tolist() == [-7.0] * 3
     assert negation(x).tolist() == [-7.0] * 3
     assert finder.imported == ["kernels_for_tests"]
 
 
-def test_they_are_for_backends_made_of_that_one_and_for_no_other(finder: Finder) -> None:
+def test_kernels_apply_to_subclasses_of_backend_and_no_other(finder: Finder) -> None:
     class Derived(NumpyOps):
         name = "derived"
 
@@ -80,21 +80,21 @@ def test_they_are_for_backends_made_of_that_one_and_for_no_other(finder: Finder)
     assert Derived().kernel("negation_for_tests") is negated
 
 
-def test_a_backend_need_not_be_there(finder: Finder) -> None:
-    register_kernels("of_another_machine", "kernels_for_tests")
+def test_kernels_may_be_registered_for_missing_backend(finder: Finder) -> None:
+    register_kernels("missing_backend", "kernels_for_tests")
     assert negation(mt.ones(3)).tolist() == [-1.0] * 3
     assert finder.imported == []
 
 
-def test_threads_wait_for_them(finder: Finder) -> None:
+def test_threads_wait_for_import_of_kernels(finder: Finder) -> None:
     register_kernels("numpy", "kernels_for_tests")
-    together = threading.Barrier(4)
+    barrier = threading.Barrier(4)
 
-    def ask(_: int) -> list[float]:
-        together.wait()
+    def call(_: int) -> list[float]:
+        barrier.wait()
         result: list[float] = negation(mt.ones(1)).tolist()
         return result
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(ask, range(4))) == [[-7.0]] * 4
+        assert list(pool.map(call, range(4))) == [[-7.0]] * 4
     assert finder.imported == ["kernels_for_tests"]

@@ -1,4 +1,4 @@
-"""The report of the conformance kit."""
+"""`--mt-report`: the report of the conformance kit."""
 
 import json
 from pathlib import Path
@@ -9,18 +9,18 @@ pytest_plugins = ["pytester"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [[], ["-n", "2"]])
-def test_the_kit_writes_a_report(pytester, processes):
+@pytest.mark.parametrize("options", [[], ["-n", "2"]])
+def test_kit_writes_report_with_and_without_worker_processes(pytester, options):
     test = "test_operations::test_operation_gradients"
     run = pytester.runpytest_subprocess(
         "--pyargs", f"mt_tensor.conformance.{test}", "-k", "cumprod or tril",
-        "--mt-report", "found/numpy.json", "-p", "no:cacheprovider", *processes,
+        "--mt-report", "report/numpy.json", "-p", "no:cacheprovider", *options,
     )  # fmt: skip
     assert run.ret == pytest.ExitCode.OK
-    found = json.loads(Path(pytester.path, "found", "numpy.json").read_text())
-    assert found["backend"] == "numpy"
-    assert found["kernels"] == ["argmax", "argmin", "log_softmax", "softmax"]
-    assert {name: list(counts) for name, counts in found["operations"].items()} == {
+    report = json.loads(Path(pytester.path, "report", "numpy.json").read_text())
+    assert report["backend"] == "numpy"
+    assert report["kernels"] == ["argmax", "argmin", "log_softmax", "softmax"]
+    assert {name: list(counts) for name, counts in report["operations"].items()} == {
         "cumprod": ["passed"],
         "tril": ["passed"],
     }

@@ -1,7 +1,7 @@
-"""Whose memory results lie in: what a later change in place changes, too.
+"""Which results share memory with their input, so that in-place changes affect both.
 
-Each call takes a tensor of shape (2, 3), and where operations have little or nothing to do. Which
-results share its memory is as in torch; see `test_torch_samples.py`.
+Each call takes a tensor of shape (2, 3), and often leaves its elements unchanged.
+`test_torch_samples.py` checks that the same results share memory in torch.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import mt_tensor as mt
 
 Call = Callable[[Any], Any]
 
-SHARING: dict[str, Call] = {
+VIEWS: dict[str, Call] = {
     "view": lambda x: x.view(3, 2),
     "view to the same shape": lambda x: x.view(2, 3),
     "view_as": lambda x: x.view_as(x),
@@ -53,7 +53,7 @@ SHARING: dict[str, Call] = {
     "tensor_split": lambda x: x.tensor_split(1)[0],
     "unbind": lambda x: x.unbind()[0],
     "meshgrid": lambda x: mt.meshgrid(x[0], indexing="ij")[0],
-    "atleast_1d": lambda x: mt.atleast_1d(x),  # noqa: PLW0108 - torch's is found in the code
+    "atleast_1d": lambda x: mt.atleast_1d(x),  # noqa: PLW0108 - on torch, `mt` is replaced
     "atleast_2d": lambda x: mt.atleast_2d(x),  # noqa: PLW0108
     "einsum": lambda x: mt.einsum("ij->ij", x),
     "einsum of a transpose": lambda x: mt.einsum("ij->ji", x),
@@ -63,28 +63,28 @@ SHARING: dict[str, Call] = {
     "cartesian_prod": lambda x: mt.cartesian_prod(x[0]),
     "as_tensor": lambda x: mt.as_tensor(x),  # noqa: PLW0108
 }
-"""Calls whose result lies in the memory of their argument."""
+"""Calls whose result shares memory with its argument."""
 
-APART: dict[str, Call] = {
+COPIES: dict[str, Call] = {
     "clone": lambda x: x.clone(),
-    "flip of no dimension": lambda x: x.flip(()),
+    "flip, no dimension": lambda x: x.flip(()),
     "flip of one row": lambda x: x[:1].flip(0),
     "flip": lambda x: x.flip(0),
     "fliplr": lambda x: x.fliplr(),
     "flipud": lambda x: x.flipud(),
     "rot90": lambda x: x.rot90(),
-    "rot90 by nothing": lambda x: x.rot90(0),
-    "rot90 all around": lambda x: x.rot90(4),
+    "rot90, k=0": lambda x: x.rot90(0),
+    "rot90, k=4": lambda x: x.rot90(4),
     "roll": lambda x: x.roll(0),
     "roll along a dimension": lambda x: x.roll(0, 0),
     "pad": lambda x: mt.pad(x, (0, 0)),
-    "pad nothing": lambda x: mt.pad(x, ()),
-    "pad that crops": lambda x: mt.pad(x, (-1, 0)),
+    "pad, no dimension": lambda x: mt.pad(x, ()),
+    "pad with a negative width": lambda x: mt.pad(x, (-1, 0)),
     "repeat": lambda x: x.repeat(1, 1),
     "tile": lambda x: x.tile(1),
     "repeat_interleave": lambda x: x.repeat_interleave(1),
     "cat": lambda x: mt.cat([x]),
-    "cat with nothing": lambda x: mt.cat([x, x[:0]]),
+    "cat with an empty tensor": lambda x: mt.cat([x, x[:0]]),
     "stack": lambda x: mt.stack([x]),
     "hstack": lambda x: mt.hstack([x]),
     "vstack": lambda x: mt.vstack([x]),
@@ -106,21 +106,21 @@ APART: dict[str, Call] = {
     "masked_select": lambda x: x.masked_select(x == x),
     "index": lambda x: x[[0, 1]],
     "index_select": lambda x: x.index_select(0, mt.tensor([0, 1], backend=x.backend)),
-    "index_add of nothing": lambda x: x.index_add(0, x[0, :0].long(), x[:0]),
-    "index_fill of nothing": lambda x: x.index_fill(0, x[0, :0].long(), 0),
-    "scatter of nothing": lambda x: x.scatter(0, x[:0].long(), x),
+    "index_add with an empty index": lambda x: x.index_add(0, x[0, :0].long(), x[:0]),
+    "index_fill with an empty index": lambda x: x.index_fill(0, x[0, :0].long(), 0),
+    "scatter with an empty index": lambda x: x.scatter(0, x[:0].long(), x),
     "gather": lambda x: x.gather(0, x.long() * 0),
-    "sum of one": lambda x: x[:1].sum(0),
-    "mean of one": lambda x: x[:1].mean(0),
-    "prod of one": lambda x: x[:1].prod(0),
-    "amax of one": lambda x: x[:1].amax(0),
-    "cumsum of one": lambda x: x[:1].cumsum(0),
-    "cumprod of one": lambda x: x[:1].cumprod(0),
-    "cummax of one": lambda x: x[:1].cummax(0)[0],
-    "sort of one": lambda x: x[:1].sort(0)[0],
+    "sum of one row": lambda x: x[:1].sum(0),
+    "mean of one row": lambda x: x[:1].mean(0),
+    "prod of one row": lambda x: x[:1].prod(0),
+    "amax of one row": lambda x: x[:1].amax(0),
+    "cumsum of one row": lambda x: x[:1].cumsum(0),
+    "cumprod of one row": lambda x: x[:1].cumprod(0),
+    "cummax of one row": lambda x: x[:1].cummax(0)[0],
+    "sort of one row": lambda x: x[:1].sort(0)[0],
     "topk of all": lambda x: x.topk(3)[0],
-    "median of one": lambda x: x[:1].median(0)[0],
-    "norm of one": lambda x: x[:1].norm(dim=0),
+    "median of one row": lambda x: x[:1].median(0)[0],
+    "norm of one row": lambda x: x[:1].norm(dim=0),
     "unique": lambda x: x.unique(),
     "matrix_power": lambda x: mt.linalg.matrix_power(x[:, :2], 1),
     "kron": lambda x: mt.kron(x, x[:1, :1] * 0 + 1),
@@ -129,37 +129,37 @@ APART: dict[str, Call] = {
     "softmax": lambda x: x.softmax(0),
     "lerp": lambda x: mt.lerp(x, x, 0.0),
 }
-"""Calls whose result lies in memory of its own, also where it equals their argument."""
+"""Calls whose result is a copy, even if it equals the argument."""
 
 
-NUMBERS = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3)
-"""The elements that the calls take, which rounding leaves as they are."""
+ELEMENTS = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3)
+"""The elements of the argument: integers, so that no call changes them by rounding."""
 
 
 @pytest.fixture(params=["numpy", "simple"])
 def x(request: pytest.FixtureRequest) -> mt.Tensor:
-    """Return the tensor that the calls take, on each of the built-in backends."""
-    return mt.tensor(NUMBERS, backend=request.param)
+    """Return the argument of the calls, on each built-in backend."""
+    return mt.tensor(ELEMENTS, backend=request.param)
 
 
-def share(a: mt.Tensor, b: mt.Tensor) -> bool:
-    """Whether the memory of two tensors is the same."""
+def shares_memory(a: mt.Tensor, b: mt.Tensor) -> bool:
+    """Return whether two tensors have the same storage."""
     return a.backend.same_memory(a._tensor.storage, b._tensor.storage)
 
 
-@pytest.mark.parametrize("name", SHARING)
-def test_a_change_of_a_view_changes_what_it_is_a_view_of(x: mt.Tensor, name: str) -> None:
+@pytest.mark.parametrize("name", VIEWS)
+def test_changing_view_changes_its_base(x: mt.Tensor, name: str) -> None:
     with mt.use_backend(x.backend):
-        view = SHARING[name](x)
-    assert share(view, x)
+        view = VIEWS[name](x)
+    assert shares_memory(view, x)
     if not name.startswith("expand"):
         view.mul_(-1.0)
         assert (np.asarray(x) < 0).any()
 
 
-@pytest.mark.parametrize("name", APART)
-def test_a_change_of_another_result_changes_nothing_else(x: mt.Tensor, name: str) -> None:
-    result: Any = APART[name](x)
-    assert not share(result, x)
+@pytest.mark.parametrize("name", COPIES)
+def test_changing_copy_leaves_input_unchanged(x: mt.Tensor, name: str) -> None:
+    result: Any = COPIES[name](x)
+    assert not shares_memory(result, x)
     result.zero_()
-    assert np.array_equal(np.asarray(x), NUMBERS)
+    assert np.array_equal(np.asarray(x), ELEMENTS)

@@ -1,4 +1,4 @@
-"""The tape: what it sees of a program, and of which thread."""
+"""Tapes: recorded calls, nesting, pausing, threads and exceptions."""
 
 import threading
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from mt_tensor.extending import Call, Tape
 from mt_tensor.tape import active_tapes
 
 
-class Names(Tape):
-    """Keeps the names of the calls, operations and walks that it sees."""
+class RecordingTape(Tape):
+    """Records the names of calls and operations, and counts backward passes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,13 +39,13 @@ class Names(Tape):
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple", "fast"])
-def test_a_tape_sees_every_call_forward_and_backward(backend: str) -> None:
+def test_tape_records_forward_and_backward_calls(backend: str) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
     with mt.use_backend(backend):
         x = mt.ones(2, 3, requires_grad=True)
-        for _ in range(2):  # the second time everything is planned
-            with Names() as tape:
+        for _ in range(2):  # the second time, all plans are cached
+            with RecordingTape() as tape:
                 mt.softmax((x @ x.T).exp(), 1).sum().backward()
     assert tape.calls[:3] == ["matmul", "exp", "kernel"]
     assert tape.operations[0] == "softmax"
@@ -54,30 +54,30 @@ def test_a_tape_sees_every_call_forward_and_backward(backend: str) -> None:
     assert tape.backwards == 1
 
 
-def test_results_are_the_same_on_a_tape() -> None:
+def test_tape_does_not_change_results() -> None:
     x = mt.tensor(np.linspace(-2.0, 2.0, 12).reshape(3, 4))
 
-    def computed() -> mt.Tensor:
+    def compute() -> mt.Tensor:
         y = (x * 2.0 + x.sin()).softmax(1)
         y[0] = 3.0
         return y.where(y > 0.25, x).sum(0)
 
-    expected = computed()
-    with Names():
-        assert mt.equal(computed(), expected)
-    assert mt.equal(computed(), expected)
+    expected = compute()
+    with RecordingTape():
+        assert mt.equal(compute(), expected)
+    assert mt.equal(compute(), expected)
 
 
-def test_the_outer_tape_sees_what_the_inner_one_runs() -> None:
-    with Names() as outer:
+def test_outer_tape_records_calls_of_inner_tape() -> None:
+    with RecordingTape() as outer:
         mt.ones(1).exp()
-        with Names() as inner:
+        with RecordingTape() as inner:
             mt.ones(1).sin()
     assert inner.calls == ["full", "sin"]
     assert outer.calls == ["full", "exp", "full", "sin"]
 
 
-def test_a_tape_may_compute_while_it_handles_a_call() -> None:
+def test_tape_may_compute_in_its_handler() -> None:
     class Doubling(Tape):
         def handle(self, call: Call) -> Any:
             result = call.run()
@@ -88,8 +88,8 @@ def test_a_tape_may_compute_while_it_handles_a_call() -> None:
     assert doubled.tolist() == [2.0, 2.0]
 
 
-def test_a_paused_tape_sees_nothing() -> None:
-    with Names() as outer, Names() as inner:
+def test_paused_tape_and_tapes_inside_it_record_nothing() -> None:
+    with RecordingTape() as outer, RecordingTape() as inner:
         with outer.paused():
             mt.ones(1).exp()
         with inner.paused():
@@ -98,45 +98,45 @@ def test_a_paused_tape_sees_nothing() -> None:
     assert outer.calls == ["full", "sin"]
 
 
-def test_other_threads_do_not_write_to_a_tape_nor_keep_its_plans() -> None:
+def test_tape_ignores_calls_and_plans_of_other_threads() -> None:
     x = mt.ones(3)
-    with Names() as tape:
+    with RecordingTape() as tape:
         thread = threading.Thread(target=x.exp)
         thread.start()
         thread.join()
     assert tape.calls == []
-    with Names() as tape:
+    with RecordingTape() as tape:
         x.exp()
     assert tape.calls == ["exp"]
 
 
-def test_an_error_ends_the_block_of_a_tape() -> None:
-    with pytest.raises(mt.errors.ShapeError), Names():
+def test_exception_deactivates_tape() -> None:
+    with pytest.raises(mt.errors.ShapeError), RecordingTape():
         mt.ones(2) @ mt.ones(3)
     assert active_tapes() == ()
     assert ACTIVE.count == 0
 
 
-def test_a_plan_is_not_stored_if_plans_were_dropped_while_it_was_made() -> None:
-    class Made(Cache):
+def test_plan_is_not_cached_if_plans_were_dropped_meanwhile() -> None:
+    class EchoCache(Cache):
         def make(self, key: Any) -> Any:
             if key == "late":
                 drop_plans()
             return key
 
-    cache = Made()
+    cache = EchoCache()
     assert [cache["early"], cache["late"]] == ["early", "late"]
     assert dict(cache) == {}
     assert [cache["early"], dict(cache)] == ["early", {"early": "early"}]
 
 
-def test_a_backend_of_others_is_seen_too() -> None:
+def test_tape_records_calls_of_third_party_backend() -> None:
     class Other(type(mt.get_backend("simple"))):  # type: ignore[misc]
         name = "other"
 
         def reduce(self, *arguments: Any) -> Any:
             return super().reduce(*arguments)
 
-    with mt.use_backend(Other()), Names() as tape:
+    with mt.use_backend(Other()), RecordingTape() as tape:
         mt.ones(2).sum()
     assert tape.calls == ["full", "reduce"]

@@ -1,4 +1,4 @@
-"""What a Tensor is beside its operations: creation, dtypes, differentiation, errors, showing."""
+"""Tensors: creation, dtypes, views, differentiation, errors and attributes."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ from mt_tensor import errors
 from mt_tensor.core.dtypes import DTYPES
 from mt_tensor.creation.formats import layout, memory_format
 
-# --- Creation and element types -----------------------------------------------------------------
+# --- Creation and dtypes ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ from mt_tensor.creation.formats import layout, memory_format
         (np.zeros(2, ">f4"), "float32", (2,)),
     ],
 )
-def test_tensor(data: Any, dtype: str, shape: tuple[int, ...]) -> None:
+def test_tensor_infers_dtype_and_shape(data: Any, dtype: str, shape: tuple[int, ...]) -> None:
     x = mt.tensor(data)
     assert (x.dtype.name, x.shape) == (dtype, shape)
     assert np.array_equal(x, data)
 
 
-def test_bad_data() -> None:
+def test_creation_rejects_invalid_data_dtype_and_shape() -> None:
     with pytest.raises(errors.ShapeError, match="equal lengths"):
         mt.tensor([[1, 2], [3]])
     with pytest.raises(errors.DTypeError, match="'a' of type"):
@@ -58,7 +58,7 @@ def test_bad_data() -> None:
         mt.tensor([1, 2], requires_grad=True)
 
 
-def test_makers() -> None:
+def test_creation_functions_return_expected_values() -> None:
     assert mt.arange(3).tolist() == [0, 1, 2]
     assert mt.arange(1, 2, 0.5).tolist() == [1.0, 1.5]
     assert mt.arange(5, 0, -2).tolist() == [5, 3, 1]
@@ -71,7 +71,7 @@ def test_makers() -> None:
         mt.arange(0, 5, -1)
 
 
-def test_random() -> None:
+def test_random_functions_follow_seed_and_distribution() -> None:
     mt.manual_seed(1)
     x = mt.rand(1000)
     assert 0 <= float(x.amin()) < 0.05
@@ -88,7 +88,7 @@ def test_random() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operands", "wanted"),
+    ("operands", "expected"),
     [
         (lambda: (mt.ones(2), 2), "float32"),
         (lambda: (mt.ones(2, dtype="int32"), 2), "int32"),
@@ -110,13 +110,13 @@ def test_random() -> None:
         (lambda: (mt.ones(2, dtype="bfloat16"), mt.ones(2, dtype="bool")), "bfloat16"),
     ],
 )
-def test_promotion(operands: Callable[[], tuple[Any, Any]], wanted: str) -> None:
+def test_addition_promotes_dtypes(operands: Callable[[], tuple[Any, Any]], expected: str) -> None:
     x, y = operands()
-    assert mt.result_type(x, y).name == wanted
-    assert (x + y).dtype.name == wanted
+    assert mt.result_type(x, y).name == expected
+    assert (x + y).dtype.name == expected
 
 
-def test_conversions() -> None:
+def test_conversions_change_dtype_or_backend() -> None:
     x = mt.tensor([1.7, -2.7, 0.0])
     assert x.long().tolist() == [1, -2, 0]
     assert x.bool().tolist() == [True, True, False]
@@ -133,13 +133,13 @@ def test_conversions() -> None:
         x.to("floot")
 
 
-def test_dtypes_keep_their_identity() -> None:
+def test_pickled_or_copied_dtype_is_the_same_object() -> None:
     for dtype in DTYPES.values():
         assert pickle.loads(pickle.dumps(dtype)) is dtype
         assert copy.deepcopy(dtype) is dtype
 
 
-def test_numpy_both_ways() -> None:
+def test_from_numpy_and_numpy_share_memory_and_tensor_copies() -> None:
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     x = mt.from_numpy(array)
     array[0, 0] = 7
@@ -156,17 +156,17 @@ def test_numpy_both_ways() -> None:
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_copies_are_leaves_on_the_same_backend(duplicate: Any) -> None:
+def test_deepcopy_and_pickle_return_leaves_on_the_same_backend(duplicate: Any) -> None:
     x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend="simple", requires_grad=True)
     (x * x).sum().backward()
-    twin = duplicate({"view": x.detach().T, "leaf": x, "again": x})
-    assert twin["leaf"] is twin["again"]
-    assert twin["leaf"].backend is x.backend
-    assert twin["leaf"].requires_grad
-    assert twin["leaf"].grad.tolist() == [[2, 4], [6, 8]]
-    assert twin["view"].tolist() == [[1, 3], [2, 4]]
+    copies = duplicate({"view": x.detach().T, "leaf": x, "again": x})
+    assert copies["leaf"] is copies["again"]
+    assert copies["leaf"].backend is x.backend
+    assert copies["leaf"].requires_grad
+    assert copies["leaf"].grad.tolist() == [[2, 4], [6, 8]]
+    assert copies["view"].tolist() == [[1, 3], [2, 4]]
     with mt.no_grad():
-        twin["leaf"].zero_()
+        copies["leaf"].zero_()
     assert x.tolist() == [[1, 2], [3, 4]]
     with pytest.raises(NoGradientError, match="can be copied or pickled"):
         duplicate(x * 2)
@@ -196,7 +196,7 @@ def test_views_share_memory() -> None:
     assert [row.tolist() for row in x] == x.tolist()
 
 
-def test_memory_that_overlaps() -> None:
+def test_overlapping_memory_raises_within_a_tensor_and_copies_between_tensors() -> None:
     with pytest.raises(errors.InPlaceError, match="of its elements share memory"):
         mt.zeros(5).unfold(0, 3, 1).add_(1)
     assert mt.zeros(6).unfold(0, 3, 3).add_(1).shape == (2, 3)
@@ -206,7 +206,7 @@ def test_memory_that_overlaps() -> None:
         assert array.tolist() == [0, 0, 1, 2]
 
 
-def test_zero_dimensional_tensors() -> None:
+def test_0d_tensor_converts_to_number_and_is_no_sequence() -> None:
     x = mt.tensor(2.5)
     assert (float(x), int(x), bool(x), x.item()) == (2.5, 2, True, 2.5)
     assert [10, 20, 30][mt.tensor(1)] == 20
@@ -225,7 +225,7 @@ def test_zero_dimensional_tensors() -> None:
 # --- Differentiation ----------------------------------------------------------------------------
 
 
-def test_backward_accumulates_and_frees() -> None:
+def test_backward_accumulates_and_frees_graph() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
     y.backward(retain_graph=True)
@@ -236,7 +236,7 @@ def test_backward_accumulates_and_frees() -> None:
         y.backward()
 
 
-def test_backward_of_more_than_one_element() -> None:
+def test_backward_of_several_elements_requires_gradient() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(
         NoGradientError, match=r"shape \(2,\) needs gradient=, one value per element"
@@ -249,7 +249,7 @@ def test_backward_of_more_than_one_element() -> None:
     assert x.grad.tolist() == [2, 20]
 
 
-def test_nothing_to_differentiate() -> None:
+def test_backward_no_grad_detach_and_numpy_follow_requires_grad() -> None:
     with pytest.raises(NoGradientError, match="without requires_grad"):
         mt.ones(1).backward()
     x = mt.ones(1, requires_grad=True)
@@ -263,7 +263,7 @@ def test_nothing_to_differentiate() -> None:
         x.numpy()
 
 
-def test_leaves_do_not_share_their_gradients() -> None:
+def test_gradients_of_leaves_do_not_share_memory() -> None:
     x, y = mt.zeros(2, requires_grad=True), mt.zeros(2, requires_grad=True)
     mt.stack([x, y]).sum().backward()
     assert x.grad is not None
@@ -272,7 +272,7 @@ def test_leaves_do_not_share_their_gradients() -> None:
     assert (x.grad.tolist(), y.grad.tolist()) == ([6, 6], [1, 1])
 
 
-def test_gradients_have_the_dtype_of_their_leaf() -> None:
+def test_gradient_has_dtype_of_its_leaf() -> None:
     x = mt.ones(2, dtype="float16", requires_grad=True)
     y = mt.ones(2, dtype="float64", requires_grad=True)
     (x * y).sum().backward()
@@ -291,7 +291,7 @@ class WrongShape(mt.Function):
         return grad.sum(), None
 
 
-def test_a_gradient_that_does_not_fit_is_named() -> None:
+def test_gradient_of_wrong_shape_raises_and_names_function() -> None:
     x = mt.ones(3, requires_grad=True)
     with pytest.raises(
         GradientError, match=r"'WrongShape'.*shape \(\) for a tensor of shape \(3,\)"
@@ -299,7 +299,7 @@ def test_a_gradient_that_does_not_fit_is_named() -> None:
         WrongShape.apply(x, 2.0).sum().backward()
 
 
-def test_a_wrong_gradient_is_found() -> None:
+def test_gradcheck_finds_wrong_gradient() -> None:
     class Wrong(mt.Function):
         @staticmethod
         def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
@@ -314,7 +314,7 @@ def test_a_wrong_gradient_is_found() -> None:
         mt.gradcheck(Wrong.apply, [x])
 
 
-def test_functions_without_methods_and_integer_results() -> None:
+def test_function_without_forward_or_with_integer_result_raises() -> None:
     x = mt.ones(2, requires_grad=True)
     with pytest.raises(NotImplementedError, match="static method forward"):
         mt.Function.apply(x)
@@ -328,7 +328,7 @@ def test_functions_without_methods_and_integer_results() -> None:
         Integers.apply(x)
 
 
-def test_a_graph_of_many_operations_is_freed_without_recursion() -> None:
+def test_long_graph_is_freed_without_recursion() -> None:
     x = mt.ones(1, requires_grad=True)
     y = x
     for _ in range(20_000):
@@ -337,7 +337,7 @@ def test_a_graph_of_many_operations_is_freed_without_recursion() -> None:
     del y
 
 
-def test_a_changed_saved_tensor_is_noticed() -> None:
+def test_backward_raises_if_saved_tensor_was_changed_in_place() -> None:
     w, x = mt.ones(2, requires_grad=True), mt.tensor([3.0, 4.0])
     cases = [
         ((w * x).sum(), lambda: x.mul_(10)),
@@ -351,7 +351,7 @@ def test_a_changed_saved_tensor_is_noticed() -> None:
             result.backward()
 
 
-def test_a_change_that_no_gradient_reads_is_allowed() -> None:
+def test_in_place_change_of_tensor_not_needed_by_backward_is_allowed() -> None:
     w, b = mt.ones(2, requires_grad=True), mt.ones(2, requires_grad=True)
     y = ((w + b) - 3.0).sum()
     with mt.no_grad():
@@ -362,32 +362,32 @@ def test_a_change_that_no_gradient_reads_is_allowed() -> None:
     assert w.grad.tolist() == [1, 1]
 
 
-class WrongKind(mt.Function):
+class WrongGradient(mt.Function):
     @staticmethod
-    def forward(ctx: Any, x: mt.Tensor, kind: str) -> mt.Tensor:
-        ctx.kind = kind
+    def forward(ctx: Any, x: mt.Tensor, error: str) -> mt.Tensor:
+        ctx.error = error
         return x * 2
 
     @staticmethod
     def backward(ctx: Any, grad: mt.Tensor) -> Any:
-        kinds = {"dtype": grad.double(), "number": 2.0, "backend": grad.to("simple")}
-        return kinds[ctx.kind], None
+        gradients = {"dtype": grad.double(), "number": 2.0, "backend": grad.to("simple")}
+        return gradients[ctx.error], None
 
 
-def test_gradients_of_another_kind() -> None:
+def test_gradient_of_other_dtype_is_converted_but_number_or_backend_raises() -> None:
     x = mt.ones(2, backend="numpy", requires_grad=True)
-    WrongKind.apply(x, "dtype").sum().backward()
+    WrongGradient.apply(x, "dtype").sum().backward()
     assert x.grad is not None
     assert x.grad.dtype is mt.float32
-    for kind in ("number", "backend"):
+    for error in ("number", "backend"):
         with pytest.raises(GradientError, match="must be a tensor of backend 'numpy'"):
-            WrongKind.apply(x, kind).sum().backward()
+            WrongGradient.apply(x, error).sum().backward()
 
 
-# --- Errors and showing -------------------------------------------------------------------------
+# --- Errors and attributes ----------------------------------------------------------------------
 
 
-def test_masks_and_empty_shapes() -> None:
+def test_wrong_mask_shape_and_zero_step_raise_and_empty_flatten_works() -> None:
     with pytest.raises(errors.IndexingError, match=r"must have shape \(5,\)"):
         mt.arange(5)[mt.tensor([True, False])]
     assert mt.zeros(0, 2, 3).flatten(1).shape == (0, 6)
@@ -413,18 +413,20 @@ def test_masks_and_empty_shapes() -> None:
         (lambda: mt.where(mt.ones(2), 1.0, 0.0), errors.DTypeError, "must be bool; float32"),
     ],
 )
-def test_bad_settings(call: Any, error: type[Exception], message: str) -> None:
+def test_invalid_argument_raises_error_with_message(
+    call: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-def test_numpy_integers_are_integers() -> None:
+def test_numpy_integers_are_accepted_as_dims_and_sizes() -> None:
     x = mt.ones(2, 3)
     assert x.sum(np.int64(1)).shape == (2,)
     assert x.view(np.int32(3), -1).shape == (3, 2)
 
 
-def test_numbers_out_of_range() -> None:
+def test_number_out_of_range_of_dtype_raises() -> None:
     for call in (
         lambda: mt.tensor(300, dtype="uint8"),
         lambda: mt.tensor(2**63),
@@ -439,23 +441,23 @@ def test_numbers_out_of_range() -> None:
         mt.tensor(2**70)
 
 
-def test_means_of_float16() -> None:
+def test_mean_of_float16_does_not_overflow() -> None:
     assert mt.full((100,), 1000.0, dtype="float16").mean().item() == 1000.0
 
 
-def test_operators_cannot_take_the_names_of_methods() -> None:
+def test_adding_operator_with_name_of_method_raises() -> None:
     for name in ("sum", "shape", "derivative"):
         with pytest.raises(OperatorExistsError, match=name):
             OPERATORS.add(name, lambda x: x, lambda x, out: 1.0)
 
 
-def test_decorated_functions_run_in_several_threads() -> None:
-    entered = threading.Barrier(2)
+def test_no_grad_and_use_backend_decorators_work_in_several_threads() -> None:
+    barrier = threading.Barrier(2)
 
     @mt.no_grad()
     @mt.use_backend("simple")
     def work() -> tuple[bool, str]:
-        entered.wait(5)
+        barrier.wait(5)
         return mt.is_grad_enabled(), mt.current_backend().name
 
     with ThreadPoolExecutor(2) as pool:
@@ -463,7 +465,7 @@ def test_decorated_functions_run_in_several_threads() -> None:
         assert pool.submit(mt.is_grad_enabled).result()
 
 
-def test_strangers_and_misspellings() -> None:
+def test_wrong_operands_and_unknown_names_raise_clear_errors() -> None:
     assert mt.softmax(input=mt.zeros(2), dim=0).tolist() == [0.5, 0.5]
     with pytest.raises(TypeError, match=r"matmul\(\) takes tensors; 3 of type int"):
         mt.matmul(mt.ones(1), 3)  # type: ignore[arg-type]
@@ -498,29 +500,29 @@ def test_strangers_and_misspellings() -> None:
     assert mask.tolist() == [True, False]
 
 
-def test_methods_of_the_table_document_themselves() -> None:
+def test_operator_methods_have_docstrings() -> None:
     assert mt.Tensor.tanh.__doc__ == "Element by element: hyperbolic tangent."
 
 
-def test_programs_may_set_attributes() -> None:
+def test_custom_attributes_are_copied_but_not_passed_to_results() -> None:
     x = mt.ones(2)
     x.tag = ["a"]
     assert not hasattr(x + 1.0, "tag")
-    for twin in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
-        assert twin.tag == ["a"]
-        assert twin.tag is not x.tag
+    for duplicate in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert duplicate.tag == ["a"]
+        assert duplicate.tag is not x.tag
     del x.tag
     assert not hasattr(x, "tag")
 
 
-CONSTANT = """
+PREDICATES = """
     is_conj is_inference is_meta is_mkldnn is_mps is_mtia is_neg is_nested is_pinned is_quantized
     is_shared is_sparse is_vulkan is_xpu
 """
 
 
-@pytest.mark.parametrize("name", CONSTANT.split())
-def test_tensors_are_dense_and_in_memory(name: str) -> None:
+@pytest.mark.parametrize("name", PREDICATES.split())
+def test_predicate_of_other_kinds_of_tensors_is_false(name: str) -> None:
     value = getattr(mt.ones(2), name)
     assert (value() if callable(value) else value) is False
 
@@ -528,36 +530,36 @@ def test_tensors_are_dense_and_in_memory(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["conj", "pin_memory", "resolve_conj", "share_memory_", "to_dense"]
 )
-def test_methods_that_have_no_effect_return_the_tensor(name: str) -> None:
+def test_method_without_effect_returns_the_tensor(name: str) -> None:
     x = mt.ones(2)
     assert getattr(x, name)() is x
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_storage_is_the_memory_that_views_share(backend: str) -> None:
+def test_storage_returns_memory_shared_by_views(backend: str) -> None:
     x = mt.arange(6, backend=backend).view(2, 3)
-    whole = x[1, 1:].storage()
-    assert whole.tolist() == [0, 1, 2, 3, 4, 5]
-    whole[0] = 9
+    storage = x[1, 1:].storage()
+    assert storage.tolist() == [0, 1, 2, 3, 4, 5]
+    storage[0] = 9
     assert x[0, 0].item() == 9
     assert x.get_device() == -1
 
 
 @pytest.mark.parametrize("name", ["FloatTensor", "LongTensor", "BoolTensor", "BFloat16Tensor"])
-def test_legacy_types(name: str) -> None:
-    kind = getattr(mt, name)
-    x = kind([1, 0])
-    assert isinstance(x, kind)
-    assert not isinstance(x.double(), kind)
-    for target in (kind, name, f"torch.{name}"):
+def test_legacy_tensor_types_create_check_and_convert(name: str) -> None:
+    legacy_type = getattr(mt, name)
+    x = legacy_type([1, 0])
+    assert isinstance(x, legacy_type)
+    assert not isinstance(x.double(), legacy_type)
+    for target in (legacy_type, name, f"torch.{name}"):
         assert x.double().type(target).dtype is x.dtype
 
 
-def test_memory_formats() -> None:
+def test_is_contiguous_distinguishes_memory_formats() -> None:
     images = mt.ones(2, 3, 4, 5)
     assert images.layout is layout.strided
-    last = images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
-    for x, rows, channels in ((images, True, False), (last, False, True)):
-        assert x.is_contiguous(memory_format=memory_format.contiguous_format) is rows
-        assert x.is_contiguous(memory_format=memory_format.channels_last) is channels
+    channels_last = images.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    for x, is_last in ((images, False), (channels_last, True)):
+        assert x.is_contiguous(memory_format=memory_format.contiguous_format) is not is_last
+        assert x.is_contiguous(memory_format=memory_format.channels_last) is is_last
         assert not x.is_contiguous(memory_format=memory_format.channels_last_3d)

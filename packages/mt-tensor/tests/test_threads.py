@@ -1,4 +1,4 @@
-"""Threads and tasks: what they share loses nothing, and each has settings of its own."""
+"""Threads and asyncio tasks: shared leaves lose no gradient, and each has its own modes."""
 
 import asyncio
 import threading
@@ -14,8 +14,8 @@ from mt_autodiff import GraphFreedError
 
 
 @pytest.fixture
-def restless() -> Iterator[None]:
-    """Let Python go on to the next thread at each call in any of them."""
+def switch_often() -> Iterator[None]:
+    """Make Python switch threads at each function call."""
     threading.setprofile(lambda *_: time.sleep(1e-5))
     yield
     threading.setprofile(None)
@@ -23,24 +23,24 @@ def restless() -> Iterator[None]:
 
 THREADS, TIMES = 8, 5
 TOTAL = TIMES * sum(range(1, THREADS + 1))
-"""What the threads add up to: small whole numbers, so that no order of adding rounds."""
+"""The sum over all threads: a small integer, so that the order of addition causes no rounding."""
 
 
 def run(work: Any) -> None:
-    """Call `work(1)` ... in as many threads, which begin together."""
-    together = threading.Barrier(THREADS)
+    """Call `work(1)`, `work(2)`, ... in threads that start at the same time."""
+    barrier = threading.Barrier(THREADS)
 
-    def begin(number: int) -> None:
-        together.wait(10)
+    def start(number: int) -> None:
+        barrier.wait(10)
         work(number)
 
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(begin, range(1, THREADS + 1)))
+        list(pool.map(start, range(1, THREADS + 1)))
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("switch_often")
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_a_leaf_shared_by_threads_loses_nothing(create_graph: bool) -> None:
+def test_leaf_shared_by_threads_accumulates_every_gradient(create_graph: bool) -> None:
     shared = mt.zeros(3, requires_grad=True)
 
     def work(number: int) -> None:
@@ -51,8 +51,8 @@ def test_a_leaf_shared_by_threads_loses_nothing(create_graph: bool) -> None:
     assert shared.grad.tolist() == [TOTAL] * 3
 
 
-@pytest.mark.usefixtures("restless")
-def test_the_memory_of_grad_loses_nothing() -> None:
+@pytest.mark.usefixtures("switch_often")
+def test_shared_memory_of_grads_accumulates_every_gradient() -> None:
     flat = mt.zeros(4)
     shared = [mt.zeros(2, requires_grad=True) for _ in range(2)]
     for leaf, grad in zip(shared, (flat[:2], flat[2:]), strict=True):
@@ -66,8 +66,8 @@ def test_the_memory_of_grad_loses_nothing() -> None:
     assert flat.tolist() == [TOTAL, TOTAL, 2 * TOTAL, 2 * TOTAL]
 
 
-@pytest.mark.usefixtures("restless")
-def test_retained_gradients_lose_nothing() -> None:
+@pytest.mark.usefixtures("switch_often")
+def test_retained_grad_accumulates_every_gradient() -> None:
     middle = mt.zeros(2, requires_grad=True) * 1.0
     middle.retain_grad()
 
@@ -79,9 +79,9 @@ def test_retained_gradients_lose_nothing() -> None:
     assert middle.grad.tolist() == [TOTAL] * 2
 
 
-@pytest.mark.usefixtures("restless")
-def test_a_hook_has_the_gradient_to_itself() -> None:
-    """One that takes the gradient away, as a step in the middle of backward does."""
+@pytest.mark.usefixtures("switch_often")
+def test_post_accumulate_hook_has_exclusive_access_to_grad() -> None:
+    """The hook removes the gradient, like an optimizer step during the backward pass."""
     shared = mt.zeros(2, requires_grad=True)
     taken = mt.zeros(2)
 
@@ -100,12 +100,12 @@ def test_a_hook_has_the_gradient_to_itself() -> None:
     assert taken.tolist() == [TOTAL] * 2
 
 
-def test_a_hook_may_differentiate_by_its_leaf() -> None:
+def test_hook_may_call_backward_to_its_own_leaf() -> None:
     x = mt.zeros(1, requires_grad=True)
-    again = [True]
+    first_call = [True]
 
     def hook(leaf: Any) -> None:
-        if again.pop() if again else False:
+        if first_call.pop() if first_call else False:
             with mt.enable_grad():
                 loss = (leaf * 2.0).sum()
             loss.backward()
@@ -115,7 +115,7 @@ def test_a_hook_may_differentiate_by_its_leaf() -> None:
     assert x.grad.tolist() == [3.0]
 
 
-def test_tasks_have_modes_and_backends_of_their_own() -> None:
+def test_each_asyncio_task_has_its_own_grad_mode_and_backend() -> None:
     x = mt.zeros(2, requires_grad=True, backend="numpy")
 
     async def task(mode: bool, backend: str) -> tuple[bool, str]:
@@ -131,14 +131,14 @@ def test_tasks_have_modes_and_backends_of_their_own() -> None:
     async def tasks() -> None:
         before = mt.current_backend().name
         choices = [(mode, backend) for mode in (False, True) for backend in ("numpy", "simple")]
-        found = await asyncio.gather(*(task(*choice) for choice in choices))
-        assert found == [(mode, before) for mode, _ in choices]
+        results = await asyncio.gather(*(task(*choice) for choice in choices))
+        assert results == [(mode, before) for mode, _ in choices]
         assert mt.is_grad_enabled()
 
     asyncio.run(tasks())
 
 
-def test_one_use_of_a_backend_serves_several_tasks() -> None:
+def test_one_use_backend_object_can_be_used_by_several_tasks() -> None:
     use = mt.use_backend("simple")
 
     async def within(entered: asyncio.Event, leave: asyncio.Event) -> str:
@@ -161,45 +161,44 @@ def test_one_use_of_a_backend_serves_several_tasks() -> None:
     asyncio.run(tasks())
 
 
-@pytest.mark.usefixtures("restless")
-@pytest.mark.parametrize("kind", ["register_hook", "register_post_accumulate_grad_hook"])
-def test_hooks_that_threads_register_are_all_called(kind: str) -> None:
+@pytest.mark.usefixtures("switch_often")
+@pytest.mark.parametrize("method", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_registered_by_threads_are_all_called(method: str) -> None:
     leaf = mt.zeros(1, requires_grad=True)
     called: list[int] = []
-    run(lambda number: getattr(leaf, kind)(lambda _: called.append(number)))
+    run(lambda number: getattr(leaf, method)(lambda _: called.append(number)))
     leaf.sum().backward()
     assert sorted(called) == list(range(1, THREADS + 1))
 
 
-@pytest.mark.usefixtures("restless")
-def test_threads_that_begin_a_sequence_together_draw_all_of_it() -> None:
-    """No number twice, and none left out."""
+@pytest.mark.usefixtures("switch_often")
+def test_threads_that_share_a_generator_draw_each_number_once() -> None:
     generator = mt.Generator().manual_seed(3)
     drawn: list[float] = []
     run(lambda _: drawn.append(mt.rand(1, generator=generator).item()))
-    again = mt.Generator().manual_seed(3)
-    assert sorted(drawn) == sorted(mt.rand(1, generator=again).item() for _ in range(THREADS))
+    same = mt.Generator().manual_seed(3)
+    assert sorted(drawn) == sorted(mt.rand(1, generator=same).item() for _ in range(THREADS))
 
 
-def test_tasks_show_tensors_each_in_their_own_way() -> None:
-    async def shown(precision: int) -> str:
+def test_each_asyncio_task_has_its_own_printoptions() -> None:
+    async def text(precision: int) -> str:
         with mt.printoptions(precision=precision):
             await asyncio.sleep(0)
             return str(mt.tensor(1.23456))
 
     async def tasks() -> None:
-        found = await asyncio.gather(shown(1), shown(3), asyncio.to_thread(repr, mt.tensor(1.5)))
-        assert found == ["tensor(1.2)", "tensor(1.235)", "tensor(1.5000)"]
+        texts = await asyncio.gather(text(1), text(3), asyncio.to_thread(repr, mt.tensor(1.5)))
+        assert texts == ["tensor(1.2)", "tensor(1.235)", "tensor(1.5000)"]
 
     asyncio.run(tasks())
     assert mt.get_printoptions()["precision"] == 4
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("switch_often")
 @pytest.mark.parametrize(
     "operation", [lambda x: x.tanh(), lambda x: x.softmax(0), lambda x: x.sum(), lambda x: x @ x]
 )
-def test_threads_that_differentiate_one_graph_get_all_of_it_or_are_told(operation: Any) -> None:
+def test_backward_of_one_graph_in_several_threads_completes_or_raises(operation: Any) -> None:
     leaf = mt.ones(3, requires_grad=True)
     middle = leaf * 1.0
     result = operation(middle).sum()

@@ -1,4 +1,4 @@
-"""What is left out means what it means in torch: arguments of one name have one default."""
+"""Default arguments, compared with those of the arguments of the same name in torch."""
 
 import inspect
 from typing import Any
@@ -9,25 +9,25 @@ import mt_tensor as mt
 
 torch = pytest.importorskip("torch")
 
-OTHERWISE = {
-    "bernoulli-p": "the elements are the probabilities",
+DIFFERENT = {
+    "bernoulli-p": "the default takes the elements as probabilities",
     "meshgrid-indexing": "torch's None is 'ij', with a warning",
     **dict.fromkeys(
         ("trapezoid-dx", "trapz-dx", "cumulative_trapezoid-dx"), "1, unless x is given"
     ),
     **dict.fromkeys(
         ("std-unbiased", "std_mean-unbiased", "var-unbiased", "var_mean-unbiased"),
-        "the correction says so",
+        "the default of correction is used",
     ),
     **dict.fromkeys(
         ("randint-dtype", "randperm-dtype", "tril_indices-dtype", "triu_indices-dtype"), "int64"
     ),
 }
-"""Defaults that are written otherwise, and what they mean."""
+"""Defaults that are written differently in torch, with their meaning."""
 
 
-def shown(default: Any) -> Any:
-    """Return a default as it is compared: a list as a tuple, and an empty one as None."""
+def normalized(default: Any) -> Any:
+    """Return a default for comparison: a list as a tuple, and an empty one as None."""
     return (tuple(default) or None) if isinstance(default, list | tuple) else default
 
 
@@ -43,10 +43,10 @@ def defaults_of_torch(module: Any, prefix: str, name: str) -> dict[str, list[Any
     if inspect.isfunction(function := getattr(module, name, None)):
         parameters = inspect.signature(function).parameters.values()
         arguments += [(p.name, p.default) for p in parameters if p.default is not p.empty]
-    found: dict[str, list[Any]] = {}
+    defaults: dict[str, list[Any]] = {}
     for argument, default in arguments:
-        found.setdefault(argument, []).append(shown(default))
-    return found
+        defaults.setdefault(argument, []).append(normalized(default))
+    return defaults
 
 
 DEFAULTS = [
@@ -58,14 +58,14 @@ DEFAULTS = [
     for parameter in inspect.signature(function).parameters.values()
     if parameter.default is not parameter.empty
     and parameter.name in theirs
-    and f"{prefix}{name}-{parameter.name}" not in OTHERWISE
+    and f"{prefix}{name}-{parameter.name}" not in DIFFERENT
 ]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), DEFAULTS)
-def test_a_default_is_torchs(ours: Any, theirs: list[Any]) -> None:
-    assert shown(ours) in theirs
+def test_default_argument_equals_torch(ours: Any, theirs: list[Any]) -> None:
+    assert normalized(ours) in theirs
 
 
-def test_most_functions_are_compared() -> None:
+def test_more_than_200_defaults_are_compared() -> None:
     assert len(DEFAULTS) > 200

@@ -1,8 +1,7 @@
-"""Every row of the sample tables, run on torch as well: the same call, with torch for mt_tensor.
+"""Sample tables, run on torch, too: the same calls with torch in place of mt_tensor.
 
-Names, arguments and rules are torch's, so most calls of the tables are torch's calls. Values,
-element types, gradients and refusals must agree. Where they do not, the reason stands beside the
-row, or in one of the short lists below.
+Values, dtypes, gradients and exceptions must agree. Where they do not, the reason is given in
+the sample or in one of the tables below.
 """
 
 import itertools
@@ -15,7 +14,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
-from mt_tensor.conformance.test_operations import REFUSED as REFUSED_BY_THE_KIT
+from mt_tensor.conformance.test_operations import REFUSED as INVALID_CALLS_OF_KIT
 from mt_tensor.conformance.test_operations import ROWS, SMOOTH
 from mt_tensor.testing import FLOATS, PROMOTION, WHOLE, arguments
 from mt_tensor.testing.elsewhere import elsewhere
@@ -31,13 +30,13 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:indexing with dtype torch.uint8",
 )
 
-BESIDE = [
+TABLES = [
     runpy.run_path(str(Path(__file__).with_name(name)))
     for name in ("test_sharing.py", "test_bad_arguments.py")
 ]
-SHARING, APART = BESIDE[0]["SHARING"], BESIDE[0]["APART"]
-REFUSED = [*REFUSED_BY_THE_KIT, *BESIDE[1]["REFUSED"]]
-"""Calls of other tests, which torch is given, too."""
+VIEWS, COPIES = TABLES[0]["VIEWS"], TABLES[0]["COPIES"]
+INVALID_CALLS = [*INVALID_CALLS_OF_KIT, *TABLES[1]["INVALID_CALLS"]]
+"""Calls from other tests, which are run on torch, too."""
 
 DTYPES = list(PROMOTION["same"])
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5}
@@ -46,74 +45,80 @@ FUNCTIONAL = """
     celu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu mish one_hot pad relu6 silu softmin
     softplus softshrink softsign tanhshrink threshold
 """
-ELSEWHERE = {name: getattr(torch.nn.functional, name) for name in FUNCTIONAL.split()}
-"""Functions, and some of them methods, of mt_tensor that torch has in another module."""
+FROM_FUNCTIONAL = {name: getattr(torch.nn.functional, name) for name in FUNCTIONAL.split()}
+"""Functions that torch has in `torch.nn.functional`; some are also methods here."""
 
 
-def listed(names, dtypes, reason):
-    """Return a reason for each pair of the names and the element types."""
+def with_reason(names, dtypes, reason):
+    """Return the reason for each pair of a name and a dtype."""
     return dict.fromkeys(itertools.product(names.split(), dtypes), reason)
 
 
 BOOL = WHOLE[:1]
 INTEGERS = WHOLE[1:]
 NOT_IN_TORCH = {
-    **listed(
+    **with_reason(
         "bmm einsum matmul mm mv tensordot",
         BOOL,
-        "it has the product of truth values for some shapes and not for others",
+        "torch has products of bool for some shapes only",
     ),
-    **listed("cdist pdist", FLOATS[:1], "its CPU has no kernel"),
-    **listed("cumulative_trapezoid trapezoid", ["uint8"], "its steps downwards wrap around"),
-    **listed("vander", ["float16", "bool", "uint16"], "its linalg.vander does not take them"),
-    **listed("kthvalue threshold topk", BOOL, "its CPU has no kernel"),
-    **listed("take_along_dim", BOOL, "the row uses argmax, which neither has"),
-    **listed("tanhshrink", BOOL, "it has no difference of a truth value and a number"),
-    **listed(
+    **with_reason("cdist pdist", FLOATS[:1], "torch has no CPU kernel"),
+    **with_reason(
+        "cumulative_trapezoid trapezoid", ["uint8"], "torch's negative steps wrap around"
+    ),
+    **with_reason("vander", ["float16", "bool", "uint16"], "torch's linalg.vander rejects them"),
+    **with_reason("kthvalue threshold topk", BOOL, "torch has no CPU kernel"),
+    **with_reason(
+        "take_along_dim", BOOL, "the sample uses argmax, which neither library has on bool"
+    ),
+    **with_reason("tanhshrink", BOOL, "torch has no difference of bool and a number"),
+    **with_reason(
         "celu elu gelu glu leaky_relu logaddexp2 prelu softplus softshrink",
         WHOLE,
-        "it has them on floats only; here whole numbers become float32, as for all others",
+        "torch has them on floats only; here integers become float32, as in all other functions",
     ),
-    **listed("hardshrink", WHOLE, "it has it on floats only; here whole numbers stay, as in relu"),
-    **listed(
+    **with_reason(
+        "hardshrink", WHOLE, "torch has it on floats only; here integers stay, as in relu"
+    ),
+    **with_reason(
         "addbmm addcmul addmm addmv baddbmm",
         INTEGERS,
-        "it cuts off the fraction of a factor that does not fit; here that is an error",
+        "torch truncates a fractional factor; here it is an error",
     ),
 }
-"""Element types on which torch differs, with the reason."""
+"""Dtypes for which torch differs, with the reason."""
 
 NO_GRADIENT_IN_TORCH = {
-    "heaviside": "it raises; here the gradient by the value at zero is known",
-    "vander": "it changes in place what its gradient needs, and raises",
+    "heaviside": "torch raises; here the gradient with respect to `values` is implemented",
+    "vander": "torch changes a saved tensor in place, and raises",
 }
-"""Operations that only torch does not differentiate, with the reason."""
+"""Operations whose gradients raise in torch only, with the reason."""
 
 ACCEPTED_BY_TORCH = {
-    "p must be a number; 'nuc'": "the nuclear norm is not offered here",
-    "a mask with x.bool": "it takes uint8 for bool, and warns of it",
-    "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
+    "p must be a number; 'nuc'": "norm() has no nuclear norm here",
+    "a mask with x.bool": "torch takes uint8 as bool, with a warning",
+    "single Ellipsis": "torch accepts a second one; NumPy rejects it, too",
     "'max' was given": "an old name of amax",
-    "integers from 0 to 255": "it wraps a number around that does not fit",
-    "with 6 element": "it takes what is left of places beyond the end",
-    "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
-    "value=0.5": "it cuts off the fraction of a factor of integers",
-    "beta=0.5": "it cuts off the fraction of a factor of integers",
-    "cannot be summed": "it has some sums of bools, and not others",
+    "integers from 0 to 255": "torch wraps numbers out of range around",
+    "with 6 element": "torch takes the remainder of indices beyond the end",
+    "takes tensors; 1 of type int": "torch accepts two numbers, in add() only",
+    "value=0.5": "torch truncates fractional factors of integers",
+    "beta=0.5": "torch truncates fractional factors of integers",
+    "cannot be summed": "torch has some sums of bool",
 }
-"""Refusals that torch does not share, by the end of their messages, with the reason."""
+"""Calls that raise here only, by the end of the message, with the reason."""
 
 OTHER_ERRORS = {
-    "1-D tensors of equal length": "it checks the dtype first",
-    "by 'a' of type str": "other things that are no index raise what ours do",
-    "'mirror' was given": "it says that it does not have the mode",
-    "as many destinations as sources": "a number is a row of one only if both are",
+    "1-D tensors of equal length": "torch checks the dtype first",
+    "by 'a' of type str": "for other invalid indices torch raises our class",
+    "'mirror' was given": "torch raises NotImplementedError",
+    "as many destinations as sources": "torch takes integers only if both arguments are integers",
 }
-"""Refusals that are of another class in torch, by their messages, with the reason."""
+"""Calls that raise another class in torch, by a part of our message, with the reason."""
 
 
 class TorchAsMt:
-    """What the table calls `mt`, answered by torch."""
+    """A replacement of `mt` in the samples that returns functions of torch."""
 
     linalg = torch.linalg
 
@@ -123,19 +128,19 @@ class TorchAsMt:
         return torch.tensor(data, **options)
 
     def __getattr__(self, name):
-        return ELSEWHERE[name] if name in ELSEWHERE else getattr(torch, name)
+        return FROM_FUNCTIONAL[name] if name in FROM_FUNCTIONAL else getattr(torch, name)
 
 
 def on_torch(call):
-    """Return a function of the table that finds torch where it says mt."""
+    """Return the call with `mt` replaced by torch."""
     return elsewhere(call, TorchAsMt())
 
 
 @pytest.fixture(autouse=True)
 def attributes_of_torch(monkeypatch):
-    """The table passes `backend=x.backend` on, and calls as methods what torch has as functions."""
+    """Add `backend`, and methods that torch has as functions only, to torch's tensors."""
     monkeypatch.setattr(torch.Tensor, "backend", None, raising=False)
-    for name, function in ELSEWHERE.items():
+    for name, function in FROM_FUNCTIONAL.items():
         if not hasattr(torch.Tensor, name):
             monkeypatch.setattr(torch.Tensor, name, partialmethod(_call, function), raising=False)
 
@@ -145,34 +150,34 @@ def _call(input, function, *args, **settings):
 
 
 def torch_call(spec):
-    """Return the call of a row for torch, or None if the row says why there is none."""
+    """Return the call of a sample for torch, or None if the sample has a reason for none."""
     return None if isinstance(spec.torch, str) else on_torch(spec.torch or spec.call)
 
 
 def outcome(call, *args):
-    """Return what a call gives, or the error it raises."""
+    """Return the result of a call, or the exception that it raises."""
     try:
         return call(*args)
-    except Exception as error:  # noqa: BLE001 - that both refuse is compared, whatever they raise
+    except Exception as error:  # noqa: BLE001 - any exception counts
         return error
 
 
 def assert_same(ours, theirs):
-    """Compare two outcomes: both are errors, or equal tensors of one element type."""
+    """Check that two outcomes are exceptions of one class, or equal tensors of one dtype."""
     failed = isinstance(theirs, Exception), isinstance(ours, Exception)
     assert failed in {(True, True), (False, False)}, f"torch: {theirs!r}; here: {ours!r}"
     if any(failed):
-        assert_caught_alike(ours, theirs)
+        assert_same_class(ours, theirs)
     else:
         assert str(theirs.dtype) == f"torch.{ours.dtype.name}"
         assert_close(ours.numpy(), theirs.numpy(), TOLERANCE.get(ours.dtype.name, 1e-12))
 
 
-def assert_caught_alike(ours, theirs):
-    """Whoever catches torch's refusal must catch ours."""
-    kind = RuntimeError if isinstance(theirs, torch.linalg.LinAlgError) else type(theirs)
-    judged = any(words in str(ours) for words in OTHER_ERRORS)
-    assert isinstance(ours, kind) != judged, f"torch: {theirs!r}; here: {ours!r}"
+def assert_same_class(ours, theirs):
+    """Check that our exception is an instance of the class of torch's."""
+    expected = RuntimeError if isinstance(theirs, torch.linalg.LinAlgError) else type(theirs)
+    known_difference = any(words in str(ours) for words in OTHER_ERRORS)
+    assert isinstance(ours, expected) != known_difference, f"torch: {theirs!r}; here: {ours!r}"
 
 
 def assert_close(ours, theirs, tolerance):
@@ -183,7 +188,7 @@ def assert_close(ours, theirs, tolerance):
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_values_and_element_types(spec):
+def test_values_and_dtypes_match_torch(spec):
     call = torch_call(spec)
     if call is None:
         return
@@ -195,21 +200,21 @@ def test_values_and_element_types(spec):
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_gradients(spec):
+def test_gradients_match_torch(spec):
     call = torch_call(spec)
     if call is None or spec.name in NO_GRADIENT_IN_TORCH:
         return
     for shapes in spec.samples:
         arrays = arguments(spec, shapes, "float64")
-        found = [gradients(mt, spec.call, arrays), gradients(torch, call, arrays)]
-        for ours, theirs in zip(*found, strict=True):
+        grads = [gradients(mt, spec.call, arrays), gradients(torch, call, arrays)]
+        for ours, theirs in zip(*grads, strict=True):
             assert (ours is None) == (theirs is None)
             if ours is not None:
                 assert_close(ours, theirs, 1e-10)
 
 
 def gradients(library, call, arrays):
-    """Return the gradient by each argument of a sum whose terms are weighted differently."""
+    """Return the gradients of a weighted sum of the result, one per argument."""
     leaves = [library.tensor(array, requires_grad=True) for array in arrays]
     result = call(*leaves)
     weights = np.cos(np.arange(result.numel())).reshape(tuple(result.shape))
@@ -217,27 +222,27 @@ def gradients(library, call, arrays):
     return [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
 
 
-@pytest.mark.parametrize("bad", REFUSED)
-def test_torch_refuses_what_is_refused_here(bad):
+@pytest.mark.parametrize("bad", INVALID_CALLS)
+def test_invalid_call_raises_in_torch_too(bad):
     call, message = bad.call, bad.message
     numbers = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
     result = outcome(on_torch(call), torch.tensor(numbers))
     accepted = any(message.endswith(end) for end in ACCEPTED_BY_TORCH)
     assert isinstance(result, Exception) != accepted, result
     if not accepted:
-        assert_caught_alike(outcome(call, mt.tensor(numbers)), result)
+        assert_same_class(outcome(call, mt.tensor(numbers)), result)
 
 
-# --- Unsigned integers of more than eight bits ---------------------------------------------------
+# --- uint16 --------------------------------------------------------------------------------------
 
 
 def has_no_kernel(outcome):
-    """Whether torch refuses what it could compute; here it may be computed."""
+    """Return whether torch has no kernel for an unsigned dtype; then ours may have one."""
     return isinstance(outcome, Exception) and "not implemented for 'UInt" in str(outcome)
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_unsigned_integers(spec):
+def test_uint16_values_match_torch(spec):
     call = torch_call(spec)
     if call is None or (spec.name, "uint16") in NOT_IN_TORCH:
         return
@@ -249,11 +254,11 @@ def test_unsigned_integers(spec):
             assert_same(outcome(spec.call, *map(mt.tensor, arrays)), theirs)
 
 
-# --- Results that share memory -------------------------------------------------------------------
+# --- Shared memory -------------------------------------------------------------------------------
 
 
 def shared_by(library, result, inputs):
-    """Return for each input whether a result, or the first of several, lies in its memory."""
+    """Return for each input whether the (first) result shares its memory."""
     while isinstance(result, (tuple, list)):
         result = result[0]
     if library is torch:
@@ -264,10 +269,10 @@ def shared_by(library, result, inputs):
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_results_share_memory_with_what_torchs_share_it_with(spec):
+def test_results_share_memory_as_in_torch(spec):
     call = torch_call(spec)
     if call is None or spec.torch is not None:
-        return  # calls that are written otherwise may be other operations
+        return  # the call on torch may be another operation
     for shapes in spec.samples:
         arrays = arguments(spec, shapes, "float32")
         inputs = [list(map(library.tensor, arrays)) for library in (torch, mt)]
@@ -277,85 +282,83 @@ def test_results_share_memory_with_what_torchs_share_it_with(spec):
             assert ours == theirs
 
 
-@pytest.mark.parametrize("name", [*SHARING, *APART])
-def test_with_nothing_to_do_results_share_memory_where_torchs_do(name):
-    call = SHARING.get(name) or APART[name]
+@pytest.mark.parametrize("name", [*VIEWS, *COPIES])
+def test_views_and_copies_are_the_same_in_torch(name):
+    call = VIEWS.get(name) or COPIES[name]
     x = torch.arange(1.0, 7.0).reshape(2, 3)
-    assert shared_by(torch, on_torch(call)(x), [x]) == [name in SHARING]
+    assert shared_by(torch, on_torch(call)(x), [x]) == [name in VIEWS]
 
 
 # --- The operator table -------------------------------------------------------------------------
 
-ELSEWHERE_TESTED = {
-    "is_close": "it is the course's",
+TESTED_ELSEWHERE = {
+    "is_close": "torch does not have it",
     **dict.fromkeys(
         ("celu", "elu", "hardtanh", "leaky_relu"),
-        "torch takes their settings as numbers only: the rows above and test_pointwise.py do so",
+        "torch takes their settings as numbers only, tested above and in test_pointwise.py",
     ),
 }
-"""Operators of the table that torch does not have as such."""
+"""Operators that torch does not have, or not on two tensors."""
 
 OPERATORS = [
-    pytest.param(spec, id=name) for name, spec in SPECS.items() if name not in ELSEWHERE_TESTED
+    pytest.param(spec, id=name) for name, spec in SPECS.items() if name not in TESTED_ELSEWHERE
 ]
 
 PUBLIC = {"clamp": mt.clamp, "lerp": mt.lerp}
-"""Functions that convert or refuse arguments before their operator meets them."""
+"""Functions that convert or check arguments before they call their operator."""
 
 TORCH_OPERATORS = {
-    **ELSEWHERE,
-    "floor_divide": partial(torch.div, rounding_mode="floor"),  # the other has no derivative
+    **FROM_FUNCTIONAL,
+    "floor_divide": partial(torch.div, rounding_mode="floor"),  # floor_divide has no gradient
     "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),
-    # its own derivative is a sixth of float32, whatever the element type
+    # torch rounds the derivative of hardsigmoid, 1/6, to float32
     "hardsigmoid": lambda x: torch.nn.functional.relu6(x + 3) / 6,
     "id": torch.clone,
     "inv": torch.reciprocal,
     "log_sigmoid": torch.nn.functional.logsigmoid,
     "ndtr": torch.special.ndtr,
     "quick_gelu": lambda x: x * torch.sigmoid(1.702 * x),
-    "sign": lambda x: torch.where(x.isnan(), x, x.sign()),  # its own of nan is 0
+    "sign": lambda x: torch.where(x.isnan(), x, x.sign()),  # torch's sign(nan) is 0
     "softplus": lambda x: torch.nn.functional.softplus(x, threshold=800.0),
 }
-"""Operators that torch has by another name, or in another place."""
+"""Operators that torch has by another name or in another module."""
 
 ON_FLOATS_ONLY = """
     gelu gelu_tanh hardswish hypot log_sigmoid logaddexp mish selu silu softplus softsign
 """
-OTHER_TYPES = {
+OTHER_DTYPES = {
     **dict.fromkeys(
         ON_FLOATS_ONLY.split(),
-        "torch has them on floats only; here whole numbers become float32, as for all others",
+        "torch has them on floats only; here integers become float32, as in all other operators",
     ),
-    "square": "torch makes an integer of a truth value; here it stays one",
-    "sub": "torch refuses every truth value; here one may be subtracted from a number",
+    "square": "torch converts bool to int64; here it stays bool",
+    "sub": "torch rejects every bool operand; here bool may be subtracted from a number",
 }
-"""Operators that take other element types than torch's, with the reason; floats are compared."""
+"""Operators that accept other dtypes than torch's, with the reason; floats are compared."""
 
-NUMBERS_HERE = {
+NAN_IN_TORCH = {
     **dict.fromkeys(
         ("gelu", "gelu_tanh", "hardswish", "mish", "quick_gelu", "silu", "softsign"),
-        "at infinity it divides or multiplies infinities",
+        "torch multiplies or divides infinities",
     ),
     **dict.fromkeys(
-        ("atan2", "copysign", "logaddexp"), "where an argument is infinite, so is its formula"
+        ("atan2", "copysign", "logaddexp"), "torch's formula is infinite for infinite arguments"
     ),
-    **dict.fromkeys(("hypot", "xlogy"), "at the origin it divides zero by zero"),
+    **dict.fromkeys(("hypot", "xlogy"), "torch divides 0 by 0 at the origin"),
 }
-"""Operators with values and derivatives at places where torch gives nan, with the reason."""
+"""Operators whose values or derivatives are nan in torch only, with the reason."""
 
-
-SLOPES_WITHOUT_A_VALUE = {
-    **dict.fromkeys(("abs", "sign"), "its sign of nan is 0, so that no gradient says that it is"),
+OTHER_GRADIENTS_AT_NAN = {
+    **dict.fromkeys(("abs", "sign"), "torch's sign(nan) is 0, so that its gradient is not nan"),
     **dict.fromkeys(
         ("hardsigmoid", "hardswish", "relu6", "selu"),
-        "its vector loop gives something else than the one for what is left over",
+        "torch's vectorized loop differs from its loop for the remaining elements",
     ),
-    "digamma": "at its poles it divides by the rounding error of a sine",
+    "digamma": "at its poles torch divides by the rounding error of a sine",
 }
-"""Operators whose derivatives are others in torch where the value is nan, with the reason."""
+"""Operators whose derivatives differ in torch where the value is nan, with the reason."""
 
-
-NINE_DIGITS = {"digamma": "its trigamma, the derivative, has no more in float64 either"}
+LESS_ACCURATE_IN_TORCH = {"digamma": "torch's trigamma, the derivative, has nine digits in float64"}
 """Operators whose derivatives are less accurate in torch, with the reason."""
 
 
@@ -367,8 +370,8 @@ def our_operator(name):
     return PUBLIC.get(name, partial(mt.elementwise, name))
 
 
-def combinations(spec):
-    """Return the element types to mix: each one alone, and each two of a few."""
+def dtype_combinations(spec):
+    """Return the dtypes of the operands: each dtype, or pairs of a few."""
     if len(spec.ranges) == 1:
         return [(dtype,) for dtype in DTYPES]
     few = ["float16", "float64", "int64", "int8", "uint8", "bool"]
@@ -379,10 +382,10 @@ def combinations(spec):
 
 
 @pytest.mark.parametrize("spec", OPERATORS)
-def test_operators_on_every_element_type(spec):
+def test_operators_on_every_dtype_match_torch(spec):
     rng = np.random.default_rng(0)
-    for dtypes in combinations(spec):
-        if spec.name in OTHER_TYPES and not all(dtype in FLOATS for dtype in dtypes):
+    for dtypes in dtype_combinations(spec):
+        if spec.name in OTHER_DTYPES and not all(dtype in FLOATS for dtype in dtypes):
             continue
         for zero_dimensional in range(len(dtypes) + 1):
             arrays = [
@@ -396,8 +399,8 @@ def test_operators_on_every_element_type(spec):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("spec", OPERATORS)
-def test_operators_at_special_values(spec, dtype):
-    """Values and gradients at kinks, poles, infinities and nan, and outside the domain."""
+def test_operators_at_special_values_match_torch(spec, dtype):
+    """At kinks, poles, infinities and nan, and outside of the domain."""
     values = (*SPECIAL, 0.5, -0.5, 2.0, 2.5, -3.0)
     columns = [
         list(c) for c in zip(*itertools.product(values, repeat=len(spec.ranges)), strict=True)
@@ -406,20 +409,20 @@ def test_operators_at_special_values(spec, dtype):
         columns[0] = [value > 0 for value in columns[0]]
     ours, *our_grads = value_and_gradients(mt, our_operator(spec.name), columns, dtype)
     theirs, *their_grads = value_and_gradients(torch, torch_operator(spec.name), columns, dtype)
-    left_out = np.isnan(ours) & (spec.name in SLOPES_WITHOUT_A_VALUE)
-    more_here = spec.name in NUMBERS_HERE
-    compared = ~(np.isnan(theirs) & more_here)
+    left_out = np.isnan(ours) & (spec.name in OTHER_GRADIENTS_AT_NAN)
+    nan_in_torch = spec.name in NAN_IN_TORCH
+    compared = ~(np.isnan(theirs) & nan_in_torch)
     assert_close(ours[compared], theirs[compared], TOLERANCE.get(dtype, 1e-12))
     for our, their in zip(our_grads, their_grads, strict=True):
         assert (our is None) == (their is None)
         if our is not None:
-            compared = ~(left_out | (np.isnan(their) & more_here))
-            tolerance = TOLERANCE.get(dtype, 1e-8 if spec.name in NINE_DIGITS else 1e-12)
+            compared = ~(left_out | (np.isnan(their) & nan_in_torch))
+            tolerance = TOLERANCE.get(dtype, 1e-8 if spec.name in LESS_ACCURATE_IN_TORCH else 1e-12)
             assert_close(our[compared], their[compared], tolerance)
 
 
 def value_and_gradients(library, operation, columns, dtype):
-    """Return the values of an operator as an array, and the gradient by each argument."""
+    """Return the values of an operator, and its gradients, one per argument."""
     leaves = [
         library.tensor(column, dtype=None if type(column[0]) is bool else getattr(library, dtype))
         for column in columns

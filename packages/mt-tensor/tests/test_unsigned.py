@@ -1,4 +1,4 @@
-"""uint16, uint32 and uint64: what they are promoted with, and what only the last of them holds."""
+"""uint16, uint32 and uint64: promotion, shared memory, missing support, and large numbers."""
 
 import itertools
 from typing import Any
@@ -12,36 +12,36 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.core.dtypes import DTYPES, DType, as_dtype
 from mt_tensor.core.simple import SimpleOps
 
-TOP = 2**64 - 1
-X = mt.tensor([TOP, 1], dtype="uint64")
+MAX = 2**64 - 1
+X = mt.tensor([MAX, 1], dtype="uint64")
 
 
 def outcome(library: Any, *operands: Any) -> str:
-    """Return the name of the type that operands are promoted to, or that they are refused."""
-    made = [each(library) if callable(each) else each for each in operands]
+    """Return the name of the dtype that operands are promoted to, or "error"."""
+    values = [operand(library) if callable(operand) else operand for operand in operands]
     try:
-        return str(library.result_type(*made)).rpartition(".")[2]
+        return str(library.result_type(*values)).rpartition(".")[2]
     except RuntimeError:
-        return "refused"
+        return "error"
 
 
-def of(name: str, shape: tuple[int, ...]) -> Any:
+def zeros_of(name: str, shape: tuple[int, ...]) -> Any:
     return lambda library: library.zeros(shape, dtype=getattr(library, name))
 
 
-def test_types_are_promoted_as_in_torch() -> None:
+def test_result_type_matches_torch() -> None:
     torch = pytest.importorskip("torch")
     for first, second in itertools.product(DTYPES, repeat=2):
         for shapes in itertools.product([(), (2,)], repeat=2):
-            operands = of(first, shapes[0]), of(second, shapes[1])
+            operands = zeros_of(first, shapes[0]), zeros_of(second, shapes[1])
             assert outcome(mt, *operands) == outcome(torch, *operands), (first, second, shapes)
         for number in (True, 2, 2.5):
-            operands = of(first, (2,)), number
+            operands = zeros_of(first, (2,)), number
             assert outcome(mt, *operands) == outcome(torch, *operands), (first, number)
 
 
 @pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
-def test_unsigned_types_meet_floats_alone(name: str) -> None:
+def test_unsigned_dtypes_promote_with_floats_only(name: str) -> None:
     dtype = DTYPES[name]
     for other in DTYPES.values():
         if other.is_floating_point or other is dtype:
@@ -56,7 +56,7 @@ def test_unsigned_types_meet_floats_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
-def test_arrays_share_their_memory(name: str) -> None:
+def test_unsigned_arrays_share_memory(name: str) -> None:
     array = np.array([[1, 2], [3, np.iinfo(name).max]], name)
     x = mt.from_numpy(array.T)
     x[0, 0] = 7
@@ -65,10 +65,10 @@ def test_arrays_share_their_memory(name: str) -> None:
     assert np.shares_memory(np.asarray(mt.from_dlpack(array)), array)
 
 
-class Narrow(SimpleOps):
-    """A backend that does not have all element types, and says so."""
+class SignedOnly(SimpleOps):
+    """A backend without unsigned dtypes."""
 
-    full = TensorBackend.full  # by what it holds data with
+    full = TensorBackend.full  # calls from_host
 
     def empty(self, shape: Any, dtype: DType) -> Any:
         self.check(dtype)
@@ -80,7 +80,7 @@ class Narrow(SimpleOps):
 
     def check(self, dtype: DType) -> None:
         if dtype.kind == "integer" and not dtype.is_signed:
-            raise errors.DTypeError(f"narrow has signed integers; {dtype.name} was given.")
+            raise errors.DTypeError(f"only signed integers are supported; {dtype.name} was given.")
 
 
 @pytest.mark.parametrize(
@@ -96,57 +96,58 @@ class Narrow(SimpleOps):
         lambda backend: mt.arange(3, dtype="uint16", backend=backend),
     ],
 )
-def test_a_backend_without_a_type_says_so_in_one_line(make: Any) -> None:
-    """It is its own sentence, not one from the depths, wherever such elements would come about."""
-    backend = Narrow()
+def test_missing_dtype_raises_error_of_backend(make: Any) -> None:
+    """The message is that of the backend, in every way to create such a tensor."""
+    backend = SignedOnly()
     assert mt.ones(2, backend=backend).tolist() == [1, 1]
-    with pytest.raises(errors.DTypeError, match="^narrow has signed integers; uint16 was given.$"):
+    message = "^only signed integers are supported; uint16 was given.$"
+    with pytest.raises(errors.DTypeError, match=message):
         make(backend)
 
 
-def test_numbers_beyond_int64() -> None:
+def test_uint64_holds_numbers_beyond_int64() -> None:
     assert mt.tensor([1, 2**63 + 1], dtype="uint64").tolist() == [1, 2**63 + 1]
-    assert mt.tensor(np.uint64(TOP)).item() == TOP
-    assert mt.full((1,), TOP, dtype="uint64").tolist() == [TOP]
-    assert mt.arange(TOP - 1, TOP + 1, dtype="uint64").tolist() == [TOP - 1, TOP]
-    assert mt.arange(TOP, TOP - 3, -2, dtype="uint64").tolist() == [TOP, TOP - 2]
-    assert (X == TOP).tolist() == [True, False]
-    assert (X - (TOP - 4)).tolist() == [4, 6]  # it wraps around
+    assert mt.tensor(np.uint64(MAX)).item() == MAX
+    assert mt.full((1,), MAX, dtype="uint64").tolist() == [MAX]
+    assert mt.arange(MAX - 1, MAX + 1, dtype="uint64").tolist() == [MAX - 1, MAX]
+    assert mt.arange(MAX, MAX - 3, -2, dtype="uint64").tolist() == [MAX, MAX - 2]
+    assert (X == MAX).tolist() == [True, False]
+    assert (X - (MAX - 4)).tolist() == [4, 6]  # it wraps around
     assert repr(X).startswith("tensor([18446744073709551615,                    1],")
-    for refused in ([-1, 2**63], [1, 2**64]):
+    for values in ([-1, 2**63], [1, 2**64]):
         with pytest.raises(errors.DTypeError):
-            mt.tensor(refused, dtype="uint64")
+            mt.tensor(values, dtype="uint64")
     with pytest.raises(errors.DTypeError, match="out of range for uint64"):
         _ = X + 2**64
     with pytest.raises(errors.DTypeError, match="out of range for int64"):
         _ = X.long() + 2**63
 
 
-def test_random_numbers_beyond_int64() -> None:
-    drawn = mt.randint(TOP - 1, TOP + 1, (40,), dtype="uint64")
-    assert set(drawn.tolist()) == {TOP - 1, TOP}
+def test_random_uint64_numbers_may_exceed_int64() -> None:
+    drawn = mt.randint(MAX - 1, MAX + 1, (40,), dtype="uint64")
+    assert set(drawn.tolist()) == {MAX - 1, MAX}
     filled = mt.empty(200, dtype="uint64").random_()
     assert max(filled.tolist()) > 2**63
-    assert min(mt.empty(40, dtype="uint64").random_(TOP - 3, TOP).tolist()) >= TOP - 3
+    assert min(mt.empty(40, dtype="uint64").random_(MAX - 3, MAX).tolist()) >= MAX - 3
 
 
 @pytest.mark.parametrize(
     "index",
     [
         lambda x: x[X],
-        lambda x: x[np.array([TOP], np.uint64)],
-        lambda x: x[[TOP]],
+        lambda x: x[np.array([MAX], np.uint64)],
+        lambda x: x[[MAX]],
         lambda x: x.index_select(0, X),
         lambda x: mt.unravel_index(X, (2, 2)),
     ],
 )
-def test_no_index_wraps_around(index: Any) -> None:
-    """In int64 the largest number is -1, the last element."""
-    with pytest.raises(errors.IndexingError, match=f"{TOP} is out of range"):
+def test_uint64_index_does_not_wrap_around(index: Any) -> None:
+    """As int64, the largest uint64 would be -1, which is the last element."""
+    with pytest.raises(errors.IndexingError, match=f"{MAX} is out of range"):
         index(mt.arange(4))
     assert mt.arange(4)[X[1:]].tolist() == [1]
 
 
-def test_counts_of_numbers_that_are_too_large() -> None:
+def test_bincount_of_too_large_numbers_raises() -> None:
     with pytest.raises(errors.ShapeError, match="more elements than this machine"):
         X.bincount()

@@ -1,4 +1,4 @@
-"""The functions of the operator table run on tensors as they stand."""
+"""Functions of the operator table, called on tensors."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ROWS = [row for row in OPERATORS.values() if row.result != "integer" and row.nam
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_the_function_of_a_row_on_tensors_gives_what_its_operation_gives(row: Operator) -> None:
+def test_function_of_operator_equals_its_operation_on_tensors(row: Operator) -> None:
     arguments = [mt.tensor([0.3, 0.6, 0.9]) + 0.05 * i for i in range(row.arity)]
-    found, expected = row.function(*arguments), elementwise(row.name, *arguments)
-    assert isinstance(found, mt.Tensor)
-    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, equal_nan=True)
+    result, expected = row.function(*arguments), elementwise(row.name, *arguments)
+    assert isinstance(result, mt.Tensor)
+    np.testing.assert_allclose(result.numpy(), expected.numpy(), rtol=1e-5, equal_nan=True)
 
 
-def test_functions_of_mt_operators_are_recorded_on_tensors() -> None:
+def test_functions_of_mt_operators_record_gradients() -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
     (functions.exp(x) * functions.where(x > 1.5, x, 3.0)).sum().backward()
     e = math.e

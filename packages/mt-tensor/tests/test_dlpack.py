@@ -1,4 +1,4 @@
-"""What a backend shares by DLPack that is in no NumPy array, as far as others are told."""
+"""DLPack and the CUDA array interface, for a backend whose memory counts as that of a GPU."""
 
 import ctypes
 import gc
@@ -19,13 +19,13 @@ STREAM = 7
 
 
 class Memory(SharedMemory):
-    """The memory of this machine, as other libraries would reach that of a GPU."""
+    """Memory of this machine that is reported as memory of a GPU."""
 
     device = (CUDA, 0)
     stream = STREAM
 
     def __init__(self) -> None:
-        self.waiting: list[int] = []
+        self.waiting_streams: list[int] = []
 
     def address(self, storage: Any) -> int:
         return int(storage.ctypes.data)
@@ -36,11 +36,11 @@ class Memory(SharedMemory):
         return TensorData(np.frombuffer(memory, dtype.numpy), (count,), dtype=dtype)
 
     def let_wait(self, stream: int) -> None:
-        self.waiting.append(stream)
+        self.waiting_streams.append(stream)
 
 
 class Device(NumpyOps):
-    """A backend that computes there."""
+    """A backend whose tensors are in such memory."""
 
     name = "device"
     device = "device"
@@ -74,80 +74,84 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_is_exported_is_imported(device: Device, layout: Any, dtype: str) -> None:
+def test_dlpack_round_trip_shares_memory(device: Device, layout: Any, dtype: str) -> None:
     x = layout(grid(device, dtype))
     assert x.__dlpack_device__() == (CUDA, 0)
-    back = mt.from_dlpack(x, device)
-    assert device.memory.waiting == [STREAM]
-    assert (back.dtype, back.shape, back.backend) == (x.dtype, x.shape, device)
-    assert back.tolist() == x.tolist()
+    imported = mt.from_dlpack(x, device)
+    assert device.memory.waiting_streams == [STREAM]
+    assert (imported.dtype, imported.shape, imported.backend) == (x.dtype, x.shape, device)
+    assert imported.tolist() == x.tolist()
     if x.numel():
-        assert back.stride() == x.stride()
-        assert back.data_ptr() == x.data_ptr()
+        assert imported.stride() == x.stride()
+        assert imported.data_ptr() == x.data_ptr()
 
 
-def test_numpy_reads_what_is_exported(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numpy_imports_exported_tensor(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device.memory, "device", (1, 0))
     x = grid(device, "int16").T[1:]
-    there = np.from_dlpack(x)
-    assert (there.dtype, there.strides) == (np.int16, (2, 8))
-    assert there.tolist() == x.tolist()
-    assert there.__array_interface__["data"][0] == x.data_ptr()
+    array = np.from_dlpack(x)
+    assert (array.dtype, array.strides) == (np.int16, (2, 8))
+    assert array.tolist() == x.tolist()
+    assert array.__array_interface__["data"][0] == x.data_ptr()
 
 
-class Given:
-    """What gives one answer when it is asked for a capsule."""
+class Exporter:
+    """An array whose `__dlpack__` returns, or raises, a given object."""
 
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
+    def __init__(self, result: Any) -> None:
+        self.result = result
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return CUDA, 0
 
     def __dlpack__(self, **_: Any) -> Any:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
 
 
-def test_what_numpy_exports_is_shared(device: Device) -> None:
+def test_imported_numpy_array_shares_memory(device: Device) -> None:
     theirs = np.zeros((2, 3))
-    ours = mt.from_dlpack(Given(theirs.T.__dlpack__()), device)
+    ours = mt.from_dlpack(Exporter(theirs.T.__dlpack__()), device)
     ours[2, 0] = 5.0
     assert theirs.tolist() == [[0, 0, 5], [0, 0, 0]]
 
 
-def test_memory_lives_as_long_as_somebody_uses_it(device: Device) -> None:
+def test_memory_is_freed_after_last_view_and_capsule(device: Device) -> None:
     x = grid(device)
     memory = weakref.ref(x._tensor.storage)
-    unread, second = x.__dlpack__(), mt.from_dlpack(x, device)
+    unused, second = x.__dlpack__(), mt.from_dlpack(x, device)
     view = second[1]
     del x, second
     gc.collect()
     assert memory() is not None
     assert view.tolist() == [4, 5, 6, 7]
-    del view, unread
+    del view, unused
     gc.collect()
     assert memory() is None
 
 
-def test_a_reader_that_fails_says_why_and_keeps_nothing(device: Device) -> None:
+def test_capsule_deleted_during_exception_frees_memory(device: Device) -> None:
     x = grid(device)
     memory = weakref.ref(x._tensor.storage)
     with pytest.raises(TypeError, match="not 'PyCapsule'"):
-        int(x.__dlpack__())  # which throws the capsule away while its error is on its way
+        int(x.__dlpack__())  # deletes the capsule while the exception propagates
     del x
     gc.collect()
     assert memory() is None
 
 
-@pytest.mark.parametrize(("stream", "waiting"), [(None, [1]), (2, [2]), (4096, [4096]), (-1, [])])
-def test_streams_of_others_wait(device: Device, stream: Any, waiting: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("stream", "waiting_streams"), [(None, [1]), (2, [2]), (4096, [4096]), (-1, [])]
+)
+def test_dlpack_makes_stream_of_consumer_wait(
+    device: Device, stream: Any, waiting_streams: list[int]
+) -> None:
     grid(device).__dlpack__(stream=stream)
-    assert device.memory.waiting == waiting
+    assert device.memory.waiting_streams == waiting_streams
 
 
-def test_the_cuda_array_interface(device: Device) -> None:
+def test_cuda_array_interface_describes_layout_and_stream(device: Device) -> None:
     x = grid(device)[1:, ::2]
     assert x.__cuda_array_interface__ == {
         "version": 3,
@@ -162,28 +166,28 @@ def test_the_cuda_array_interface(device: Device) -> None:
     assert not hasattr(mt.ones(2), "__cuda_array_interface__")
 
 
-def test_what_cannot_be_shared_is_refused(device: Device) -> None:
+def test_invalid_exports_and_imports_raise(device: Device) -> None:
     x = grid(device)
-    used = x.__dlpack__()
-    capsules.imported(used)
-    for export, message in (
+    consumed = x.__dlpack__()
+    capsules.imported(consumed)
+    for call, message in (
         (x.clone().requires_grad_().__dlpack__, r"x.detach\(\)"),
         (x[::-1].__dlpack__, "negative strides"),
         (lambda: x.__dlpack__(dl_device=(1, 0)), r"to DLPack device \(1, 0\): .* on \(2, 0\)"),
         (lambda: x.__dlpack__(stream=0), "1 for the default stream.* 0 was given"),
         (lambda: x.__dlpack__(stream="main"), "'main' was given"),
         (lambda: mt.from_dlpack(x, "numpy"), r"\(2, 0\), which backend 'numpy' cannot access"),
-        (lambda: mt.from_dlpack(Given(BufferError("it is mine")), device), "it is mine"),
-        (lambda: mt.from_dlpack(Given("nothing"), device), "'nothing' instead of"),
-        (lambda: mt.from_dlpack(Given(used), device), "unconsumed and unversioned"),
+        (lambda: mt.from_dlpack(Exporter(BufferError("memory is locked")), device), "is locked"),
+        (lambda: mt.from_dlpack(Exporter("nothing"), device), "'nothing' instead of"),
+        (lambda: mt.from_dlpack(Exporter(consumed), device), "unconsumed and unversioned"),
         (
-            lambda: mt.from_dlpack(Given(np.arange(5)[::-1].__dlpack__()), device),
+            lambda: mt.from_dlpack(Exporter(np.arange(5)[::-1].__dlpack__()), device),
             "negative strides and unaligned elements",
         ),
     ):
         with pytest.raises(ExchangeError, match=message):
-            export()
+            call()
     with pytest.raises(DTypeError, match=r"type 5, bits: 128 of the array is not supported"):
-        mt.from_dlpack(Given(np.zeros(2, complex).__dlpack__()), device)
+        mt.from_dlpack(Exporter(np.zeros(2, complex).__dlpack__()), device)
     copied = capsules.imported(x.__dlpack__(copy=True))
     assert copied.address != x.data_ptr()
