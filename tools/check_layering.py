@@ -1,32 +1,22 @@
-"""Prove from built wheels that every stage depends only on the layers below it.
+"""Prove from built wheels that every stage needs only what it declares.
 
     hatch run layering:check                build all wheels into dist/, then check every stage
     hatch run layering:check mt-tensor      check only this one
 
-The claims are checked on the wheels, never on the source tree:
-
 1. *Wheels*: each contains its package and `py.typed`, its licence, and no tests.
-2. *Source in the wheel*: no import, even inside functions, is from a later stage; a stage without
-   third-party dependencies imports only the standard library, the stages below it and the
-   packages of its extras.
-3. *Borders*: it imports from another stage only the package itself, or modules that this declares
-   as public; the same holds for the examples.
-4. *Parts of a stage*: its core imports neither the rest nor code for tests, and the rest no code
-   for tests; of the stages below, the core uses only their cores; the README lists every file of
-   the core, after those that it imports.
-5. *Installing* a stage into an empty environment installs exactly the stages below it and their
+2. *Installing* a stage into an empty environment installs exactly the stages below it and their
    declared third-party dependencies, with transitive ones. The same holds for each extra that
    adds stages.
-6. *Importing* a stage, even with every stage installed, loads no later stage and no third-party
+3. *Importing* a stage, even with every stage installed, loads no later stage and no third-party
    package that the stage does not declare.
 
-Expectations are derived from each package's `pyproject.toml`.
+Expectations are derived from each package's `pyproject.toml`. The imports in the source are checked
+by import-linter, with the contracts in the root `pyproject.toml`, and by `tests/test_layers.py`.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import json
 import os
 import shutil
@@ -45,9 +35,6 @@ from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filen
 from mt.errors import ToolError
 from mt.programs import output
 from mt.requirements import closure
-from mt.source.borders import trespasses
-from mt.source.modules import Library, Module
-from mt.source.reading import beyond_cores, disordered, misdirected, reading_order
 from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
 # Run inside an environment: list the installed distributions with their requirements.
@@ -114,14 +101,6 @@ class Wheel:
             if "/tests/" in name:
                 yield f"{self.path.name} contains a test: {name}"
 
-    def imports(self) -> Iterator[tuple[str, str]]:
-        """Yield the top-level modules of all imports, each with file and line."""
-        with zipfile.ZipFile(self.path) as archive:
-            for name in archive.namelist():
-                if name.endswith(".py"):
-                    for module, line in imported_modules(archive.read(name), name):
-                        yield module, f"{name}:{line}"
-
 
 def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the top-level modules with the entry points of a wheel's commands."""
@@ -132,106 +111,6 @@ def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
             commands = points["console_scripts"] if points.has_section("console_scripts") else {}
             for command in commands.values():
                 yield f"{command.partition(':')[0]}.py"
-
-
-def unpacked(wheels: Iterable[Wheel], folder: Path) -> Library:
-    """Extract all wheels into a folder, and return their source."""
-    packages = {}
-    for wheel in wheels:
-        with zipfile.ZipFile(wheel.path) as archive:
-            archive.extractall(folder)
-        packages[wheel.stage.import_name] = folder / wheel.stage.import_name
-    return Library(packages)
-
-
-def check_borders(workspace: Workspace, stage: Stage, library: Library) -> Iterator[str]:
-    """Check the imports of a stage from other stages.
-
-    Args:
-        workspace: All stages.
-        stage: The stage to check.
-        library: The source of all stages.
-
-    Yields:
-        A message for each use of a private module of another package.
-    """
-    for module in library.modules(stage.import_name):
-        for message in trespasses(library, module, workspace.public):
-            yield f"{stage.import_name}/{module.path}, {message}"
-
-
-def check_examples(workspace: Workspace, root: Path, library: Library) -> Iterator[str]:
-    """Check the imports of the programs in a folder from the stages."""
-    for file in sorted(root.rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
-        program = Module(file.stem, file, text, ast.parse(text, str(file)))
-        for message in trespasses(library, program, workspace.public):
-            yield f"{file.relative_to(root.parent)}, {message}"
-
-
-def check_parts(stage: Stage, library: Library) -> Iterator[str]:
-    """Check the imports within a stage, and its reading order.
-
-    Args:
-        stage: The stage to check.
-        library: The source of all stages.
-
-    Yields:
-        A message for each forbidden import, and for each misplaced file.
-    """
-    package, order = stage.import_name, reading_order(stage.folder / "README.md")
-    if order:
-        yield from misdirected(library, package)
-        yield from beyond_cores(library, package)
-        yield from disordered(library, package, order)
-
-
-def imported_modules(source: bytes | str, filename: str) -> Iterator[tuple[str, int]]:
-    """Yield the top-level modules that a file imports, at its top or inside functions.
-
-    Args:
-        source: The source of the file.
-        filename: Its name, for error messages.
-
-    Yields:
-        The module and the line, except for relative imports.
-    """
-    for node in ast.walk(ast.parse(source, filename)):
-        match node:
-            case ast.Import(names=names):
-                for alias in names:
-                    yield alias.name.partition(".")[0], node.lineno
-            case ast.ImportFrom(module=str(module), level=0):
-                yield module.partition(".")[0], node.lineno
-            case _:
-                pass
-
-
-def forbidden_imports(
-    workspace: Workspace, stage: Stage, imports: Iterable[tuple[str, str]]
-) -> Iterator[str]:
-    """Check the imports of a stage.
-
-    Args:
-        workspace: All stages.
-        stage: The importing stage.
-        imports: Top-level modules with the place of each import.
-
-    Yields:
-        A message for each forbidden import.
-    """
-    below = {other.import_name for other in workspace.upstream(stage)}
-    above = {other.import_name for other in workspace.stages.values()} - below
-    self_contained = not third_party(workspace, stage)
-    # Packages of extras may be imported where they are used; distribution and module are assumed to
-    # have the same name. Another check ensures that importing the stage does not load them.
-    optional = {r.name.replace("-", "_") for extra in stage.extras.values() for r in extra}
-    known = below | optional | sys.stdlib_module_names
-    for module, place in imports:
-        if module in above:
-            yield f"{place} imports {module}, which {stage.name} does not depend on"
-        elif self_contained and module not in known:
-            yield f"{place} imports {module}, but {stage.name} does not declare it"
 
 
 def third_party(
@@ -391,7 +270,6 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
     """
     report = Report()
     with tempfile.TemporaryDirectory(prefix="layering-") as folder:
-        library = unpacked(wheels, Path(folder, "source"))
         everything = Environment(Path(folder, "everything"))
         for stage in workspace.stages.values():
             everything.install(wheels, stage.name)
@@ -401,18 +279,6 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                 continue
             print(stage.name, flush=True)
             report.check("the wheel contains only the package and its commands", wheel.problems())
-            report.check(
-                "its source has only allowed imports, even inside functions",
-                forbidden_imports(workspace, stage, wheel.imports()),
-            )
-            report.check(
-                "it uses no private module of another package",
-                check_borders(workspace, stage, library),
-            )
-            report.check(
-                "its core uses only cores, and can be read from top to bottom",
-                check_parts(stage, library),
-            )
             alone = Environment(Path(folder, stage.name))
             alone.install(wheels, stage.name)
             installed = alone.installed()
@@ -439,11 +305,6 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                         f"{asked} installs {', '.join(came)}",
                         check_installed(workspace, stage, [extra], installed),
                     )
-        examples = ROOT / "examples"
-        report.check(
-            "the examples use no private module of a package",
-            check_examples(workspace, examples, library),
-        )
     return report
 
 

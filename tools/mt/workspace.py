@@ -20,7 +20,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from mt.errors import ToolError
-from mt.source.modules import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -132,14 +131,10 @@ class Workspace:
         message = f"unknown stage {name!r}; the stages are {known}{hint}"
         raise UnknownStageError(message)
 
-    def library(self) -> Library:
-        """Return the source of all stages."""
-        return Library({stage.import_name: stage.source for stage in self.stages.values()})
-
     @property
-    def public(self) -> dict[str, tuple[str, ...]]:
-        """The modules of each package, by import name, that other packages may import from."""
-        return {stage.import_name: stage.public for stage in self.stages.values()}
+    def sources(self) -> list[Path]:
+        """The folders of the import packages."""
+        return [stage.source for stage in self.stages.values()]
 
     @cached_property
     def _direct(self) -> dict[NormalizedName, set[NormalizedName]]:

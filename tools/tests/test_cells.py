@@ -14,7 +14,7 @@ from mt.docs.running import Output, run_cell, run_page
 from mt.skeleton.blanking import hole
 from mt.skeleton.course import places, read_tasks, tasks_of
 from mt.skeleton.folder import make
-from mt.source.symbols import Symbols
+from mt.source.symbols import file_of, load
 from mt.workspace import ROOT, Workspace
 
 
@@ -92,10 +92,9 @@ def student(folder: Path, name: str) -> list[tuple[str, str, str]]:
     task = tasks[name]
     stage = workspace[task.stage]
     make(workspace, stage, folder, tasks_of(tasks, task.stage), [task])
-    symbols = Symbols(workspace.library())
     return [
-        (symbol.module.file.relative_to(stage.folder).as_posix(), hole(symbol, task), symbol.text)
-        for symbol in places(task, symbols)
+        (file_of(symbol).relative_to(stage.folder).as_posix(), hole(symbol, task), symbol.source)
+        for symbol in places(task, load(*workspace.sources))
     ]
 
 

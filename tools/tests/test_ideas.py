@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from mt.__main__ import main
-from mt.source.symbols import Symbols
+from mt.source.symbols import find, load
 from mt.stages.additions import addition
 from mt.stages.excerpts import excerpt
 from mt.stages.ideas import COLUMNS, UnknownIdeaError, find_idea, read_themes, unresolved
@@ -17,7 +17,7 @@ from mt.tables import TableError
 from mt.workspace import Workspace
 
 WORKSPACE = Workspace.read()
-SYMBOLS = Symbols(WORKSPACE.library())
+MODULES = load(*WORKSPACE.sources)
 THEMES = read_themes()
 
 
@@ -29,7 +29,7 @@ def printed(show: object, *arguments: object) -> str:
 
 
 def test_every_name_in_the_map_is_defined() -> None:
-    assert list(unresolved(THEMES, SYMBOLS)) == []
+    assert list(unresolved(THEMES, MODULES)) == []
 
 
 def test_every_stage_and_backend_appears_in_some_idea() -> None:
@@ -49,14 +49,14 @@ def test_an_unknown_idea_is_refused_with_similar_names() -> None:
 
 
 def test_an_idea_is_printed_with_the_code_of_each_column() -> None:
-    text = printed(print_idea, find_idea(THEMES, "tanh"), SYMBOLS)
+    text = printed(print_idea, find_idea(THEMES, "tanh"), MODULES)
     for column in ("operators", "autodiff", "tensor", "fast", "cuda"):
         assert f"\n{column} " in text
     assert 'define_real("tanh", tanh, lambda x, out: 1.0 - out * out' in text
 
 
 def test_an_addition_lists_new_names_and_dependencies() -> None:
-    added = addition(WORKSPACE, SYMBOLS, "autodiff")
+    added = addition(WORKSPACE, MODULES, "autodiff")
     assert [stage.short for stage in added.below] == ["operators"]
     assert {"Scalar", "backpropagate", "topological_sort"} <= added.new.keys()
     assert added.dependencies == ("mt-operators<0.2,>=0.1",)
@@ -67,28 +67,28 @@ def test_an_addition_lists_new_names_and_dependencies() -> None:
 
 
 def test_the_second_stage_with_a_name_redefines_it() -> None:
-    redefined = addition(WORKSPACE, SYMBOLS, "nn").redefined
+    redefined = addition(WORKSPACE, MODULES, "nn").redefined
     before, after = redefined["Parameter"]
-    assert before.module.name.startswith("mt_operators")
-    assert after.module.name.startswith("mt_nn")
+    assert before.path.startswith("mt_operators")
+    assert after.path.startswith("mt_nn")
 
 
 @pytest.mark.parametrize("stage", [stage.short for stage in WORKSPACE.stages.values()])
 def test_a_stage_adds_dependencies_only_once(stage: str) -> None:
-    added = addition(WORKSPACE, SYMBOLS, stage)
+    added = addition(WORKSPACE, MODULES, stage)
     below = {str(each) for lower in added.below for each in lower.dependencies}
     assert not below & set(added.dependencies)
 
 
 def test_an_excerpt_has_no_docstrings_unless_they_are_wanted() -> None:
-    symbol = SYMBOLS.find("mt_autodiff.core.numeric.central_difference")
+    symbol = find(MODULES, "mt_autodiff.core.numeric.central_difference")
     assert '"""' not in excerpt(symbol)
     assert "Approximate the partial derivative of `f`" in excerpt(symbol, docstring=True)
     assert excerpt(symbol).splitlines()[-1] == "    return (f(*upper) - f(*lower)) / width"
 
 
 def test_an_excerpt_of_some_members_replaces_the_others_by_an_ellipsis() -> None:
-    symbol = SYMBOLS.find("mt_autodiff.core.scalar.Scalar")
+    symbol = find(MODULES, "mt_autodiff.core.scalar.Scalar")
     assert (
         excerpt(symbol, only=["detach", "clone"])
         == """\

@@ -18,13 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from griffe import Docstring, DocstringSectionKind
+from griffe import Docstring, DocstringSectionKind, Object
 from sphinx.application import Sphinx
 
 from mt.docs.examples import read_examples
-from mt.docs.source import symbols
+from mt.docs.source import modules
 from mt.source.public import public_names
-from mt.source.symbols import Symbol
+from mt.source.symbols import docstring_of, name_of
 from mt.workspace import Stage, Workspace
 
 
@@ -41,7 +41,7 @@ class Entry:
 
     stage: Stage
     path: str
-    symbol: Symbol
+    symbol: Object
     value: Any
 
     @property
@@ -58,7 +58,7 @@ class Entry:
     def docstring(self) -> str:
         """Its docstring; for a constant, the string after it."""
         is_object = inspect.isclass(self.value) or callable(self.value)
-        return (inspect.getdoc(self.value) if is_object else "") or self.symbol.docstring
+        return (inspect.getdoc(self.value) if is_object else "") or docstring_of(self.symbol)
 
     @property
     def summary(self) -> str:
@@ -90,8 +90,8 @@ def signature_of(value: Any) -> str:
 
 def entries(stage: Stage) -> Iterator[Entry]:
     """Yield the public names of a package, without modules."""
-    for path, symbol in public_names(symbols(), stage.import_name).items():
-        if symbol.kind != "module":
+    for path, symbol in public_names(modules(), stage.import_name).items():
+        if not symbol.is_module:
             yield Entry(stage, path, symbol, resolved(f"{stage.import_name}.{path}"))
 
 
@@ -173,7 +173,7 @@ def _subject(entry: Entry) -> str:
     namespace = entry.path.rpartition(".")[0]
     if namespace:
         return f"`{entry.stage.import_name}.{namespace}`"
-    package, _, rest = entry.symbol.module.name.partition(".")
+    package, _, rest = entry.symbol.module.path.partition(".")
     top = rest.partition(".")[0]
     if package != entry.stage.import_name or top == "core":
         return ""
@@ -193,7 +193,7 @@ def _page(entry: Entry, twins: list[Entry], example: str) -> str:
     if twins:
         links = ", ".join(f"[`{twin.name}`](/reference/{twin.page}.md)" for twin in twins)
         parts.append(f"Elsewhere: {links}\n")
-    parts.append(f"```{{source}} {entry.symbol.name}\n:folded:\n```\n")
+    parts.append(f"```{{source}} {name_of(entry.symbol)}\n:folded:\n```\n")
     return "\n".join(parts)
 
 

@@ -14,23 +14,22 @@ Options:
 
 from __future__ import annotations
 
-from functools import cache
 from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from griffe import ModulesCollection
 from sphinx.util.docutils import SphinxDirective
 
 from mt.docs.question import folded
-from mt.source.symbols import Symbols, UnknownSymbolError
+from mt.source.symbols import UnknownSymbolError, file_of, find, load
 from mt.stages.excerpts import excerpt
 from mt.workspace import Workspace
 
 
-@cache
-def symbols() -> Symbols:
-    """Return the lookup of names in the stages of this repository."""
-    return Symbols(Workspace.read().library())
+def modules() -> ModulesCollection:
+    """Return the source of the stages of this repository."""
+    return load(*Workspace.read().sources)
 
 
 class SourceDirective(SphinxDirective):
@@ -47,13 +46,13 @@ class SourceDirective(SphinxDirective):
         """Return the code below the path of its file."""
         name = self.arguments[0]
         try:
-            symbol = symbols().find(name)
+            symbol = find(modules(), name)
         except UnknownSymbolError as error:
             raise self.error(str(error)) from error
-        self.env.note_dependency(str(symbol.module.file))
+        self.env.note_dependency(str(file_of(symbol)))
         only = self.options.get("only", "").replace(",", " ").split()
         code = excerpt(symbol, "docstring" in self.options, only)
         listing = nodes.literal_block(code, code, language="python", classes=["source"])
-        origin = nodes.caption("", symbol.module.name.replace(".", "/") + ".py")
+        origin = nodes.caption("", symbol.module.path.replace(".", "/") + ".py")
         shown = nodes.container("", origin, listing, literal_block=True, classes=["excerpt"])
         return [folded("Source", shown) if "folded" in self.options else shown]

@@ -12,12 +12,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from docutils import nodes
+from griffe import Object
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from mt.docs.question import folded
-from mt.docs.source import symbols
-from mt.source.symbols import Symbol
+from mt.docs.source import modules
+from mt.source.symbols import docstring_of
 from mt.stages.additions import addition
 from mt.stages.ideas import Idea, Theme, read_themes
 from mt.workspace import Workspace
@@ -36,7 +37,7 @@ class AddedDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return its dependencies, its new names, and the names that it redefines."""
-        added = addition(Workspace.read(), symbols(), self.arguments[0])
+        added = addition(Workspace.read(), modules(), self.arguments[0])
         lines = [f"- Dependencies: {_codes(added.dependencies) or 'none'}"]
         if added.redefined:
             lines.append(f"- Names that an earlier stage has, too: {_codes(added.redefined)}")
@@ -49,10 +50,11 @@ def _codes(names: object) -> str:
     return ", ".join(f"`{name}`" for name in names)  # type: ignore[attr-defined]
 
 
-def _line(named: tuple[str, Symbol]) -> str:
+def _line(named: tuple[str, Object]) -> str:
     """Return a line of a definition list."""
     name, symbol = named
-    return f"`{name}`\n: {symbol.summary or symbol.kind.capitalize()}\n"
+    summary = docstring_of(symbol).partition("\n")[0]
+    return f"`{name}`\n: {summary or symbol.kind.value.capitalize()}\n"
 
 
 def write_ideas(app: Sphinx) -> None:

@@ -29,10 +29,11 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from mt.docs.source import symbols
+from mt.docs.source import modules
 from mt.skeleton.blanking import hole
 from mt.skeleton.course import places, read_tasks, tasks_of
 from mt.skeleton.folder import make
+from mt.source.symbols import file_of, find
 from mt.workspace import Workspace
 
 TESTING = [
@@ -75,7 +76,7 @@ class TaskDirective(SphinxDirective):
         node += nodes.rubric(title, title, ids=[f"task-{name.replace('_', '-')}"])
         node += self.parse_text_to_nodes(task.text)
         for function in task.functions:
-            self.env.note_dependency(str(symbols().find(function).module.file))
+            self.env.note_dependency(str(file_of(find(modules(), function))))
         return [node]
 
 
@@ -89,10 +90,10 @@ def depart_task(self: Any, node: TaskNode) -> None:
     task = read_tasks()[node["task"]]
     data = {"mark": task.mark, "stage": task.stage, "name": task.name, "skip": node["skip"]}
     self.body.append(f'<div class="task-functions" data-task="{html.escape(json.dumps(data))}">')
-    found = places(task, symbols())
+    found = places(task, modules())
     folder = Workspace.read()[task.stage].folder
     for symbol in found:
-        file = symbol.module.file.relative_to(folder).as_posix()
+        file = file_of(symbol).relative_to(folder).as_posix()
         gap = hole(symbol, task)
         self.body.append(
             f'<div class="task-function" data-file="{file}" data-hole="{html.escape(gap)}">'
@@ -103,7 +104,7 @@ def depart_task(self: Any, node: TaskNode) -> None:
     if found:
         self.body.append("<details><summary>A solution</summary>")
         for symbol in found:
-            text = self.highlighter.highlight_block(symbol.text, "python", location=node)
+            text = self.highlighter.highlight_block(symbol.source, "python", location=node)
             self.body.append(text)
         self.body.append("</details>")
     self.body.append("</section>\n")

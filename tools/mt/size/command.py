@@ -25,8 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     with reported("size"):
         workspace = Workspace.read()
-        library = workspace.library()
-        sizes = [size_of(library, stage) for stage in workspace.stages.values()]
+        sizes = [size_of(stage) for stage in workspace.stages.values()]
     if options.json:
         print(json.dumps({"stages": [size.as_json() for size in sizes]}, indent=1))
     else:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from mt.size.sizes import StageSize
-from mt.source.parts import PARTS, Part, lines_on_page
+from mt.source.parts import PARTS, Part
 
 
 def show(sizes: Sequence[StageSize], console: Console) -> None:
@@ -24,8 +24,8 @@ def show(sizes: Sequence[StageSize], console: Console) -> None:
     for size in sizes:
         if size.order:
             files = (
-                f"{file.path.removeprefix('core/')} {lines_on_page(file)}"
-                for file, code in size.files["core"].items()
+                f"{path.removeprefix('core/')} {lines}"
+                for path, (lines, code) in size.files["core"].items()
                 if code
             )
             console.print(f"\n[bold]Core of {size.stage}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mt.source.modules import Library, Module
-from mt.source.parts import PARTS, Part, lines_of_code, lines_on_page, part_of
+from mt.source.parts import PARTS, Part, lines_of_code, part_of
 from mt.source.reading import reading_order
 from mt.workspace import Stage
 
@@ -17,25 +16,26 @@ class StageSize:
 
     Attributes:
         stage: its short name.
-        files: by part, the lines of code of each file; the core is in reading order.
+        files: by part, the lines on the page and the lines of code of each file, by its path below
+            the package; the core is in reading order.
         order: the paths in reading order; empty if the README has no list.
     """
 
     stage: str
-    files: dict[Part, dict[Module, int]]
+    files: dict[Part, dict[str, tuple[int, int]]]
     order: tuple[str, ...]
 
     def code(self, part: Part) -> int:
         """Return the lines of code of a part."""
-        return sum(self.files[part].values())
+        return sum(code for _, code in self.files[part].values())
 
     def lines(self, part: Part) -> int:
         """Return all lines of a part, including blank lines and comments."""
-        return sum(map(lines_on_page, self.files[part]))
+        return sum(lines for lines, _ in self.files[part].values())
 
     def count(self, part: Part) -> int:
         """Return the number of files of a part that have code."""
-        return sum(map(bool, self.files[part].values()))
+        return sum(code > 0 for _, code in self.files[part].values())
 
     def as_json(self) -> dict[str, Any]:
         """Return the size for JSON: `stage`, and for each part `files`, `lines` and `code`.
@@ -50,12 +50,14 @@ class StageSize:
         return {"stage": self.stage, **parts}
 
 
-def size_of(library: Library, stage: Stage) -> StageSize:
+def size_of(stage: Stage) -> StageSize:
     """Return the size of a stage."""
     order = reading_order(stage.folder / "README.md")
     place = {path: number for number, path in enumerate(order)}
-    files: dict[Part, dict[Module, int]] = {part: {} for part in PARTS}
-    modules = library.modules(stage.import_name)
-    for module in sorted(modules, key=lambda module: place.get(module.path, len(order))):
-        files[part_of(module)][module] = lines_of_code(module)
+    paths = [file.relative_to(stage.source) for file in sorted(stage.source.rglob("*.py"))]
+    files: dict[Part, dict[str, tuple[int, int]]] = {part: {} for part in PARTS}
+    for path in sorted(paths, key=lambda path: place.get(path.as_posix(), len(order))):
+        text = (stage.source / path).read_text(encoding="utf-8")
+        part = part_of(".".join([stage.import_name, *path.with_suffix("").parts]))
+        files[part][path.as_posix()] = len(text.splitlines()), lines_of_code(text)
     return StageSize(stage.short, files, tuple(order))

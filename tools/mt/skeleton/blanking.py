@@ -13,11 +13,13 @@ import textwrap
 import tokenize
 from collections.abc import Iterable, Iterator
 
+from griffe import Object
+
 from mt.errors import ToolError
 from mt.skeleton.course import Task
 from mt.source.editing import Edit, Text, edited
-from mt.source.modules import documentation, lines_of
-from mt.source.symbols import Symbol
+from mt.source.statements import is_docstring
+from mt.source.symbols import name_of, node_of
 
 STAND_IN = '''
 
@@ -31,7 +33,7 @@ def not_implemented(task: str) -> float:
 # --- Removing -------------------------------------------------------------------------------------
 
 
-def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
+def blanked(text: str, left_out: Iterable[tuple[Object, Task]]) -> str:
     """Return the text of a module without some functions.
 
     Args:
@@ -41,43 +43,33 @@ def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
     Raises:
         ToolError: a row has no lambda.
     """
-    place = Text(text)
-    edits: list[Edit] = []
-    has_rows = False
-    for symbol, task in left_out:
-        edits += _holes(place, symbol, task)
-        has_rows |= not isinstance(symbol.node, ast.FunctionDef)
-    if has_rows:
-        edits.append(_stand_in(place))
-    return edited(text, edits)
+    left_out = list(left_out)
+    text = _replaced(text, ((symbol, hole(symbol, task)) for symbol, task in left_out))
+    has_rows = any(isinstance(node_of(symbol), ast.Expr) for symbol, _ in left_out)
+    return _with_stand_in(text) if has_rows else text
 
 
-def hole(symbol: Symbol, task: Task) -> str:
+def hole(symbol: Object, task: Task) -> str:
     """Return the lines that `blanked` leaves of a function or row.
 
     Raises:
         ToolError: a row has no lambda.
     """
-    start, _ = _span(symbol)
-    edits = _holes(symbol.module.place, symbol, task)
-    return edited(
-        whole(symbol), (Edit(edit.start - start, edit.end - start, edit.text) for edit in edits)
-    )
-
-
-def _holes(place: Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
-    """Yield the edits that remove the solution of a function or row."""
-    if isinstance(symbol.node, ast.FunctionDef):
-        yield _without_body(place, symbol, symbol.node, task)
+    above = (symbol.lineno or 1) - 1
+    place = Text("\n" * above + whole(symbol))
+    node = node_of(symbol)
+    if isinstance(node, ast.FunctionDef):
+        edits = [_without_body(place, symbol, node, task)]
     else:
-        yield from _without_lambdas(place, symbol, task)
+        edits = list(_without_lambdas(place, symbol, node, task))
+    return edited(place.text, edits)[above:]
 
 
-def _without_body(place: Text, symbol: Symbol, function: ast.FunctionDef, task: Task) -> Edit:
+def _without_body(place: Text, symbol: Object, function: ast.FunctionDef, task: Task) -> Edit:
     """Return the replacement of the body of a function, after its docstring."""
     first, last = function.body[0], function.body[-1]
-    start = place.end_of(first) if documentation(first) else _end_of_signature(place, function)
-    name = symbol.name.removeprefix(f"{symbol.module.name}.")
+    start = place.end_of(first) if is_docstring(first) else _end_of_signature(place, function)
+    name = symbol.path.removeprefix(f"{symbol.module.path}.")
     indent = " " * (function.col_offset + 4)
     lines = (
         f"# Task {task.number}: {task.title}.",
@@ -118,51 +110,48 @@ def _end_of_signature(place: Text, function: ast.FunctionDef) -> int:
     raise AssertionError(f"the signature of {function.name} has no end.")
 
 
-def _without_lambdas(place: Text, row: Symbol, task: Task) -> Iterator[Edit]:
+def _without_lambdas(place: Text, row: Object, node: ast.Expr, task: Task) -> Iterator[Edit]:
     """Yield the replacements of the bodies of the lambdas in a row of the table."""
-    call = row.node.value if isinstance(row.node, ast.Expr) else None
-    arguments = call.args if isinstance(call, ast.Call) else []
+    arguments = node.value.args if isinstance(node.value, ast.Call) else []
     lambdas = [argument for argument in arguments if isinstance(argument, ast.Lambda)]
     if not lambdas:
-        raise ToolError(f"{row.name} ({task.file.name}) has no lambda that could be removed.")
-    name = row.name.partition("[")[2].removesuffix("]")
+        raise ToolError(f"{name_of(row)} ({task.file.name}) has no lambda that could be removed.")
     for each in lambdas:
-        reminder = f'not_implemented("Task {task.number}: {name} is not implemented.")'
+        reminder = f'not_implemented("Task {task.number}: {row.name[1:-1]} is not implemented.")'
         yield Edit(place.start_of(each.body), place.end_of(each.body), reminder)
 
 
-def _stand_in(place: Text) -> Edit:
-    """Return the insertion of the function that rows call, after the imports."""
-    body = ast.parse(place.text).body
+def _with_stand_in(text: str) -> str:
+    """Insert the function that rows call after the imports."""
+    body = ast.parse(text).body
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
-    end = place.end_of_line(imports[-1].end_lineno or 1) + 1
-    return Edit(end, end, STAND_IN)
+    end = Text(text).end_of_line(imports[-1].end_lineno or 1) + 1
+    return text[:end] + STAND_IN + text[end:]
 
 
 # --- Restoring ------------------------------------------------------------------------------------
 
 
-def restored(text: str, solved: Iterable[tuple[Symbol, Symbol]]) -> str:
+def restored(text: str, solved: Iterable[tuple[Object, Object]]) -> str:
     """Return the text of a module with some functions replaced by their solutions.
 
     Args:
         text: the module.
         solved: pairs of a function or row of this module, and its solution.
     """
-    edits = [Edit(*_span(symbol), whole(solution)) for symbol, solution in solved]
-    text = edited(text, edits)
+    text = _replaced(text, ((symbol, whole(solution)) for symbol, solution in solved))
     rest = text.replace(STAND_IN, "", 1)
     return text if "not_implemented(" in rest else rest
 
 
-def _span(symbol: Symbol) -> tuple[int, int]:
-    """Return the start and end of the lines of a symbol."""
-    place = symbol.module.place
-    first, last = lines_of(symbol.node)
-    return place.starts[first - 1], place.end_of_line(last)
+def _replaced(text: str, pieces: Iterable[tuple[Object, str]]) -> str:
+    """Return a text in which the lines of some symbols are replaced."""
+    lines = text.split("\n")
+    for symbol, piece in sorted(pieces, key=lambda each: each[0].lineno or 1, reverse=True):
+        lines[(symbol.lineno or 1) - 1 : symbol.endlineno] = [piece]
+    return "\n".join(lines)
 
 
-def whole(symbol: Symbol) -> str:
+def whole(symbol: Object) -> str:
     """Return the lines of a symbol as in its file, including decorators."""
-    start, end = _span(symbol)
-    return symbol.module.text[start:end]
+    return "\n".join(symbol.lines)

@@ -12,7 +12,7 @@ from mt.skeleton.course import Task, TaskError, check, read_tasks, tasks_of
 from mt.skeleton.folder import Skeleton, existing, make
 from mt.skeleton.proof import mark, prove
 from mt.skeleton.solving import solve
-from mt.source.symbols import Symbols
+from mt.source.symbols import load
 from mt.workspace import Workspace
 
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         workspace = Workspace.read()
         stage = workspace[options.stage]
         every = read_tasks()
-        check(every, Symbols(workspace.library()))
+        check(every, load(*workspace.sources))
         tasks = tasks_of(every, stage.short)
         if options.mark:
             return mark(workspace, stage, tasks, options.processes)

@@ -25,9 +25,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from griffe import ModulesCollection, Object
+
 import task_marks
 from mt.errors import ToolError
-from mt.source.symbols import Symbol, Symbols, UnknownSymbolError
+from mt.source.symbols import UnknownSymbolError, find, name_of, node_of
 from mt.tables import TableError, check_table, read_table
 
 FOLDER = Path(__file__).with_name("tasks")
@@ -149,7 +151,7 @@ def awaited(task: Task, tasks: Sequence[Task]) -> Task:
 # --- Functions of a task --------------------------------------------------------------------------
 
 
-def places(task: Task, symbols: Symbols) -> list[Symbol]:
+def places(task: Task, modules: ModulesCollection) -> list[Object]:
     """Return the functions and rows of a task.
 
     Raises:
@@ -159,14 +161,14 @@ def places(task: Task, symbols: Symbols) -> list[Symbol]:
     for name, line in _named(task):
         where = f"{task.file.name}:{line}"
         try:
-            symbol = symbols.find(name)
+            symbol = find(modules, name)
         except UnknownSymbolError as error:
             raise TableError(f"{where}: {error}") from error
-        if not isinstance(symbol.node, ast.FunctionDef) and not name.endswith("]"):
+        if not isinstance(node_of(symbol), ast.FunctionDef) and not name.endswith("]"):
             raise TableError(
-                f"{where}: {name} is a {symbol.kind}; name functions, methods or rows of the table."
+                f"{where}: {name} is no function; name functions, methods or rows of the table."
             )
-        package = symbol.module.name.partition(".")[0]
+        package = symbol.package.name
         if package != f"mt_{task.stage}":
             raise TableError(
                 f"{where}: {name} belongs to {package}, not to the stage {task.stage}."
@@ -183,14 +185,14 @@ def _named(task: Task) -> Iterator[tuple[str, int]]:
         yield name, next(numbers, 1)
 
 
-def check(tasks: Mapping[str, Task], symbols: Symbols) -> None:
+def check(tasks: Mapping[str, Task], modules: ModulesCollection) -> None:
     """Raise TableError if a name in the tasks is undefined, or in two tasks."""
     owners: dict[str, Task] = {}
     for task in tasks.values():
         awaited(task, tasks_of(tasks, task.stage))
-        for symbol in places(task, symbols):
-            owner = owners.setdefault(symbol.name, task)
+        for symbol in places(task, modules):
+            owner = owners.setdefault(name_of(symbol), task)
             if owner is not task:
                 raise TableError(
-                    f"{task.file.name}: {symbol.name} is already in {owner.file.name}."
+                    f"{task.file.name}: {name_of(symbol)} is already in {owner.file.name}."
                 )

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from griffe import Object
+
 from mt.errors import ToolError
 from mt.skeleton.blanking import blanked
 from mt.skeleton.course import Task, places
-from mt.source.modules import Library, Module, defined
-from mt.source.symbols import Symbol, Symbols
+from mt.source.symbols import file_of, find, load, name_of, parse
 from mt.workspace import ROOT, Stage, Workspace
 
 KIT = "tests/test_conformance.py"
@@ -51,10 +52,30 @@ class Skeleton:
         """The folder of its modules."""
         return self.folder / "src" / self.stage.import_name
 
-    def symbols(self) -> Symbols:
-        """Return a lookup of names in it and in the stages before it, in their current state."""
-        folders = self.workspace.library().folders | {self.stage.import_name: self.source}
-        return Symbols(Library(folders))
+    def places(self, task: Task) -> list[Object]:
+        """Return the functions and rows of a task in the package.
+
+        Raises:
+            TableError: a name is not defined, or is not a function or row of the stage.
+        """
+        return places(task, load(*self.workspace.sources))
+
+    def file(self, solution: Object) -> Path:
+        """Return the file in this folder of a function or row of the package."""
+        return self.folder / file_of(solution).relative_to(self.stage.folder)
+
+    def counterpart(self, solution: Object) -> Object:
+        """Return a function or row of the package as it is in this folder now.
+
+        Raises:
+            ToolError: its file is not valid Python, or does not define it.
+        """
+        file, module = self.file(solution), solution.module.path
+        try:
+            found = parse(module, file, file.read_text(encoding="utf-8"))
+        except (OSError, SyntaxError, ValueError) as error:  # ValueError for a wrong encoding
+            raise ToolError(f"{file} is not readable as Python: {error}.") from error
+        return find(found, name_of(solution).removeprefix(module))
 
     def blank(self, tasks: Iterable[Task]) -> None:
         """Remove the functions of some tasks.
@@ -62,13 +83,12 @@ class Skeleton:
         Raises:
             ToolError: a function does not exist or cannot be removed.
         """
-        symbols = self.symbols()
-        by_module: dict[Module, list[tuple[Symbol, Task]]] = defaultdict(list)
+        by_file: dict[Path, list[tuple[Object, Task]]] = defaultdict(list)
         for task in tasks:
-            for symbol in places(task, symbols):
-                by_module[symbol.module].append((symbol, task))
-        for module, left_out in by_module.items():
-            _write(module.file, blanked(module.text, left_out))
+            for symbol in self.places(task):
+                by_file[self.file(symbol)].append((symbol, task))
+        for file, left_out in by_file.items():
+            _write(file, blanked(file.read_text(encoding="utf-8"), left_out))
 
     def changed(self) -> list[Path]:
         """Return the files that are missing or differ from those of the package."""
@@ -115,11 +135,9 @@ def make(
 def shared() -> list[Path]:
     """Return the files to put next to the tests: `conftest.py`, and the plugins that it names."""
     conftest = ROOT / "conftest.py"
-    for statement in ast.parse(conftest.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.Assign) and defined(statement) == ["pytest_plugins"]:
-            names = ast.literal_eval(statement.value)
-            return [conftest, *(ROOT / "tools" / f"{name}.py" for name in names)]
-    return [conftest]
+    plugins = parse("conftest", conftest, conftest.read_text(encoding="utf-8"))["pytest_plugins"]
+    names = ast.literal_eval(str(plugins.value))
+    return [conftest, *(ROOT / "tools" / f"{name}.py" for name in names)]
 
 
 def existing(workspace: Workspace, stage: Stage, folder: Path) -> Skeleton:
@@ -234,17 +252,16 @@ the file, and prints its path:
 The conformance kit, `pytest {KIT}`, comes last: most of its tests need several
 tasks.
 """
-    symbols = skeleton.symbols()
-    return "\n".join([head, *(_section(skeleton, task, symbols) for task in left_out)])
+    return "\n".join([head, *(_section(skeleton, task) for task in left_out)])
 
 
-def _section(skeleton: Skeleton, task: Task, symbols: Symbols) -> str:
+def _section(skeleton: Skeleton, task: Task) -> str:
     parts = [f"## Task {task.number}: {task.title}", task.text]
     if task.functions:
         wanted = (
-            f"- `{symbol.name}`, {symbol.module.file.relative_to(skeleton.folder).as_posix()}, "
-            f"line {symbol.lines[0]}"
-            for symbol in places(task, symbols)
+            f"- `{name_of(symbol)}`, {file_of(symbol).relative_to(skeleton.folder).as_posix()}, "
+            f"line {symbol.lineno}"
+            for symbol in map(skeleton.counterpart, skeleton.places(task))
         )
         parts.append("To implement:\n\n" + "\n".join(wanted))
     if task.start:

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from griffe import Object
+
 from mt.errors import ToolError
 from mt.skeleton.blanking import hole, restored, whole
-from mt.skeleton.course import Task, places
+from mt.skeleton.course import Task
 from mt.skeleton.folder import Skeleton
-from mt.source.modules import Module, definitions
-from mt.source.symbols import Symbol, Symbols
+from mt.source.symbols import file_of, name_of, node_of, parse
 
 
 @dataclass
@@ -26,16 +27,16 @@ class _Merge:
     """A file of the student with solutions to insert.
 
     Attributes:
-        module: the file.
+        file: its path.
         pairs: symbols of the file, each with its solution.
         loses: whether the student has written any of these symbols.
     """
 
-    module: Module
-    pairs: list[tuple[Symbol, Symbol]] = field(default_factory=list)
+    file: Path
+    pairs: list[tuple[Object, Object]] = field(default_factory=list)
     loses: bool = False
 
-    def add(self, symbol: Symbol, solution: Symbol, task: Task) -> None:
+    def add(self, symbol: Object, solution: Object, task: Task) -> None:
         """Add a symbol to replace by its solution."""
         self.pairs.append((symbol, solution))
         self.loses |= whole(symbol) not in (hole(solution, task), whole(solution))
@@ -46,16 +47,16 @@ class _Merge:
         Raises:
             ToolError: a solution uses a name that the file no longer has.
         """
-        text = restored(self.module.text, self.pairs)
-        module = Module(self.module.name, self.module.file, text, ast.parse(text))
+        text = restored(self.file.read_text(encoding="utf-8"), self.pairs)
+        names = parse(self.file.stem, self.file, text).members.keys()
         for _, solution in self.pairs:
-            known = solution.module.names.keys()
-            used = {node.id for node in ast.walk(solution.node) if isinstance(node, ast.Name)}
-            missing = sorted((used & known) - module.names.keys())
+            nodes = ast.walk(node_of(solution))
+            used = {node.id for node in nodes if isinstance(node, ast.Name)}
+            missing = sorted((used & solution.module.members.keys()) - names)
             if missing:
                 raise ToolError(
-                    f"{module.file} has no {missing[0]!r}, which the solution of {solution.name} "
-                    "uses: import or define it as the package does."
+                    f"{self.file} has no {missing[0]!r}, which the solution of "
+                    f"{name_of(solution)} uses: import or define it as the package does."
                 )
         return text
 
@@ -74,49 +75,44 @@ def solve(skeleton: Skeleton, tasks: Sequence[Task]) -> dict[Path, Path]:
         texts = [(merge, merge.text()) for merge in merges]
     except ToolError as error:
         raise ToolError(f"{error} Nothing was changed.") from error
-    files = [merge.module.file for merge in merges if merge.loses]
+    files = [merge.file for merge in merges if merge.loses]
     kept = {file: _written_beside(file, "bak", file.read_bytes()) for file in files}
     for merge, text in texts:
-        _overwrite(merge.module.file, text)
+        _overwrite(merge.file, text)
     return kept
 
 
 def _merges(skeleton: Skeleton, tasks: Iterable[Task]) -> list[_Merge]:
     """Return the files to change, with their solutions."""
-    solutions = Symbols(skeleton.workspace.library())
-    symbols = skeleton.symbols()
-    merges: dict[str, _Merge] = {}
+    merges: dict[Path, _Merge] = {}
     for task in tasks:
-        for solution in places(task, solutions):
-            symbol = symbols.find(solution.name)
+        for solution in skeleton.places(task):
+            symbol = skeleton.counterpart(solution)
             _check_replaceable(symbol, solution)
-            merge = merges.setdefault(symbol.module.name, _Merge(symbol.module))
+            merge = merges.setdefault(skeleton.file(solution), _Merge(skeleton.file(solution)))
             merge.add(symbol, solution, task)
     return list(merges.values())
 
 
-def _check_replaceable(symbol: Symbol, solution: Symbol) -> None:
-    """Raise an error unless a symbol has the name and type of its solution, and is unique."""
-    place = f"{symbol.module.file}, line {symbol.lines[0]}"
-    if symbol.name != solution.name:
+def _check_replaceable(symbol: Object, solution: Object) -> None:
+    """Raise an error unless a symbol has the type of its solution, and is unique."""
+    file = file_of(symbol)
+    if type(node_of(symbol)) is not type(node_of(solution)):
         raise ToolError(
-            f"{solution.name} is now {symbol.name} ({place}), so the solution cannot be inserted: "
-            f"define it in {solution.module.name} again."
-        )
-    if type(symbol.node) is not type(solution.node):
-        raise ToolError(
-            f"{solution.name} is no longer a function ({place}): define it by `def` again."
+            f"{name_of(solution)} is no longer a function ({file}, line {symbol.lineno}): define "
+            "it by `def` again."
         )
     if _count(symbol) != _count(solution):
         raise ToolError(
-            f"{solution.name} is defined {_count(symbol)} times in {symbol.module.file}: keep "
-            "the one to replace by the solution."
+            f"{name_of(solution)} is defined {_count(symbol)} times in {file}: keep the one to "
+            "replace by the solution."
         )
 
 
-def _count(symbol: Symbol) -> int:
-    """Return how many times the module of a symbol defines its name."""
-    return sum(name == symbol.name for name, _ in definitions(symbol.module))
+def _count(symbol: Object) -> int:
+    """Return how many statements of the module or class of a symbol define its name."""
+    body = node_of(symbol.parent or symbol).body
+    return sum(getattr(statement, "name", None) == symbol.name for statement in body)
 
 
 def _overwrite(file: Path, text: str) -> None:

@@ -13,12 +13,10 @@ from collections.abc import Iterator, Set
 from functools import lru_cache
 from typing import Literal, get_args
 
-from mt.source.modules import Module, documentation, lines_of
+from mt.source.statements import is_docstring, lines_of
 
 Part = Literal["core", "rest", "conformance"]
 PARTS: tuple[Part, ...] = get_args(Part)
-CORE: tuple[Part, ...] = ("core",)
-FOR_USERS: tuple[Part, ...] = ("core", "rest")
 
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
@@ -26,22 +24,17 @@ _SILENT = {
 }
 
 
-def part_of(module: Module) -> Part:
-    """Return the part of a package that a module belongs to, by its folder."""
-    top = module.name.split(".")[1:2]
+def part_of(module: str) -> Part:
+    """Return the part of a package that a module such as `mt_tensor.core.sums` belongs to."""
+    top = module.split(".")[1:2]
     if top in (["conformance"], ["testing"]):
         return "conformance"
     return "core" if top == ["core"] else "rest"
 
 
-def lines_on_page(module: Module) -> int:
-    """Return the number of lines, including comments, docstrings and blank lines."""
-    return len(module.text.splitlines())
-
-
-def lines_of_code(module: Module) -> int:
+def lines_of_code(text: str) -> int:
     """Return the number of lines of code, without comments, docstrings and blank lines."""
-    return len(_lines_with_tokens(module.text) - set(_documentation(module.tree)))
+    return len(_lines_with_tokens(text) - set(_documentation(ast.parse(text))))
 
 
 @lru_cache(maxsize=2000)
@@ -57,6 +50,6 @@ def _lines_with_tokens(text: str) -> Set[int]:
 def _documentation(tree: ast.Module) -> Iterator[int]:
     """Yield the lines of docstrings and other string statements."""
     for node in ast.walk(tree):
-        if documentation(node):
+        if isinstance(node, ast.stmt) and is_docstring(node):
             first, last = lines_of(node)
             yield from range(first, last + 1)

@@ -12,67 +12,87 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mt.source.modules import Definition, Imported, Module, Statement
+from griffe import Module, ModulesCollection, Object
+
 from mt.source.parts import part_of
-from mt.source.symbols import Symbol, Symbols, UnknownSymbolError
+from mt.source.symbols import file_of, find, node_of
 
 _PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+_TYPE_VARIABLE = re.compile(r"TypeVar\(|ParamSpec\(")
 
 
-def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
+def public_names(modules: ModulesCollection, package: str) -> dict[str, Object]:
     """Return the public names of a package, without its own name: `functional.relu`.
 
     Args:
-        symbols: the lookup of names.
+        modules: the packages.
         package: its import name.
 
     Raises:
         UnknownSymbolError: the source does not define a name of `__all__` or of an example.
     """
-    found: dict[str, Symbol] = {}
-    for module in symbols.library.modules(package):
-        if part_of(module) != "conformance":
-            for name in exported(module) or ():
-                if not name.startswith("__"):
-                    found |= _named(symbols, package, module, name)
-    for module, name in _shown_to_readers(symbols, package):
-        if exported(module) is None or _is_module(symbols, f"{module.name}.{name}"):
-            found |= _named(symbols, package, module, name)
-    return found
+    root = modules[package]
+    names = [
+        f"{module.path}.{name}"
+        for module in _modules(root)
+        if part_of(module.path) != "conformance"
+        for name in exported(module) or ()
+        if not name.startswith("__")
+    ]
+    found = {}
+    for name in [*names, *_shown_to_readers(modules, root)]:
+        found[name] = symbol = find(modules, name)
+        if isinstance(symbol, Module) and exported(symbol) is None:
+            found |= {f"{name}.{inner}": symbol[inner] for inner in _defined_in(symbol)}
+    return {name.removeprefix(f"{package}."): symbol for name, symbol in found.items()}
 
 
-def _is_module(symbols: Symbols, name: str) -> bool:
-    """Return whether a name is a module without `__all__` that is not for tests."""
-    module = symbols.library.module(name)
-    return module is not None and exported(module) is None and part_of(module) != "conformance"
+def _modules(module: Module) -> Iterator[Module]:
+    """Yield a module and all modules below it, by name."""
+    yield module
+    for _, below in sorted(module.members.items()):
+        if isinstance(below, Module):
+            yield from _modules(below)
 
 
-def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[str, Symbol]:
-    """Return a name of a module, and the definitions in it if it is a module without `__all__`."""
-    symbol = symbols.member(symbols.of_module(module), name)
-    if symbol is None:
-        raise UnknownSymbolError(
-            f"{module.name} ({module.file.name}) does not define {name!r}, which is in its "
-            "`__all__` or in an example of the README."
-        )
-    path = f"{module.name}.{name}".removeprefix(f"{package}.")
-    found = {path: symbol}
-    if symbol.kind == "module" and exported(symbol.module) is None:
-        for inner in _defined_in(symbols, symbol.module):
-            found[f"{path}.{inner.name.rpartition('.')[2]}"] = inner
-    return found
+def exported(module: Module) -> list[str] | None:
+    """Return the names in a module's `__all__`, or those that a package re-exports, or None.
+
+    A package re-exports all names that it binds if each of its imports is `from x import y as y`.
+    """
+    if module.exports is not None:
+        return [str(name) for name in module.exports]
+    body = node_of(module).body if module.is_init_module else []
+    imports = [name for each in body if isinstance(each, ast.ImportFrom) for name in each.names]
+    if not imports or not all(name.asname for name in imports):
+        return None
+    return [
+        name
+        for name, member in module.members.items()
+        if member.is_wildcard_exposed and module.imports.get(name) != name
+    ]
 
 
-def _shown_to_readers(symbols: Symbols, package: str) -> Iterator[tuple[Module, str]]:
-    """Yield the modules and names that the README and the guides of a package import from it."""
-    folder = symbols.library.folders[package].parents[1]
+def _shown_to_readers(modules: ModulesCollection, package: Module) -> Iterator[str]:
+    """Yield the names that the README and the guides of a package import from it.
+
+    These are names of modules without `__all__`, and such modules.
+    """
+    folder = file_of(package).parents[2]
     for file in (*folder.glob("README.md"), *sorted(folder.glob("docs/*.md"))):
-        for statement in _statements(file):
-            if isinstance(statement, ast.ImportFrom):
-                module = symbols.library.module(statement.module or "")
-                if module is not None and module.name.partition(".")[0] == package:
-                    for alias in statement.names:
-                        yield module, alias.name
+        for node in _statements(file):
+            if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == package.name:
+                module = modules[str(node.module)]
+                for alias in node.names:
+                    name = f"{module.path}.{alias.name}"
+                    if exported(module) is None or _is_open(find(modules, name)):
+                        yield name
+
+
+def _is_open(symbol: Object) -> bool:
+    """Return whether a definition is a module without `__all__` that is not for tests."""
+    is_open = isinstance(symbol, Module) and exported(symbol) is None
+    return is_open and part_of(symbol.path) != "conformance"
 
 
 def _statements(file: Path) -> Iterator[ast.AST]:
@@ -81,42 +101,9 @@ def _statements(file: Path) -> Iterator[ast.AST]:
         yield from ast.walk(ast.parse(example, str(file)))
 
 
-def exported(module: Module) -> list[str] | None:
-    """Return the names in a module's `__all__`, or those that a package re-exports, or None.
-
-    If `globals()["__all__"]` is computed, these are the names that the module binds.
-    """
-    statement = module.names.get("__all__")
-    if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List):
-        return [str(name.value) for name in statement.value.elts if isinstance(name, ast.Constant)]
-    if 'globals()["__all__"]' in module.text:
-        return [
-            name
-            for name, origin in module.names.items()
-            if not name.startswith("_") and getattr(origin, "name", name) is not None
-        ]
-    if _only_exports(module):
-        return [name for name, origin in module.names.items() if isinstance(origin, Imported)]
-    return None
-
-
-def _only_exports(module: Module) -> bool:
-    """Return whether a package only re-exports names, as in `from x import name as name`."""
-    imports = [s for s in module.tree.body if isinstance(s, ast.ImportFrom)]
-    names = [alias for statement in imports for alias in statement.names]
-    whole = module.is_package and len(imports) == len(module.tree.body) - 1  # but for the docstring
-    return whole and all(alias.name == alias.asname for alias in names)
-
-
-def _defined_in(symbols: Symbols, module: Module) -> Iterator[Symbol]:
+def _defined_in(module: Module) -> Iterator[str]:
     """Yield the public functions, classes and values that a module without `__all__` defines."""
-    for name, statement in module.names.items():
-        if name.startswith("_") or isinstance(statement, Imported):
-            continue
-        if isinstance(statement, Definition) or not _is_type_variable(statement):
-            yield Symbol(f"{module.name}.{name}", module, statement, symbols)
-
-
-def _is_type_variable(statement: Statement) -> bool:
-    value = getattr(statement, "value", None)
-    return isinstance(value, ast.Call) and ast.unparse(value.func) in ("TypeVar", "ParamSpec")
+    for name, member in module.members.items():
+        is_own = not (member.is_alias or member.is_module or name.startswith("_"))
+        if is_own and not _TYPE_VARIABLE.match(str(getattr(member, "value", ""))):
+            yield name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt.source.parts import CORE, part_of
+from griffe import ModulesCollection, Object
+
+from mt.source.parts import part_of
 from mt.source.public import public_names
 from mt.source.reading import reading_order
-from mt.source.symbols import Symbol, Symbols
+from mt.source.symbols import docstring_of
 from mt.workspace import Stage, Workspace
 
 
@@ -29,17 +31,17 @@ class Addition:
     below: tuple[Stage, ...]
     text: str
     dependencies: tuple[str, ...]
-    new: dict[str, Symbol]
-    redefined: dict[str, tuple[Symbol, Symbol]]
+    new: dict[str, Object]
+    redefined: dict[str, tuple[Object, Object]]
     files: tuple[str, ...]
 
 
-def addition(workspace: Workspace, symbols: Symbols, name: str) -> Addition:
+def addition(workspace: Workspace, modules: ModulesCollection, name: str) -> Addition:
     """Return what a stage adds.
 
     Args:
         workspace: all stages.
-        symbols: their source.
+        modules: their source.
         name: the stage.
 
     Raises:
@@ -47,20 +49,20 @@ def addition(workspace: Workspace, symbols: Symbols, name: str) -> Addition:
     """
     stage = workspace[name]
     below = tuple(workspace.upstream(stage)[:-1])
-    known: dict[str, Symbol] = {}
+    known: dict[str, Object] = {}
     for each in below:
-        known |= public_names(symbols, each.import_name)
+        known |= public_names(modules, each.import_name)
     own = {
         name: symbol
-        for name, symbol in public_names(symbols, stage.import_name).items()
-        if part_of(symbol.module) in CORE and symbol.module.name.startswith(stage.import_name)
+        for name, symbol in public_names(modules, stage.import_name).items()
+        if part_of(symbol.path) == "core" and symbol.package.name == stage.import_name
     }
     new = [name for name in own if name not in known]
     required = {requirement.name for each in below for requirement in each.dependencies}
     return Addition(
         stage,
         below,
-        symbols.find(stage.import_name).docstring,
+        docstring_of(modules[stage.import_name]),
         tuple(str(each) for each in stage.dependencies if each.name not in required),
         {name: own[name] for name in sorted(new, key=lambda name: name.endswith("Error"))},
         {name: (known[name], own[name]) for name in own if name in known},

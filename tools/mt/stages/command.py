@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from mt.errors import reported
-from mt.source.symbols import Symbols
+from mt.source.symbols import load
 from mt.stages.additions import addition
 from mt.stages.ideas import find_idea, read_themes
 from mt.stages.printing import print_addition, print_idea, print_overview
@@ -30,11 +30,11 @@ def main(arguments: Sequence[str]) -> int:
     console = Console()
     with reported("stages"):
         workspace, themes = Workspace.read(), read_themes()
-        symbols = Symbols(workspace.library())
+        modules = load(*workspace.sources)
         if options.kind == "added":
-            print_addition(addition(workspace, symbols, options.stage), console)
+            print_addition(addition(workspace, modules, options.stage), console)
         elif options.kind == "idea":
-            print_idea(find_idea(themes, " ".join(options.name)), symbols, console)
+            print_idea(find_idea(themes, " ".join(options.name)), modules, console)
         else:
             print_overview(workspace, themes, console)
     return 0

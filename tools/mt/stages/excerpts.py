@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from mt.source.modules import Definition, documentation, lines_of
-from mt.source.symbols import Symbol
+from griffe import Object
+
+from mt.source.statements import Definition, is_docstring, lines_of
+from mt.source.symbols import node_of
 
 
-def excerpt(symbol: Symbol, docstring: bool = False, only: list[str] | None = None) -> str:
+def excerpt(symbol: Object, docstring: bool = False, only: list[str] | None = None) -> str:
     """Return the source of a definition, dedented.
 
     Args:
@@ -16,13 +18,12 @@ def excerpt(symbol: Symbol, docstring: bool = False, only: list[str] | None = No
         docstring: whether to keep docstrings.
         only: the members of a class to show; others are replaced by `...`.
     """
-    first, last = symbol.lines
-    lines = symbol.module.text.splitlines()
-    kept: dict[int, str] = {number: lines[number - 1] for number in range(first, last + 1)}
+    node = node_of(symbol)
+    kept = dict(enumerate(symbol.lines, symbol.lineno or 1))
     if not docstring:
-        _drop_docstrings(kept, symbol.node)
-    if only and isinstance(symbol.node, ast.ClassDef):
-        kept = _only(kept, symbol.node, only)
+        _drop_docstrings(kept, node)
+    if only and isinstance(node, ast.ClassDef):
+        kept = _only(kept, node, only)
     text = list(kept.values())
     indent = len(text[0]) - len(text[0].lstrip())
     while text and not text[-1].strip():
@@ -33,7 +34,7 @@ def excerpt(symbol: Symbol, docstring: bool = False, only: list[str] | None = No
 def _drop_docstrings(kept: dict[int, str], tree: ast.AST) -> None:
     """Remove docstrings, and the blank line after each."""
     for node in ast.walk(tree):
-        if not isinstance(node, Definition) or not documentation(node.body[0]):
+        if not isinstance(node, Definition) or not is_docstring(node.body[0]):
             continue
         start, end = lines_of(node.body[0])
         if len(node.body) == 1:

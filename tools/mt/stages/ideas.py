@@ -23,8 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from griffe import ModulesCollection
+
 from mt.errors import ToolError
-from mt.source.symbols import Symbols, UnknownSymbolError
+from mt.source.symbols import UnknownSymbolError, find
 from mt.tables import TableError, check_table, read_table
 
 FOLDER = Path(__file__).parent
@@ -152,12 +154,12 @@ def find_idea(themes: list[Theme], name: str) -> Idea:
     return by_name[_spoken(name)]
 
 
-def unresolved(themes: list[Theme], symbols: Symbols) -> Iterator[str]:
+def unresolved(themes: list[Theme], modules: ModulesCollection) -> Iterator[str]:
     """Yield a message for each name in the map that the source does not define."""
     for idea in (idea for theme in themes for idea in theme.ideas):
         for step in idea.steps:
             for name in step.symbols:
                 try:
-                    symbols.find(name)
+                    find(modules, name)
                 except UnknownSymbolError as error:
                     yield f"{idea.name}, {step.column}: {error}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from griffe import ModulesCollection
 from rich.console import Console
 from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
 
-from mt.source.symbols import Symbols
+from mt.source.symbols import docstring_of, find, name_of
 from mt.stages.additions import Addition
 from mt.stages.excerpts import excerpt
 from mt.stages.ideas import Idea, Theme
@@ -25,14 +26,13 @@ def print_overview(workspace: Workspace, themes: list[Theme], console: Console) 
     console.print(table)
 
 
-def print_idea(idea: Idea, symbols: Symbols, console: Console) -> None:
+def print_idea(idea: Idea, modules: ModulesCollection, console: Console) -> None:
     """Print an idea with its code in every column."""
     console.print(f"[bold]{idea.name}[/]", idea.text, highlight=False)
     for step in idea.steps:
         console.print(f"\n[bold]{step.column}[/]  {step.text}", highlight=False)
         for name in step.symbols:
-            symbol = symbols.find(name)
-            code = Syntax(excerpt(symbol), "python", word_wrap=True)
+            code = Syntax(excerpt(find(modules, name)), "python", word_wrap=True)
             console.print(Panel(code, title=name, title_align="left", border_style="dim"))
 
 
@@ -43,14 +43,14 @@ def print_addition(added: Addition, console: Console) -> None:
     console.print("New dependencies:", ", ".join(added.dependencies) or "none", highlight=False)
     table = Table.grid(padding=(0, 2))
     for name, symbol in added.new.items():
-        table.add_row(f"  {name}", symbol.summary)
+        table.add_row(f"  {name}", docstring_of(symbol).partition("\n")[0])
     console.print("\n[bold]New names[/]")
     console.print(table)
     if added.redefined:
         console.print("\n[bold]Names that an earlier stage has, too[/]")
         table = Table.grid(padding=(0, 2))
         for name, (before, _) in added.redefined.items():
-            table.add_row(f"  {name}", f"as {before.name}")
+            table.add_row(f"  {name}", f"as {name_of(before)}")
         console.print(table)
     if added.files:
         console.print("\n[bold]To read, in this order[/]")
