@@ -1,6 +1,5 @@
 """The counts and the table of `mt bench ways`."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -87,22 +86,6 @@ def test_some_operations_are_told_of_alone(capsys: pytest.CaptureFixture[str]) -
     assert main(["ways", "view", "data"]) == 0
     rows = ["| `view` | view | view |", "| `data` | one kernel | view |"]
     assert capsys.readouterr().out.splitlines()[2:] == rows
-
-
-@pytest.mark.usefixtures("offered")
-def test_counts_are_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ways", "--json", "elements", "no gradient"]) == 0
-    elements, other = json.loads(capsys.readouterr().out)
-    assert elements["operation"] == "elements"
-    assert elements["forward"] == {
-        "way": "by way of the host",
-        "launches": 1,
-        "allocations": 1,
-        "uploads": 0,
-        "downloads": 1,
-        "synchronisations": 1,
-    }
-    assert other["backward"] is None
 
 
 def test_every_operation_of_the_sample_tables_is_called() -> None:

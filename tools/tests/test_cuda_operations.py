@@ -162,5 +162,5 @@ def test_packed_sequences_need_no_synchronization() -> None:
 @pytest.mark.slow
 def test_the_checked_in_table_is_that_of_the_operations() -> None:
     table = (ROOT / "packages" / "mt-cuda" / "docs" / "operations.md").read_text()
-    made = "\n".join(ways.report(as_json=False)) + "\n"
+    made = "\n".join(ways.report()) + "\n"
     assert made == table, "run `hatch run ways`"

@@ -1,162 +1,97 @@
-"""Training steps in JAX, which has no layers: written with arrays, and compiled as a whole.
+"""Training steps in JAX, with layers of Flax and optimizers of Optax, each compiled as a whole.
 
-They correspond to steps of `workloads/steps.py`, with the same networks, and with optimizers
-written out as formulas.
+They correspond to steps of `workloads/steps.py`, with the same networks.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from importlib import import_module
+from functools import partial
 from typing import Any
 
-Program = Callable[[], object]
+import jax
+import optax
+from flax import linen as nn
+from jax import numpy as jnp
+from jax import random
+
+from mt.bench.workloads.registry import Program
 
 
-def _initial(random: Any, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Return small random parameters."""
-    keys = random.split(random.PRNGKey(0), len(shapes))
-    pairs = zip(keys, shapes.items(), strict=True)
-    return {name: 0.05 * random.normal(key, shape) for key, (name, shape) in pairs}
+def _step(network: Any, optimizer: Any, inputs: Any, classes: int) -> Program:
+    """Return a step on random classes, which updates its own parameters and state."""
+    keys = {"params": random.PRNGKey(0), "dropout": random.PRNGKey(1)}
+    scores, parameters = network.init_with_output(keys, inputs)
+    labels = random.randint(random.PRNGKey(2), scores.shape[:-1], 0, classes)
 
+    def loss(parameters: Any, key: Any) -> Any:
+        scores = network.apply(parameters, inputs, rngs={"dropout": key})
+        return optax.softmax_cross_entropy_with_integer_labels(scores, labels).mean()
 
-def _stepping(loss: Any, parameters: Any, state: Any, update: Any, *batch: Any) -> Program:
-    """Return a step that is compiled as a whole, and updates its own state."""
-    jax: Any = import_module("jax")
-    kept = [parameters, state, jax.random.PRNGKey(1)]
+    @partial(jax.jit, donate_argnums=(0, 1))
+    def step(parameters: Any, state: Any, key: Any) -> Any:
+        key, own = random.split(key)
+        value, gradients = jax.value_and_grad(loss)(parameters, own)
+        updates, state = optimizer.update(gradients, state, parameters)
+        return value, optax.apply_updates(parameters, updates), state, key
 
-    def step(parameters: Any, state: Any, key: Any, *batch: Any) -> Any:
-        key, own = jax.random.split(key)
-        value, gradients = jax.value_and_grad(loss)(parameters, own, *batch)
-        parameters, state = update(parameters, gradients, state)
-        return value, parameters, state, key
-
-    compiled = jax.jit(step, donate_argnums=(0, 1))
+    kept = [parameters, optimizer.init(parameters), keys["dropout"]]
 
     def program() -> None:
-        value, *kept[:] = compiled(*kept, *batch)
+        value, *kept[:] = step(*kept)
         value.block_until_ready()
 
     return program
 
 
-def _sgd(parameters: Any, gradients: Any, state: Any) -> Any:
-    jax: Any = import_module("jax")
-    return jax.tree.map(lambda x, g: x - 0.01 * g, parameters, gradients), state
-
-
-def _adam(decay: float) -> Any:
-    jax: Any = import_module("jax")
-
-    def update(parameters: Any, gradients: Any, state: Any) -> Any:
-        count, mean, square = state
-        count = count + 1
-        mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradients)
-        square = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, square, gradients)
-
-        def moved(x: Any, m: Any, v: Any) -> Any:
-            size = (v / (1 - 0.999**count)) ** 0.5 + 1e-8
-            return x * (1 - 1e-3 * decay) - 1e-3 * m / (1 - 0.9**count) / size
-
-        return jax.tree.map(moved, parameters, mean, square), (count, mean, square)
-
-    return update
-
-
-def _adam_state(parameters: Any) -> Any:
-    jax: Any = import_module("jax")
-    zeros = jax.tree.map(lambda x: 0 * x, parameters)
-    return jax.numpy.zeros(()), zeros, jax.tree.map(lambda x: 0 * x, parameters)
-
-
-def _cross_entropy(scores: Any, classes: Any) -> Any:
-    jax: Any = import_module("jax")
-    chosen = jax.nn.log_softmax(scores)[jax.numpy.arange(len(classes)), classes]
-    return -chosen.mean()
-
-
 def _lenet(batch: int) -> Program:
-    jax: Any = import_module("jax")
-    np, lax, random = jax.numpy, jax.lax, jax.random
-    shapes = {
-        "k1": (4, 1, 3, 3),
-        "b1": (4, 1, 1),
-        "k2": (8, 4, 3, 3),
-        "b2": (8, 1, 1),
-        "w1": (392, 64),
-        "c1": (64,),
-        "w2": (64, 10),
-        "c2": (10,),
-    }
-
-    def loss(p: Any, key: Any, images: Any, classes: Any) -> Any:
-        x = jax.nn.relu(lax.conv(images, p["k1"], (1, 1), "SAME") + p["b1"])
-        x = jax.nn.relu(lax.conv(x, p["k2"], (1, 1), "SAME") + p["b2"])
-        x = x.reshape(len(x), 8, 7, 4, 7, 4).mean((3, 5)).reshape(len(x), -1)
-        x = jax.nn.relu(x @ p["w1"] + p["c1"])
-        x = np.where(random.bernoulli(key, 0.75, x.shape), x / 0.75, 0)
-        return _cross_entropy(x @ p["w2"] + p["c2"], classes)
-
-    images = random.normal(random.PRNGKey(2), (batch, 1, 28, 28))
-    classes = random.randint(random.PRNGKey(3), (batch,), 0, 10)
-    return _stepping(loss, _initial(random, shapes), (), _sgd, images, classes)
+    layers = [
+        nn.Conv(4, (3, 3)),
+        nn.relu,
+        nn.Conv(8, (3, 3)),
+        nn.relu,
+        lambda x: x.reshape(batch, 7, 4, 7, 4, 8).mean((2, 4)).reshape(batch, -1),
+        nn.Dense(64),
+        nn.relu,
+        nn.Dropout(0.25, deterministic=False),
+        nn.Dense(10),
+    ]
+    images = random.normal(random.PRNGKey(3), (batch, 28, 28, 1))
+    return _step(nn.Sequential(layers), optax.sgd(0.01), images, 10)
 
 
 def _perceptron() -> Program:
-    jax: Any = import_module("jax")
-    random = jax.random
-    shapes = {"w1": (784, 256), "b1": (256,), "w2": (256, 10), "b2": (10,)}
+    network = nn.Sequential([nn.Dense(256), nn.relu, nn.Dense(10)])
+    return _step(network, optax.adam(1e-3), random.normal(random.PRNGKey(3), (32, 784)), 10)
 
-    def loss(p: Any, _: Any, x: Any, classes: Any) -> Any:
-        hidden = jax.nn.relu(x @ p["w1"] + p["b1"])
-        return _cross_entropy(hidden @ p["w2"] + p["b2"], classes)
 
-    first = _initial(random, shapes)
-    x = random.normal(random.PRNGKey(2), (32, 784))
-    classes = random.randint(random.PRNGKey(3), (32,), 0, 10)
-    return _stepping(loss, first, _adam_state(first), _adam(0.0), x, classes)
+class _GPT(nn.Module):  # type: ignore[misc, name-defined]
+    """A transformer with causal attention, whose input and output share the embeddings."""
+
+    tokens: int
+    width: int
+    layers: int
+    heads: int
+
+    @nn.compact
+    def __call__(self, codes: Any) -> Any:
+        steps = codes.shape[1]
+        embedding = nn.Embed(self.tokens, self.width)
+        small = nn.initializers.normal(0.02)
+        x = embedding(codes) + self.param("positions", small, (steps, self.width))
+        for _ in range(self.layers):
+            heads = nn.DenseGeneral((3, self.heads, self.width // self.heads))(nn.LayerNorm()(x))
+            seen = jax.nn.dot_product_attention(*jnp.moveaxis(heads, 2, 0), is_causal=True)
+            x = x + nn.Dense(self.width)(seen.reshape(x.shape))
+            x = x + nn.Dense(self.width)(nn.gelu(nn.Dense(4 * self.width)(nn.LayerNorm()(x))))
+        bias = self.param("bias", nn.initializers.zeros, (self.tokens,))
+        return embedding.attend(nn.LayerNorm()(x)) + bias
 
 
 def _gpt(tokens: int, width: int, layers: int, heads: int, batch: int, window: int) -> Program:
-    jax: Any = import_module("jax")
-    np, random = jax.numpy, jax.random
-    shapes: dict[str, tuple[int, ...]] = {
-        "tokens": (tokens, width),
-        "places": (window, width),
-        "bias": (tokens,),
-    }
-    for n in range(layers):
-        shapes |= {
-            f"{n} in": (width, 3 * width),
-            f"{n} out": (width, width),
-            f"{n} up": (width, 4 * width),
-            f"{n} down": (4 * width, width),
-            f"{n} biases": (9 * width,),
-        }
-
-    def normal(x: Any) -> Any:
-        x = x - x.mean(-1, keepdims=True)
-        return x * (x * x + 1e-5).mean(-1, keepdims=True) ** -0.5
-
-    def loss(p: Any, _: Any, codes: Any, classes: Any) -> Any:
-        x = p["tokens"][codes] + p["places"]
-        mask = np.tril(np.ones((window, window), bool))
-        for n in range(layers):
-            a, b, c, d = np.split(p[f"{n} biases"], [3 * width, 4 * width, 8 * width])
-            parts = (normal(x) @ p[f"{n} in"] + a).reshape(batch, window, 3, heads, -1)
-            query, key, value = parts.transpose(2, 0, 3, 1, 4)
-            fit = query @ key.swapaxes(-1, -2) / math.sqrt(width // heads)
-            seen = jax.nn.softmax(np.where(mask, fit, -np.inf)) @ value
-            x = x + seen.transpose(0, 2, 1, 3).reshape(batch, window, width) @ p[f"{n} out"] + b
-            x = x + jax.nn.gelu(normal(x) @ p[f"{n} up"] + c) @ p[f"{n} down"] + d
-        scores = normal(x) @ p["tokens"].T + p["bias"]
-        return _cross_entropy(scores.reshape(-1, tokens), classes)
-
-    first = _initial(random, shapes)
-    codes = random.randint(random.PRNGKey(2), (batch, window), 0, tokens)
-    classes = random.randint(random.PRNGKey(3), (batch * window,), 0, tokens)
-    return _stepping(loss, first, _adam_state(first), _adam(0.01), codes, classes)
+    codes = random.randint(random.PRNGKey(3), (batch, window), 0, tokens)
+    network = _GPT(tokens, width, layers, heads)
+    return _step(network, optax.adamw(3e-4, weight_decay=0.01), codes, tokens)
 
 
 STEPS: dict[str, Callable[[], Program]] = {

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
-def _as_it_is(made: Any) -> Any:
+def _unchanged(made: Any) -> Any:
     return made
 
 
@@ -25,6 +25,7 @@ class Library:
         functional: the module of functions for networks.
         optim: the module of optimizers.
         distributions: the module of probability distributions.
+        is_torch: whether the library is torch.
         fastest: the arguments that select the fastest mode of an optimizer.
         step: a function that compiles a step, or returns it unchanged.
         network: a function that compiles a network, or returns it unchanged.
@@ -35,9 +36,21 @@ class Library:
     functional: Any
     optim: Any
     distributions: Any
-    fastest: dict[str, bool]
-    step: Callable[[Any], Any] = _as_it_is
-    network: Callable[[Any], Any] = _as_it_is
+    is_torch: bool = False
+    fastest: dict[str, bool] = field(default_factory=dict)
+    step: Callable[[Any], Any] = _unchanged
+    network: Callable[[Any], Any] = _unchanged
+
+    def names(self) -> dict[str, Any]:
+        """Return the names that code written for both libraries uses."""
+        return {
+            "mt": self.tensors,
+            "nn": self.nn,
+            "F": self.functional,
+            "optim": self.optim,
+            "distributions": self.distributions,
+            "fastest": self.fastest,
+        }
 
 
 def library(name: str, threads: int) -> Library:
@@ -46,21 +59,25 @@ def library(name: str, threads: int) -> Library:
     `torch+compile` compiles networks, and `mt_tensor+compile` whole steps.
     """
     name, _, compiles = name.partition("+")
-    tensors: Any = importlib.import_module(name)
     is_torch = name == "torch"
-    if is_torch:
-        tensors.set_num_threads(threads)
     networks = "torch" if is_torch else "mt_nn"
-    layers = "torch.nn" if is_torch else networks
-    nn: Any = importlib.import_module(layers)
-    functional: Any = importlib.import_module(f"{layers}.functional")
-    optim: Any = importlib.import_module(f"{networks}.optim")
-    distributions: Any = importlib.import_module(f"{networks}.distributions")
-    fastest = {"fused": True} if is_torch else {}
-    ways: dict[str, Any] = {}
-    if compiles:
-        ways = {"network" if is_torch else "step": tensors.compile}
-    return Library(tensors, nn, functional, optim, distributions, fastest, **ways)
+    layers = "torch.nn" if is_torch else "mt_nn"
+    modules: list[Any] = [
+        importlib.import_module(module)
+        for module in (
+            name,
+            layers,
+            f"{layers}.functional",
+            f"{networks}.optim",
+            f"{networks}.distributions",
+        )
+    ]
+    tensors = modules[0]
+    compiled = tensors.compile if compiles else _unchanged
+    if not is_torch:
+        return Library(*modules, step=compiled)
+    tensors.set_num_threads(threads)
+    return Library(*modules, is_torch=True, fastest={"fused": True}, network=compiled)
 
 
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Measure both sides on the same programs in turn, in separate processes.
+"""Measure a program on several sides in turn, each in its own process.
 
 Shared machines are noisy, and a single time means little: the main result is the ratio of the
 minimum times. The median of the ratios of adjacent measurements, with the quartiles, shows what is
@@ -9,44 +9,45 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mt.bench.libraries import environment
 from mt.bench.workloads import WORKLOADS
 from mt.errors import ToolError
 from mt.programs import Server
 
-MEMORY = "memory"
-"""The requests to a side besides the names of workloads."""
-
 STALLED = 3.0
 """The ratio of median and minimum above which a side counts as stalled."""
 
 
 class Side(Server):
-    """A running process of `mt.bench.side`."""
+    """A running process of `mt.bench.side`.
 
-    def __init__(self, library: str, threads: int, backend: str) -> None:
-        variables = environment(library, backend, threads)
-        super().__init__("mt.bench.side", [library, str(threads)], variables)
+    Attributes:
+        name: the name of the side.
+        memory: the peak memory of the process after the last measurement, in bytes.
+    """
 
-    def seconds(self, name: str) -> float:
+    def __init__(self, name: str, threads: int, backend: str) -> None:
+        variables = environment(name, backend, threads)
+        super().__init__("mt.bench.side", [name, str(threads)], variables)
+        self.name, self.memory = name, 0
+
+    def seconds(self, workload: str) -> float:
         """Return the current time of one run of a workload.
 
         Raises:
             ToolError: the process has ended.
         """
-        self.request(name)
+        self.request(workload)
         line = self.reply()
         if not line:
-            message = f"the process measuring {name!r} ended; its own message is above"
+            message = f"the process measuring {workload!r} ended; its own message is above"
             raise ToolError(message)
-        return float(json.loads(line))
-
-    def memory(self) -> int:
-        """Return the peak memory of the process, in bytes."""
-        self.request(MEMORY)
-        return int(json.loads(self.reply()))
+        seconds, self.memory = json.loads(line)
+        return float(seconds)
 
 
 @dataclass(frozen=True)
@@ -55,47 +56,70 @@ class Row:
 
     Attributes:
         name: the name of the workload.
-        ours: the minimum time of one run, in seconds.
-        torch: the same for the other side.
-        ratio: the ratio of these two; below 1 ours is faster.
-        median: the median of the ratios of adjacent measurements.
-        quartiles: the quartiles of these ratios.
-        stalled: whether a side usually waited for something else.
+        sides: the name of each side; the first is the project's.
+        times: for each side, the times of one run, in seconds.
+        memory: for each side, the peak memory of its process, in bytes.
+        rivals: the number of sides, the last ones, that the first is compared with.
         target: the maximum ratio to reach.
     """
 
     name: str
-    ours: float
-    torch: float
-    ratio: float
-    median: float
-    quartiles: tuple[float, float]
-    stalled: bool
+    sides: tuple[str, ...]
+    times: tuple[tuple[float, ...], ...]
+    memory: tuple[int, ...]
+    rivals: int
     target: float
+
+    @property
+    def minima(self) -> list[float]:
+        """The minimum time of each side."""
+        return [min(times) for times in self.times]
+
+    @property
+    def ratio(self) -> float:
+        """The ratio of the minima of ours and of the best rival; below 1 ours is faster."""
+        return self.minima[0] / min(self.minima[-self.rivals :])
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        """The quartiles of the ratios of adjacent measurements; the second is the median."""
+        rounds = zip(*self.times, strict=True)
+        ratios = [ours / min(others[-self.rivals :]) for ours, *others in rounds]
+        low, median, high = statistics.quantiles(ratios, n=4)
+        return low, median, high
+
+    @property
+    def stalled(self) -> bool:
+        """Whether a side usually waited for something else."""
+        return any(statistics.median(times) > STALLED * min(times) for times in self.times)
 
     def __str__(self) -> str:
         """Return a line of the table, without the name."""
-        times = f"{1e6 * self.ours:10.2f}us {1e6 * self.torch:10.2f}us"
-        low, high = self.quartiles
-        usual = f"{self.median:.2f} ({low:.2f} to {high:.2f})"
-        met = "" if self.ratio <= self.target else "  above"
+        low, median, high = self.quartiles
+        usual = f"{median:.2f} ({low:.2f} to {high:.2f})"
+        above = "  above" if self.ratio > self.target else ""
+        columns = "".join(f" {1e6 * least:12.2f}us" for least in self.minima)
         stalled = "  stalled" if self.stalled else ""
-        return f"{times}   {self.ratio:.2f}  {usual:21}  {self.target:.1f}{met}{stalled}"
+        return f"{columns}   {self.ratio:.2f}  {usual:21}  {self.target:.2f}{above}{stalled}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row for JSON."""
+        columns = zip(self.sides, self.times, self.memory, strict=True)
+        return {
+            "name": self.name,
+            "sides": [{"side": s, "seconds": t, "memory": m} for s, t, m in columns],
+            "ratio": self.ratio,
+            "quartiles": self.quartiles,
+            "target": self.target,
+        }
 
 
-def measured(ours: Side, other: Side, name: str, rounds: int) -> Row:
-    """Measure a workload on both sides in turn, after a warm-up."""
-    for side in (ours, other):
+def measured(sides: Sequence[Side], rivals: int, name: str, rounds: int) -> Row:
+    """Measure a workload on all sides in turn, after a warm-up."""
+    for side in sides:
         side.seconds(name)
-    pairs = [(ours.seconds(name), other.seconds(name)) for _ in range(rounds)]
-    low, median, high = statistics.quantiles((a / b for a, b in pairs), n=4)
-    columns = list(zip(*pairs, strict=True))
-    mine, theirs = map(min, columns)
-    stalled = any(is_stalled(min(times), statistics.median(times)) for times in columns)
-    target = WORKLOADS[name].target
-    return Row(name, mine, theirs, mine / theirs, median, (low, high), stalled, target)
-
-
-def is_stalled(minimum: float, median: float) -> bool:
-    """Return whether a side usually waited for something else, given its times."""
-    return median > STALLED * minimum
+    taken = [[side.seconds(name) for side in sides] for _ in range(max(rounds, 2))]
+    times = tuple(zip(*taken, strict=True))
+    names = tuple(side.name for side in sides)
+    memory = tuple(side.memory for side in sides)
+    return Row(name, names, times, memory, rivals, WORKLOADS[name].target)

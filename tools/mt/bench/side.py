@@ -1,7 +1,8 @@
 """One side of the benchmark, in a separate process: `python -m mt.bench.side torch 2`.
 
 Two libraries in one process would compete for its threads. So each side has a process, which reads
-names of workloads from its standard input, and prints the time of one run in seconds.
+names of workloads from its standard input, and prints the time of one run in seconds, and the peak
+memory of the process in bytes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 
-from mt.bench import in_jax
-from mt.bench.libraries import Library, library
-from mt.bench.measuring import MEMORY
+from mt.bench.libraries import library
 from mt.bench.workloads import WORKLOADS, Program
 
 WARM_UP = 1 / 3
@@ -44,30 +44,38 @@ def runs_needed(program: Program, duration: float, wait: Program) -> int:
 
 def main() -> None:
     """Answer until the input ends."""
-    which, threads = sys.argv[1], int(sys.argv[2])
-    side = None if which == "jax" else library(which, threads)
-    wait = _no_wait
-    if side is not None and which.startswith("mt_tensor"):
-        wait = side.tensors.get_backend().synchronize
-    programs: dict[str, tuple[Program, int]] = {}
+    make, wait = _makers(sys.argv[1], int(sys.argv[2]))
+    programs: dict[str, Callable[[], float]] = {}
     for line in sys.stdin:
         name = line.rstrip("\n")
-        if name == MEMORY:
-            print(json.dumps(_peak()), flush=True)
-            continue
-        workload = WORKLOADS[name]
-        if workload.measures_itself and side is not None:
-            print(json.dumps(workload.make(side)()), flush=True)
-            continue
-        duration = workload.duration
         if name not in programs:
-            program = in_jax.STEPS[name]() if side is None else _program(name, side)
-            programs[name] = program, runs_needed(program, duration, wait)
-        print(json.dumps(seconds(*programs[name], duration, wait)), flush=True)
+            programs[name] = _timed(name, make(name), wait)
+        print(json.dumps([programs[name](), _peak()]), flush=True)
 
 
-def _no_wait() -> None:
-    """Do nothing: the program is synchronous."""
+def _makers(which: str, threads: int) -> tuple[Callable[[str], Program], Program]:
+    """Return a function that creates a program by name, and one that waits for the device."""
+    if which == "jax":
+        from mt.bench.in_jax import STEPS
+
+        return lambda name: STEPS[name](), lambda: None
+    side = library(which, threads)
+
+    def make(name: str) -> Program:
+        side.tensors.manual_seed(0)
+        return WORKLOADS[name].make(side)
+
+    ours = which.startswith("mt_tensor")
+    return make, side.tensors.get_backend().synchronize if ours else lambda: None
+
+
+def _timed(name: str, program: Program, wait: Program) -> Callable[[], float]:
+    """Return a function that measures a program."""
+    if WORKLOADS[name].measures_itself:
+        return program
+    duration = WORKLOADS[name].duration
+    runs = runs_needed(program, duration, wait)
+    return lambda: seconds(program, runs, duration, wait)
 
 
 def _peak() -> int:
@@ -79,11 +87,6 @@ def _peak() -> int:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1 if sys.platform == "darwin" else 1024)
-
-
-def _program(name: str, side: Library) -> Program:
-    side.tensors.manual_seed(0)
-    return WORKLOADS[name].make(side)
 
 
 if __name__ == "__main__":

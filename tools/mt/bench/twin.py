@@ -12,29 +12,23 @@ results differ as between two seeds.
 from __future__ import annotations
 
 import argparse
-import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from multiprocessing import get_context
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-import mt_tensor as mt
 from mt.arguments import parser_of, positive
-from mt.bench.learning import Learner, models_of
-from mt.bench.libraries import Library, environment, library
+from mt.bench.learning import models_of
+from mt.bench.libraries import environment
 from mt.elsewhere import missing
 from mt.errors import ToolError, reported
-from mt_nn.errors import NetworkError, SettingError
-from mt_nn.jobs import JOBS, job_class
-from mt_nn.jobs.command.training import trainer_of
-from mt_nn.jobs.job import Job, Parts, Settings
-from mt_nn.jobs.text import Text
-from mt_nn.train.trainer import Trainer
+from mt.programs import Server
+from mt_nn.errors import SettingError
+from mt_nn.jobs import JOBS
+from mt_nn.jobs.job import Settings
 from mt_nn.utils.settings import choice
-from mt_operators import Module
-from mt_tensor.errors import TensorError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -84,177 +78,56 @@ def _settings(options: argparse.Namespace) -> Settings:
         raise ToolError(str(error)) from error
 
 
+class Twin(Server):
+    """A running process of `mt.bench.twin_side`: two libraries would compete for its threads."""
+
+    def __init__(self, side: str, job: str, settings: Settings, backend: str, threads: int) -> None:
+        arguments = [side, job, json.dumps(asdict(settings)), str(threads)]
+        super().__init__("mt.bench.twin_side", arguments, environment(side, backend, threads))
+
+    def ask(self, request: int | str | None = None) -> Any:
+        """Return the time of an epoch in seconds, and its validation or test.
+
+        Args:
+            request: the number of the epoch, or "test"; None waits until the data are read.
+
+        Raises:
+            ToolError: the process has ended.
+        """
+        if request is not None:
+            self.request(str(request))
+        line = self.reply()
+        if not line:
+            raise ToolError("the training process ended; its own message is above")
+        return json.loads(line)
+
+
 def _compare(options: argparse.Namespace, settings: Settings) -> None:
     """Train both sides in turn, and print the results.
 
     Raises:
         ToolError: a side cannot continue.
     """
-    sides = {
-        name: _Process(name, options.job, settings, options.backend, options.threads)
-        for name in ("mt", "torch")
-    }
-    for side in sides.values():
-        side.wait()
-    seconds: dict[str, list[float]] = {name: [] for name in sides}
-    for epoch in range(1, settings.epochs + 1):
-        for name, side in sides.items():
-            taken, told = side.ask(epoch)
-            seconds[name].append(taken)
-            print(f"epoch {epoch:2}  {name:5}  {taken:6.2f} s  {told}", flush=True)
-    if settings.test:
-        for name, side in sides.items():
-            print(f"test      {name:5}  {side.ask(None)[1]}")
+    with ExitStack() as stack:
+        sides = {
+            name: stack.enter_context(
+                Twin(name, options.job, settings, options.backend, options.threads)
+            )
+            for name in ("mt", "torch")
+        }
+        for side in sides.values():
+            side.ask()
+        seconds: dict[str, list[float]] = {name: [] for name in sides}
+        for epoch in range(1, settings.epochs + 1):
+            for name, side in sides.items():
+                taken, result = side.ask(epoch)
+                seconds[name].append(taken)
+                print(f"epoch {epoch:2}  {name:5}  {taken:6.2f} s  {result}", flush=True)
+        for name, side in sides.items() if settings.test else ():
+            print(f"test      {name:5}  {side.ask('test')[1]}")
     for what, of in (("fastest", min), ("median", median)):
         ours, theirs = (of(seconds[name]) for name in sides)
         print(f"{what} epoch: {ours:.2f} s beside {theirs:.2f} s, ratio {ours / theirs:.2f}")
-
-
-@contextmanager
-def _variables(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for processes that are started in this context."""
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-class _Process:
-    """A side in a separate process: two libraries in one would compete for its threads."""
-
-    def __init__(self, side: str, job: str, settings: Settings, backend: str, threads: int) -> None:
-        context = get_context("spawn")
-        self._answers, answers = context.Pipe()
-        arguments = (answers, side, job, settings, threads)
-        with _variables(environment(side, backend, threads)):
-            context.Process(target=_answer, args=arguments, daemon=True).start()
-        answers.close()
-
-    def wait(self) -> None:
-        """Wait until it is ready: reading its data would disturb measurements.
-
-        Raises:
-            ToolError: it failed.
-        """
-        self._receive()
-
-    def ask(self, epoch: int | None) -> Any:
-        """Return the time of an epoch in seconds, and its validation; of the test if it is None.
-
-        Raises:
-            ToolError: the process cannot continue, or has ended.
-        """
-        with suppress(OSError):  # there will be no answer
-            self._answers.send(epoch)
-        return self._receive()
-
-    def _receive(self) -> Any:
-        try:
-            answer = self._answers.recv()
-        except (EOFError, OSError) as error:
-            raise ToolError("the training process ended; its own message is above") from error
-        if isinstance(answer, ToolError):
-            raise answer
-        return answer
-
-
-def _answer(questions: Any, side: str, name: str, settings: Settings, threads: int) -> None:
-    """Report when the job is ready, and answer the requests of `_Process`."""
-    with suppress(EOFError, BrokenPipeError):
-        try:
-            mt.manual_seed(settings.seed)
-            job = job_class(name)(settings)
-            parts = job.read()
-            learner = _Torch(job, parts, threads) if side == "torch" else _Own(job, parts)
-            questions.send(None)
-            while True:
-                questions.send(_answered(learner, questions.recv(), job, parts))
-        except (NetworkError, TensorError) as error:
-            questions.send(ToolError(str(error)))
-
-
-def _answered(learner: _Side, epoch: int | None, job: Job, parts: Parts) -> tuple[float, str]:
-    """Return the answer to a request of `_Process.ask`."""
-    began = time.perf_counter()
-    if epoch is not None:
-        learner.learn(epoch)
-    taken = time.perf_counter() - began
-    held_out = parts.test if epoch is None else parts.validation
-    return taken, _told(job, learner.judge.evaluate(held_out))
-
-
-def _told(job: Job, measured: Mapping[str, Any]) -> str:
-    if isinstance(job, Text):
-        return job.format_loss(measured["loss"])
-    return f"accuracy {100 * measured['accuracy']:.1f} %"
-
-
-class _Side:
-    """A network in training.
-
-    Attributes:
-        judge: evaluates it.
-    """
-
-    judge: Trainer
-
-    def learn(self, epoch: int) -> None:
-        """Train for the epoch of this number; the first is 1."""
-        raise NotImplementedError
-
-
-class _Own(_Side):
-    """The side of `mt-train`."""
-
-    def __init__(self, job: Job, parts: Parts) -> None:
-        self.judge, self._batches = trainer_of(job, parts), parts.training
-
-    def learn(self, epoch: int) -> None:
-        self.judge.fit(self._batches, epoch)
-
-
-class _Torch(_Side):
-    """The side of torch."""
-
-    def __init__(self, job: Job, parts: Parts, threads: int) -> None:
-        side = library("torch", threads)
-        torch = side.tensors
-        torch.manual_seed(job.settings.seed)
-        self._learner, self._batches, self._torch = Learner(job, side), parts.training, torch
-        self._schedule = torch.optim.lr_scheduler.OneCycleLR(
-            self._learner.optimizer,
-            job.settings.lr,
-            total_steps=job.settings.epochs * len(parts.training),
-        )
-        judged = _Answering(self._learner.network, side)
-        self.judge = Trainer(judged, job.optimizer(job.network()), job.loss, job.metrics())
-
-    def learn(self, epoch: int) -> None:
-        self._learner.network.train()
-        for batch in self._batches:
-            self._learner.step(*_as_torch(batch, self._torch))
-            self._schedule.step()
-
-
-class _Answering(Module):
-    """A network of torch with the interface of the project's, for evaluation."""
-
-    def __init__(self, network: Any, side: Library) -> None:
-        super().__init__()
-        self._network, self._torch = network, side.tensors
-
-    def forward(self, *inputs: Any) -> mt.Tensor:
-        self._network.eval()
-        with self._torch.no_grad():
-            return mt.tensor(self._network(*_as_torch(inputs, self._torch)).numpy())
-
-
-def _as_torch(batch: Sequence[Any], torch: Any) -> list[Any]:
-    """Return a batch with torch's tensors."""
-    return [torch.from_numpy(x.numpy()) if isinstance(x, mt.Tensor) else x for x in batch]
 
 
 if __name__ == "__main__":

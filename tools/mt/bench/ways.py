@@ -7,7 +7,6 @@ on the values.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from typing import Any
 
 import mt_tensor
 from mt.bench.device_calls import Prepare, calls
-from mt.bench.launches import counts
 from mt_cuda import CudaOps
 from mt_cuda.core.simulator import Memory, Order
 from mt_cuda.recording import Record, Recorder
@@ -169,11 +167,10 @@ def _without_samples(machine: Recorder) -> Iterator[None]:
 # --- The report -----------------------------------------------------------------------------------
 
 
-def report(as_json: bool, names: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the lines of the report: a table in Markdown, or each call as JSON, for programs.
+def report(names: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of a table in Markdown.
 
     Args:
-        as_json: whether to print JSON.
         names: the operations to list, in a table alone; none for all, with an introduction and a
             heading for each package.
     """
@@ -182,25 +179,13 @@ def report(as_json: bool, names: Sequence[str] = ()) -> Iterator[str]:
         for heading, name, prepare in calls()
         if not names or name in names
     ]
-    if as_json:
-        yield json.dumps([_described(count) for _, count in found], indent=2)
-    elif names:
+    if names:
         yield from _table([count for _, count in found])
-    else:
-        yield INTRODUCTION.rstrip()
-        for heading in dict.fromkeys(heading for heading, _ in found):
-            yield f"\n## {heading}\n"
-            yield from _table([count for each, count in found if each == heading])
-
-
-def _described(count: Count) -> dict[str, Any]:
-    return {
-        "operation": count.name,
-        **{
-            direction: record and {"way": way(record), **counts(record)}
-            for direction, record in (("forward", count.forward), ("backward", count.backward))
-        },
-    }
+        return
+    yield INTRODUCTION.rstrip()
+    for heading in dict.fromkeys(heading for heading, _ in found):
+        yield f"\n## {heading}\n"
+        yield from _table([count for each, count in found if each == heading])
 
 
 def _table(section: Sequence[Count]) -> Iterator[str]:
@@ -221,5 +206,4 @@ def _ways(records: Sequence[Record | None]) -> str:
 
 def run(options: argparse.Namespace) -> None:
     """Count and print."""
-    for line in report(options.json, options.names):
-        print(line)
+    print("\n".join(report(options.names)))

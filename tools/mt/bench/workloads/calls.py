@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mt.bench.libraries import Library
-from mt.bench.workloads.registry import Make, Program, workload
+from mt.bench.workloads.registry import Make, Program, line, workload
 
 TARGET = 1.2
 
@@ -105,11 +104,7 @@ FORWARD = (
 
 
 def variables_of(side: Library) -> dict[str, Any]:
-    """Return the variables for the code of a row.
-
-    Args:
-        side: the library whose modules are called `mt`, `nn`, `F` and `distributions`.
-    """
+    """Return the variables for the code of a row, besides the modules of a library."""
     mt, nn = side.tensors, side.nn
     x, y, z, w = (mt.rand(8) + 0.5 for _ in range(4))  # positive, for the logarithm
     m, n = mt.randn(4, 4), mt.randn(4, 4)
@@ -117,10 +112,6 @@ def variables_of(side: Library) -> dict[str, Any]:
     weight = mt.randn(4, 4).requires_grad_()
     weight.grad = mt.randn(4, 4)
     return {
-        "mt": mt,
-        "nn": nn,
-        "F": side.functional,
-        "distributions": side.distributions,
         "x": x,
         "y": y,
         "z": z,
@@ -147,47 +138,15 @@ def variables_of(side: Library) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Call:
-    """The code of a row, ready to run.
-
-    Attributes:
-        run: a function that runs it.
-        leaves: the tensors whose `grad` it accumulates.
-        forward: a function that runs the part before `.backward()`, if there is one.
-    """
-
-    run: Program
-    leaves: tuple[Any, ...]
-    forward: Program | None
-
-    def clear(self) -> None:
-        """Remove the gradients of an earlier run."""
-        for leaf in self.leaves:
-            leaf.grad = None
-
-
-def prepare(code: str, side: Library) -> Call:
-    """Return the code of a row, compiled for a library.
-
-    Args:
-        code: the row.
-        side: the library.
-    """
+def prepared(code: str, side: Library) -> tuple[Program, list[Any]]:
+    """Return a function that runs the code of a row, and the leaves that get a gradient."""
     variables = variables_of(side)
-    expression = code.removesuffix(".backward()")
-    if expression == code:
-        return Call(_function(code, variables), (), None)
-    used = [variables[name] for name in _names_in(code) if name in variables]
-    leaves = tuple(leaf for value in used for leaf in _leaves_of(value, side))
-    forward = _function(f"return {expression}", variables)
-    return Call(_function(code, variables), leaves, forward)
-
-
-def _names_in(code: str) -> list[str]:
-    """Return the names that an expression refers to, each once."""
-    nodes = ast.walk(ast.parse(code))
-    return list(dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name)))
+    run = line(code, side.names() | variables)
+    if not code.endswith(".backward()"):
+        return run, []
+    names = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    used = [value for name, value in variables.items() if name in names]
+    return run, [leaf for value in used for leaf in _leaves_of(value, side)]
 
 
 def _leaves_of(value: Any, side: Library) -> Iterator[Any]:
@@ -199,23 +158,16 @@ def _leaves_of(value: Any, side: Library) -> Iterator[Any]:
             yield tensor.requires_grad_()
 
 
-def _function(code: str, variables: dict[str, Any]) -> Program:
-    """Return a function without arguments that runs a line of code."""
-    lines = compile(f"def run():\n    {code}", f"<{code}>", "exec")
-    exec(lines, variables)
-    program: Program = variables.pop("run")
-    return program
-
-
 def _measured(code: str) -> Make:
     def make(side: Library) -> Program:
-        call = prepare(code, side)
-        if not call.leaves:
-            return call.run
+        run, leaves = prepared(code, side)
+        if not leaves:
+            return run
 
         def program() -> None:
-            call.clear()
-            call.run()
+            for leaf in leaves:
+                leaf.grad = None
+            run()
 
         return program
 

@@ -6,6 +6,7 @@ describes the program and its size; its target is the maximum ratio to torch's t
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -41,21 +42,6 @@ class Workload:
         return self.group == "programs"
 
 
-def on_random(operation: Callable[..., object], *shapes: tuple[int, ...]) -> Make:
-    """Return a function that creates a program: an operation on normal random tensors.
-
-    Args:
-        operation: a function of the library, and of a tensor for each shape.
-        shapes: the shapes of the tensors.
-    """
-
-    def make(side: Library) -> Program:
-        tensors = [side.tensors.randn(*shape) for shape in shapes]
-        return lambda: operation(side, *tensors)
-
-    return make
-
-
 WORKLOADS: dict[str, Workload] = {}
 """Every workload by name, in the order of the report."""
 
@@ -68,3 +54,10 @@ def workload(name: str, target: float, group: str = "kernels") -> Callable[[Make
         return make
 
     return enter
+
+
+def line(code: str, variables: dict[str, Any]) -> Program:
+    """Return a function without arguments that runs code."""
+    exec(f"def run():\n{textwrap.indent(code, '    ')}", variables)
+    program: Program = variables["run"]
+    return program

@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from mt.bench.libraries import Library
-from mt.bench.networks import language_model, small_lenet
+from mt.bench.networks import networks_of
 from mt.bench.workloads.registry import Make, Program, workload
-
-GPT_2 = "GPT-2 of 124 M parameters, 1 x 128 tokens, AdamW"
 
 
 def _trained(side: Library, model: Any, optimizer: Any, *batch: Any) -> Program:
@@ -36,10 +34,22 @@ def _classes(side: Library, count: int, batch: int) -> Any:
 
 
 def lenet_step(batch: int) -> Make:
-    """Return a function that creates a step of the small LeNet on a batch of this size."""
+    """Return a function that creates a step of the course's LeNet on a batch of this size."""
 
     def make(side: Library) -> Program:
-        model = small_lenet(side)
+        nn = side.nn
+        model = nn.Sequential(
+            nn.Conv2d(1, 4, 3, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(4, 8, 3, padding=1),
+            nn.ReLU(),
+            nn.AvgPool2d(4),
+            nn.Flatten(),
+            nn.Linear(392, 64),
+            nn.ReLU(),
+            nn.Dropout(0.25),
+            nn.Linear(64, 10),
+        )
         optimizer = side.optim.SGD(model.parameters(), lr=0.01, **side.fastest)
         images = side.tensors.randn(batch, 1, 28, 28)
         return _trained(side, model, optimizer, images, _classes(side, 10, batch))
@@ -56,9 +66,8 @@ def _perceptron(side: Library) -> Program:
 
 def _gpt(tokens: int, width: int, layers: int, heads: int, batch: int, window: int) -> Make:
     def make(side: Library) -> Program:
-        model = language_model(
-            side, tokens=tokens, width=width, dropout=0.0, layers=layers, heads=heads, window=window
-        )
+        network = networks_of(side).TransformerLanguageModel
+        model = network(tokens, width, layers, heads, window)
         optimizer = side.optim.AdamW(model.parameters(), lr=3e-4, **side.fastest)
         codes = side.tensors.randint(0, tokens, (window, batch))
         return _trained(side, model, optimizer, codes, _classes(side, tokens, window * batch))
@@ -102,7 +111,7 @@ def _resnet(side: Library) -> Program:
 
 
 def _lstm(side: Library) -> Program:
-    model = language_model(side, tokens=5000, width=200, dropout=0.0, layers=2)
+    model = networks_of(side).LSTMLanguageModel(5000, 200, layers=2)
     optimizer = side.optim.Adam(model.parameters(), lr=1e-3, **side.fastest)
     codes = side.tensors.randint(0, 5000, (35, 20))
     return _trained(side, model, optimizer, codes, _classes(side, 5000, 35 * 20))
@@ -115,6 +124,6 @@ for _name, _target, _make in (
     ("GPT, 4 layers of 128, 16 x 64 tokens, AdamW", 0.90, _gpt(65, 128, 4, 4, 16, 64)),
     ("ResNet of 8 layers, 32 images of 3 x 32 x 32, SGD", 0.85, _resnet),
     ("LSTM language model, 2 layers of 200, 20 x 35 words, Adam", 0.85, _lstm),
-    (GPT_2, 0.90, _gpt(50257, 768, 12, 12, 1, 128)),
+    ("GPT-2 of 124 M parameters, 1 x 128 tokens, AdamW", 0.90, _gpt(50257, 768, 12, 12, 1, 128)),
 ):
     workload(_name, _target, "steps")(_make)

@@ -233,8 +233,13 @@ class TransformerLanguageModel(_LanguageModel):
             begins: ignored, because a transformer keeps no state between windows.
             cache: the keys and values of the tokens before these, or None.
         """
-        mask = cached_causal_mask(len(tokens), tokens.backend)
+        mask = causal_mask(tokens)
         before = 0 if cache is None else cache.steps
         features = self.dropout(self.positions(self.embedding(tokens), before))
         encoded = self.encoder(features, mask, is_causal=True, cache=cache)
         return self.scores(self.dropout(encoded))
+
+
+def causal_mask(tokens: Tensor) -> Tensor:
+    """Return the mask of a window of tokens, which hides those that follow a token."""
+    return cached_causal_mask(len(tokens), tokens.backend)
