@@ -41,11 +41,15 @@ def run(options: argparse.Namespace) -> None:
     """Print the counts of each step and, if requested, its kernels, most frequent first."""
     for name in names_of("steps", options.pattern):
         record = recorded_step(name)
-        print(
-            f"{name}: {len(record.launches)} launches, large ones of at least "
-            f"{record.least_blocks()} blocks, {record.allocations} allocations, {record.uploads} uploads, "
-            f"{record.downloads} downloads, {record.synchronisations} synchronisations"
+        counts = (
+            f"{len(record.launches)} launches",
+            f"large ones of at least {record.least_blocks()} blocks",
+            f"{record.allocations} allocations",
+            f"{record.uploads} uploads",
+            f"{record.downloads} downloads",
+            f"{record.synchronisations} synchronisations",
         )
+        print(f"{name}: {', '.join(counts)}")
         kernels = Counter(launch.kernel.name for launch in record.launches if options.each)
         for kernel, count in kernels.most_common():
             print(f"  {count:5} {kernel}")

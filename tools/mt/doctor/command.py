@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 
-from mt.doctor.report import examined, lines
+from mt.doctor.backends import check_backends
+from mt.doctor.cache import check_caches
+from mt.doctor.findings import Finding
+from mt.doctor.gpu import check_gpu
+from mt.doctor.packages import check_libraries, check_python, check_stages
+from mt.doctor.processors import check_compiler, check_processors
+from mt.doctor.settings import check_settings
 from mt.errors import reported
 from mt.workspace import Workspace
 
@@ -18,12 +22,34 @@ def main(arguments: Sequence[str]) -> int:
         prog="mt doctor",
         description="Diagnose problems of this machine or environment, and how to fix them.",
     )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    options = parser.parse_args(arguments)
+    parser.parse_args(arguments)
     with reported("doctor"):
-        findings = list(examined(Workspace.read()))
-    if options.json:
-        print(json.dumps([asdict(finding) for finding in findings], indent=1))
-    else:
-        print("\n".join(lines(findings)))
+        findings = list(_examined(Workspace.read()))
+    print("\n".join(lines(findings)))
     return int(any(finding.state == "fault" for finding in findings))
+
+
+def _examined(workspace: Workspace) -> Iterator[Finding]:
+    """Yield the findings of all checks."""
+    yield from check_python(workspace)
+    yield from check_stages(workspace)
+    yield from check_libraries(workspace)
+    yield from check_backends()
+    yield from check_settings()
+    yield from check_processors()
+    yield from check_compiler()
+    yield from check_caches()
+    yield from check_gpu()
+
+
+def lines(findings: Sequence[Finding]) -> list[str]:
+    """Return findings, and below them each fix with the subjects that it applies to."""
+    width = max(len(finding.subject) for finding in findings)
+    fixes: dict[tuple[str, str], list[str]] = {}
+    for finding in findings:
+        if finding.fix:
+            fixes.setdefault((finding.state, finding.fix), []).append(finding.subject)
+    return [
+        *(f"{finding.state:5}  {finding.subject:{width}}  {finding.text}" for finding in findings),
+        *(f"\n{state} {', '.join(subjects)}: {fix}" for (state, fix), subjects in fixes.items()),
+    ]
