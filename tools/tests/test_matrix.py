@@ -162,16 +162,15 @@ Fault = Callable[[Configs], object]
         ),
         (
             lambda e: e.update({"stage.py3.10-nn": {}, "stage.py3.11-gone": {}}),
-            r"no package needs the environment stage\.py3\.10-nn, stage\.py3\.11-gone: fix",
+            r"needs the environment stage\.py3\.10-nn; .*environment stage\.py3\.11-gone: fix",
         ),
         (
             lambda e: e["stage.py3.11-fast"]["workspace"]["members"].append("packages/mt-nn"),
-            r"stage\.py3\.11-fast contains .*mt-nn.*should contain .*mt-tensor: fix the members",
+            r"stage\.py3\.11-fast contains .*mt-nn.*should contain .*mt-tensor: fix \[tool",
         ),
         (
             lambda e: e["backend.py3.11-nn-cuda"]["workspace"]["members"].pop(),
-            r"backend\.py3\.11-nn-cuda contains .*"
-            r"fix the members of \[tool\.hatch\.envs\.backend\]",
+            r"backend\.py3\.11-nn-cuda contains .* fix \[tool\.hatch\.envs\.backend\]",
         ),
         (
             lambda e: e["stage.py3.11-nn-oldest"]["env-vars"].clear(),
@@ -183,7 +182,7 @@ Fault = Callable[[Configs], object]
         ),
         (
             lambda e: e["stage.py3.11-nn"]["scripts"].clear(),
-            r"stage\.py3\.11-nn has no script 'exercises': add it",
+            r"stage\.py3\.11-nn has no script 'exercises': fix",
         ),
     ],
 )

@@ -73,21 +73,27 @@ def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
     assert reading_order(readme) == []
 
 
-def test_the_command_covers_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_size_command_lists_parts_and_reading_order_of_every_stage(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["size", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found.keys() == {"stages"}
+    sizes = json.loads(capsys.readouterr().out)
     stages = Workspace.read().stages.values()
-    assert [each["stage"] for each in found["stages"]] == [stage.short for stage in stages]
-    for each, stage in zip(found["stages"], stages, strict=True):
-        assert each.keys() == {"stage", "core", "rest", "conformance"}
-        assert each["core"].keys() == {"files", "lines", "code", "order"}
-        assert each["rest"].keys() == each["conformance"].keys() == {"files", "lines", "code"}
-        assert each["core"]["order"] == reading_order(stage.folder / "README.md")
+    assert [*sizes] == [stage.short for stage in stages]
+    for stage in stages:
+        size = sizes[stage.short]
+        assert size.keys() == {"core", "rest", "conformance"}
+        assert size["core"].keys() == {"files", "lines", "code", "order"}
+        assert size["rest"].keys() == size["conformance"].keys() == {"files", "lines", "code"}
+        assert size["core"]["order"] == reading_order(stage.folder / "README.md")
         files = len(list(stage.source.rglob("*.py")))
-        assert 0 < sum(each[part]["files"] for part in list(each)[1:]) <= files
+        assert 0 < sum(part["files"] for part in size.values()) <= files
 
     assert main(["size"]) == 0
     shown = capsys.readouterr().out
-    core = found["stages"][0]["core"]
-    assert f"{core['lines']:,} ({core['code']:,}) in " in shown
+    for name, size in sizes.items():
+        core = size["core"]
+        assert f"\n{name:24}{core['lines']:,} ({core['code']:,}) in {core['files']} " in shown
+        files = " ".join(shown.partition(f"Core of {name}\n")[2].split())
+        listed = [part.split()[0] for part in files.split("Core of")[0].split(", ")]
+        assert listed == [path.removeprefix("core/") for path in core["order"]]

@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
     width = max(map(len, names))
     alone = options.group in ("calls", "programs")
     for threads in options.threads or [1 if alone else os.cpu_count() or 1]:
-        rows = []
+        rows: list[Row] = []
         for row in _rows(names, threads, options):
             if options.json:
                 print(json.dumps({"threads": threads, **row.as_json()}), flush=True)

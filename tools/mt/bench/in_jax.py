@@ -65,7 +65,7 @@ def _perceptron() -> Program:
     return _step(network, optax.adam(1e-3), random.normal(random.PRNGKey(3), (32, 784)), 10)
 
 
-class _GPT(nn.Module):  # type: ignore[misc, name-defined]
+class _GPT(nn.Module):  # type: ignore[misc]
     """A transformer with causal attention, whose input and output share the embeddings."""
 
     tokens: int
@@ -73,7 +73,7 @@ class _GPT(nn.Module):  # type: ignore[misc, name-defined]
     layers: int
     heads: int
 
-    @nn.compact
+    @nn.compact  # type: ignore[untyped-decorator]
     def __call__(self, codes: Any) -> Any:
         steps = codes.shape[1]
         embedding = nn.Embed(self.tokens, self.width)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -36,10 +36,10 @@ class Library:
     functional: Any
     optim: Any
     distributions: Any
-    is_torch: bool = False
-    fastest: dict[str, bool] = field(default_factory=dict)
-    step: Callable[[Any], Any] = _unchanged
-    network: Callable[[Any], Any] = _unchanged
+    is_torch: bool
+    fastest: dict[str, bool]
+    step: Callable[[Any], Any]
+    network: Callable[[Any], Any]
 
     def names(self) -> dict[str, Any]:
         """Return the names that code written for both libraries uses."""
@@ -60,24 +60,22 @@ def library(name: str, threads: int) -> Library:
     """
     name, _, compiles = name.partition("+")
     is_torch = name == "torch"
-    networks = "torch" if is_torch else "mt_nn"
-    layers = "torch.nn" if is_torch else "mt_nn"
-    modules: list[Any] = [
-        importlib.import_module(module)
-        for module in (
-            name,
-            layers,
-            f"{layers}.functional",
-            f"{networks}.optim",
-            f"{networks}.distributions",
-        )
-    ]
-    tensors = modules[0]
+    networks, layers = ("torch", "torch.nn") if is_torch else ("mt_nn", "mt_nn")
+    tensors: Any = importlib.import_module(name)
     compiled = tensors.compile if compiles else _unchanged
-    if not is_torch:
-        return Library(*modules, step=compiled)
-    tensors.set_num_threads(threads)
-    return Library(*modules, is_torch=True, fastest={"fused": True}, network=compiled)
+    if is_torch:
+        tensors.set_num_threads(threads)
+    return Library(
+        tensors,
+        nn=importlib.import_module(layers),
+        functional=importlib.import_module(f"{layers}.functional"),
+        optim=importlib.import_module(f"{networks}.optim"),
+        distributions=importlib.import_module(f"{networks}.distributions"),
+        is_torch=is_torch,
+        fastest={"fused": True} if is_torch else {},
+        step=_unchanged if is_torch else compiled,
+        network=compiled if is_torch else _unchanged,
+    )
 
 
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:

@@ -36,7 +36,7 @@ def _names(side: Library) -> dict[str, Any]:
     nn = SimpleNamespace(**vars(side.nn))
     nn.TransformerEncoder = partial(nn.TransformerEncoder, enable_nested_tensor=False)
     nn.LearnedPositions = _learned_positions(side)
-    names = vars(side.tensors) | vars(side.functional) | vars(nn) | {"nn": nn}
+    names: dict[str, Any] = vars(side.tensors) | vars(side.functional) | vars(nn) | {"nn": nn}
     for module in (lenet, networks):
         names["__name__"] = module.__name__
         exec(_without_imports(inspect.getsource(module)), names)

@@ -25,7 +25,7 @@ from mt_nn.train.trainer import Trainer
 from mt_operators import Module
 from mt_tensor.errors import TensorError
 
-Learn = Callable[[int], None]
+Learn = Callable[[int], object]
 """A function that trains for the epoch of this number; the first is 1."""
 
 

@@ -7,7 +7,7 @@ superfluous environments are an error, with instructions.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mt.matrix.jobs import OLDEST, Job
@@ -44,47 +44,31 @@ def check(environments: Environments, jobs: Iterable[Job]) -> None:
     wanted = {job.environment: job for job in jobs}
     families = {job.family for job in wanted.values()}
     present = [name for name in environments if name.partition(".")[0] in families]
-    missing = [name for name in wanted if name not in environments]
-    superfluous = [name for name in present if name not in wanted]
-    if missing or superfluous:
-        problems = []
-        if missing:
-            problems.append(f"the environment {', '.join(missing)} is missing")
-        if superfluous:
-            problems.append(f"no package needs the environment {', '.join(superfluous)}")
+    problems = [
+        *(f"the environment {name} is missing" for name in wanted if name not in environments),
+        *(f"no package needs the environment {name}" for name in present if name not in wanted),
+    ]
+    if problems:
         tables = " and ".join(f"[[tool.hatch.envs.{family}.matrix]]" for family in sorted(families))
         message = f"{'; '.join(problems)}: fix {tables} in the root pyproject.toml"
         raise EnvironmentsError(message)
     for name, job in wanted.items():
-        _check_one(job, environments[name])
+        for problem in _problems(job, environments[name]):
+            place = f"[tool.hatch.envs.{job.family}] or its overrides, in the root pyproject.toml"
+            raise EnvironmentsError(f"{name} {problem}: fix {place}")
 
 
-def _check_one(job: Job, config: Mapping[str, Any]) -> None:
-    """Compare an environment with the needs of its job.
-
-    Raises:
-        EnvironmentsError: They differ.
-    """
-    table = f"[tool.hatch.envs.{job.family}] or its overrides, in the root pyproject.toml"
+def _problems(job: Job, config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the differences of an environment from the needs of its job."""
     members = config.get("workspace", {}).get("members", [])
     paths = [member["path"] if isinstance(member, dict) else member for member in members]
     seen = sorted(path.replace("{matrix:stage}", job.tested) for path in paths)
-    should_see = sorted(f"packages/{name}" for name in job.needs)
-    if seen != should_see:
-        message = (
-            f"{job.environment} contains {', '.join(seen)}, but should contain "
-            f"{', '.join(should_see)}: fix the members of {table}"
-        )
-        raise EnvironmentsError(message)
+    needed = sorted(f"packages/{name}" for name in job.needs)
+    if seen != needed:
+        yield f"contains {', '.join(seen)}, but should contain {', '.join(needed)}"
     if job.script not in config.get("scripts", {}):
-        message = f"{job.environment} has no script {job.script!r}: add it to {table}"
-        raise EnvironmentsError(message)
-    variables = config.get("env-vars", {})
-    lowest = {name: variables.get(name) for name in LOWEST} == LOWEST
+        yield f"has no script {job.script!r}"
+    lowest = LOWEST.items() <= config.get("env-vars", {}).items()
     if lowest != (job.numpy == OLDEST):
-        message = (
-            f"{job.environment} does {'' if lowest else 'not '}select the oldest "
-            f"versions ({' '.join('='.join(pair) for pair in LOWEST.items())}): fix the env-vars "
-            f"of {table}"
-        )
-        raise EnvironmentsError(message)
+        versions = " ".join("=".join(pair) for pair in LOWEST.items())
+        yield f"does {'' if lowest else 'not '}select the oldest versions ({versions})"

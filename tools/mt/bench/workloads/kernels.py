@@ -13,7 +13,7 @@ MILLIONS = (4_000_000,)
 MATRIX = (4096, 1024)
 
 
-def _code(code: str, setup: str = "", **shapes: tuple[int, ...]) -> Make:
+def _code(code: str, setup: str = "", /, **shapes: tuple[int, ...]) -> Make:
     """Return a function that creates a program.
 
     Args:
@@ -46,7 +46,7 @@ for _size in (8, 1000):
     workload(_name, 0.5)(_code(f"{CLEAR}(x * y + z).sum().backward()", LEAVES, **_xyz))
 _chain = f"{CLEAR}h = x\nfor _ in range(50): h = h * y + z\nh.sum().backward()"
 workload("100 operations in a chain, 1000 elements: forward and backward", 0.7)(
-    _code(_chain, LEAVES, **_xyz)
+    _code(_chain, LEAVES, x=(1000,), y=(1000,), z=(1000,))
 )
 
 # --- Elementwise, reductions and products ---------------------------------------------------------
