@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-from functools import partial
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
@@ -34,7 +33,7 @@ def network_of(job: Job, side: Library) -> Any:
 def _names(side: Library) -> dict[str, Any]:
     """Return the names of torch that networks use, and the classes of networks made with them."""
     nn = SimpleNamespace(**vars(side.nn))
-    nn.TransformerEncoder = partial(nn.TransformerEncoder, enable_nested_tensor=False)
+    nn.TransformerEncoder = _encoder(side)
     nn.LearnedPositions = _learned_positions(side)
     names: dict[str, Any] = vars(side.tensors) | vars(side.functional) | vars(nn) | {"nn": nn}
     for module in (lenet, networks):
@@ -65,7 +64,20 @@ def _learned_positions(side: Library) -> Any:
             super().__init__()
             self.weight = side.nn.Parameter(0.02 * side.tensors.randn(steps, features))
 
-        def forward(self, x: Any) -> Any:
-            return x + self.weight[: len(x)].unsqueeze(1)
+        def forward(self, x: Any, offset: int) -> Any:
+            return x + self.weight[offset : offset + len(x)].unsqueeze(1)
 
     return LearnedPositions
+
+
+def _encoder(side: Library) -> Any:
+    """Return torch's encoder with a `cache` argument, which training does not use."""
+
+    class TransformerEncoder(side.nn.TransformerEncoder):  # type: ignore[misc, name-defined]
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments, enable_nested_tensor=False)
+
+        def forward(self, x: Any, mask: Any, is_causal: bool, cache: None) -> Any:
+            return super().forward(x, mask, is_causal=is_causal)
+
+    return TransformerEncoder
