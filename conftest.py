@@ -7,8 +7,8 @@ never run on a GPU there must at least be simulated and compiled.
 
 Hypothesis has no deadline here: how long an example takes says more of what else the machine does
 than of the code. Where the environment variable `CI` is set it takes the same examples every time,
-so that a change is judged by what it does and not by luck, and half as many, for more of them would
-find what they found once; everywhere else it takes new ones, and finds what nobody has thought of.
+so that a result depends on the change and not on chance, and half as many, because repeated examples
+find nothing new; everywhere else it takes new examples, which may find new failures.
 In the profile `repeatable` it does not look for simpler ones that fail, either: that would take
 long where tests are expected to fail. `brief` has few examples, too: these show whether something
 that a test needs is missing.

@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> float:
         mt.manual_seed(0)
         model = Autoencoder()
         loss = train(model, options.epochs)
-        CONSOLE.print("\nDigits that nobody wrote:\n")
+        CONSOLE.print("\nDigits from random latent vectors:\n")
         CONSOLE.print(Columns([picture(image) for image in model.draw(8)], padding=(1, 2)))
     return loss
 

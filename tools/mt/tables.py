@@ -45,7 +45,7 @@ def check_table(
         table: the parsed table.
         needed: the types of required values, by key.
         optional: the types of optional values, by key.
-        held: the element types of lists, by key; by default, strings.
+        held: the types of the items of lists, by key; by default, strings.
     """
     known = {**needed, **(optional or {})}
     for key in needed:

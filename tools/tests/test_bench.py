@@ -36,9 +36,9 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_a_side_that_cannot_run_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
-        main(["8 elements", *ITSELF, "--backend", "nobody"])
+        main(["8 elements", *ITSELF, "--backend", "unknown"])
     said = capfd.readouterr().err
-    assert "no backend is called 'nobody'" in said
+    assert "no backend is called 'unknown'" in said
     assert "mt bench: the process measuring" in said
 
 
@@ -284,7 +284,7 @@ def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_a_failing_twin_reports_why(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     assert "does not contain t10k-images" in refusal(capfd, "mnist", "--data-dir", str(tmp_path))
-    assert "no backend is called 'nobody'" in refusal(capfd, "digits", "--backend", "nobody")
+    assert "no backend is called 'unknown'" in refusal(capfd, "digits", "--backend", "unknown")
 
 
 def test_a_twin_that_ends_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
@@ -326,6 +326,6 @@ def test_torch_learns_without_the_backend_of_the_other_side() -> None:
     settings = Settings(
         model="lenet", epochs=1, batch_size=4, lr=0.01, seed=0, data_dir="", batches=1
     )
-    with twin.Twin("torch", "digits", settings, "nobody", 1) as side:
+    with twin.Twin("torch", "digits", settings, "unknown", 1) as side:
         side.ask()
         assert side.ask(1)[0] > 0

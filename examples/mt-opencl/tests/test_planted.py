@@ -46,7 +46,7 @@ class Planted(Device):
 def test_without_a_barrier_results_are_wrong(kernel, missing, compute, factor, device):
     values = np.arange(1.0, 1601.0).reshape(40, 40)
     assert np.array_equal(compute(mt.tensor(values, backend=OpenClOps(device))), compute(values))
-    # Nobody clears shared memory: of other values nothing is there that would be right by chance.
+    # Nothing clears shared memory: the other values in it must not be right by chance.
     values *= factor
     planted = Planted(missing)
     found = compute(mt.tensor(values, backend=OpenClOps(planted)))

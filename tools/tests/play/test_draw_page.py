@@ -118,6 +118,6 @@ def test_a_reader_draws_on_a_phone_and_the_network_answers(reader: Reader) -> No
     reader.sees("/nowhere is not the folder of a training")
     reader.write("folder of the training", " ")
     reader.sees("the folder is empty")
-    reader.write("folder of the training", "~nobody-here/runs")
-    reader.sees("~nobody-here/runs has an unknown home directory")
+    reader.write("folder of the training", "~unknown-here/runs")
+    reader.sees("~unknown-here/runs has an unknown home directory")
     assert answers(reader.address)

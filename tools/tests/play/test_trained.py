@@ -49,8 +49,8 @@ def test_a_training_of_another_job_is_an_error(digits: Path) -> None:
 def test_an_invalid_folder_of_a_training_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="the folder is empty: enter one such as runs/digits"):
         saved(" ", Digits, MNIST)
-    with pytest.raises(FolderError, match="~nobody-here/runs has an unknown home directory"):
-        saved("~nobody-here/runs", Digits)
+    with pytest.raises(FolderError, match="~unknown-here/runs has an unknown home directory"):
+        saved("~unknown-here/runs", Digits)
     for missing in (str(tmp_path), "long" * 2000, "zero\0byte"):
         with pytest.raises(FileError, match="not the folder of a training"):
             saved(missing, Digits)

@@ -136,5 +136,5 @@ def test_a_reader_names_a_folder_without_a_training(reader: Reader) -> None:
     reader.press("saved by mt-train")
     reader.write("folder of the training", "/nowhere")
     reader.sees("/nowhere is not the folder of a training")
-    reader.write("folder of the training", "~nobody-here/runs")
-    reader.sees("~nobody-here/runs has an unknown home directory")
+    reader.write("folder of the training", "~unknown-here/runs")
+    reader.sees("~unknown-here/runs has an unknown home directory")

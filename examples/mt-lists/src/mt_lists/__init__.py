@@ -29,7 +29,7 @@ def read(data: TensorData, index: Index) -> Any:
 
 
 def write(data: TensorData, index: Index, value: Any) -> None:
-    """Store a number, wrapped around or rounded to the element type."""
+    """Store a number, wrapped around or rounded to the dtype."""
     number = data.dtype.convert(value)
     if data.dtype.is_floating_point:
         with np.errstate(over="ignore"):

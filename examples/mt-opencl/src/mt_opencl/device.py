@@ -204,7 +204,7 @@ class Device(Machine):
             raise self._failed("a kernel failed", error) from error
 
     def _check_process(self) -> None:
-        """Raise in a process that was forked, where nobody works on the queue and all waits."""
+        """Raise in a forked process, which has no threads to work on the queue, and would wait."""
         if os.getpid() != self._process:
             raise KernelError(
                 f"{self.device.name} is used by the process that this one was forked from. Start "

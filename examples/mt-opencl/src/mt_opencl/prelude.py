@@ -103,7 +103,7 @@ _FLOAT_ATOMIC = """
 static inline void atomic_add_{kind}(__global {type} *at, {type} x)
 {{
     {bits} before, after;
-    do {{  // until nobody else has changed it meanwhile
+    do {{  // until no other thread has changed it meanwhile
         before = *(volatile __global {bits} *)at;
         after = as_{bits}(as_{type}(before) + x);
     }} while ({exchange}((volatile __global {bits} *)at, before, after) != before);

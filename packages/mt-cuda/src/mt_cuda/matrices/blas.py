@@ -27,7 +27,7 @@ from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape
 
 TYPES = {"float16": 2, "bfloat16": 14, "float32": 0, "float64": 1}
-"""The codes of element types: `cudaDataType`."""
+"""The codes of dtypes: `cudaDataType`."""
 
 IN_FLOAT32, IN_FLOAT64, ROUNDED = 68, 70, 77
 """The codes of computation types: `cublasComputeType_t`; the last rounds factors to TF32."""

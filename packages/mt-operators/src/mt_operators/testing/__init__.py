@@ -188,7 +188,7 @@ class OpSpec:
 
 
 TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
-"""The largest relative error of a backend, by element type."""
+"""The largest relative error of a backend, by dtype."""
 
 SPECS: dict[str, OpSpec] = {}
 """The rows by operator name, except for the operators of integers."""
@@ -434,7 +434,7 @@ sample(
     size=lambda np, x: 4.0 + np.abs(_digamma(np, x)) + np.log1p(np.abs(x)),
 )
 
-# --- Whole numbers ------------------------------------------------------------------------------
+# --- Integers -----------------------------------------------------------------------------------
 
 WHOLE_SPECS["bitwise_and"] = lambda np, x, y: np.bitwise_and(x, y)
 WHOLE_SPECS["bitwise_or"] = lambda np, x, y: np.bitwise_or(x, y)

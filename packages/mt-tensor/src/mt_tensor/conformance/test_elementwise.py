@@ -119,7 +119,7 @@ def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: st
         arrays[0] = arrays[0] > 0
     result = mt.elementwise(spec.name, *(mt.tensor(a, backend=backend) for a in arrays))
     with np.errstate(all="ignore"):
-        wanted = expected(spec, arrays).astype(dtype)  # overflows where the element type does
+        wanted = expected(spec, arrays).astype(dtype)  # overflows as the dtype does
         values = np.asarray(result, dtype=np.float64)
         if spec.size is not None:  # digits may cancel
             near = abs(values - wanted) <= TOLERANCE[dtype] * spec.size(np, *arrays)

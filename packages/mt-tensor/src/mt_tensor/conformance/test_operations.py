@@ -18,8 +18,8 @@ from mt_tensor.core.named import FUSED
 from mt_tensor.errors import ExchangeError
 from mt_tensor.testing import BAD_CALLS, PROMOTION, TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
-ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
-"""The other element types; everything is tested in float32 and float64."""
+OTHER_DTYPES = ["float16", "int64", "int32", "uint8", "bool"]
+"""The other dtypes; everything is tested in float32 and float64."""
 
 VIEWS = frozenset(
     """
@@ -75,9 +75,9 @@ def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_operation_element_types(backend: TensorBackend, spec: TensorOpSpec) -> None:
-    """Every element type is promoted by the row's rule or refused, in alternating layouts."""
-    for first, dtype in enumerate(ELEMENT_TYPES):
+def test_operation_dtypes(backend: TensorBackend, spec: TensorOpSpec) -> None:
+    """Every dtype is promoted by the row's rule or raises, in alternating layouts."""
+    for first, dtype in enumerate(OTHER_DTYPES):
         for turn, shapes in enumerate(spec.samples, first):
             layout = contiguous if spec.name == "view" else IN_TURN[turn % len(IN_TURN)]
             arrays = arguments(spec, shapes, dtype)
@@ -90,7 +90,7 @@ def test_operation_element_types(backend: TensorBackend, spec: TensorOpSpec) -> 
 def check_element_type(
     spec: TensorOpSpec, arrays: list[Array], args: list[mt.Tensor], dtype: str
 ) -> None:
-    """Call an operation with tensors of an element type and the given layout."""
+    """Call an operation with tensors of a dtype and the given layout."""
     rule = PROMOTION[spec.dtypes]
     if dtype not in rule:
         with pytest.raises((mt.errors.TensorError, TypeError)):

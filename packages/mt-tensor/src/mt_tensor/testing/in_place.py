@@ -42,7 +42,7 @@ def _operator_in_place(name: str) -> Callable[..., Any]:
 
 
 _STORED = {"real": "float", "number": "number", "integer": "index", "bool": "same"}
-"""The rule for element types that can store an operator's results, by the kind of the result."""
+"""The rule for dtypes that can store an operator's results, by the kind of the result."""
 
 _ON_BOOL = ("clamp_max", "clamp_min", "sign")
 """The operators of numbers that also accept bool."""

@@ -115,7 +115,7 @@ def _infinite(x: Any) -> Any:
 row("isneginf", lambda x: _infinite(x).isneginf(), *WITH_EMPTY, dtypes="truth")
 row("isposinf", lambda x: (-_infinite(x)).isposinf(), *WITH_EMPTY, dtypes="truth")
 
-# --- Division and whole numbers -----------------------------------------------------------------
+# --- Division and integers ----------------------------------------------------------------------
 
 _QUOTIENTS: tuple[Shapes, ...] = (((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2,)), ((0, 2), (1,)))
 _real("div", lambda x, y: x.div(y + 50.0, rounding_mode="floor") + x, *_QUOTIENTS)

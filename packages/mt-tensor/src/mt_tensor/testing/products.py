@@ -12,7 +12,7 @@ from mt_tensor.errors import DomainError
 from mt_tensor.testing.specs import Shapes, at, refused, row, single
 
 _row = partial(row, dtypes="number")
-"""A row of a product of numbers, which truth values do not have."""
+"""A row of a product of numbers, which bools do not have."""
 
 # --- Products -----------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ _ADDED_UP = ("i...->...", "ii", "ab,cd->")
 """Equations that only add up: there torch makes int64 of all integers, and here they stay."""
 
 _WITHOUT_SUM = ("iij->ji", "i,j,k->kij", ",i->i")
-"""Equations that add up nothing, which truth values have, too."""
+"""Equations that add up nothing, which bools also have."""
 
 for _equation, _shapes in _EQUATIONS.items():
     _kept = lambda *args, e=_equation: mt.einsum(e, *args).to(args[0].dtype)  # noqa: E731

@@ -16,7 +16,7 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 ARRAY_TYPES = tuple(name for name in DTYPES if name != "bfloat16")
-"""The element types that NumPy also has."""
+"""The dtypes that NumPy also has."""
 
 FLOATS = ("float16", "float32", "float64")
 WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")
@@ -42,9 +42,9 @@ PROMOTION: dict[str, dict[str, str]] = {
     "truth": dict.fromkeys(_SAME, "bool"),
     "truth of numbers": {name: "bool" for name in _SAME if name != "bool"},
 }
-"""The dtype rules by name: the element type of the result for each one of the arguments.
+"""The dtype rules by name: the dtype of the result for each dtype of the arguments.
 
-Element types that a rule does not list must be refused.
+Dtypes that a rule does not list must raise an error.
 """
 
 
@@ -59,7 +59,7 @@ class TensorOpSpec:
         samples: the shapes of the arguments of each sample.
         differentiable: whether gradients are checked against finite differences.
         positive: whether the arguments are drawn positive.
-        dtypes: the rule of `PROMOTION` for the element type of the result.
+        dtypes: the rule of `PROMOTION` for the dtype of the result.
         torch: how the call is written for torch, where that is another way than with `mt_tensor`;
             or in words, why the two are not compared.
         optional: whether a backend may refuse it, with an ExchangeError.
