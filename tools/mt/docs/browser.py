@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
+from collections.abc import Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,15 @@ WITH_NUMPY = {"tensor", "nn"}
 """The stages that need a distribution of Pyodide with NumPy."""
 
 NPM = ROOT / "docs" / "node_modules"
+PYTHON = [
+    "pyodide.mjs",
+    "pyodide.asm.*",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+    "numpy-*.whl",
+]
+"""The files of Pyodide that are served; a full distribution has NumPy's wheel."""
+
 EDITOR = [
     "*.js",
     "layout.css",
@@ -94,23 +104,8 @@ def copy_files(app: Sphinx, error: Exception | None) -> None:
     if error is not None or app.builder.format != "html" or folder is None:
         return
     static = Path(app.outdir) / "_static"
-    target = static / "pyodide"
-    target.mkdir(exist_ok=True)
-    wheels = ["numpy-*.whl"]
-    for pattern in [
-        "pyodide.mjs",
-        "pyodide.asm.*",
-        "python_stdlib.zip",
-        "pyodide-lock.json",
-        *wheels,
-    ]:
-        for file in folder.glob(pattern):
-            shutil.copy(file, target)
-    for pattern in EDITOR:
-        for file in (NPM / "prism-code-editor" / "dist").glob(pattern):
-            place = static / "editor" / file.relative_to(NPM / "prism-code-editor" / "dist")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, place)
+    copy_matching(folder, PYTHON, static / "pyodide")
+    copy_matching(NPM / "prism-code-editor" / "dist", EDITOR, static / "editor")
     target = static / "python"
     target.mkdir(exist_ok=True)
     for stage in Workspace.read().stages.values():
@@ -121,6 +116,15 @@ def copy_files(app: Sphinx, error: Exception | None) -> None:
     for module in ("running.py", "checking.py"):
         shutil.copy(Path(__file__).with_name(module), target / module)
     (target / "files.json").write_text(json.dumps({"numpy": has_numpy(folder)}))
+
+
+def copy_matching(source: Path, patterns: Sequence[str], target: Path) -> None:
+    """Copy the files that match patterns to the same places below another folder."""
+    for pattern in patterns:
+        for file in source.glob(pattern):
+            place = target / file.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, place)
 
 
 def archive(file: Path, package: Path, name: str | None = None) -> None:
