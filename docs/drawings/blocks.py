@@ -57,10 +57,10 @@ def record(kernel: Kernel, blocks: int, threads: int, *arguments: Any) -> list[A
         threads: the number of threads in each block.
         arguments: the arguments of the kernel; arrays are copied to the device.
     """
-    gpu, accesses = Simulator(), list[Access]()
+    gpu, program = Simulator(), Recorded(kernel)
     memory = [gpu.upload(x) if isinstance(x, np.ndarray) else x for x in arguments]
-    gpu.launch(_Recorded(kernel, accesses), (blocks, 1), threads, (), memory)
-    return accesses
+    gpu.launch(program, (blocks, 1), threads, (), memory)
+    return program.accesses
 
 
 class _Watched:
@@ -84,12 +84,18 @@ class _Watched:
         self.accesses.append(Access(*place, self.name, at, float(value), writes, shared))
 
 
-class _Recorded(Program):
-    """A kernel that records its accesses."""
+class Recorded(Program):
+    """A kernel that records its accesses.
 
-    def __init__(self, kernel: Kernel, accesses: list[Access]) -> None:
+    Attributes:
+        accesses: the accesses so far.
+        shapes: the shapes of its arrays in shared memory, by name.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
-        self._accesses = accesses
+        self.accesses: list[Access] = []
+        self.shapes: dict[str, Any] = {}
         self._shared = SHARED.findall(kernel.source)
 
     def bind(self, cuda: Cuda) -> Callable[..., Any]:
@@ -101,7 +107,8 @@ class _Recorded(Program):
             array = make(shape, dtype)
             if id(array) not in watched:
                 name = self._shared[len(watched)]
-                watched[id(array)] = _Watched(name, array, cuda, self._accesses)
+                watched[id(array)] = _Watched(name, array, cuda, self.accesses)
+                self.shapes[name] = shape
             return watched[id(array)]
 
         cuda.shared.array = shared
@@ -110,7 +117,7 @@ class _Recorded(Program):
         def run(*arguments: Any) -> Any:
             return function(
                 *(
-                    _Watched(name, x, cuda, self._accesses) if isinstance(x, Memory) else x
+                    _Watched(name, x, cuda, self.accesses) if isinstance(x, Memory) else x
                     for name, x in zip(names, arguments, strict=True)
                 )
             )

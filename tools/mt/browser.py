@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.keys import Keys
 
 from mt.errors import ToolError, reported
 
@@ -63,8 +61,8 @@ def programs() -> tuple[str, str]:
 
 
 @contextmanager
-def page(scripts: bool = False) -> Iterator[Page]:
-    """Start a browser and yield an empty page, in which scripts are disabled by default."""
+def page() -> Iterator[Page]:
+    """Start a browser and yield an empty page."""
     browser, driver = programs()
     options = ChromeOptions()
     options.binary_location = browser
@@ -72,7 +70,7 @@ def page(scripts: bool = False) -> Iterator[Page]:
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with Chrome(options, Service(driver)) as chrome:
-        yield Page(chrome, scripts)
+        yield Page(chrome)
 
 
 class Page:
@@ -80,12 +78,10 @@ class Page:
 
     Args:
         chrome: the browser.
-        scripts: whether scripts of the page run; those of `value` always do.
     """
 
-    def __init__(self, chrome: Chrome, scripts: bool = False) -> None:
+    def __init__(self, chrome: Chrome) -> None:
         self._chrome = chrome
-        self._tell("Emulation.setScriptExecutionDisabled", value=not scripts)
 
     def _tell(self, command: str, **arguments: Any) -> None:
         """Send a command of the DevTools protocol that Selenium does not wrap."""
@@ -124,6 +120,24 @@ class Page:
         except WebDriverException as error:
             raise BrowserError(f"{expression}: {error.msg}") from error
 
+    def until(self, expression: str, seconds: float = 60.0) -> None:
+        """Wait until a JavaScript expression is true.
+
+        Raises:
+            TimeoutError: it is not within these seconds.
+        """
+        end = time.monotonic() + seconds
+        while not self._holds(expression):
+            if time.monotonic() > end:
+                raise TimeoutError(f"not within {seconds} s: {expression}")
+            time.sleep(0.05)
+
+    def _holds(self, expression: str) -> bool:
+        """Return whether an expression is true; it can fail while the page changes."""
+        with suppress(BrowserError):
+            return bool(self.value(expression))
+        return False
+
     def load(self, script: str) -> None:
         """Run a script in the page, such as a library."""
         self._tell("Runtime.evaluate", expression=script)
@@ -138,15 +152,6 @@ class Page:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self._tell("Emulation.setEmulatedMedia", features=[feature])
 
-    def press(self, key: str) -> None:
-        """Press a key, by its name in Selenium: "TAB"."""
-        ActionChains(self._chrome).send_keys(getattr(Keys, key)).perform()
-
-    def write(self, text: str) -> None:
-        """Type a text into the focused element, replacing its content."""
-        keys = ActionChains(self._chrome).key_down(Keys.CONTROL).send_keys("a")
-        keys.key_up(Keys.CONTROL).send_keys(Keys.BACKSPACE, text).perform()
-
     def touch(self, points: Sequence[tuple[float, float]]) -> None:
         """Draw a line with a finger, through points in pixels of the viewport."""
         for kind, (x, y) in zip(
@@ -154,10 +159,6 @@ class Page:
         ):
             self._tell("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
         self._tell("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    def picture(self, file: Path) -> None:
-        """Save a screenshot as PNG."""
-        self._chrome.save_screenshot(file)
 
 
 if __name__ == "__main__":

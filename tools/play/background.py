@@ -2,17 +2,19 @@
 
 Streamlit runs the script of a page again after every interaction, and it must finish quickly.
 Longer computations run in a thread, which the page polls. The thread knows of the user only through
-these polls: if they stop, because another page or no page is open, it pauses, and later ends.
+these polls: if they stop, because another page or no page is open, it ends after a while.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 import mt_tensor as mt
+from mt_operators import Module
 from mt_tensor.extending import use_generator
 
 T = TypeVar("T")
@@ -21,6 +23,21 @@ State = Literal["running", "waiting", "ended", "failed"]
 
 Work = Callable[[Callable[[T], None]], object]
 """A function that computes, and calls its argument with each intermediate result."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A report of a job that trains a network.
+
+    Attributes:
+        losses: the loss of every step; the list grows during training.
+        right: the latest accuracy, or None if it has not been measured yet.
+        network: a copy of the network at that time.
+    """
+
+    losses: Sequence[float]
+    right: float | None
+    network: Module
 
 
 class Ended(Exception):  # noqa: N818 - nothing went wrong
@@ -43,13 +60,10 @@ class Job(Generic[T]):
 
     Args:
         work: the computation. It pauses and ends only when it reports, so it should report often.
-        seconds: the time limit, without pauses.
-        unseen: after how many seconds without polls it pauses.
-        forgotten: after how many seconds without polls it ends.
+        unseen: after how many seconds without polls it ends.
         clock: the function that returns the time in seconds.
 
     Attributes:
-        state: "running"; "waiting" for `resume`; "ended"; or "failed".
         failure: why it failed or ended early, as a sentence; else empty.
     """
 
@@ -57,54 +71,46 @@ class Job(Generic[T]):
         self,
         work: Work[T],
         *,
-        seconds: float = 600.0,
-        unseen: float = 10.0,
-        forgotten: float = 180.0,
+        unseen: float = 180.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.state: State = "running"
         self.failure = ""
+        self._state: State | None = None
         self._latest: T | None = None
-        self._limits = seconds, unseen, forgotten
-        self._clock = clock
+        self._unseen, self._clock = unseen, clock
+        self._seen = clock()
         self._ending = False
-        self._ran = 0.0
-        self._seen = self._since = clock()
-        self._changed = threading.Condition()
+        self._may_run = threading.Event()
+        self._may_run.set()
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
 
+    @property
+    def state(self) -> State:
+        """The state: "running"; "waiting" for `resume`; "ended"; or "failed"."""
+        return self._state or ("running" if self._may_run.is_set() else "waiting")
+
     def look(self) -> T | None:
         """Return the latest report, or None before the first; this counts as a poll."""
-        with self._changed:
-            self._seen = self._clock()
-            self._changed.notify_all()
-            return self._latest
+        self._seen = self._clock()
+        return self._latest
 
     def wait(self) -> None:
         """Pause at the next report."""
-        self._become("waiting", "running")
+        self._may_run.clear()
 
     def resume(self) -> None:
         """Continue."""
-        self._become("running", "waiting")
+        self._may_run.set()
 
     def end(self) -> None:
         """End at the next report."""
-        with self._changed:
-            self._ending = True
-            self._changed.notify_all()
+        self._ending = True
+        self.resume()
 
     def join(self, timeout: float | None = None) -> None:
         """Wait until it has ended, with an optional timeout in seconds."""
         self._thread.join(timeout)
-
-    def _become(self, state: State, instead: State) -> None:
-        with self._changed:
-            self._seen = self._clock()
-            if self.state == instead:
-                self.state = state
-            self._changed.notify_all()
 
     def _run(self, work: Work[T]) -> None:
         """Run, and keep errors; unexpected ones are raised as well, to be printed."""
@@ -112,37 +118,27 @@ class Job(Generic[T]):
             with use_generator(mt.Generator()):
                 work(self._report)
         except Ended as error:
-            self._finish("ended", str(error))
+            self.failure = str(error)
         except (ArithmeticError, LookupError, OSError, RuntimeError, ValueError) as error:
-            self._finish("failed", str(error))
+            self.failure, self._state = str(error), "failed"
         except BaseException as error:
-            self._finish("failed", f"{type(error).__name__}: {error}")
+            self.failure, self._state = f"{type(error).__name__}: {error}", "failed"
             raise
-        else:
-            self._finish("ended", "")
-
-    def _finish(self, state: State, failure: str) -> None:
-        with self._changed:
-            self.state, self.failure = state, failure
+        self._state = self._state or "ended"
 
     def _report(self, result: T) -> None:
         """Store a result, and return when the job may continue.
 
         Raises:
-            Ended: it is to end, or has reached its limit.
+            Ended: it is to end, or no page has shown it for a while.
         """
-        seconds, unseen, forgotten = self._limits
-        with self._changed:
-            self._latest = result
-            now = self._clock()
-            self._ran += now - self._since
-            while not self._ending and (self.state == "waiting" or now - self._seen > unseen):
-                if now - self._seen > forgotten:
-                    raise Ended("the page has not been open for a while.")
-                self._changed.wait(min(1.0, forgotten))
-                now = self._clock()
-            self._since = now
-            if self._ending:
-                raise Ended("")
-            if self._ran > seconds:
-                raise Ended(f"it has reached its limit of {seconds:g} seconds.")
+        self._latest = result
+        while not self._may_run.wait(1.0) and self._is_seen():
+            pass
+        if self._ending:
+            raise Ended("")
+        if not self._is_seen():
+            raise Ended("the page has not been open for a while.")
+
+    def _is_seen(self) -> bool:
+        return self._clock() - self._seen <= self._unseen

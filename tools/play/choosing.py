@@ -1,4 +1,4 @@
-"""Input widgets for an operation and the shapes of its arguments."""
+"""Input widgets for an operation and the sizes of its arguments."""
 
 from __future__ import annotations
 
@@ -7,46 +7,49 @@ from typing import Any
 import streamlit as st
 
 from mt_operators import OPERATORS
-from mt_tensor.extending import Shape
-from play.comparison import DTYPES, MOST_ELEMENTS, PRODUCT, REDUCTIONS, Operation
-from play.inputs import as_shape
+from play.comparison import DTYPES, PRODUCT, REDUCTIONS, Operation
+from play.inputs import InputError
 
-FIRST = "tanh"
+MOST_ELEMENTS = 2**20
+"""The maximum number of elements of a tensor."""
+
+LONGEST_SIDE = 512
+"""The maximum number of rows and columns of a factor in a matrix product."""
 
 
-def choose_operation(shape: str, row: str, factors: tuple[str, str]) -> Operation:
-    """Return the operation that the user selected.
+def choose_operation(rows: int, columns: int, factors: tuple[int, int, int]) -> Operation:
+    """Return the operation that the user selected; further arguments of an operator are one row.
 
     Args:
-        shape: the initial shape of the first tensor.
-        row: the initial shape of further arguments of an operator.
-        factors: the initial shapes of a matrix product.
+        rows: the initial number of rows.
+        columns: the initial number of columns.
+        factors: the initial sizes of a matrix product: rows of a, columns of a, columns of b.
 
     Raises:
-        InputError: a text is not a shape, or the shape is too large.
+        InputError: a tensor is too large.
     """
     names = [*OPERATORS, *REDUCTIONS, PRODUCT]
-    left, middle, right = st.columns([2, 2, 1])
-    name = str(left.selectbox("operation", names, index=names.index(FIRST)))
-    dtype = str(right.selectbox("dtype", DTYPES))
-    shapes: tuple[Shape, ...]
-    dim = -1
+    first, second, *places = st.columns(5)
+    name = str(first.selectbox("operation", names, index=names.index("tanh")))
+    dtype = str(second.selectbox("dtype", DTYPES))
     if name == PRODUCT:
-        first, second = middle.columns(2)
-        shapes = _shape(first, "shape of a", factors[0]), _shape(second, "shape of b", factors[1])
-    elif name in REDUCTIONS:
-        first, second = middle.columns(2)
-        shapes = (_shape(first, "shape", shape),)
-        over = second.selectbox("over the dimension", ("last", "first"))
-        dim = 0 if over == "first" else -1
-    elif (arity := OPERATORS[name].arity) == 1:
-        shapes = (_shape(middle, "shape", shape),)
-    else:
-        first, second = middle.columns(2)
-        sizes, other = _shape(first, "shape", shape), _shape(second, "the others", row)
-        shapes = (sizes, *(other for _ in range(arity - 1)))
-    return Operation(name, shapes, dtype, dim)
+        labels = ("rows of a", "columns of a", "columns of b")
+        n, m, k = (
+            _size(place, label, size, LONGEST_SIDE)
+            for place, label, size in zip(places, labels, factors, strict=True)
+        )
+        return Operation(name, ((n, m), (m, k)), dtype)
+    height = _size(places[0], "rows", rows, MOST_ELEMENTS)
+    width = _size(places[1], "columns", columns, MOST_ELEMENTS)
+    if height * width > MOST_ELEMENTS:
+        raise InputError(f"a tensor may have at most {MOST_ELEMENTS:,} elements.")
+    shape = height, width
+    if name in REDUCTIONS:
+        over = places[2].selectbox("over the dimension", ("last", "first"))
+        return Operation(name, (shape,), dtype, 0 if over == "first" else -1)
+    rows_of_others = [(1, width)] * (OPERATORS[name].arity - 1)
+    return Operation(name, (shape, *rows_of_others), dtype)
 
 
-def _shape(place: Any, label: str, first: str) -> Shape:
-    return as_shape(place.text_input(label, first, key=f"{label}.{first}"), label, MOST_ELEMENTS)
+def _size(place: Any, label: str, first: int, most: int) -> int:
+    return int(place.number_input(label, 1, most, min(first, most)))

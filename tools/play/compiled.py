@@ -6,12 +6,12 @@ parallel. Python's profiling hook observes the calls inside mt-fast during the c
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType, FunctionType
+from itertools import pairwise
+from types import FrameType
 from typing import Any
 
 from mt_fast.core import reductions
@@ -19,19 +19,6 @@ from mt_fast.core.kernel import Kernel
 from mt_tensor.core.plans import drop_plans
 
 RUN = Kernel.run.__code__
-
-
-@dataclass(frozen=True)
-class Ran:
-    """A kernel that has run.
-
-    Attributes:
-        kernel: the kernel.
-        units: the number of units of work divided among threads; 0 if one thread ran all.
-    """
-
-    kernel: Kernel
-    units: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,33 +37,17 @@ class Run:
     parts: int
     arguments: tuple[Any, ...]
 
-    @property
-    def launch(self) -> FunctionType:
-        """The Python function that mt-fast compiles to divide the units."""
-        parallel: Any = self.kernel.parallel
-        launch: FunctionType = parallel.py_func
-        return launch
-
-    @property
-    def text(self) -> str:
-        """The source of that function."""
-        return inspect.getsource(self.launch).strip()
-
     def shares(self) -> list[range]:
-        """Return the units of each thread, as that function divides them."""
-        if self.parts == 1:
-            return [range(self.units)]
-        found: list[range] = []
-        names = {
-            "prange": range,
-            "call_address": lambda _, lo, hi, *rest: found.append(range(lo, hi)),
-        }
-        FunctionType(self.launch.__code__, names)(self.parts, self.units, 0, *self.arguments)
-        return found
+        """Return the units of each thread, divided as by `Kernel.parallel`."""
+        ends = [self.units * part // self.parts for part in range(self.parts + 1)]
+        return [range(*pair) for pair in pairwise(ends)]
 
 
-def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
-    """Return the distinct kernels that a computation runs."""
+def kernels_of(computation: Callable[[], Any]) -> dict[Kernel, int]:
+    """Return the kernels that a computation runs.
+
+    Each has the number of units that threads divide, or 0 if one thread runs all of them.
+    """
     found: dict[Kernel, int] = {}
 
     def look(frame: FrameType) -> None:
@@ -92,7 +63,7 @@ def kernels_of(computation: Callable[[], Any]) -> list[Ran]:
     reductions.planned.cache_clear()
     with _watched(look):
         computation()
-    return [Ran(kernel, units) for kernel, units in found.items()]
+    return found
 
 
 def runs_of(computation: Callable[[], Any]) -> tuple[list[Run], Any]:

@@ -7,15 +7,10 @@ other pages do not slow it down.
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-
-from mt.workspace import Workspace
 
 PAGES = Path(__file__).with_name("pages")
 
@@ -47,24 +42,9 @@ def page_files(folder: Path = PAGES) -> Iterator[PageFile]:
     Raises:
         ValueError: a docstring does not start with a title, a colon and a summary.
     """
-    for file in sorted(folder.glob("*.py")):
-        named = re.fullmatch(r"stage(\d)_(\w+)", file.stem)
-        if named is None:
-            continue
-        title, colon, summary = _first_line(file.read_text(encoding="utf-8")).partition(": ")
-        if not (title and colon and summary):
+    for file in sorted(folder.glob("stage[0-9]_*.py")):
+        line = file.read_text(encoding="utf-8").partition("\n")[0].strip('"')
+        title, _, summary = line.partition(": ")
+        if not (title and summary):
             raise ValueError(f"{file.name}: the docstring must start with `Title: a summary.`")
-        yield PageFile(int(named[1]), named[2], title, summary[0].upper() + summary[1:])
-
-
-@lru_cache
-def _first_line(source: str) -> str:
-    """Return the first line of a module's docstring; cached, because every interaction needs it."""
-    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-
-
-@lru_cache
-def stage_titles() -> tuple[str, ...]:
-    """Return the titles of the stages, by number."""
-    stages = Workspace.read().stages.values()
-    return tuple(f"Stage {number} · {stage.name}" for number, stage in enumerate(stages))
+        yield PageFile(int(file.stem[5]), file.stem[7:], title, summary[0].upper() + summary[1:])

@@ -1,4 +1,4 @@
-"""Widgets of pages with background jobs: buttons, and periodic updates."""
+"""Widgets of pages with networks: buttons of a training, periodic updates, and saved networks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Any
 
 import streamlit as st
 
+from mt_nn import NetworkError, StateDictError
+from mt_operators import Module
 from play.background import Job, Work
-from play.showing import plain
+from play.inputs import InputError
+from play.showing import plain, show_error
+from play.trained import JobT, saved
+
+HERE, SAVED = "trained here", "saved by mt-train"
 
 EVERY = {"running": 0.7, "waiting": 5.0}
 """The interval of updates, in seconds."""
@@ -23,21 +29,15 @@ def control(key: str, work: Work[Any], start: str = "Start") -> Job[Any] | None:
         start: the label of that button.
     """
     with st.container(horizontal=True):
-        if st.button(start, type="primary"):
-            _begin(key, work)
         job: Job[Any] | None = st.session_state.get(key)
+        if st.button(start, type="primary"):
+            if job is not None:
+                job.end()
+            st.session_state[key] = job = Job(work)
         if job is not None:
             st.button("Stop", on_click=job.wait, disabled=job.state != "running")
             st.button("Resume", on_click=job.resume, disabled=job.state != "waiting")
     return job
-
-
-def _begin(key: str, work: Work[Any]) -> None:
-    """Start a job, and end the previous one."""
-    before: Job[Any] | None = st.session_state.get(key)
-    if before is not None:
-        before.end()
-    st.session_state[key] = Job(work)
 
 
 def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
@@ -47,12 +47,12 @@ def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
         job: the job returned by `control`.
         show: a function that renders a report; None before the first.
     """
-    state = None if job is None else job.state
+    if job is None:
+        show(None)
+        return
+    state = job.state
 
     def look() -> None:
-        if job is None:
-            show(None)
-            return
         if job.state != state:
             st.rerun()  # updates the buttons
         failure = job.failure  # read before the report, so that the report is not older
@@ -63,15 +63,24 @@ def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
         elif report is not None:
             st.caption(job.state)
 
-    st.fragment(look, run_every=EVERY.get(str(state)))()
+    st.fragment(look, run_every=EVERY.get(state))()
 
 
-def move(key: str, by: int, most: int) -> None:
-    """Move the position of a slider, within 0 and a maximum.
+def is_saved() -> bool:
+    """Return whether the user selected a network of `mt-train` instead of that of the page."""
+    choice = st.segmented_control("network", (HERE, SAVED), default=HERE)
+    return bool(choice == SAVED)
+
+
+def choose_saved(example: str, *kinds: type[JobT]) -> tuple[JobT, Module] | None:
+    """Return the training in the folder that the user names; None after showing an error.
 
     Args:
-        key: its key in the session.
-        by: the number of steps; negative to move back.
-        most: the maximum.
+        example: the initial folder.
+        *kinds: the allowed types of the job.
     """
-    st.session_state[key] = min(max(st.session_state.get(key, 0) + by, 0), most)
+    try:
+        return saved(st.text_input("folder of the training", example), *kinds)
+    except (InputError, NetworkError, StateDictError) as error:
+        show_error(error)
+        return None

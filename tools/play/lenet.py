@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_nn.data import Dataset
 from mt_nn.jobs.classification import Answer, answers, mistakes_of
 from mt_nn.jobs.command.training import trainer_of
 from mt_nn.jobs.digits import Digits
@@ -74,15 +73,14 @@ class Training:
         mt.manual_seed(self.seed)
         job = self.job()
         parts = job.read()
-        trainer = trainer_of(job, parts, [_Reporter(parts.validation.dataset, report)])
+        trainer = trainer_of(job, parts, [_Reporter(report)])
         trainer.fit(parts.training, self.epochs, parts.validation)
 
 
 class _Reporter(Callback):
     """Report the progress of a trainer."""
 
-    def __init__(self, validation: Dataset, report: Callable[[Snapshot], None]) -> None:
-        self._validation = validation
+    def __init__(self, report: Callable[[Snapshot], None]) -> None:
         self._report = report
         self._mistakes: Sequence[Answer] | None = None
 
@@ -98,7 +96,7 @@ class _Reporter(Callback):
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Find the mistakes, and report."""
-        images, labels = stacked(self._validation)
+        images, labels = validation()
         said = answers(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
         self._mistakes = mistakes_of(said)
         self._send(trainer)
@@ -109,35 +107,21 @@ class _Reporter(Callback):
         self._report(Snapshot(history.losses, history.rows, network, self._mistakes))
 
 
-def stacked(samples: Dataset) -> tuple[Array, Array]:
-    """Return all images of a data set, shape (images, 1, height, width), and their classes."""
+@cache
+def validation() -> tuple[Array, Array]:
+    """Return the validation images, shape (images, 1, height, width), and their classes."""
+    samples = Training().job().read().validation.dataset
     images, labels = zip(*(samples[i] for i in range(len(samples))), strict=True)
     return np.stack([np.asarray(each) for each in images]), np.array([int(each) for each in labels])
 
 
-@cache
-def validation() -> tuple[Array, Array]:
-    """Return the validation images, and their classes."""
-    return stacked(Training().job().read().validation.dataset)
+def activations(network: Any, image: Array) -> tuple[Array, Array, Array]:
+    """Return the activations of LeNet for an image, shape (1, height, width).
 
-
-@dataclass(frozen=True)
-class Activations:
-    """The activations of a network for an image.
-
-    Attributes:
-        first, second: the channels of the two convolutions after relu, of shape
-            (channels, height, width).
-        shares: the probability of each class.
+    Returns:
+        The channels of the two convolutions after relu, of shape (channels, height, width); and
+        the probability of each class.
     """
-
-    first: Array
-    second: Array
-    shares: Array
-
-
-def activations(network: Any, image: Array) -> Activations:
-    """Return the activations of LeNet for an image, shape (1, height, width)."""
     with mt.no_grad():
         values = mt.tensor(image[None])
         on_the_way = []
@@ -146,10 +130,9 @@ def activations(network: Any, image: Array) -> Activations:
             on_the_way.append(np.asarray(values))
         scores = network.classifier(values)[0]
         shares = np.asarray(scores.softmax(0), np.float64)
-    return Activations(on_the_way[1][0], on_the_way[3][0], shares)
+    return on_the_way[1][0], on_the_way[3][0], shares
 
 
 def filters(network: Any) -> Array:
     """Return the kernels of the first convolution, of shape (channels, height, width)."""
-    kernels: Array = network.features[0].weight.detach().numpy()
-    return kernels[:, 0]
+    return np.asarray(network.features[0].weight.detach())[:, 0]

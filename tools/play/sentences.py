@@ -7,104 +7,36 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import mt_tensor as mt
-from mt_nn.data import DataLoader, TensorDataset, Vocabulary, tokenize
+from mt_nn.data import Vocabulary, tokenize
 from mt_nn.functional import cross_entropy
 from mt_nn.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
 from mt_nn.optim import Adam
-from mt_nn.train.metrics import Accuracy
 from mt_nn.train.networks import TextCNN
-from mt_nn.train.trainer import Callback, Trainer
 from mt_operators import Module
+from mt_tensor.extending import Array
+from play.background import Progress
+from play.inputs import InputError
 
-GOOD = (
-    "good",
-    "great",
-    "wonderful",
-    "brilliant",
-    "charming",
-    "clever",
-    "funny",
-    "warm",
-    "moving",
-    "lovely",
-    "fresh",
-    "bright",
-    "superb",
-    "delightful",
-    "fine",
-    "strong",
-    "beautiful",
-    "honest",
-    "gripping",
-    "perfect",
+WORDS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
-BAD = (
-    "bad",
-    "awful",
-    "terrible",
-    "boring",
-    "dull",
-    "weak",
-    "stupid",
-    "cold",
-    "lifeless",
-    "ugly",
-    "stale",
-    "clumsy",
-    "poor",
-    "painful",
-    "tired",
-    "noisy",
-    "empty",
-    "false",
-    "tedious",
-    "dreadful",
-)
-SUBJECTS = (
-    "the film",
-    "this film",
-    "the story",
-    "her acting",
-    "his voice",
-    "the music",
-    "the ending",
-    "this book",
-    "the plot",
-    "every scene",
-)
-VERBS = ("is", "was", "seems", "felt")
-STRONGER = ("", "", "", "very", "really", "quite", "so")
-DENIALS = ("not", "never", "hardly")
-
 SENTENCES = 1500
 HELD_OUT = 300
 EPOCHS, BATCH, RATE = 8, 50, 0.005
 UNKNOWN_SHARE = 0.1
 """The fraction of words masked in training, so that unknown words have little influence later."""
 
-
-class SentenceError(ValueError):
-    """Text that cannot be classified; the message says why, and what to write instead."""
-
-
-@dataclass(frozen=True)
-class Classifier:
-    """A network that classifies sentences.
-
-    Attributes:
-        vocabulary: the words that it knows.
-        network: returns the scores of blame and praise.
-    """
-
-    vocabulary: Vocabulary
-    network: Module
+Labelled = list[tuple[str, int]]
+"""Sentences with labels, 1 for praise and 0 for blame."""
 
 
 @dataclass(frozen=True)
@@ -118,29 +50,14 @@ class Prediction:
         praise: the probability of praise.
     """
 
-    words: tuple[str, ...]
-    known: tuple[bool, ...]
-    weights: tuple[float, ...]
+    words: list[str]
+    known: list[bool]
+    weights: list[float]
     praise: float
 
 
-@dataclass(frozen=True)
-class Progress:
-    """The state of a training.
-
-    Attributes:
-        losses: the loss of every batch; the list grows during training.
-        right: the accuracy on the held-out sentences after the last epoch.
-        classifier: the classifier.
-    """
-
-    losses: Sequence[float]
-    right: float | None
-    classifier: Classifier
-
-
-def sentences(count: int, seed: int) -> list[tuple[str, int]]:
-    """Return sentences with labels, 1 for praise and 0 for blame.
+def sentences(count: int, seed: int) -> Labelled:
+    """Return labelled sentences.
 
     A negation inverts the meaning, so that no word is decisive alone.
     """
@@ -149,19 +66,20 @@ def sentences(count: int, seed: int) -> list[tuple[str, int]]:
     def sentence() -> tuple[str, int]:
         praise = chosen.random() < 0.5
         denied = chosen.random() < 0.35
-        words = GOOD if praise != denied else BAD
-        described = f"{chosen.choice(STRONGER)} {chosen.choice(words)}"
+        words = WORDS["good" if praise != denied else "bad"]
+        parts = [chosen.choice(WORDS[kind]) for kind in ("subject", "verb", "denial", "stronger")]
+        if not denied:
+            parts[2] = ""
+        parts.append(chosen.choice(words))
         if chosen.random() < 0.3:
-            described += f" and {chosen.choice(words)}"
-        denial = chosen.choice(DENIALS) if denied else ""
-        parts = (chosen.choice(SUBJECTS), chosen.choice(VERBS), denial, described)
-        return " ".join(" ".join(parts).split()), int(praise)
+            parts += ["and", chosen.choice(words)]
+        return " ".join(filter(None, parts)), int(praise)
 
     return [sentence() for _ in range(count)]
 
 
 @cache
-def divided() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+def divided() -> tuple[Labelled, Labelled]:
     """Return the training sentences, and the held-out ones, which are disjoint."""
     labelled = sentences(SENTENCES, 0)
     held_out = labelled[:HELD_OUT]
@@ -179,67 +97,61 @@ def vocabulary() -> Vocabulary:
 def learn(report: Callable[[Progress], None]) -> None:
     """Train a network to classify the sentences, and report after each batch."""
     mt.manual_seed(0)
-    known = vocabulary()
-    network = TextCNN(len(known), features=16, filters=16, widths=(1, 2, 3), dropout=0.2)
-    trainer = Trainer(
-        network,
-        Adam(network.parameters(), lr=RATE),
-        cross_entropy,
-        {"accuracy": Accuracy()},
-        callbacks=[_Reporter(known, report)],
-    )
-    labelled, held_out = divided()
-    hidden = random.Random(1)
-    learnt = [
-        (" ".join(UNKNOWN if hidden.random() < UNKNOWN_SHARE else w for w in text.split()), label)
-        for text, label in labelled
-    ]
-    trainer.fit(_batches(learnt, known, shuffle=True), EPOCHS, _batches(held_out, known))
+    order = np.random.default_rng(0)
+    network = TextCNN(len(vocabulary()), 16, 2, 16, (1, 2, 3), 0.2)
+    optimizer = Adam(network.parameters(), lr=RATE)
+    (numbers, labels), held_out = map(_encoded, divided())
+    (unknown,) = vocabulary().encode([UNKNOWN])
+    losses, right = list[float](), None
+    for _ in range(EPOCHS):
+        for batch in np.array_split(order.permutation(len(labels)), len(labels) // BATCH):
+            words = numbers[batch]
+            words[(words > 0) & (order.random(words.shape) < UNKNOWN_SHARE)] = unknown
+            loss = cross_entropy(network(mt.tensor(words)), mt.tensor(labels[batch]))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            report(Progress(losses, right, copy.deepcopy(network)))
+        right = _accuracy(network, *held_out)
+    report(Progress(losses, right, network))
 
 
-def _batches(
-    labelled: Sequence[tuple[str, int]], known: Vocabulary, shuffle: bool = False
-) -> DataLoader:
-    """Return sentences as batches of token numbers, padded to the longest."""
-    rows = [known.encode(text.split()) for text, _ in labelled]
+def _encoded(labelled: Labelled) -> tuple[Array, Array]:
+    """Return sentences as rows of token numbers, padded to the longest, and their labels."""
+    rows = [vocabulary().encode(text.split()) for text, _ in labelled]
     numbers = np.zeros((len(rows), max(map(len, rows))), np.int64)
     for row, words in zip(numbers, rows, strict=True):
         row[: len(words)] = words
-    labels = np.array([label for _, label in labelled])
-    return DataLoader(TensorDataset(mt.tensor(numbers), mt.tensor(labels)), BATCH, shuffle=shuffle)
+    return numbers, np.array([label for _, label in labelled])
 
 
-class _Reporter(Callback):
-    """Report the progress of a trainer."""
-
-    def __init__(self, known: Vocabulary, report: Callable[[Progress], None]) -> None:
-        self._known = known
-        self._report = report
-
-    def on_batch_end(self, trainer: Trainer) -> None:
-        """Report."""
-        rows = trainer.history.rows
-        right = rows[-1]["validation_accuracy"] if rows else None
-        classifier = Classifier(self._known, copy.deepcopy(trainer.model))
-        self._report(Progress(trainer.history.losses, right, classifier))
-
-    on_epoch_end = on_batch_end
+def _accuracy(network: Module, numbers: Array, labels: Array) -> float:
+    network.eval()
+    with mt.no_grad():
+        predicted = network(mt.tensor(numbers)).argmax(1).numpy()
+    network.train()
+    return float((predicted == labels).mean())
 
 
-def classify(classifier: Classifier, text: str) -> Prediction:
+def classify(network: Module, known: Vocabulary, text: str) -> Prediction:
     """Return the prediction for a sentence, and the influence of each word.
 
+    Args:
+        network: returns the scores of blame and praise.
+        known: the words that it knows.
+        text: the sentence.
+
     Raises:
-        SentenceError: it has no words, too many, or only unknown ones.
+        InputError: it has no words, too many, or only unknown ones.
     """
     words = tokenize(text)
     if not words:
-        raise SentenceError("the sentence is empty: write some words.")
+        raise InputError("the sentence is empty: write some words.")
     if len(words) > LONGEST:
-        raise SentenceError(f"a sentence may have at most {LONGEST} words, not {len(words)}.")
-    known = tuple(word in classifier.vocabulary for word in words)
-    if not any(known):
-        raise SentenceError("the network knows none of these words: write others.")
-    scores, weights = weigh(classifier.network, np.array(classifier.vocabulary.encode(words)))
+        raise InputError(f"a sentence may have at most {LONGEST} words, not {len(words)}.")
+    if not any(word in known for word in words):
+        raise InputError("the network knows none of these words: write others.")
+    scores, weights = weigh(network, np.array(known.encode(words)))
     praise = float(scores.softmax(0)[1])
-    return Prediction(tuple(words), known, tuple(weights.tolist()), praise)
+    return Prediction(words, [word in known for word in words], weights.tolist(), praise)

@@ -1,12 +1,11 @@
 """How mt-fast divides an operation among threads: what each writes, the time, and the speed-up.
 
-All of this is observed. The parts come from the function that mt-fast compiles to divide the units
-of a kernel, run as Python; the elements that a thread writes are found by running its part.
+All of this is observed: the elements that a thread writes are found by running its part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +17,9 @@ import numpy as np
 import mt_tensor as mt
 from mt_fast.core.backend import FastOps
 from mt_fast.gemm import gemm
-from mt_tensor.extending import Array, as_dtype, size_of
-from play.comparison import PRODUCT, Measured, Operation, measuring, repeated
+from mt_tensor.extending import Array, Shape, as_dtype, size_of
+from play.comparison import PRODUCT, Measured, Operation, repeated
 from play.compiled import Run, runs_of
-
-MOST_TILES = 64
-"""With more units than this, all units of a thread are shown as one tile."""
 
 SECONDS = 0.03
 """The time to measure one number of units, in seconds."""
@@ -61,43 +57,41 @@ class Written:
     """Memory that kernels write: the result, or partial results that another kernel reduces.
 
     Attributes:
-        tiles: the tile number of each element; int64 of shape (rows, columns).
-        owners: the thread that writes each tile.
+        owners: the thread that writes each element; int64 of shape (rows, columns).
         run: the first run that writes to it; None if nothing runs in parallel.
     """
 
-    tiles: Array
-    owners: list[int]
+    owners: Array
     run: Run | None = None
 
     def elements(self) -> dict[int, int]:
         """Return the number of elements that each thread writes, for threads that write."""
-        found, counts = np.unique(np.take(self.owners, self.tiles), return_counts=True)
+        found, counts = np.unique(self.owners, return_counts=True)
         return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
 
 def written(operation: Operation, count: int) -> list[Written]:
     """Return the memory that a number of threads writes, in chronological order."""
     with threads(count):
-        runs, result = runs_of(_computation(operation, mt.get_backend("fast")))
-    columns = size_of(result.shape[-1:])
+        runs, result = runs_of(operation.on("fast"))
     if all(run.parts == 1 for run in runs):
-        return [Written(_rows(np.zeros(result.numel(), np.int64), columns), [0])]
+        return [Written(_rows(np.zeros(result.numel(), np.int64), result.shape))]
     found: dict[int, Written] = {}
     for run in runs:
         size = target(run).size
-        tiles = _rows(np.full(size, -1), columns if size == result.numel() else result.numel())
-        into = found.setdefault(target(run).ctypes.data, Written(tiles, [], run))
-        for thread, share in enumerate(run.shares()):
-            few = run.units <= MOST_TILES
-            for units in [range(u, u + 1) for u in share] if few else [share]:
-                into.tiles.reshape(-1)[touched(run, units)] = len(into.owners)
-                into.owners.append(thread)
+        shape = result.shape if size == result.numel() else (size,)
+        into = found.setdefault(
+            target(run).ctypes.data, Written(_rows(np.zeros(size, np.int64), shape), run)
+        )
+        for thread, units in enumerate(run.shares()):
+            into.owners.reshape(-1)[touched(run, units)] = thread
     return list(found.values())
 
 
-def _rows(tiles: Array, columns: int) -> Array:
-    return tiles.reshape((-1, columns) if columns > 1 else (1, -1))
+def _rows(owners: Array, shape: Shape) -> Array:
+    """Return elements as rows; a column is one row, too."""
+    columns = size_of(shape[-1:])
+    return owners.reshape((-1, columns) if columns > 1 else (1, -1))
 
 
 def target(run: Run) -> Array:
@@ -120,24 +114,18 @@ def touched(run: Run, units: range) -> Array:
 
 
 def times(operation: Operation) -> dict[int, Measured]:
-    """Return the times with different numbers of threads: all up to 8, then powers of two."""
+    """Return the times with powers of two, and with all threads."""
     most, found = most_threads(), {}
-    computation = _computation(operation, mt.get_backend("fast"))
-    for count in range(1, most + 1):
-        if count <= 8 or count == most or count.bit_count() == 1:
-            with measuring, threads(count):
-                computation()  # may compile
-                found[count] = Measured("fast", times=repeated(computation))
+    computation = operation.on("fast")
+    for count in sorted({2**k for k in range(most.bit_length())} | {most}):
+        with threads(count):
+            computation()  # may compile
+            found[count] = Measured("fast", times=repeated(computation))
     return found
 
 
-@dataclass(frozen=True)
-class Point:
-    """The times of a number of units of a kernel, in steps and seconds, on one and all threads."""
-
-    steps: int
-    alone: float
-    shared: float
+Point = tuple[int, float, float]
+"""The steps of some units of a kernel, and their times in seconds on one and on all threads."""
 
 
 def curve(operation: Operation) -> list[Point]:
@@ -147,18 +135,13 @@ def curve(operation: Operation) -> list[Point]:
     """
     backend = FastOps()
     backend.parallel_from = 1
-    runs, _ = runs_of(_computation(operation, backend))
+    runs, _ = runs_of(operation.on(backend))
     run = next((run for run in runs if run.units > 1), None)
     found: list[Point] = []
     if run is None or most_threads() == 1:
         return found
     for units in (run.units >> k for k in reversed(range(run.units.bit_length() - 1))):
         calls = [partial(run.kernel.run, units, both, *run.arguments) for both in (False, True)]
-        with measuring:
-            seconds = [min(repeated(call, SECONDS)) for call in calls]
-        found.append(Point(operation.steps() * units // run.units, *seconds))
+        seconds = [min(repeated(call, SECONDS)) for call in calls]
+        found.append((operation.steps() * units // run.units, seconds[0], seconds[1]))
     return found
-
-
-def _computation(operation: Operation, backend: Any) -> Callable[[], Any]:
-    return operation.function([mt.tensor(array, backend=backend) for array in operation.arrays()])

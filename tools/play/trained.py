@@ -11,12 +11,9 @@ from mt_nn.jobs.command.prediction import load
 from mt_nn.jobs.job import Job
 from mt_operators import Module
 from mt_tensor.extending import use_generator
+from play.inputs import InputError
 
 JobT = TypeVar("JobT", bound=Job)
-
-
-class FolderError(ValueError):
-    """A folder without a suitable training; the message says why, and what to enter."""
 
 
 def saved(folder: str, *kinds: type[JobT]) -> tuple[JobT, Module]:
@@ -27,26 +24,17 @@ def saved(folder: str, *kinds: type[JobT]) -> tuple[JobT, Module]:
         *kinds: the allowed types of the job.
 
     Raises:
-        FolderError: it is empty, its home directory is unknown, or it contains another job.
+        InputError: its home directory is unknown, or it contains another job.
         FileError: it contains no training, or one that is not finished.
         StateDictError: its parameters do not match the network.
     """
-    folder = folder.strip()
-    if not folder:
-        raise FolderError(f"the folder is empty: enter one such as runs/{_names(kinds)[0]}.")
     try:
-        path = Path(folder).expanduser()
-    except RuntimeError:
-        raise FolderError(
-            f"{folder} has an unknown home directory: enter the folder without ~."
-        ) from None
+        path = Path(folder.strip()).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{folder}: {error}") from None
     with use_generator(mt.Generator()):  # creating a network must not affect other trainings
         job, network = load(path)
     if not isinstance(job, kinds):
-        raise FolderError(f"{folder} does not contain a training of {' or '.join(_names(kinds))}.")
+        names = [name for name in JOBS if issubclass(job_class(name), kinds)]
+        raise InputError(f"{folder} does not contain a training of {' or '.join(names)}.")
     return job, network
-
-
-def _names(kinds: tuple[type[Job], ...]) -> list[str]:
-    """Return the names of jobs in `mt-train`."""
-    return [name for name in JOBS if issubclass(job_class(name), kinds)]

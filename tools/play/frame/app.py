@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import streamlit as st
 
-from play.contents import PageFile, page_files, stage_titles
+from mt.workspace import Workspace
+from play.contents import PageFile, page_files
 
-STYLE = Path(__file__).parents[1] / "style.css"
+
+@cache
+def stage_titles() -> list[str]:
+    """Return the titles of the stages, by number."""
+    stages = Workspace.read().stages.values()
+    return [f"Stage {number} · {stage.name}" for number, stage in enumerate(stages)]
 
 
 def shown(page: PageFile) -> Callable[[], None]:
@@ -28,36 +34,27 @@ def shown(page: PageFile) -> Callable[[], None]:
     return show
 
 
-def first_page(sections: dict[str, list[Any]], files: list[PageFile]) -> Callable[[], None]:
-    """Return a function that shows the home page: a list of all pages, by stage."""
+def main() -> None:
+    """Show the selected page."""
+    st.set_page_config(page_title="The playground", layout="wide")
+    sections: dict[str, list[Any]] = defaultdict(list)
+    summaries = []
+    for file in page_files():
+        page = st.Page(shown(file), title=file.title, url_path=file.name)
+        sections[stage_titles()[file.stage]].append(page)
+        summaries.append((page, file.summary))
 
-    def show() -> None:
+    def home() -> None:
         st.title("The playground")
         st.markdown(
             "Six packages build on each other, from scalar operators to networks that learn. On "
             "each page you can try one of them: the package computes everything you see."
         )
-        summaries = {file.title: file.summary for file in files}
-        for title, pages in sections.items():
-            st.subheader(title)
-            for column, page in zip(st.columns(max(len(pages), 3)), pages, strict=False):
-                with column.container(border=True, height="stretch"):
-                    st.page_link(page)
-                    st.caption(summaries[page.title])
+        for page, summary in summaries:
+            st.page_link(page)
+            st.caption(summary)
 
-    return show
-
-
-def main() -> None:
-    """Show the selected page."""
-    st.set_page_config(page_title="The playground", layout="wide")
-    st.html(STYLE)
-    files, titles = list(page_files()), stage_titles()
-    sections: dict[str, list[Any]] = defaultdict(list)
-    for file in files:
-        page = st.Page(shown(file), title=file.title, url_path=file.name)
-        sections[titles[file.stage]].append(page)
-    first = st.Page(first_page(sections, files), title="The playground", default=True)
+    first = st.Page(home, title="The playground", default=True)
     st.navigation({"": [first], **sections}).run()
 
 

@@ -16,16 +16,20 @@ from mt_cuda import CudaOps, SimulationError
 from mt_cuda.core.matrix import Tiling
 from mt_cuda.core.simulator import SIZE
 from mt_tensor.extending import Array
-from play.blocks import block_html, code_html, describe_turn, registers_html, waiting
+from play.blocks import array_rows, code_lines, describe_turn, thread_rows
 from play.comparison import PRODUCT, REDUCTIONS
-from play.controls import move
 from play.inputs import InputError, numbers
 from play.showing import show_error
-from play.tracing import Launch, TracingSimulator, Turn
+from play.tracing import Launch, TracingSimulator, written
 
 DIGITS = "3 1 4 1 5 9 2 6 5 3 5"
 MOST = 64
 """The maximum number of numbers to reduce."""
+
+START = (
+    "All threads run the same code. The simulator runs them one after the other, each until it "
+    "waits at a barrier, `cuda.syncthreads()`; a GPU runs them in parallel."
+)
 
 TILING = Tiling(side=2, each=2, depth=2)
 """The tiling of a matrix product: tiles of 4 by 4, each computed by 4 threads."""
@@ -70,15 +74,10 @@ def _fold(method: str) -> tuple[Launch, dict[str, Array]]:
 
 def _product() -> tuple[Launch, dict[str, Array]]:
     """Multiply two matrices of small integers."""
-    columns = st.columns(3)
+    labels = {"rows of a": 4, "columns of a, rows of b": 3, "columns of b": 5}
     rows, inner, across = (
         int(column.slider(label, 1, 8, first))
-        for column, label, first in zip(
-            columns,
-            ("rows of a", "columns of a, rows of b", "columns of b"),
-            (4, 3, 5),
-            strict=True,
-        )
+        for column, (label, first) in zip(st.columns(3), labels.items(), strict=True)
     )
     machine = _machine(TILING.threads)
     a = (np.arange(rows * inner, dtype=np.float32).reshape(rows, inner) * 7) % 10
@@ -91,44 +90,34 @@ def _product() -> tuple[Launch, dict[str, Array]]:
 def _show_launch(launch: Launch, given: dict[str, Array]) -> None:
     """Show one block of a launch after the turns that the user selected."""
     blocks = list(dict.fromkeys(turn.block for turn in launch.turns))
-    block = blocks[0]
+    chosen = 0
     if len(blocks) > 1:
-        chosen = st.segmented_control(
-            "block", range(len(blocks)), default=0, key=f"simulator.block.{len(blocks)}"
-        )
-        block = blocks[chosen or 0]
-    turns = launch.of_block(block)
-    key = f"simulator.steps.{len(turns)}"
-    buttons = st.columns([1, 1, 1, 3])
-    for button, label, by in zip(
-        buttons, ("Back", "Next thread", "To the barrier"), (-1, 1, launch.threads), strict=False
-    ):
-        ahead = st.session_state.get(key, 0)
-        step = by - ahead % launch.threads if by == launch.threads else by
-        button.button(label, on_click=move, args=(key, step, len(turns)), width="stretch")
-    done = int(st.slider("turns done", 0, len(turns), key=key))
-    _describe(turns, done, launch.threads)
-    st.html(block_html(turns, done, launch.threads, given))
-    code, registers = st.columns([3, 2], gap="large")
-    with code:
-        st.markdown(f"#### The kernel\n`{launch.kernel.name}`")
-        st.html(code_html(launch.kernel.source, turns, done, launch.threads))
-    with registers:
-        st.markdown("#### Registers\nThe variables of each thread after its last turn.")
-        st.html(registers_html(turns, done, launch.threads))
+        chosen = st.segmented_control("block", range(len(blocks)), default=0) or 0
+    every = [turn for turn in launch.turns if turn.block == blocks[chosen]]
+    turns = every[: _turns_done(launch.threads, len(every))]
+    now = turns[-1] if turns else None
+    st.markdown(describe_turn(now, len(turns)) if now else START)
+    shared = {name: np.full(shape, np.nan) for name, shape in launch.shapes.items()}
+    for title, arrays in (("Shared memory", shared), ("Global memory", given)):
+        st.markdown(f"**{title}**; :orange[written], :blue[read] in this turn")
+        with st.container(horizontal=True):
+            for name, array in arrays.items():
+                with st.container(width="content"):
+                    st.markdown(f"`{name}`")
+                    st.table(array_rows(name, written(array, name, turns), now), width="content")
+    st.markdown("**Threads**, and their variables at the last barrier")
+    st.table(thread_rows(turns, launch.threads), hide_index=True)
+    st.markdown(f"**The kernel** `{launch.kernel.name}`")
+    st.code(code_lines(launch.kernel.source, turns), line_numbers=True)
 
 
-def _describe(turns: list[Turn], done: int, threads: int) -> None:
-    """Describe the last turn."""
-    if not done:
-        st.markdown(
-            f"{threads} threads run the same code. The simulator runs them one after the other, "
-            "each until it waits at a barrier, `cuda.syncthreads()`; a GPU runs them in parallel."
-        )
-        return
-    st.markdown(describe_turn(turns[done - 1], done))
-    here = len(waiting(turns, done, threads))
-    if here:
-        st.info(f"{here} of {threads} threads wait at the barrier for the others.")
-    elif turns[done - 1].stops is not None:
-        st.success(f"All {threads} threads have arrived at the barrier, and may continue.")
+def _turns_done(threads: int, most: int) -> int:
+    """Return the number of turns that the user selected."""
+    key = f"simulator.steps.{most}"
+    done = st.session_state.get(key, 0)
+    columns = st.columns([1, 1, 1, 3])
+    steps = {"Back": -1, "Next thread": 1, "To the barrier": threads - done % threads}
+    for column, (label, step) in zip(columns, steps.items(), strict=False):
+        if column.button(label, width="stretch"):
+            st.session_state[key] = min(max(done + step, 0), most)
+    return int(st.slider("turns done", 0, most, key=key))

@@ -5,15 +5,17 @@ The training is that of `mt-train digits`, in a background thread.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
+from drawings import images
+from mt_tensor.extending import Array
 from play.controls import control, watch
 from play.lenet import RECIPE, Snapshot, Training, activations, filters, validation
-from play.lines import draw_lines
-from play.showing import is_dark, show_svg
-from play.tiles import tiles
+from play.showing import show_picture
 
 RATES = (0.0001, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0, 100.0)
 MOST_MISTAKES = 24
@@ -36,52 +38,46 @@ def show() -> None:
 def _show(snapshot: Snapshot | None, chosen: int) -> None:
     if snapshot is None:
         st.info("Press Start to train on 1,150 images of digits, which takes a few seconds.")
-        st.html(tiles(validation()[0][:40, 0], dark=is_dark(), width=48, name="digit"))
+        _show_images("digits", validation()[0][:40, 0], columns=10)
         return
     losses, rows = list(snapshot.losses), list(snapshot.rows)
-    _show_numbers(losses, rows)
+    names = ("accuracy", "validation_accuracy")
+    epoch, loss, right = st.columns(3)
+    epoch.metric("epochs done", len(rows))
+    loss.metric("loss of the last batch", f"{losses[-1]:.4g}")
+    right.metric("validation accuracy", f"{rows[-1][names[1]]:.1%}" if rows else "not yet")
     left, right = st.columns(2, gap="large")
+    left.line_chart(losses, x_label="batch", y_label="loss", height=250)
+    if rows:
+        right.line_chart(rows, y=names, x_label="epoch", y_label="accuracy", height=250)
     with left:
-        st.caption("loss by batch")
-        show_svg(draw_lines({"training": losses}, "batch"), fits=True)
-    with right:
-        lines = {"training": "accuracy", "validation": "validation_accuracy"}
-        right_of = {name: [row[key] for row in rows] for name, key in lines.items()}
-        st.caption("accuracy")
-        show_svg(draw_lines(right_of), fits=True)
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        st.markdown("**Filters of the first layer**")
-        st.html(tiles(filters(snapshot.network), dark=is_dark(), signed=True, name="filter"))
-        st.caption("Blue is positive, orange negative.")
+        st.markdown("**Filters of the first layer**: blue is positive, orange negative")
+        _show_images("filters", filters(snapshot.network), signed=True)
         _show_mistakes(snapshot)
     with right:
         _show_seen(snapshot, chosen)
 
 
-def _show_numbers(losses: list[float], rows: list[Any]) -> None:
-    epoch, loss, right = st.columns(3)
-    epoch.metric("epochs done", len(rows))
-    loss.metric("loss of the last batch", f"{losses[-1]:.4g}")
-    accuracy = f"{rows[-1]['validation_accuracy']:.1%}" if rows else "not yet"
-    right.metric("validation accuracy", accuracy)
+def _show_images(name: str, pixels: Array, captions: Sequence[str] = (), **settings: Any) -> None:
+    """Show images; values that are not finite, after divergence, are drawn as 0."""
+    finite = np.nan_to_num(pixels, posinf=0.0, neginf=0.0)
+    show_picture(images(finite, captions, alt=name, **settings))
 
 
 def _show_seen(snapshot: Snapshot, chosen: int) -> None:
     """Show the activations for an image, layer by layer."""
-    images, labels = validation()
-    seen = activations(snapshot.network, images[chosen])
-    taken = int(seen.shares.argmax())
+    pictures, labels = validation()
+    first, second, shares = activations(snapshot.network, pictures[chosen])
+    taken = int(shares.argmax())
     st.markdown(
         f"**Image {chosen + 1}** is a {labels[chosen]}; the prediction is {taken} "
-        f"({seen.shares[taken]:.1%})"
+        f"({shares[taken]:.1%})"
     )
-    dark = is_dark()
-    st.html(tiles(images[chosen], dark=dark, width=96, name="the image"))
+    _show_images("the image", pictures[chosen])
     st.markdown("after the first convolution and relu")
-    st.html(tiles(seen.first, dark=dark, width=46, name="first activation"))
+    _show_images("first activations", first)
     st.markdown("after the second")
-    st.html(tiles(seen.second, dark=dark, width=46, name="second activation"))
+    _show_images("second activations", second)
 
 
 def _show_mistakes(snapshot: Snapshot) -> None:
@@ -89,10 +85,10 @@ def _show_mistakes(snapshot: Snapshot) -> None:
     if snapshot.mistakes is None:
         st.caption("They are listed after each epoch.")
         return
-    images, _ = validation()
+    pictures, _ = validation()
     mistakes = snapshot.mistakes[:MOST_MISTAKES]
-    st.caption(f"{len(snapshot.mistakes)} of {len(images)} images, the most confident first")
-    captions = [f"{m.predicted}, is {m.right}" for m in mistakes]
-    wrong = images[[m.sample for m in mistakes], 0]
+    st.caption(f"{len(snapshot.mistakes)} of {len(pictures)} images, the most confident first")
     if mistakes:
-        st.html(tiles(wrong, captions, dark=is_dark(), width=56, name="mistake"))
+        wrong = pictures[[mistake.sample for mistake in mistakes], 0]
+        captions = [f"{mistake.predicted}, is {mistake.right}" for mistake in mistakes]
+        _show_images("mistakes", wrong, captions, columns=6)

@@ -48,17 +48,8 @@ def browser(address: str) -> Iterator[Page]:
         programs()
     except BrowserError as error:
         pytest.skip(str(error))
-    with page(scripts=True) as opened:
+    with page() as opened:
         yield opened
-
-
-def wait(browser: Page, condition: str, seconds: float = 60.0) -> None:
-    """Wait until an expression in the page is true."""
-    end = time.monotonic() + seconds
-    while not browser.value(condition):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {condition}")
-        time.sleep(0.1)
 
 
 # --- A reader's way -------------------------------------------------------------------------------
@@ -82,8 +73,8 @@ def run_all(browser: Page) -> None:
         ".filter((button) => button.textContent === 'Run').at(-1).click()"
     )
     busy = "[...document.querySelectorAll('.cell-state')].some((state) => state.textContent)"
-    wait(browser, busy)
-    wait(browser, f"!{busy}")
+    browser.until(busy)
+    browser.until(f"!{busy}")
 
 
 def test_a_reader_without_python_gets_from_the_first_page_to_a_trained_network(
@@ -93,23 +84,23 @@ def test_a_reader_without_python_gets_from_the_first_page_to_a_trained_network(
     browser.value("document.querySelector('a[href*=\"course/index\"]').click()")
     seen = []
     while "autodiff/learning" not in browser.value("location.pathname"):
-        wait(browser, "document.querySelector('.next-page') !== null")
+        browser.until("document.querySelector('.next-page') !== null")
         seen.append(browser.value("location.pathname"))
         assert len(seen) < 30, seen
         if "autodiff/differences" in seen[-1]:
-            wait(browser, LIVE)
+            browser.until(LIVE)
             browser.value("document.querySelector('.task-functions .cell-bar button').click()")
-            wait(browser, "document.querySelector('.task-failed') !== null")
+            browser.until("document.querySelector('.task-failed') !== null")
             solution = browser.value("document.querySelector('.task details pre').textContent")
             type_into(browser, ".task-functions textarea", solution)
             browser.value("document.querySelector('.task-functions .cell-bar button').click()")
-            wait(browser, "document.querySelector('.task-passed') !== null")
+            browser.until("document.querySelector('.task-passed') !== null")
             assert "1.1  done" in browser.value(
                 "document.querySelector('.task-functions .cell-output pre').textContent"
             )
         browser.value("document.querySelector('.next-page').click()")
-        wait(browser, f"location.pathname !== {json.dumps(seen[-1])}")
-    wait(browser, LIVE)
+        browser.until(f"location.pathname !== {json.dumps(seen[-1])}")
+    browser.until(LIVE)
     run_all(browser)
     assert not browser.value("document.querySelector('.cell-error')")
     assert browser.value("document.querySelectorAll('.cell-output svg').length") > 0
@@ -117,29 +108,29 @@ def test_a_reader_without_python_gets_from_the_first_page_to_a_trained_network(
 
 def test_a_changed_cell_shows_the_new_result(browser: Page, address: str) -> None:
     browser.open(urljoin(address, "course/autodiff/order.html"))
-    wait(browser, LIVE)
+    browser.until(LIVE)
     type_into(browser, ".cell textarea", "x = Scalar(5.0)\n(x * x).backward()\nx.derivative")
     browser.value("document.querySelector('.cell .cell-bar button').click()")
-    wait(browser, "document.querySelector('.cell .cell-output').textContent.trim() === '10.0'")
+    browser.until("document.querySelector('.cell .cell-output').textContent.trim() === '10.0'")
     type_into(browser, ".cell textarea", "1 / 0")
     browser.value("document.querySelector('.cell .cell-bar button').click()")
-    wait(browser, "document.querySelector('.cell .cell-error') !== null")
+    browser.until("document.querySelector('.cell .cell-error') !== null")
     text = browser.value("document.querySelector('.cell .cell-error').textContent")
     assert "ZeroDivisionError" in text
 
 
 def test_an_endless_cell_can_be_stopped_and_run_again(browser: Page, address: str) -> None:
     browser.open(urljoin(address, "course/autodiff/order.html"))
-    wait(browser, LIVE)
+    browser.until(LIVE)
     button = "document.querySelector('.cell .cell-bar button')"
     type_into(browser, ".cell textarea", "while True: pass")
     browser.value(f"{button}.click()")
-    wait(browser, f"{button}.textContent === 'Stop'")
+    browser.until(f"{button}.textContent === 'Stop'")
     browser.value(f"{button}.click()")
-    wait(browser, "document.querySelector('.cell .cell-state').textContent === 'stopped'")
+    browser.until("document.querySelector('.cell .cell-state').textContent === 'stopped'")
     type_into(browser, ".cell textarea", "6 * 7")
     browser.value(f"{button}.click()")
-    wait(browser, "document.querySelector('.cell .cell-output').textContent.trim() === '42'")
+    browser.until("document.querySelector('.cell .cell-output').textContent.trim() === '42'")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +141,7 @@ def test_the_cells_of_a_chapter_run_in_the_browser(
     chapter: str, browser: Page, address: str
 ) -> None:
     browser.open(urljoin(address, chapter))
-    wait(browser, LIVE)
+    browser.until(LIVE)
     expected = browser.value("document.querySelectorAll('.cell-error').length")
     if browser.value("document.querySelectorAll('.cell:not(.static)').length"):
         run_all(browser)
@@ -162,7 +153,7 @@ def test_a_solution_passes_in_the_browser(chapter: str, browser: Page, address: 
     browser.open(urljoin(address, chapter))
     if browser.value("document.querySelector('meta[name=cells]')?.content || ''") == "":
         return
-    wait(browser, LIVE)
+    browser.until(LIVE)
     for place in range(browser.value("document.querySelectorAll('.task-functions').length")):
         task = f"document.querySelectorAll('section.task')[{place}]"
         if not browser.value(f"{task}.querySelector('textarea') !== null"):
@@ -178,7 +169,7 @@ def test_a_solution_passes_in_the_browser(chapter: str, browser: Page, address: 
             )
         browser.value(f"{task}.querySelector('.cell-bar button').click()")
         done = f"{task}.querySelector('.task-passed, .task-failed')"
-        wait(browser, f"{done} !== null")
+        browser.until(f"{done} !== null")
         said = browser.value(f"{task}.querySelector('.cell-output').textContent")
         assert browser.value(f"{done}.className") == "task-passed", said
 
@@ -207,7 +198,7 @@ def test_a_page_fits_every_width_and_is_accessible(name: str, browser: Page, add
 @pytest.mark.parametrize("name", [*COURSE, *OTHERS])
 def test_a_page_loads_little_and_from_nowhere_else(name: str, browser: Page, address: str) -> None:
     browser.open(urljoin(address, name))
-    wait(browser, "document.readyState === 'complete'")
+    browser.until("document.readyState === 'complete'")
     time.sleep(0.3)
     requests = browser.requests()
     assert all(url.startswith((address, "data:", "blob:")) for url in requests)
@@ -223,7 +214,7 @@ def test_a_page_loads_little_and_from_nowhere_else(name: str, browser: Page, add
 @pytest.mark.parametrize("name", ["tanh", "broadcast", "conv2d", "use_backend", "view", "reshape"])
 def test_the_search_finds_a_name_first(name: str, browser: Page, address: str) -> None:
     browser.open(urljoin(address, f"search.html?q={name}"))
-    wait(browser, "document.querySelectorAll('ul.search li').length > 2")
+    browser.until("document.querySelectorAll('ul.search li').length > 2")
     first = browser.value(
         "[...document.querySelectorAll('ul.search li a')].slice(0, 3).map((a) => a.textContent)"
     )

@@ -68,34 +68,18 @@ def test_a_job_ends_on_request(waiting: bool) -> None:
     assert (counting.job.look(), counting.job.failure) == (0, "")
 
 
-def test_a_job_pauses_without_viewers_and_ends_when_it_is_deleted() -> None:
-    counting = Counting(unseen=10.0, forgotten=60.0)
-    counting.now = 11.0
-    counting.go_on()
-    counting.allowed.release()
-    assert not counting.reached.acquire(timeout=0.05)
+@pytest.mark.parametrize("waiting", [False, True])
+def test_a_job_ends_when_no_page_shows_it(waiting: bool) -> None:
+    counting = Counting(unseen=10.0)
+    counting.now = 9.0
     counting.job.look()
-    assert counting.reached.acquire(timeout=LONG)
-    counting.now = 100.0
+    if waiting:
+        counting.job.wait()
+    counting.go_on()
+    assert counting.job.state == ("waiting" if waiting else "running")
+    counting.now = 20.0
     assert counting.has_ended()
     assert counting.job.failure == "the page has not been open for a while."
-
-
-def test_a_job_has_a_time_limit_without_pauses() -> None:
-    counting = Counting(seconds=30.0, unseen=1e9, forgotten=1e10)
-    counting.job.wait()
-    counting.go_on()
-    while counting.job.look() is None:
-        pass
-    counting.now = 1000.0
-    counting.job.resume()
-    counting.go_on()
-    while counting.job.look() == 0:
-        pass
-    assert counting.job.state == "running"
-    counting.now = 1040.0
-    assert counting.has_ended()
-    assert counting.job.failure == "it has reached its limit of 30 seconds."
 
 
 def test_errors_are_reported() -> None:

@@ -1,13 +1,15 @@
 """The drawing page: drawings become inputs of the network, with mouse or finger."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from play.drawn import DrawingError, as_seen, read_strokes, shares
+from mt.browser import Page
+from play.drawn import as_seen, read_strokes, shares
 from play.lenet import Snapshot, Training, validation
-from play.testing import Reader, answers
 
 Points = list[tuple[float, float]]
 
@@ -74,50 +76,49 @@ def test_an_empty_paper_has_no_strokes(sent: object) -> None:
     assert read_strokes(sent) == []
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
-        (5, "not a drawing"),
-        ("12", "not a drawing"),
-        ([[[1]]], "not a drawing"),
-        ([[["a", "b"]]], "not a drawing"),
-        ([[[0.5, math.nan]]], "not finite"),
-        ([[[0.5, 0.5]] * 10_001], "at most 10,000 points"),
-    ],
-)
-def test_an_invalid_drawing_is_an_error(sent: object, said: str) -> None:
-    with pytest.raises(DrawingError, match=said):
-        read_strokes(sent)
-
-
 def test_points_outside_of_the_paper_are_moved_to_its_edge() -> None:
-    assert read_strokes([[[-3, 0.5], [2, 1e30]]]) == [[(0.0, 0.5), (1.0, 1.0)]]
+    (stroke,) = read_strokes([[[-3, 0.5], [2, 1e30]]])
+    assert [tuple(point) for point in stroke] == [(0.0, 0.5), (1.0, 1.0)]
 
 
-def draw(reader: Reader, strokes: list[Points]) -> None:
+TEXT = "document.querySelector('[data-testid=stMain]').innerText"
+
+
+def draw(browser: Page, strokes: list[Points]) -> None:
     """Draw with a finger."""
+    canvas = "document.querySelector('canvas[aria-label=\\'paper to draw on\\']')"
+    browser.until(f"{canvas} !== null")
+    browser.value(f"{canvas}.scrollIntoView({{block: 'center'}})")
+    left, top, side = browser.value(
+        f"(({{left, top, width}}) => [left, top, width])({canvas}.getBoundingClientRect())"
+    )
     for stroke in strokes:
-        reader.draw("paper to draw on", stroke)
+        browser.touch([(left + x * side, top + y * side) for x, y in stroke])
 
 
-def test_a_reader_draws_on_a_phone_and_the_network_answers(reader: Reader) -> None:
-    reader.page.resize(390, 844)
-    reader.open("draw")
-    reader.sees("press Learn to train one")
-    draw(reader, DIGITS[1])
-    reader.sees("Input of the network: 8 x 8 pixels")
-    reader.press("Learn")
-    reader.sees("Validation accuracy after")
-    reader.sees("Prediction: 1")
-    reader.press("Clear the paper")
-    reader.sees("The paper is empty")
-    draw(reader, DIGITS[0])
-    reader.sees("Prediction: 0")
-    reader.press("saved by mt-train")
-    reader.write("folder of the training", "/nowhere")
-    reader.sees("/nowhere is not the folder of a training")
-    reader.write("folder of the training", " ")
-    reader.sees("the folder is empty")
-    reader.write("folder of the training", "~unknown-here/runs")
-    reader.sees("~unknown-here/runs has an unknown home directory")
-    assert answers(reader.address)
+def press(browser: Page, label: str) -> None:
+    button = f"[...document.querySelectorAll('button')].find(b => b.innerText.trim() === '{label}')"
+    browser.until(f"{button} !== undefined")
+    browser.value(f"{button}.click()")
+
+
+def test_a_reader_draws_on_a_phone_while_a_network_learns(browser: Page, address: str) -> None:
+    browser.resize(390, 844)
+    browser.open(f"{address}/draw")
+    browser.until(f"{TEXT}.includes('press Learn to train one')")
+    draw(browser, DIGITS[1])
+    browser.until(f"{TEXT}.includes('Input of the network: 8 x 8 pixels')")
+    press(browser, "Learn")
+    browser.until(f"{TEXT}.includes('Validation accuracy after')")
+    browser.until(f"{TEXT}.includes('Prediction: 1')")
+    press(browser, "Clear the paper")
+    browser.until(f"{TEXT}.includes('The paper is empty')")
+    draw(browser, DIGITS[0])
+    browser.until(f"{TEXT}.includes('Prediction: 0')")
+
+
+def test_a_folder_without_a_training_is_an_error(opened: Callable[[str], Any]) -> None:
+    page = opened("stage5_draw")
+    page.button_group[0].set_value("saved by mt-train").run()
+    page.text_input[0].set_value("/nowhere").run()
+    assert "nowhere is not the folder of a training" in page.error[0].value.replace("\\", "")

@@ -2,16 +2,16 @@
 
 import re
 import socket
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import play
-from play.__main__ import main
-from play.contents import PageFile, page_files, stage_titles
-from play.testing import Reader, answers, served
+from mt.browser import Page
+from mt.workspace import Workspace
+from play.contents import PageFile, page_files
 
 FILES = list(page_files())
 WIDTHS = (390, 1280)
@@ -46,31 +46,7 @@ def test_the_page_of_the_readme_is_one(tmp_path: Path) -> None:
 
 def test_addresses_and_titles_are_not_taken_twice() -> None:
     assert len({page.name for page in FILES}) == len({page.title for page in FILES}) == len(FILES)
-    assert all(page.stage < len(stage_titles()) for page in FILES)
-
-
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "eight", "8.5", "٣"])
-def test_an_invalid_port_is_an_error(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main([f"--port={port}"])
-    assert "is not a port number from 1 to 65535" in capsys.readouterr().err
-
-
-def test_without_streamlit_the_error_explains_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("play.__main__.find_spec", lambda name: None)
-    assert main([]) == 1
-    assert "use `hatch run play`" in capsys.readouterr().err
-
-
-def test_a_port_in_use_is_an_error(anywhere: Reader) -> None:
-    port = anywhere.address.rpartition(":")[2]
-    done = subprocess.run(
-        [sys.executable, "-m", "play", "--port", port], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert f"port {port} cannot be used (Address already in use): choose another" in done.stderr
+    assert all(page.stage < len(Workspace.read().stages) for page in FILES)
 
 
 def another_address() -> str:
@@ -83,61 +59,75 @@ def another_address() -> str:
         return str(asked.getsockname()[0])
 
 
-def outside(reader: Reader) -> list[str]:
+def outside(browser: Page, address: str) -> list[str]:
     """Return the requests of the page to other servers."""
-    ours = (reader.address, "data:", "blob:", "ws://localhost")
-    return [url for url in reader.page.requests() if not url.startswith(ours)]
+    ours = (address, "data:", "blob:", "ws://localhost")
+    return [url for url in browser.requests() if not url.startswith(ours)]
 
 
-def test_only_this_machine_is_served(reader: Reader) -> None:
+READY = """(() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    return app?.dataset.testScriptState === 'notRunning'
+        && app.dataset.testConnectionState === 'CONNECTED'
+        && document.querySelector('[data-testid=stMain] h1') !== null
+        && document.querySelector('[data-stale=true]') === null; })()"""
+"""Whether the page is loaded and up to date."""
+
+
+def test_only_this_machine_is_served(
+    browser: Page, address: str, served: Callable[..., Any]
+) -> None:
     insisting = {
         "STREAMLIT_SERVER_ADDRESS": "0.0.0.0",
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true",
     }
-    with served(**insisting) as address:
-        port = int(address.rpartition(":")[2])
+    with served(**insisting) as other:
+        port = int(other.rpartition(":")[2])
         with socket.create_connection(("localhost", port)):
             pass
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((another_address(), port))
-        guest = Reader(reader.page, address)
-        guest.open("")
-        assert not outside(guest)
-        reader.open("")  # before the other server goes
+        browser.open(other)
+        browser.until(READY)
+        assert not outside(browser, other)
+        browser.open(address)  # before the other server goes
 
 
-def test_the_first_page_leads_to_every_other(reader: Reader) -> None:
-    reader.open("")
+def test_the_first_page_leads_to_every_other(browser: Page, address: str) -> None:
+    browser.open(address)
+    browser.until(READY)
+    text = browser.value("document.querySelector('[data-testid=stMain]').innerText")
     for page in FILES:
-        reader.sees(page.summary)
-    for page in FILES:
-        reader.until(f"document.querySelector('[data-testid=stMain] a[href$={page.name}]')")
+        assert page.summary in text
+        browser.until(f"document.querySelector('[data-testid=stMain] a[href$={page.name}]')")
 
 
 @pytest.mark.parametrize("page", FILES, ids=lambda page: page.name)
 def test_a_page_fits_into_every_window_and_loads_nothing_from_outside(
-    reader: Reader, page: PageFile
+    browser: Page, address: str, page: PageFile
 ) -> None:
-    reader.open(page.name)
-    assert reader.text("[data-testid=stMain] h1") == page.title
+    browser.open(f"{address}/{page.name}")
+    browser.until(READY)
+    assert (
+        browser.value("document.querySelector('[data-testid=stMain] h1').innerText") == page.title
+    )
     for width in WIDTHS:
-        reader.page.resize(width, 900)
+        browser.resize(width, 900)
         for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-            reader.until(f"innerWidth === {width} && {part}.scrollWidth <= innerWidth")
-    assert not outside(reader)
+            browser.until(f"innerWidth === {width} && {part}.scrollWidth <= innerWidth")
+    assert not outside(browser, address)
 
 
-def test_a_dark_screen_gets_dark_pages(reader: Reader) -> None:
+def test_a_dark_screen_gets_dark_pages(browser: Page, address: str) -> None:
     ground = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-    reader.open("")
-    light = reader.page.value(ground)
-    reader.page.prefer("dark")
-    reader.until(f"{ground} !== {light!r}")
+    browser.open(address)
+    browser.until(READY)
+    light = browser.value(ground)
+    browser.prefer("dark")
+    browser.until(f"{ground} !== {light!r}")
 
 
-def test_a_page_that_there_is_not_leads_to_the_first(reader: Reader) -> None:
-    reader.open("nothing")
-    reader.sees("Page not found", "body")
-    reader.sees("The playground")
-    assert "does not seem to exist" in " ".join(reader.page.complaints())
-    assert answers(reader.address)
+def test_a_page_that_there_is_not_leads_to_the_first(browser: Page, address: str) -> None:
+    browser.open(f"{address}/nothing")
+    browser.until("document.body.innerText.includes('Page not found')")
+    assert "does not seem to exist" in " ".join(browser.complaints())

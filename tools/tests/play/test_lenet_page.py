@@ -1,27 +1,25 @@
 """The LeNet page shows the state of the network, and is responsive during training."""
 
-import base64
 import io
 import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import mt_tensor as mt
+from mt.browser import Page
 from mt_nn.jobs.command.runs import Run
 from mt_nn.jobs.command.training import train
 from mt_nn.jobs.digits import Digits
-from mt_tensor.extending import Array
 from play.background import Job
 from play.lenet import Snapshot, Training, activations, filters, validation
-from play.testing import Reader, answers, wait_for
-from play.tiles import tiles
 
 VALUE = "document.querySelector('[data-testid=stMetricValue]')?.innerText ?? '0'"
+FILTERS = "document.querySelector('img[alt=filters]').src"
 
 
 @pytest.fixture(scope="module")
@@ -75,21 +73,21 @@ def test_a_snapshot_does_not_change(reports: list[Snapshot]) -> None:
 
 def test_the_activations_are_those_of_the_network(reports: list[Snapshot]) -> None:
     network, image = reports[-1].network, validation()[0][3]
-    seen = activations(network, image)
-    assert seen.first.shape == (8, 8, 8)
-    assert seen.second.shape == (16, 8, 8)
-    assert seen.first.min() >= 0.0
+    first_layer, second_layer, shares = activations(network, image)
+    assert first_layer.shape == (8, 8, 8)
+    assert second_layer.shape == (16, 8, 8)
+    assert first_layer.min() >= 0.0
     with mt.no_grad():
         scores = np.asarray(network(mt.tensor(image[None])))[0]
     expected = np.exp(scores - scores.max())
-    np.testing.assert_allclose(seen.shares, expected / expected.sum(), rtol=1e-5)
+    np.testing.assert_allclose(shares, expected / expected.sum(), rtol=1e-5)
     first = sum(
         filters(network)[0, i, j] * np.pad(image[0], 1)[i : i + 8, j : j + 8]
         for i in range(3)
         for j in range(3)
     )
     bias = float(network.features[0].bias[0])
-    np.testing.assert_allclose(seen.first[0], np.maximum(first + bias, 0.0), atol=1e-5)
+    np.testing.assert_allclose(first_layer[0], np.maximum(first + bias, 0.0), atol=1e-5)
 
 
 def test_a_training_that_diverges_says_so() -> None:
@@ -103,72 +101,48 @@ def test_the_settings_are_those_of_the_job() -> None:
     assert (settings.lr, settings.epochs) == (recipe.lr, recipe.epochs)
 
 
-def pixels(html: str) -> list[Array]:
-    sources = html.split('src="data:image/png;base64,')[1:]
-    files = (io.BytesIO(base64.b64decode(each.partition('"')[0])) for each in sources)
-    return [np.asarray(Image.open(file)) for file in files]
+def test_a_reader_watches_stops_and_resumes(browser: Page, address: str) -> None:
+    browser.open(f"{address}/lenet")
+    press(browser, "Start")
+    browser.until(f"parseInt({VALUE}) >= 1")
+    browser.until("document.body.innerText.includes('the most confident first')")
+    press(browser, "Stop")
+    browser.until("document.body.innerText.includes('waiting')")
+    epochs, still = browser.value(VALUE), browser.value(FILTERS)
+    press(browser, "Resume")
+    browser.until(f"parseInt({VALUE}) > {epochs}")
+    browser.until(f"{FILTERS} !== {still!r}")
 
 
-def test_tiles_are_as_strong_as_their_numbers() -> None:
-    images = np.array([[[0.0, 0.5]], [[1.0, np.nan]]])
-    html = tiles(images, ["<one>"], dark=False)
-    assert "<figcaption>&lt;one&gt;</figcaption>" in html
-    first, second = pixels(html)
-    assert first[0, :, 3].tolist() == [0, 127]
-    assert second[0, :, 3].tolist() == [255, 255]
-    assert second[0, 1, :3].tolist() == [0xD0, 0x21, 0x2B]
-    assert pixels(tiles(images, dark=True))[0][0, 1, 0] > 200
+def press(browser: Page, label: str) -> None:
+    button = f"[...document.querySelectorAll('button')].find(b => b.innerText.trim() === '{label}')"
+    browser.until(f"{button} !== undefined && !{button}.disabled")
+    browser.value(f"{button}.click()")
 
 
-def test_signed_tiles_distinguish_signs() -> None:
-    (image,) = pixels(tiles(np.array([[[-2.0, 0.0, 1.0]]]), dark=False, signed=True))
-    assert image[0, :, 3].tolist() == [255, 0, 127]
-    assert image[0, 0, 0] > image[0, 2, 0]
+def test_another_training_and_another_image_are_shown(opened: Callable[[str], Any]) -> None:
+    page = opened("stage5_lenet")
+    assert "Press Start to train" in page.info[0].value
+    page.number_input[0].set_value(1)
+    page.button[0].click().run()
+    finish(page)
+    assert page.metric[0].value == "1"
+    assert any("the most confident first" in each.value for each in page.caption)
+    page.number_input[2].set_value(5).run()
+    assert any("**Image 5** is a" in each.value for each in page.markdown)
+    assert "second activations" in "".join(each.value for each in page.get("html"))
 
 
-def test_tiles_of_nothing_are_drawn() -> None:
-    assert len(pixels(tiles(np.zeros((2, 3, 3)), dark=True))) == 2
-    assert len(pixels(tiles(np.full((1, 2, 2), np.inf), dark=True))) == 1
+def test_the_page_reports_that_training_diverged(opened: Callable[[str], Any]) -> None:
+    page = opened("stage5_lenet")
+    page.selectbox[0].set_value(100.0)
+    page.button[0].click().run()
+    finish(page)
+    assert "training diverged in epoch 1" in page.error[0].value.replace("\\", "")
+    assert float(page.metric[1].value) > 1000
 
 
-def picture(reader: Reader, name: str) -> str:
-    return str(reader.page.value(f"document.querySelector('img[alt=\"{name}\"]')?.src ?? ''"))
-
-
-def test_a_reader_watches_stops_and_resumes(reader: Reader) -> None:
-    reader.open("lenet")
-    reader.sees("Press Start to train")
-    reader.write("epochs", "60")
-    reader.press("Start")
-    reader.until(f"parseInt({VALUE}) >= 1")
-    reader.sees("the most confident first")
-    assert answers(reader.address)
-    reader.press("Stop")
-    reader.sees("waiting")
-    epochs, still, image = (
-        reader.metric("epochs done"),
-        *(picture(reader, name) for name in ("filter 1", "the image 1")),
-    )
-    assert still
-    reader.write("validation image", "5")
-    reader.sees("Image 5 is a")
-    wait_for(lambda: picture(reader, "the image 1") != image, "another image")
-    assert reader.metric("epochs done") == epochs
-    reader.press("Resume")
-    reader.until(f"parseInt({VALUE}) >= {int(epochs) + 2}")
-    wait_for(lambda: picture(reader, "filter 1") != still, "a filter that has learnt")
-    assert picture(reader, "second activation 16")
-    reader.write("epochs", "1")
-    reader.press("Start")  # anew
-    reader.sees("ended")
-    reader.reads("epochs done", "1")
-
-
-def test_the_page_reports_that_training_diverged(reader: Reader) -> None:
-    reader.open("lenet")
-    reader.choose("learning rate", "100.0")
-    reader.press("Start")
-    reader.sees("The job has ended: training diverged in epoch 1")
-    reader.sees("choose a smaller learning rate")
-    assert float(reader.metric("loss of the last batch")) > 1000
-    assert answers(reader.address)
+def finish(page: Any) -> None:
+    """Wait until the training has ended, and show the page again."""
+    page.session_state["lenet.job"].join()
+    page.run()

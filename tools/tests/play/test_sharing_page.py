@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
 
 import mt_tensor as mt
 from mt_fast.core import kernel
 from mt_fast.core.kernel import Kernel
 from mt_operators import OPERATORS
-from play.comparison import DTYPES, MOST_ELEMENTS, PRODUCT, REDUCTIONS, Operation
+from play.comparison import DTYPES, PRODUCT, REDUCTIONS, Operation
 from play.compiled import runs_of
 from play.sharing import (
     curve,
@@ -28,8 +28,6 @@ from play.sharing import (
     touched,
     written,
 )
-from play.strips import rectangles, strips_html
-from play.testing import Reader, answers, served
 
 LARGE = {
     "tanh": ((500, 300),),
@@ -63,15 +61,11 @@ def operations(draw: st.DrawFn) -> Operation:
 @settings(max_examples=25)
 def test_threads_write_every_element_once(operation: Operation, count: int) -> None:
     shown = written(operation, count)
-    assert (
-        shown[-1].tiles.size
-        == operation.function([mt.tensor(array) for array in operation.arrays()])().numel()
-    )
+    assert shown[-1].owners.size == operation.on("numpy")().numel()
     for memory in shown:
-        assert set(np.unique(memory.tiles)) == set(range(len(memory.owners)))
-        assert sum(memory.elements().values()) == memory.tiles.size
+        assert sum(memory.elements().values()) == memory.owners.size
         if memory.run:
-            writers = np.take(memory.owners, memory.tiles.reshape(-1))
+            writers = memory.owners.reshape(-1)
             shares = [touched(memory.run, units) for units in memory.run.shares()]
             assert np.sum(shares, 0).max() == 1
             for thread, share in enumerate(shares):
@@ -88,7 +82,7 @@ def test_the_parts_written_by_threads_form_the_result(name: str) -> None:
     memory.view("u1")[:] = 255
     for units in shown.run.shares():
         shown.run.kernel.serial(units.start, units.stop, *shown.run.arguments)
-    whole = operation.function([mt.tensor(a, backend="fast") for a in operation.arrays()])()
+    whole = operation.on("fast")()
     np.testing.assert_array_equal(memory.reshape(whole.shape), whole.numpy())
 
 
@@ -110,7 +104,6 @@ def test_the_shares_are_those_of_the_compiled_function(
         shares = run.shares()
         assert [share.start for share in shares] == np.flatnonzero(firsts).tolist()
         assert [share.stop - 1 for share in shares] == np.flatnonzero(lasts).tolist()
-        assert "lo = _units * _part // _parts" in run.text
 
 
 @given(st.integers(1, 10**9), st.integers(1, 64))
@@ -123,15 +116,11 @@ def test_shares_of_any_number_of_threads_are_even(units: int, parts: int) -> Non
     assert np.ptp([len(share) for share in shares]) <= 1
 
 
-def test_few_units_are_tiles_and_partial_results_come_first() -> None:
+def test_partial_results_come_first() -> None:
     partial, result = written(Operation("sum", ((1_000_003,),)), 2)
     assert partial.run is not None
-    assert partial.tiles.shape == (1, partial.run.units + 1)
-    assert partial.owners == [*sorted(partial.owners[:-1]), 0]
+    assert partial.owners.shape == (1, partial.run.units + 1)
     assert result.elements() == {0: 1}
-    (product,) = written(Operation(PRODUCT, ((256, 256), (256, 256))), 2)
-    assert product.run is not None
-    assert len(product.owners) == product.run.units
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("tanh", "float32"), ("sum", "int32")])
@@ -140,7 +129,7 @@ def test_threads_are_used_from_the_documented_size(name: str, dtype: str) -> Non
     for size, shared in ((least - 1, False), (least, True)):
         (*_, last) = shown = written(Operation(name, ((size,),), dtype), 2)
         assert [each.run is not None for each in shown] == [shared] * len(shown)
-        assert last.tiles.size == (size if name == "tanh" else 1)
+        assert last.owners.size == (size if name == "tanh" else 1)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -151,22 +140,6 @@ def test_products_use_threads_from_the_documented_size(dtype: str) -> None:
         operation = Operation(PRODUCT, ((n, n), (n, n)), dtype)
         (shown,) = written(operation, 2)
         assert (shown.run is not None) == (operation.steps() >= least) == (n > side)
-
-
-@given(arrays(np.int64, array_shapes(min_dims=2, max_dims=2), elements=st.integers(0, 2)))
-def test_rectangles_are_the_matrix(tiles: Any) -> None:
-    again = np.full(tiles.shape, -1)
-    for number, top, left, bottom, right in rectangles(tiles):
-        assert (again[top:bottom, left:right] == -1).all()
-        again[top:bottom, left:right] = number
-    np.testing.assert_array_equal(again, tiles)
-
-
-def test_the_picture_lists_the_elements_of_each_thread() -> None:
-    (shown,) = written(Operation("tanh", ((400, 500),)), 2)
-    html = strips_html(shown)
-    assert 'alt="thread 0: 100,000; thread 1: 100,000"' in html
-    assert html.count(">thread 0</span>") == html.count(">thread 1</span>") == 1
 
 
 def failing_alone(seen: list[int]) -> None:
@@ -203,96 +176,74 @@ def test_every_number_of_threads_is_measured() -> None:
 def test_a_curve_ends_with_all_there_is_to_do(name: str) -> None:
     operation = Operation(name, LARGE[name])
     points = curve(operation)
-    assert [point.steps for point in points] == sorted({point.steps for point in points})
-    assert points[-1].steps == operation.steps()
-    assert all(point.alone > 0.0 and point.shared > 0.0 for point in points)
+    assert [steps for steps, _, _ in points] == sorted({steps for steps, _, _ in points})
+    assert points[-1][0] == operation.steps()
+    assert all(alone > 0.0 and shared > 0.0 for _, alone, shared in points)
 
 
 def test_small_operations_have_a_curve_too_unless_others_compute_them() -> None:
-    assert curve(Operation("add", ((64, 100), (64, 100))))[-1].steps == 6400
+    assert curve(Operation("add", ((64, 100), (64, 100))))[-1][0] == 6400
     assert curve(Operation(PRODUCT, ((20, 20), (20, 20)))) == []
 
 
-def elements(reader: Reader) -> list[list[int]]:
+def elements(page: Any) -> list[list[int]]:
     """Return for each picture the number of elements that each thread writes."""
-    reader.settle()  # before that, pictures of what was asked earlier may be there
-    told = reader.page.value("[...document.images].map(image => image.alt)")
+    captions = [each.value for each in page.caption if "[thread 0]" in each.value]
     return [
-        [int(count.replace(",", "")) for count in re.findall(r"thread \d+: ([\d,]+)", each)]
-        for each in told
+        [int(count.replace(",", "")) for count in re.findall(r"thread \d+\]: ([\d,]+)", each)]
+        for each in captions
     ]
 
 
-def test_a_reader_shares_an_operation(reader: Reader) -> None:
-    reader.open("sharing")
-    reader.sees("The compiled code")
-    reader.sees("lo = _units * _part // _parts")
-    count = int(reader.metric("threads running").split()[-1])
-    assert reader.metric("threads running") == f"{count} of {count}"
-    (shares,) = elements(reader)
+def test_a_reader_shares_an_operation(opened: Callable[[str], Any]) -> None:
+    page = opened("stage3_sharing")
+    assert "lo = _units * _part // _parts" in page.code[0].value
+    count = most_threads()
+    assert page.metric[0].value == f"{count} of {count}"
+    (shares,) = elements(page)
     assert len(shares) == count
     assert sum(shares) == 1_000_000
     assert max(shares) - min(shares) <= 1
-    reader.slide("threads", "HOME")
-    reader.reads("threads running", "1 of 1")
-    assert elements(reader) == [[1_000_000]]
-    reader.press("Measure again")
-    reader.sees("speed-up")
+    assert "speed-up" in page.table[0].value
+    if count > 1:
+        page.slider[0].set_value(1).run()
+        assert page.metric[0].value == "1 of 1"
+        assert elements(page) == [[1_000_000]]
 
 
-def test_the_page_shows_partial_results_and_products(reader: Reader) -> None:
-    reader.open("sharing")
-    reader.sees("The compiled code")
-    reader.choose("operation", "sum")
-    reader.choose("over the dimension", "first")
-    reader.sees("reduced in a second step")
-    partial, result = elements(reader)
+@pytest.mark.skipif(most_threads() == 1, reason="needs two threads")
+def test_the_page_shows_partial_results_and_products(opened: Callable[[str], Any]) -> None:
+    page = opened("stage3_sharing")
+    page.selectbox[0].set_value("sum").run()
+    page.selectbox[2].set_value("first").run()
+    assert any("reduced in a second step" in each.value for each in page.markdown)
+    partial, result = elements(page)
     assert len(partial) > 1
     assert result == [1000]
-    reader.choose("operation", "matrix product")
-    reader.sees("units of _multiply")
-    ((first, *others),) = elements(reader)
+    page.selectbox[0].set_value("matrix product").run()
+    assert any("units of `_multiply`" in each.value for each in page.markdown)
+    ((first, *others),) = elements(page)
     assert others
     assert first + sum(others) == 512 * 512
 
 
-def test_the_page_reports_work_that_is_too_small_or_too_large(reader: Reader) -> None:
-    reader.open("sharing")
-    reader.sees("The compiled code")
-    reader.write("shape", "64, 100")
-    reader.sees("starting others would take longer than the work")
-    reader.sees("are always slower")
-    assert elements(reader) == [[6400]]
-    for shape, said in (
-        ("1000000, 1000000", "has 1,000,000,000,000."),
-        ("many", "found 'many'"),
-        ("0, 3", "There is nothing to compute"),
-    ):
-        reader.write("shape", shape)
-        reader.sees(said)
-    reader.write("shape", str(MOST_ELEMENTS))
-    reader.sees("The compiled code")
-    reader.choose("operation", "gcd")
-    reader.write("the others", "1")
-    reader.sees("gcd works on integers")
-    reader.choose("dtype", "int32")
-    reader.reads("elements", f"{MOST_ELEMENTS:,}")
-    reader.choose("operation", "matrix product")
-    reader.write("shape of a", "20, 20")
-    reader.write("shape of b", "20, 20")
-    reader.reads("multiplications", "8,000")
-    assert answers(reader.address)
+def test_little_work_runs_on_one_thread(opened: Callable[[str], Any]) -> None:
+    page = opened("stage3_sharing")
+    page.number_input[0].set_value(64)
+    page.number_input[1].set_value(100).run()
+    assert any("One thread runs all of it" in each.value for each in page.markdown)
+    assert elements(page) == [[6400]]
+    page.selectbox[0].set_value("gcd").run()
+    assert "gcd works on integers" in page.error[0].value
+    page.selectbox[1].set_value("int32").run()
+    assert not page.error
 
 
-def test_the_page_reports_that_there_is_one_processor(
-    reader: Reader, monkeypatch: pytest.MonkeyPatch
+def test_one_processor_is_enough(
+    opened: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    with served() as address:
-        alone = Reader(reader.page, address)
-        alone.open("sharing")
-        alone.sees("only one thread here")
-        alone.reads("threads running", "1 of 1")
-        alone.sees("speed-up")
-        assert elements(alone) == [[1_000_000]]
-        reader.open("sharing")  # before the other server ends
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    page = opened("stage3_sharing")
+    assert not page.slider
+    assert page.metric[0].value == "1 of 1"
+    assert elements(page) == [[1_000_000]]

@@ -1,5 +1,8 @@
 """The simulator page shows the steps of a block as the simulator ran them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,10 +11,9 @@ from hypothesis import strategies as st
 import mt_tensor as mt
 from mt_cuda import CudaOps, RaceError, Simulator
 from mt_cuda.core.simulator import Order
-from play.blocks import block_html, code_html, describe_turn, registers_html, waiting
+from play.blocks import array_rows, code_lines, describe_turn, thread_rows
 from play.inputs import InputError, numbers
-from play.testing import Reader, answers
-from play.tracing import TracingSimulator
+from play.tracing import TracingSimulator, waiting, written
 
 VALUES = st.lists(st.integers(-9, 9), min_size=1, max_size=40)
 ORDERS: tuple[Order, ...] = ("forward", "reversed")
@@ -26,11 +28,10 @@ def test_tracing_does_not_change_a_kernel(values: list[int], order: Order) -> No
     machine = TracingSimulator(order=order)
     assert simulated(machine, values) == simulated(Simulator(order), values) == sum(values)
     for launch in machine.launches:
-        assert len(launch.turns) >= launch.grid[0] * launch.grid[1] * launch.threads
+        assert len(launch.turns) >= launch.threads
         for turn in launch.turns:
             stops = launch.kernel.source.splitlines()[(turn.stops or 0) - 1]
             assert turn.stops is None or "cuda.syncthreads()" in stops
-            assert turn.lines
 
 
 def test_a_turn_has_the_accesses_of_the_thread() -> None:
@@ -42,14 +43,15 @@ def test_a_turn_has_the_accesses_of_the_thread() -> None:
     assert first.touched("x", writes=False) == {0, 8}
     assert first.touched("totals", writes=True) == {0}
     assert first.registers["total"] == 8.0
-    assert np.isnan(first.shared["totals"][1:]).all()
-    assert second.touched("totals", writes=False) == {0, 4}
-    assert second.shared["totals"].tolist() == [13, 1, 4, 1, 5, 9, 2, 6]
-    assert [turn.shared["totals"][0] for turn in launch.turns if turn.thread == 0][-1] == 36.0
+    assert launch.shapes == {"totals": 8}
+    totals = np.full(8, np.nan)
+    assert np.isnan(written(totals, "totals", launch.turns[:1])[1:]).all()
+    assert written(totals, "totals", launch.turns[:9]).tolist() == [13, 1, 4, 1, 5, 9, 2, 6]
+    assert written(totals, "totals", launch.turns)[0] == 36.0
     assert launch.turns[-1].stops is None
     assert describe_turn(second, 9) == (
-        "**9.** Thread 0 continues, reads `totals[0]`, `totals[4]`, writes `totals[0]` = 13 "
-        f"and waits at the barrier in line {second.stops}."
+        "**9.** Thread 0 continues, reads `totals[0]` = 8, `totals[4]` = 5, "
+        f"writes `totals[0]` = 13 and waits at the barrier in line {second.stops}."
     )
 
 
@@ -61,7 +63,7 @@ def test_the_elements_of_a_product_are_each_written_by_one_thread() -> None:
     launch = machine.launches[-1]
     written = [at for turn in launch.turns for at in turn.touched("out", writes=True)]
     assert sorted(written) == list(range(35))
-    assert {turn.block for turn in launch.turns} == {(x, 0) for x in range(launch.grid[0])}
+    assert {turn.block for turn in launch.turns} == {(x, 0) for x in range(4)}
 
 
 def test_without_barriers_the_simulator_refuses() -> None:
@@ -75,26 +77,35 @@ def test_every_moment_can_be_drawn(done: int) -> None:
     simulated(machine, [3, 1, 4, 1, 5, 9, 2, 6, 5])
     (launch,) = machine.launches
     done = min(done, len(launch.turns))
-    given_arrays = {"x": np.zeros(9), "y": np.full(1, np.nan)}
-    html = block_html(launch.turns, done, 8, given_arrays)
-    assert html.count("<b>Thread") == 8
-    assert html.count('"thread ready') == max(8 - done, 0)
-    assert html.count('"thread waiting') == len(waiting(launch.turns, done, 8))
-    assert html.count("<div") == html.count("</div>")
-    assert (">36<" in html) == (done >= 25)
-    code = code_html(launch.kernel.source, launch.turns, done, 8)
-    assert code.count('class="line') == len(launch.kernel.source.splitlines())
-    assert ("ran" in code.replace("range", "")) == (done > 0)
-    assert registers_html(launch.turns, done, 8).count("<tr>") == (1 if done == 0 else 1 + len(
-        {name for turn in launch.turns[:done] for name in turn.registers}
-    ))  # fmt: skip
+    turns = launch.turns[:done]
+    threads = thread_rows(turns, 8)
+    states = [row["State"] for row in threads]
+    assert states.count("not started") == max(8 - done, 0)
+    assert sum("waits" in state for state in states) == len(waiting(turns, 8))
+    assert ["**" in row["Thread"] for row in threads].count(True) == (done > 0)
+    assert all(("total" in row) == (done > 0) for row in threads)
+    ((y,),) = array_rows("y", written(np.full(1, np.nan), "y", turns), turns[-1] if turns else None)
+    assert ("36" in y) == any(turn.touched("y", writes=True) for turn in turns)
+    code = code_lines(launch.kernel.source, turns)
+    assert len(code.splitlines()) == len(launch.kernel.source.splitlines())
+    assert ("# here" in code) == any("line" in state for state in states)
+
+
+def test_reads_and_writes_are_marked() -> None:
+    machine = TracingSimulator()
+    simulated(machine, [3, 1, 4, 1, 5, 9, 2, 6, 5])
+    first = machine.launches[0].turns[0]
+    (x,) = array_rows("x", np.arange(9), first)
+    assert [place for place, cell in enumerate(x) if cell == f":blue-background[{place}]"] == [0, 8]
+    (totals,) = array_rows("totals", written(np.full(8, np.nan), "totals", [first]), first)
+    assert totals == [":orange-background[8]", *"·······"]
 
 
 def test_no_thread_waits_when_all_have_arrived() -> None:
     machine = TracingSimulator()
     simulated(machine, list(range(9)))
     (launch,) = machine.launches
-    assert [len(waiting(launch.turns, done, 8)) for done in range(10)] == [*range(8), 0, 1]
+    assert [len(waiting(launch.turns[:done], 8)) for done in range(10)] == [*range(8), 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +113,7 @@ def test_no_thread_waits_when_all_have_arrived() -> None:
     [
         ("", "write 1 to 4 numbers"),
         ("1 2 3 4 5", "not 5"),
-        ("1 two", "'two' is not a number"),
+        ("1 two", "could not convert string to float: 'two'"),
         ("1e30", "a number may be at most"),
         ("1 " * 400, "at most 200 characters"),
     ],
@@ -113,62 +124,66 @@ def test_an_invalid_row_of_numbers_is_an_error(text: str, said: str) -> None:
     assert numbers(" 1, 2 ,nan", 4)[:2] == [1.0, 2.0]
 
 
-def holds(reader: Reader, array: str, cells: str) -> None:
-    """Wait until an array of global memory has this content."""
-    arrays = "[...document.querySelectorAll('.mt-block .arrays>div')]"
-    found = f"{arrays}.find(each => each.querySelector('code').innerText === '{array}')"
-    texts = f"[...{found}.querySelectorAll('td')].map(cell => cell.innerText).join(' ')"
-    reader.until(f"{texts} === '{cells}'")
+def tables(page: Any) -> list[list[str]]:
+    return [list(each.value.to_numpy().ravel()) for each in page.table]
 
 
-def test_a_reader_goes_through_a_sum_thread_by_thread(reader: Reader) -> None:
-    reader.open("simulator")
-    reader.sees("8 threads run the same code.")
-    reader.sees("not started", ".mt-block .thread:nth-child(8)")
-    reader.press("Next thread")
-    reader.sees("1. Thread 0 starts, reads x[0], x[8], writes totals[0] = 8 and waits")
-    reader.sees("1 of 8 threads wait at the barrier")
-    reader.press("To the barrier")
-    reader.sees("All 8 threads have arrived at the barrier")
-    reader.press("Next thread")
-    reader.sees("writes totals[0] = 13")
-    reader.press("Back")
-    reader.sees("All 8 threads have arrived")
-    reader.slide("turns done", "END")
-    reader.sees("ended")
-    holds(reader, "y", "44")
+def press(page: Any, label: str) -> None:
+    next(each for each in page.button if each.label == label).click().run()
 
 
-def test_a_user_reduces_custom_numbers(reader: Reader) -> None:
-    reader.open("simulator")
-    reader.press("amax")
-    reader.write("numbers", "2 7 1 8 2 8")
-    holds(reader, "x", "2 7 1 8 2 8")
-    reader.slide("turns done", "END")
-    holds(reader, "y", "8")
-    for text, said in (("many", "'many' is not a number"), ("", "write 1 to 64 numbers")):
-        reader.write("numbers", text)
-        reader.sees(said)
-    assert answers(reader.address)
-    reader.write("numbers", "1 inf")
-    holds(reader, "x", "1 inf")
+def test_a_reader_goes_through_a_sum_thread_by_thread(opened: Callable[[str], Any]) -> None:
+    page = opened("stage4_simulator")
+    assert "All threads run the same code" in page.markdown[0].value
+    press(page, "Next thread")
+    assert "**1.** Thread 0 starts, reads `x[0]` = 3, `x[8]` = 5, writes" in page.markdown[0].value
+    totals, x, _, threads = tables(page)
+    assert totals == [":orange-background[8]", *"·······"]
+    assert x[0] == ":blue-background[3]"
+    assert threads[:2] == ["**0**", "waits, line 25"]
+    press(page, "To the barrier")
+    assert "# here: threads 0, 1, 2, 3, 4, 5, 6, 7" in page.code[0].value
+    assert tables(page)[-1][1] == "may continue, line 25"
+    press(page, "Next thread")
+    assert "writes `totals[0]` = 13" in page.markdown[0].value
+    press(page, "Back")
+    assert tables(page)[-1][1] == "may continue, line 25"
+    page.slider[0].set_value(page.slider[0].max).run()
+    assert tables(page)[2] == [":orange-background[44]"] or tables(page)[2] == ["44"]
+    assert tables(page)[-1][1] == "ended"
 
 
-def test_the_page_reports_the_race_without_barriers(reader: Reader) -> None:
-    reader.open("simulator")
-    reader.press("remove the barriers")
-    reader.sees("since the last barrier: put cuda.syncthreads() between the two.")
-    reader.press("remove the barriers")
-    reader.sees("8 threads run the same code.")
+def test_a_user_reduces_custom_numbers(opened: Callable[[str], Any]) -> None:
+    page = opened("stage4_simulator")
+    page.button_group[0].set_value("amax").run()
+    page.text_input[0].set_value("2 7 1 8 2 8").run()
+    page.slider[0].set_value(page.slider[0].max).run()
+    assert tables(page)[1] == ["2", "7", "1", "8", "2", "8"]
+    assert "8" in tables(page)[2][0]
+    page.text_input[0].set_value("many").run()
+    assert "could not convert string to float" in page.error[0].value
+    page.text_input[0].set_value("1 inf").run()
+    assert tables(page)[1] == ["1", "inf"]
 
 
-def test_the_page_shows_a_matrix_product_in_tiles(reader: Reader) -> None:
-    reader.open("simulator")
-    reader.press("matrix product")
-    reader.press("To the barrier")
-    reader.sees("a_tile")
-    reader.press("1")
-    reader.slide("turns done", "END")
+def test_the_page_reports_the_race_without_barriers(opened: Callable[[str], Any]) -> None:
+    page = opened("stage4_simulator")
+    page.toggle[1].set_value(True).run()
+    assert "since the last barrier" in page.error[0].value
+    page.toggle[1].set_value(False).run()
+    assert not page.error
+
+
+def test_the_page_shows_a_matrix_product_in_tiles(opened: Callable[[str], Any]) -> None:
+    page = opened("stage4_simulator")
+    page.button_group[0].set_value("matrix product").run()
+    page.button_group[1].set_value(1).run()
+    slider = next(each for each in page.slider if each.label == "turns done")
+    slider.set_value(slider.max).run()
     a = (np.arange(12).reshape(4, 3) * 7) % 10
     b = (np.arange(15).reshape(3, 5) * 3 + 1) % 10
-    holds(reader, "out", " ".join(f"· · · · {number}" for number in (a @ b)[:, 4]))
+    out = np.reshape(tables(page)[-2], (4, 5))
+    assert (out[:, :4] == "·").all()
+    assert [str(cell).split("[")[-1].rstrip("]") for cell in out[:, 4]] == [
+        str(number) for number in (a @ b)[:, 4]
+    ]
