@@ -5,13 +5,11 @@ skipped looks green. Where the environment variable `MT_FORBID_SKIPS` is set, a 
 failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda sets it: what is
 never run on a GPU there must at least be simulated and compiled.
 
-Hypothesis has no deadline here: how long an example takes says more of what else the machine does
-than of the code. Where the environment variable `CI` is set it takes the same examples every time,
-so that a result depends on the change and not on chance, and half as many, because repeated examples
-find nothing new; everywhere else it takes new examples, which may find new failures.
-In the profile `repeatable` it does not look for simpler ones that fail, either: that would take
-long where tests are expected to fail. `brief` has few examples, too: these show whether something
-that a test needs is missing.
+Hypothesis has no deadline, because times depend on what else the machine does. If the environment
+variable `CI` is set, it draws the same examples in every run, so that results depend only on the
+code, and half as many, because repeated examples find nothing new; otherwise it draws new examples.
+The profile `repeatable` does not shrink failing examples, which would take long where tests are
+expected to fail. `brief` has few examples, for tests that only show whether something is missing.
 
 Tests have the marks of the course's tasks by the plugin `tools/task_marks.py`, and those that
 compare with torch the mark `torch` by `tools/torch_marks.py`. These are found wherever pytest is
