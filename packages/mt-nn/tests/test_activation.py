@@ -1,4 +1,4 @@
-"""Activations: in-place variants, and those with random numbers."""
+"""Activations: inplace=True, random slopes and classes, softmax without dim."""
 
 from typing import Any
 
@@ -27,7 +27,9 @@ LAYERS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "settings"), LAYERS)
-def test_in_place(name: str, settings: dict[str, Any]) -> None:
+def test_inplace_activation_matches_out_of_place_and_rejects_leaf(
+    name: str, settings: dict[str, Any]
+) -> None:
     values = 2 * np.random.default_rng(0).standard_normal((3, 4))
     results = []
     for inplace in (False, True):
@@ -42,7 +44,7 @@ def test_in_place(name: str, settings: dict[str, Any]) -> None:
         getattr(nn, name)(**settings, inplace=True)(mt.ones(2, requires_grad=True))
 
 
-def test_rrelu_draws_slopes() -> None:
+def test_rrelu_draws_uniform_slopes_in_training() -> None:
     mt.manual_seed(0)
     x = mt.full((4000,), -2.0, requires_grad=True)
     out = nn.RReLU(0.2, 0.6)(x)
@@ -57,29 +59,29 @@ def test_rrelu_draws_slopes() -> None:
     assert F.rrelu(mt.ones(3), training=True).tolist() == [1.0] * 3
 
 
-def test_gumbel_softmax_draws_classes() -> None:
+def test_gumbel_softmax_draws_classes_with_softmax_probabilities() -> None:
     mt.manual_seed(0)
-    wanted = np.array([0.1, 0.6, 0.3])
-    logits = mt.tensor(np.log(wanted)).expand(4000, 3).contiguous().requires_grad_()
+    probabilities = np.array([0.1, 0.6, 0.3])
+    logits = mt.tensor(np.log(probabilities)).expand(4000, 3).contiguous().requires_grad_()
     choice = F.gumbel_softmax(logits, tau=0.5, hard=True)
     assert set(np.unique(choice.detach())) == {0.0, 1.0}
     np.testing.assert_allclose(choice.sum(1).detach(), 1.0)
-    np.testing.assert_allclose(choice.detach().numpy().mean(0), wanted, atol=0.03)
+    np.testing.assert_allclose(choice.detach().numpy().mean(0), probabilities, atol=0.03)
     mt.manual_seed(0)
-    twin = logits.detach().clone().requires_grad_()
-    soft = F.gumbel_softmax(twin, tau=0.5)
+    logits_copy = logits.detach().clone().requires_grad_()
+    soft = F.gumbel_softmax(logits_copy, tau=0.5)
     assert (soft.argmax(1) == choice.argmax(1)).all()
-    for out, leaf in ((choice, logits), (soft, twin)):
+    for out, leaf in ((choice, logits), (soft, logits_copy)):
         (out * mt.tensor([1.0, 2.0, 4.0])).sum().backward()
         assert leaf.grad is not None
-    np.testing.assert_allclose(logits.grad, twin.grad, atol=1e-12)
+    np.testing.assert_allclose(logits.grad, logits_copy.grad, atol=1e-12)
     assert F.gumbel_softmax(mt.zeros(3, 2), dim=0).sum(0).tolist() == pytest.approx([1, 1])
     with pytest.raises(nn.SettingError, match="tau must be positive; got 0"):
         F.gumbel_softmax(logits, tau=0)
 
 
 @pytest.mark.parametrize(("shape", "dim"), [((3,), 0), ((2, 3), 1), ((2, 3, 4), 0)])
-def test_a_softmax_without_a_dimension_warns(shape: tuple[int, ...], dim: int) -> None:
+def test_softmax_without_dim_warns_and_uses_default_dim(shape: tuple[int, ...], dim: int) -> None:
     x = mt.tensor(np.random.default_rng(0).standard_normal(shape))
     for name in ("Softmax", "Softmin", "LogSoftmax"):
         with pytest.warns(UserWarning, match=f"{name} has dim=None, and takes dimension {dim}"):

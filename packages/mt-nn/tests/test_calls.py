@@ -1,4 +1,4 @@
-"""The calls of the tables: finite differences, and invalid tensors."""
+"""The calls of the tables: finite differences, invalid tensors, and completeness."""
 
 import dataclasses
 import re
@@ -15,24 +15,24 @@ from mt_nn.conformance.test_calls import *  # noqa: F403
 from mt_tensor.backends import backends
 from mt_tensor.errors import TensorError
 
-ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
+INSTALLED = [name for name in ("simple", "numpy", "fast") if name in backends()]
 
 WITHOUT_ROWS: dict[str, str] = {
     **dict.fromkeys(
         [name for name in nn.__all__ if name.startswith("Lazy")],
-        "it becomes the layer of its name: test_lazy.py",
+        "becomes the regular layer: test_lazy.py",
     ),
-    "ModuleDict": "it holds modules: test_containers.py",
-    "ModuleList": "it holds modules: test_containers.py",
-    "ParameterDict": "it holds parameters: test_containers.py",
-    "ParameterList": "it holds parameters: test_containers.py",
-    "Residual": "what it does is its module's: test_containers.py",
-    "Sequential": "what it does is its modules': test_containers.py",
-    "functional.gumbel_softmax": "it draws random numbers: test_activation.py",
-    "CTCLoss": "the gradient that torch returns is of the scores before it: test_losses.py",
-    "functional.ctc_loss": "the gradient that torch returns is of the scores: test_losses.py",
-    "functional.windows": "torch has it for tensors only, as unfold: test_functional.py",
-    "functional.accuracy": "torch does not have it: test_functional.py",
+    "ModuleDict": "holds modules: test_containers.py",
+    "ModuleList": "holds modules: test_containers.py",
+    "ParameterDict": "holds parameters: test_containers.py",
+    "ParameterList": "holds parameters: test_containers.py",
+    "Residual": "calls its module: test_containers.py",
+    "Sequential": "calls its modules: test_containers.py",
+    "functional.gumbel_softmax": "draws random numbers: test_activation.py",
+    "CTCLoss": "torch's gradient is with respect to the scores: test_losses.py",
+    "functional.ctc_loss": "torch's gradient is with respect to the scores: test_losses.py",
+    "functional.windows": "torch only has Tensor.unfold: test_functional.py",
+    "functional.accuracy": "not in torch: test_functional.py",
 }
 """Layers and functions without a row in the tables, and where they are tested instead."""
 
@@ -47,21 +47,20 @@ ELEMENTWISE = """
 """.split()  # noqa: SIM905 - a list would be a page long
 ANY_SHAPE = {
     *ELEMENTWISE,
-    "Identity",  # it returns what it is given
-    *("Embedding", "embedding"),  # there may be any number of numbers
-    *("Softmin", "softmin"),  # without a dimension, torch's old rule finds one
-    "pairwise_distance",  # its vectors broadcast
+    "Identity",  # returns its input
+    *("Embedding", "embedding"),  # indices may have any shape
+    *("Softmin", "softmin"),  # without dim, torch's old rule chooses one
+    "pairwise_distance",  # broadcasts its inputs
 }
 """Layers and functions that take tensors of any number of dimensions."""
 
 
-MANY = 30
-"""From how many elements on they are not moved one by one, but all of a tensor at once."""
+FAST_MODE_FROM = 30
+"""From this number of elements, gradcheck perturbs all elements of a tensor at once."""
 
 
-@pytest.fixture(scope="session", params=ON)
+@pytest.fixture(scope="session", params=INSTALLED)
 def backend_name(request: pytest.FixtureRequest) -> str:
-    """Each backend in turn."""
     name: str = request.param
     return name
 
@@ -75,24 +74,24 @@ def test_gradients_agree_with_finite_differences(call: Call) -> None:
     buffers = dict(function.named_buffers()) if isinstance(function, nn.Module) else {}
     state = {name: buffer.clone() for name, buffer in buffers.items()}
 
-    def again(*_: mt.Tensor) -> Any:
-        """Call it as if for the first time."""
+    def call_again(*_: mt.Tensor) -> Any:
+        """Call the function with its initial buffers and seed."""
         for name, buffer in buffers.items():
             buffer.copy_(state[name])
         mt.manual_seed(0)
         results = [r for r in arrays_of(function(*inputs, **keywords)) if r.requires_grad]
         return results[0] if len(results) == 1 else tuple(results)
 
-    at_once = sum(leaf.numel() for leaf in leaves) > MANY
-    assert mt.gradcheck(again, leaves, fast_mode=at_once)
+    fast_mode = sum(leaf.numel() for leaf in leaves) > FAST_MODE_FROM
+    assert mt.gradcheck(call_again, leaves, fast_mode=fast_mode)
 
 
-def with_input(call: Call, other: Any) -> Call:
-    """Return a call whose first tensor is another one."""
+def with_input(call: Call, replacement: Any) -> Call:
+    """Return the call with its first tensor replaced."""
     first, *rest = call.inputs
     if isinstance(first, np.ndarray):
-        return dataclasses.replace(call, inputs=(other, *rest))
-    return dataclasses.replace(call, inputs=(type(first)([other, *first[1:]]), *rest))
+        return dataclasses.replace(call, inputs=(replacement, *rest))
+    return dataclasses.replace(call, inputs=(type(first)([replacement, *first[1:]]), *rest))
 
 
 FIRST = {call.name: call for call in reversed(CALLS)}
@@ -100,22 +99,22 @@ FIRST = {call.name: call for call in reversed(CALLS)}
 
 
 @pytest.mark.parametrize("name", FIRST)
-def test_other_numbers_of_dimensions_raise(name: str) -> None:
+def test_input_with_wrong_number_of_dimensions_raises(name: str) -> None:
     array = next(arrays_of(FIRST[name].inputs))
-    others = [np.ones((), array.dtype), array[None, None], array.reshape(1, -1)[0]]
-    refusals = []
-    for other in (other for other in others if other.ndim != array.ndim):
+    replacements = [np.ones((), array.dtype), array[None, None], array.reshape(1, -1)[0]]
+    messages = []
+    for replacement in (r for r in replacements if r.ndim != array.ndim):
         try:
-            outcome(with_input(FIRST[name], other), "float32")
+            outcome(with_input(FIRST[name], replacement), "float32")
         except (nn.NetworkError, TensorError) as error:
-            refusals.append(str(error))
-    assert bool(refusals) == (name.removeprefix("functional.") not in ANY_SHAPE)
-    for message in refusals:
+            messages.append(str(error))
+    assert bool(messages) == (name.removeprefix("functional.") not in ANY_SHAPE)
+    for message in messages:
         assert re.search("shape|dimension|size|size|expects", message)
 
 
 @pytest.mark.parametrize("name", [name for name in FIRST if name != "Identity"])
-def test_non_tensors_raise(name: str) -> None:
+def test_non_tensor_input_raises(name: str) -> None:
     call = FIRST[name]
     array = next(arrays_of(call.inputs))
     function, _ = prepared(call, "float32")
@@ -126,7 +125,7 @@ def test_non_tensors_raise(name: str) -> None:
             function(*leaves_of(inputs, "float32"), **leaves_of(keywords, "float32"))
 
 
-def test_every_layer_and_function_is_in_a_table() -> None:
+def test_every_public_layer_and_function_has_a_call_or_a_reason() -> None:
     def public(module: Any, prefix: str) -> set[str]:
         return {
             prefix + name

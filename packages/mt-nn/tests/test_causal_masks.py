@@ -1,4 +1,4 @@
-"""Registered causal masks: they are recognized, and give the same results as others."""
+"""Registered causal masks: recognition, and the same results as unregistered masks."""
 
 import gc
 from typing import Any
@@ -39,28 +39,32 @@ def test_deleted_masks_are_unregistered() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"add_bias_kv": True}, {"add_zero_attn": True}])
 @pytest.mark.parametrize("padded", [False, True])
-def test_recognized_mask_gives_the_same_result(options: dict[str, bool], padded: bool) -> None:
+def test_recognized_mask_gives_same_result_as_its_copy(
+    options: dict[str, bool], padded: bool
+) -> None:
     layer = nn.MultiheadAttention(8, 2, **options)
     x, mask = mt.tensor(X), nn.Transformer.generate_square_subsequent_mask(5)
     padding = mt.tensor(np.arange(5) == np.array([[4], [3], [9]])) if padded else None
-    known, read = (
+    with_registered, with_copy = (
         layer(x, x, x, padding, need_weights=False, attn_mask=given)[0].detach().numpy()
         for given in (mask, mask.clone())
     )
-    np.testing.assert_allclose(known, read, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(with_registered, with_copy, rtol=1e-5, atol=1e-6)
 
 
 def test_recognized_mask_is_replaced_by_is_causal(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[mt.Tensor | None] = []
+    masks: list[mt.Tensor | None] = []
     attend = attention.scaled_dot_product_attention
 
-    def read(q: mt.Tensor, k: mt.Tensor, v: mt.Tensor, mask: mt.Tensor | None, *rest: Any) -> Any:
-        seen.append(mask)
+    def record_mask(
+        q: mt.Tensor, k: mt.Tensor, v: mt.Tensor, mask: mt.Tensor | None, *rest: Any
+    ) -> Any:
+        masks.append(mask)
         return attend(q, k, v, mask, *rest)
 
-    monkeypatch.setattr(attention, "scaled_dot_product_attention", read)
+    monkeypatch.setattr(attention, "scaled_dot_product_attention", record_mask)
     layer, x = nn.MultiheadAttention(8, 2), mt.tensor(X)
     mask = nn.Transformer.generate_square_subsequent_mask(5)
     for given in (mask, mask.clone()):
         layer(x, x, x, need_weights=False, attn_mask=given)
-    assert [each is None for each in seen] == [True, False]
+    assert [each is None for each in masks] == [True, False]

@@ -1,4 +1,4 @@
-"""Compiled training steps: every optimizer, schedules, clipping, and the trainer."""
+"""Compiled training steps: optimizers, schedulers, clipping, hooks, and the trainer."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def model_of(seed: int = 0) -> nn.Module:
+def make_model(seed: int = 0) -> nn.Module:
     mt.manual_seed(seed)
     return nn.Sequential(
         nn.Linear(3, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Dropout(0.3), nn.Linear(8, 2)
     )
 
 
-def batches() -> list[tuple[mt.Tensor, mt.Tensor]]:
+def make_batches() -> list[tuple[mt.Tensor, mt.Tensor]]:
     rng = np.random.default_rng(0)
     return [
         (mt.tensor(rng.random((5, 3), np.float32)), mt.tensor(rng.integers(0, 2, 5)))
@@ -55,15 +55,15 @@ def batches() -> list[tuple[mt.Tensor, mt.Tensor]]:
     ]
 
 
-def trained(make: Callable[[Any], Any], is_compiled: bool, **more: Any) -> tuple[Any, ...]:
-    """Return losses, parameters, buffers, and the state of the optimizer, after some steps."""
-    model = model_of()
+def train(make: Callable[[Any], Any], is_compiled: bool, **options: Any) -> tuple[Any, ...]:
+    """Train for some steps; return losses, the model's state, the optimizer's and the programs."""
+    model = make_model()
     optimizer = make(list(model.parameters()))
-    schedule = more.get("schedule", lambda _: None)(optimizer)
-    clip = more.get("clip")
+    schedule = options.get("schedule", lambda _: None)(optimizer)
+    clip = options.get("clip")
 
     def step(inputs: mt.Tensor, labels: mt.Tensor) -> mt.Tensor:
-        optimizer.zero_grad(**more.get("zero", {}))
+        optimizer.zero_grad(**options.get("zero", {}))
         loss = F.cross_entropy(model(inputs), labels)
         loss.backward()
         if clip is not None:
@@ -73,41 +73,41 @@ def trained(make: Callable[[Any], Any], is_compiled: bool, **more: Any) -> tuple
 
     run = mt.compile(step) if is_compiled else step
     losses = []
-    for inputs, labels in batches():
+    for inputs, labels in make_batches():
         losses.append(run(inputs, labels).item())
         if schedule is not None:
             schedule.step()
-    state = [
+    optimizer_state = [
         (name, np.array(value))
         for each in optimizer.state_dict()["state"].values()
         for name, value in each.items()
         if value is not None
     ]
-    rest = [np.array(value) for value in model.state_dict().values()]
+    model_state = [np.array(value) for value in model.state_dict().values()]
     programs = run.programs if isinstance(run, Compiled) else []
-    return losses, rest, state, programs
+    return losses, model_state, optimizer_state, programs
 
 
-def check(make: Callable[[Any], Any], **more: Any) -> Any:
+def check_compiled_training(make: Callable[[Any], Any], **options: Any) -> Any:
     """Compare compiled training with eager training; return the programs."""
-    losses, rest, state, _ = trained(make, False, **more)
-    found, parts, kept, programs = trained(make, True, **more)
-    np.testing.assert_allclose(found, losses, 1e-6)
-    for mine, wanted in zip(parts, rest, strict=True):
-        np.testing.assert_allclose(mine, wanted, 1e-5, 1e-7)
-    assert [name for name, _ in kept] == [name for name, _ in state]
-    for (_, mine), (_, wanted) in zip(kept, state, strict=True):
-        np.testing.assert_allclose(mine, wanted, 1e-5, 1e-7)
+    losses, model_state, optimizer_state, _ = train(make, False, **options)
+    found_losses, found_model_state, found_optimizer_state, programs = train(make, True, **options)
+    np.testing.assert_allclose(found_losses, losses, 1e-6)
+    for found, expected in zip(found_model_state, model_state, strict=True):
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-7)
+    assert [name for name, _ in found_optimizer_state] == [name for name, _ in optimizer_state]
+    for (_, found), (_, expected) in zip(found_optimizer_state, optimizer_state, strict=True):
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-7)
     return programs
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_every_optimizer_makes_the_same_steps(name: str) -> None:
-    assert check(OPTIMIZERS[name])
+def test_compiled_training_matches_eager_for_every_optimizer(name: str) -> None:
+    assert check_compiled_training(OPTIMIZERS[name])
 
 
-def test_an_optimizer_that_decides_by_the_count_of_steps_has_programs_for_both_ways() -> None:
-    assert len(check(lambda p: nn.optim.ASGD(p, lr=0.05, t0=3))) > 1
+def test_asgd_has_different_programs_before_and_after_t0() -> None:
+    assert len(check_compiled_training(lambda p: nn.optim.ASGD(p, lr=0.05, t0=3))) > 1
 
 
 @pytest.mark.parametrize(
@@ -118,22 +118,22 @@ def test_an_optimizer_that_decides_by_the_count_of_steps_has_programs_for_both_w
     ],
 )
 @pytest.mark.parametrize("name", ["AdamW", "SGD with momentum"])
-def test_rates_and_other_numbers_of_schedules_are_inputs(name: str, schedule: Any) -> None:
-    programs = check(OPTIMIZERS[name], schedule=schedule, clip=0.5)
+def test_scheduled_learning_rates_and_momenta_are_program_inputs(name: str, schedule: Any) -> None:
+    programs = check_compiled_training(OPTIMIZERS[name], schedule=schedule, clip=0.5)
     assert len(programs) <= 2
 
 
-def test_gradients_that_are_zeroed_in_place() -> None:
-    assert check(OPTIMIZERS["Adam"], zero={"set_to_none": False})
+def test_compiled_training_with_zero_grad_in_place_matches_eager() -> None:
+    assert check_compiled_training(OPTIMIZERS["Adam"], zero={"set_to_none": False})
 
 
-def test_a_rate_in_a_tensor_is_looked_at() -> None:
+def test_tensor_learning_rate_raises_because_elements_are_read() -> None:
     with pytest.raises(CompileError, match="looks at elements"):
-        trained(lambda p: nn.optim.SGD(p, lr=mt.tensor(0.1)), True)
+        train(lambda p: nn.optim.SGD(p, lr=mt.tensor(0.1)), True)
 
 
-def test_the_mode_of_a_module_is_compared() -> None:
-    model, x = model_of(), mt.ones(4, 3)
+def test_change_of_training_mode_is_noticed() -> None:
+    model, x = make_model(), mt.ones(4, 3)
     run = mt.compile(model)
     for _ in range(2):
         for training in (True, False):
@@ -144,20 +144,20 @@ def test_the_mode_of_a_module_is_compared() -> None:
             assert found == model(x).tolist()
 
 
-def test_networks_that_keep_states() -> None:
-    """Their states are tuples, which each step replaces."""
+def test_recurrent_state_kept_between_steps_matches_eager() -> None:
+    """The states are tuples, which each step replaces."""
     found = []
     for is_compiled in (False, True):
         mt.manual_seed(0)
-        cell, kept = nn.LSTM(3, 4), {"states": (mt.zeros(1, 2, 4), mt.zeros(1, 2, 4))}
+        cell, memory = nn.LSTM(3, 4), {"states": (mt.zeros(1, 2, 4), mt.zeros(1, 2, 4))}
         optimizer = nn.optim.SGD(cell.parameters(), lr=0.1)
 
         def step(
-            x: mt.Tensor, cell: Any = cell, kept: Any = kept, optimizer: Any = optimizer
+            x: mt.Tensor, cell: Any = cell, memory: Any = memory, optimizer: Any = optimizer
         ) -> Any:
             optimizer.zero_grad()
-            output, states = cell(x, kept["states"])
-            kept["states"] = tuple(state.detach() for state in states)
+            output, states = cell(x, memory["states"])
+            memory["states"] = tuple(state.detach() for state in states)
             loss = output.square().mean()
             loss.backward()
             optimizer.step()
@@ -173,7 +173,7 @@ def test_networks_that_keep_states() -> None:
 def losses_of(
     modules: list[nn.Module], forward: Callable[[mt.Tensor], mt.Tensor], is_compiled: bool
 ) -> list[float]:
-    """Return the losses of steps of AdamW on the parameters of some modules."""
+    """Train the modules with AdamW; return the losses."""
     optimizer = nn.optim.AdamW([p for m in modules for p in m.parameters()], lr=0.1)
 
     def step(x: mt.Tensor) -> mt.Tensor:
@@ -187,7 +187,7 @@ def losses_of(
     return [run(mt.full((3, 4), 0.1 * k)).item() for k in range(STEPS)]
 
 
-def test_tied_weights_learn_as_without_a_program() -> None:
+def test_compiled_training_of_tied_weights_matches_eager() -> None:
     found = []
     for is_compiled in (False, True):
         mt.manual_seed(0)
@@ -199,23 +199,25 @@ def test_tied_weights_learn_as_without_a_program() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
-def test_hooks_of_modules_with_a_state_are_called_at_each_step() -> None:
+def test_stateful_forward_hook_runs_at_each_compiled_step() -> None:
     found = []
     for is_compiled in (False, True):
         mt.manual_seed(0)
         layer, calls = nn.Linear(4, 4), [0]
 
-        def scaled(_: Any, __: Any, output: mt.Tensor, calls: list[int] = calls) -> mt.Tensor:
+        def scale_by_call(
+            _: Any, __: Any, output: mt.Tensor, calls: list[int] = calls
+        ) -> mt.Tensor:
             calls[0] += 1
             return output * calls[0]
 
-        layer.register_forward_hook(scaled)
+        layer.register_forward_hook(scale_by_call)
         found.append(losses_of([layer], layer, is_compiled))
     assert found[0] == found[1]
 
 
-def test_layers_that_change_places_are_seen() -> None:
-    for exchange in (
+def test_replaced_or_reordered_layers_are_noticed() -> None:
+    for change in (
         lambda m: (m.__setitem__(0, nn.Tanh()), m.__setitem__(1, nn.ReLU())),
         lambda m: m._modules.update({"0": m._modules.pop("0")}),
     ):
@@ -223,11 +225,11 @@ def test_layers_that_change_places_are_seen() -> None:
         run = mt.compile(lambda x, model=model: model(x - 0.3) - 0.3)
         x = mt.tensor([-1.0, 2.0])
         run(x)
-        exchange(model)  # type: ignore[no-untyped-call]
+        change(model)  # type: ignore[no-untyped-call]
         assert mt.equal(run(x), model(x - 0.3) - 0.3)
 
 
-def test_new_modules_of_one_class_are_not_taken_for_each_other() -> None:
+def test_new_modules_of_one_class_are_distinguished() -> None:
     class Scaled(nn.Module):
         def __init__(self, n: int) -> None:
             super().__init__()
@@ -242,7 +244,7 @@ def test_new_modules_of_one_class_are_not_taken_for_each_other() -> None:
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_results_of_recurrent_layers_that_change_before_backward(kind: Any, backend: str) -> None:
+def test_backward_raises_if_recurrent_output_was_modified_in_place(kind: Any, backend: str) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
     with mt.use_backend(backend):
@@ -256,8 +258,8 @@ def test_results_of_recurrent_layers_that_change_before_backward(kind: Any, back
                 result.sum().backward()
 
 
-def trainer_of(is_compiled: bool, **settings: Any) -> Trainer:
-    model = model_of()
+def make_trainer(is_compiled: bool, **settings: Any) -> Trainer:
+    model = make_model()
     optimizer = nn.optim.Adam(model.parameters(), lr=0.02)
     schedule = nn.optim.lr_scheduler.OneCycleLR(optimizer, 0.05, total_steps=99)
     return Trainer(
@@ -273,20 +275,22 @@ def trainer_of(is_compiled: bool, **settings: Any) -> Trainer:
 
 
 @pytest.mark.parametrize("settings", [{}, {"clip_norm": 0.5}, {"clip_value": 0.1, "accumulate": 2}])
-def test_the_trainer_learns_the_same(settings: dict[str, Any], recwarn: Any) -> None:
+def test_trainer_with_compile_matches_eager_without_warning(
+    settings: dict[str, Any], recwarn: Any
+) -> None:
     rng = np.random.default_rng(0)
     data = TensorDataset(
         mt.tensor(rng.random((22, 3), np.float32)), mt.tensor(rng.integers(0, 2, 22))
     )
     found = []
     for is_compiled in (False, True):
-        trainer = trainer_of(is_compiled, **settings)
+        trainer = make_trainer(is_compiled, **settings)
         trainer.fit(DataLoader(data, batch_size=4, shuffle=True), 3, DataLoader(data, batch_size=7))
         found.append((trainer.history.losses, [dict(row) for row in trainer.history.rows]))
     assert found[0] == found[1]
     assert not [each for each in recwarn if each.category is CompileWarning]
 
 
-def test_the_switch_is_one() -> None:
+def test_trainer_compile_must_be_bool() -> None:
     with pytest.raises(SettingTypeError, match="compile"):
-        trainer_of(1)  # type: ignore[arg-type]
+        make_trainer(1)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Containers: members, their names, and changes."""
+"""Containers of modules and parameters: items, names, changes, errors, repr."""
 
 from collections import OrderedDict
 from typing import Any
@@ -11,79 +11,86 @@ from mt_operators import MemberError
 from mt_operators.core.errors import MemberNameError
 
 
-def three() -> list[Any]:
+def three_layers() -> list[Any]:
     return [nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)]
 
 
-def names(module: nn.Module) -> list[str]:
+def parameter_names(module: nn.Module) -> list[str]:
     return [name for name, _ in module.named_parameters()]
 
 
-@pytest.mark.parametrize("kind", [nn.Sequential, nn.ModuleList])
-def test_lists_of_modules(kind: Any) -> None:
-    first, middle, last = layers = three()
-    held = kind(*layers) if kind is nn.Sequential else kind(layers)
-    assert (len(held), held[0], held[-1], list(held)) == (3, first, last, layers)
-    assert middle in held
-    assert nn.ReLU() not in held
-    assert names(held) == ["0.weight", "0.bias", "2.weight", "2.bias"]
+@pytest.mark.parametrize("container_type", [nn.Sequential, nn.ModuleList])
+def test_sequential_and_module_list_behave_like_lists(container_type: Any) -> None:
+    first, middle, last = layers = three_layers()
+    container = (
+        container_type(*layers) if container_type is nn.Sequential else container_type(layers)
+    )
+    assert (len(container), container[0], container[-1], list(container)) == (
+        3,
+        first,
+        last,
+        layers,
+    )
+    assert middle in container
+    assert nn.ReLU() not in container
+    assert parameter_names(container) == ["0.weight", "0.bias", "2.weight", "2.bias"]
     extra = nn.Tanh()
-    assert held.append(extra) is held
-    assert held.insert(1, nn.Identity()) is held
-    assert list(held) == [first, held[1], middle, last, extra]
-    assert names(held) == ["0.weight", "0.bias", "3.weight", "3.bias"]
-    assert held.pop() is extra
-    assert held.pop(1).__class__ is nn.Identity
-    assert list(held) == layers
-    held[1] = extra
-    assert list(held.children()) == [first, extra, last]
-    del held[0]
-    assert (list(held), names(held)) == ([extra, last], ["1.weight", "1.bias"])
-    del held[:1]
-    assert list(held) == [last]
-    assert list(held.extend(held)) == [last, last]
-    assert list(held.insert(-1, extra)) == [last, extra, last]
-    held += [middle]
-    assert held[3] is middle
-    joined = held + kind(*[first] if kind is nn.Sequential else [[first]])
-    assert (type(joined), len(joined), len(held)) == (kind, 5, 4)
+    assert container.append(extra) is container
+    assert container.insert(1, nn.Identity()) is container
+    assert list(container) == [first, container[1], middle, last, extra]
+    assert parameter_names(container) == ["0.weight", "0.bias", "3.weight", "3.bias"]
+    assert container.pop() is extra
+    assert container.pop(1).__class__ is nn.Identity
+    assert list(container) == layers
+    container[1] = extra
+    assert list(container.children()) == [first, extra, last]
+    del container[0]
+    assert (list(container), parameter_names(container)) == ([extra, last], ["1.weight", "1.bias"])
+    del container[:1]
+    assert list(container) == [last]
+    assert list(container.extend(container)) == [last, last]
+    assert list(container.insert(-1, extra)) == [last, extra, last]
+    container += [middle]
+    assert container[3] is middle
+    joined = container + container_type(*[first] if container_type is nn.Sequential else [[first]])
+    assert (type(joined), len(joined), len(container)) == (container_type, 5, 4)
 
 
 @pytest.mark.parametrize("position", [3, -4])
-def test_out_of_range_positions_raise(position: int) -> None:
-    held = nn.ModuleList(three())
+def test_module_list_index_out_of_range_raises(position: int) -> None:
+    container = nn.ModuleList(three_layers())
     with pytest.raises(IndexError, match=f"position {position} is out of range: .* has 3"):
-        held[position]
+        container[position]
     with pytest.raises(IndexError, match="out of range"):
-        held[position] = nn.ReLU()
+        container[position] = nn.ReLU()
     with pytest.raises(IndexError, match="out of range"):
-        del held[position]
+        del container[position]
     with pytest.raises(IndexError, match="out of range"):
         nn.Sequential().pop()
-    assert len(held) == 3
+    assert len(container) == 3
 
 
-def test_sequential_from_named_modules() -> None:
+def test_sequential_of_ordered_dict_uses_its_names() -> None:
     model = nn.Sequential(OrderedDict(hidden=nn.Linear(2, 3), squash=nn.Tanh()))
-    assert names(model) == ["hidden.weight", "hidden.bias"]
+    assert parameter_names(model) == ["hidden.weight", "hidden.bias"]
     assert model(mt.ones(4, 2)).shape == (4, 3)
     assert model.get_submodule("squash") is model[1]
     assert nn.Sequential()(3) == 3
 
 
-def test_slice_shares_modules_and_keeps_names() -> None:
-    model = nn.Sequential(*three())
+def test_slice_of_sequential_shares_modules_and_keeps_names() -> None:
+    model = nn.Sequential(*three_layers())
     part = model[1:]
     assert type(part) is nn.Sequential
-    assert names(part) == ["2.weight", "2.bias"]
+    assert parameter_names(part) == ["2.weight", "2.bias"]
     assert part(mt.ones(1, 3)).tolist() == model[2](mt.ones(1, 3)).tolist()
-    part.append(nn.Tanh())  # it would be called "2", which is taken
+    part.append(nn.Tanh())  # it would be named "2", which is taken
     assert [name for name, _ in part.named_children()] == ["0", "1", "2"]
-    assert len(nn.ModuleList(three())[::2]) == 2
+    assert len(nn.ModuleList(three_layers())[::2]) == 2
 
 
-def test_non_modules_raise_and_change_nothing() -> None:
-    model = nn.Sequential(*three())
+def test_invalid_members_raise_and_change_nothing() -> None:
+    model = nn.Sequential(*three_layers())
     for change in (
         lambda: model.append(mt.relu),  # type: ignore[arg-type]
         lambda: model.insert(0, mt.relu),  # type: ignore[arg-type]
@@ -99,61 +106,61 @@ def test_non_modules_raise_and_change_nothing() -> None:
             change()
     assert len(model) == 3
     with pytest.raises(NotImplementedError, match="defines no forward"):
-        nn.ModuleList(three())(mt.ones(1))
+        nn.ModuleList(three_layers())(mt.ones(1))
 
 
-def test_dictionaries_of_modules() -> None:
-    first, _, last = three()
-    held = nn.ModuleDict({"in": first})
-    held["out"] = last
-    assert (list(held), len(held), "out" in held) == (["in", "out"], 2, True)
-    assert names(held) == ["in.weight", "in.bias", "out.weight", "out.bias"]
-    assert list(held.items()) == [("in", first), ("out", last)]
-    held.update([("out", first)])
-    assert held["out"] is first
-    assert held.pop("out") is first
-    assert held == held
-    assert held != nn.ModuleDict({"in": first})
-    assert {held: 1}[held] == 1
+def test_module_dict_behaves_like_dict_and_rejects_bad_names() -> None:
+    first, _, last = three_layers()
+    container = nn.ModuleDict({"in": first})
+    container["out"] = last
+    assert (list(container), len(container), "out" in container) == (["in", "out"], 2, True)
+    assert parameter_names(container) == ["in.weight", "in.bias", "out.weight", "out.bias"]
+    assert list(container.items()) == [("in", first), ("out", last)]
+    container.update([("out", first)])
+    assert container["out"] is first
+    assert container.pop("out") is first
+    assert container == container
+    assert container != nn.ModuleDict({"in": first})
+    assert {container: 1}[container] == 1
     with pytest.raises(KeyError, match="out"):
-        held["out"]
+        container["out"]
     for name in ("a.b", "keys", ""):
         with pytest.raises(MemberNameError):
-            held[name] = last
-    held.clear()
-    assert not names(held)
+            container[name] = last
+    container.clear()
+    assert not parameter_names(container)
     assert not nn.ModuleDict()
 
 
-def test_lists_of_parameters() -> None:
-    kept = nn.Parameter(mt.ones(2))
-    held = nn.ParameterList([mt.zeros(3), kept])
-    assert held[1] is kept
-    assert isinstance(held[0], nn.Parameter)
-    assert names(held) == ["0", "1"]
-    held.append(mt.ones(1)).insert(0, mt.ones(4))
-    assert [p.shape for p in held] == [(4,), (3,), (2,), (1,)]
-    assert [p.shape for p in held[1:3]] == [(3,), (2,)]
-    del held[0]
-    held[0] = nn.Parameter(mt.ones(5))
-    assert list(held.state_dict()) == ["0", "1", "2"]
-    assert "(1): Parameter of shape (2,) and float32" in repr(held)
-    sum((p * p).sum() for p in held).backward()
-    assert kept.grad is not None
+def test_parameter_list_behaves_like_list_and_receives_gradients() -> None:
+    parameter = nn.Parameter(mt.ones(2))
+    container = nn.ParameterList([mt.zeros(3), parameter])
+    assert container[1] is parameter
+    assert isinstance(container[0], nn.Parameter)
+    assert parameter_names(container) == ["0", "1"]
+    container.append(mt.ones(1)).insert(0, mt.ones(4))
+    assert [p.shape for p in container] == [(4,), (3,), (2,), (1,)]
+    assert [p.shape for p in container[1:3]] == [(3,), (2,)]
+    del container[0]
+    container[0] = nn.Parameter(mt.ones(5))
+    assert list(container.state_dict()) == ["0", "1", "2"]
+    assert "(1): Parameter of shape (2,) and float32" in repr(container)
+    sum((p * p).sum() for p in container).backward()
+    assert parameter.grad is not None
 
 
-def test_dictionaries_of_parameters() -> None:
-    held = nn.ParameterDict({"scale": mt.ones(2)})
-    held["shift"] = nn.Parameter(mt.zeros(2))
-    assert names(held) == ["scale", "shift"]
-    assert held.get("nothing") is None
-    assert held.pop("scale").requires_grad
-    assert "(shift): Parameter of shape (2,)" in repr(held)
-    assert nn.ParameterDict(held)["shift"] is held["shift"]
+def test_parameter_dict_behaves_like_dict() -> None:
+    container = nn.ParameterDict({"scale": mt.ones(2)})
+    container["shift"] = nn.Parameter(mt.zeros(2))
+    assert parameter_names(container) == ["scale", "shift"]
+    assert container.get("nothing") is None
+    assert container.pop("scale").requires_grad
+    assert "(shift): Parameter of shape (2,)" in repr(container)
+    assert nn.ParameterDict(container)["shift"] is container["shift"]
 
 
 @pytest.mark.parametrize(
-    ("given", "order"),
+    ("source", "order"),
     [
         ({"b": 1.0, "a": 0.0}, "ab"),
         (OrderedDict(b=1.0, a=0.0), "ba"),
@@ -162,29 +169,29 @@ def test_dictionaries_of_parameters() -> None:
     ],
     ids=["dict", "OrderedDict", "pairs", "ParameterDict"],
 )
-def test_a_dictionary_of_parameters_sorts_plain_mappings(given: Any, order: str) -> None:
-    pairs = given if isinstance(given, list) else given.items()
+def test_parameter_dict_sorts_plain_dicts_only(source: Any, order: str) -> None:
+    pairs = source if isinstance(source, list) else source.items()
     values = [(name, mt.ones(1)) for name, _ in pairs]
-    made = given if isinstance(given, nn.ParameterDict) else type(given)(values)
-    both = nn.ParameterDict({"z": mt.ones(1)})
-    both.update(made)
-    assert list(nn.ParameterDict(made)) == [*order]
-    assert list(both) == ["z", *order]
+    members = source if isinstance(source, nn.ParameterDict) else type(source)(values)
+    updated = nn.ParameterDict({"z": mt.ones(1)})
+    updated.update(members)
+    assert list(nn.ParameterDict(members)) == [*order]
+    assert list(updated) == ["z", *order]
 
 
-def test_residual() -> None:
+def test_residual_adds_branches_and_rejects_shape_mismatch() -> None:
     block = nn.Residual(nn.Linear(3, 3))
     x = mt.ones(2, 3)
     assert block(x).tolist() == (x + block.module(x)).tolist()
     wider = nn.Residual(nn.Linear(3, 4), nn.Linear(3, 4, bias=False))
     assert wider(x).shape == (2, 4)
-    assert names(wider) == ["module.weight", "module.bias", "shortcut.weight"]
+    assert parameter_names(wider) == ["module.weight", "module.bias", "shortcut.weight"]
     with pytest.raises(nn.InputError, match=r"has shape \(2, 4\), and the other branch \(2, 3\)"):
         nn.Residual(nn.Linear(3, 4))(x)
 
 
 @pytest.mark.parametrize(
-    ("layer", "shown"),
+    ("layer", "expected"),
     [
         (nn.Identity(3, a=4), "Identity()"),
         (nn.Unflatten(1, (2, -1)), "Unflatten(dim=1, unflattened_size=(2, -1))"),
@@ -201,5 +208,5 @@ def test_residual() -> None:
         (nn.GroupNorm(2, 4), "GroupNorm(2, 4, eps=1e-05, affine=True, bias=True)"),
     ],
 )  # fmt: skip
-def test_layers_show_their_settings(layer: nn.Module, shown: str) -> None:
-    assert repr(layer) == shown
+def test_repr_of_layer_shows_its_settings(layer: nn.Module, expected: str) -> None:
+    assert repr(layer) == expected

@@ -1,4 +1,4 @@
-"""The core stands alone: it imports nothing of the rest, and trains LeNet without it."""
+"""The core imports nothing else of mt_nn, and trains LeNet without the rest."""
 
 import ast
 import os
@@ -34,17 +34,17 @@ print(evaluate(model, images[:360], labels[:360]) > 0.9)
 
 
 @pytest.mark.parametrize("file", CORE, ids=lambda file: file.stem)
-def test_the_core_imports_cores_and_stages_below(file: Path) -> None:
+def test_core_file_imports_only_core_and_earlier_stages(file: Path) -> None:
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    # Type checkers take the table of methods that are defined beside the core for a base class.
-    for_types = [node for node in tree.body if isinstance(node, ast.If)]
-    assert all(ast.unparse(node.test) == "TYPE_CHECKING" for node in for_types)
-    tables = [node for block in for_types for node in block.body]
-    for node in tables:
+    # For type checkers, the methods defined outside of the core are a base class.
+    type_checking = [node for node in tree.body if isinstance(node, ast.If)]
+    assert all(ast.unparse(node.test) == "TYPE_CHECKING" for node in type_checking)
+    allowed = [node for block in type_checking for node in block.body]
+    for node in allowed:
         assert isinstance(node, ast.ImportFrom)
         assert [alias.name for alias in node.names] == ["Methods"]
     for node in ast.walk(tree):
-        if node in tables:
+        if node in allowed:
             continue
         if isinstance(node, ast.ImportFrom):
             module = node.module or ""
@@ -53,7 +53,7 @@ def test_the_core_imports_cores_and_stages_below(file: Path) -> None:
             assert not any(alias.name.startswith("mt_nn") for alias in node.names)
 
 
-def test_the_core_trains_alone(tmp_path: Path) -> None:
+def test_core_trains_lenet_without_the_rest(tmp_path: Path) -> None:
     (tmp_path / "mt_nn").mkdir()
     shutil.copytree(PACKAGE / "core", tmp_path / "mt_nn" / "core")
     shutil.copy(PACKAGE / "__init__.py", tmp_path / "mt_nn")
@@ -67,7 +67,7 @@ def test_the_core_trains_alone(tmp_path: Path) -> None:
     assert result.stdout == "True\n", result.stderr
 
 
-def test_less_common_settings_need_the_rest() -> None:
+def test_missing_extension_raises() -> None:
     from mt_nn.core.extensions import EXTENSIONS, extension
 
     assert "tea" not in EXTENSIONS

@@ -1,4 +1,4 @@
-"""Data sets, and the IDX format, with whole and with damaged files."""
+"""Datasets, and IDX files: valid, damaged and malicious ones."""
 
 import gzip
 import struct
@@ -29,7 +29,7 @@ from mt_nn.data import (
 ROWS = TensorDataset(mt.arange(10).view(10, 1), mt.arange(10) * 2)
 
 
-def test_subsets_and_splits() -> None:
+def test_subset_and_random_split_select_samples() -> None:
     subset = Subset(ROWS, [5, 1])
     assert [int(sample[1]) for sample in subset] == [10, 2]
     parts = random_split(ROWS, [7, 3])
@@ -48,7 +48,9 @@ def test_subsets_and_splits() -> None:
         ([0.999999999999, 1e-12], [10, 0]),
     ],
 )
-def test_random_split_with_fractions(lengths: Any, counts: list[int]) -> None:
+def test_random_split_by_fractions_has_expected_lengths_and_is_repeatable(
+    lengths: Any, counts: list[int]
+) -> None:
     generator = mt.Generator().manual_seed(1)
     parts = random_split(ROWS, lengths, generator)
     assert [len(part) for part in parts] == counts
@@ -56,14 +58,14 @@ def test_random_split_with_fractions(lengths: Any, counts: list[int]) -> None:
     assert all(np.array_equal(a.indices, b.indices) for a, b in zip(parts, again, strict=True))
 
 
-def test_printed_data_sets_show_their_length() -> None:
+def test_repr_of_dataset_shows_its_length() -> None:
     rows = TensorDataset(mt.ones(3, 2))
     assert repr(rows) == "<TensorDataset of length 3>"
     assert repr(rows + rows) == "<ConcatDataset of length 6>"
     assert "length" not in repr(IterableDataset())
 
 
-def test_concatenated_data_sets() -> None:
+def test_concat_dataset_indexes_across_datasets() -> None:
     both = Subset(ROWS, [5, 1]) + ROWS
     assert isinstance(both, ConcatDataset)
     assert both.cumulative_sizes == [2, 12]
@@ -73,7 +75,7 @@ def test_concatenated_data_sets() -> None:
             both[index]
 
 
-def test_transformed_pairs() -> None:
+def test_transformed_dataset_applies_transforms_to_input_and_target() -> None:
     doubled = TransformedDataset(ROWS, lambda x: x * 2, int)
     assert len(doubled) == 10
     assert (doubled[3][0].tolist(), doubled[3][1]) == ([6], 6)
@@ -98,12 +100,12 @@ def test_transformed_pairs() -> None:
         (lambda: len(Dataset()), TypeError, "must define __len__"),
     ],
 )
-def test_bad_settings(make: Any, error: type[Exception], message: str) -> None:
+def test_invalid_dataset_arguments_raise(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
 
 
-def test_digits() -> None:
+def test_digits_has_expected_shapes_range_and_fixed_split() -> None:
     train, test = digits()
     assert (len(train), len(test)) == (1437, 360)
     images, labels = train[:]
@@ -116,7 +118,7 @@ def test_digits() -> None:
 # --- IDX ----------------------------------------------------------------------------------------
 
 
-def idx(array: Any) -> bytes:
+def idx_bytes(array: Any) -> bytes:
     codes = {"u1": 8, "i1": 9, "i2": 0x0B, "i4": 0x0C, "f4": 0x0D, "f8": 0x0E}
     head = bytes([0, 0, codes[array.dtype.str[1:]], array.ndim])
     sizes = b"".join(struct.pack(">I", size) for size in array.shape)
@@ -125,23 +127,27 @@ def idx(array: Any) -> bytes:
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "i2", "i4", "f4", "f8"])
 @pytest.mark.parametrize("shape", [(3,), (2, 3, 4), (0, 2)])
-def test_read_idx(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+def test_read_idx_reads_plain_and_gzipped_arrays(
+    tmp_path: Path, dtype: str, shape: tuple[int, ...]
+) -> None:
     array = np.random.default_rng(0).integers(0, 100, shape).astype(dtype)
-    (tmp_path / "plain").write_bytes(idx(array))
-    (tmp_path / "packed").write_bytes(gzip.compress(idx(array)))
-    for name in ("plain", "packed"):
+    (tmp_path / "plain").write_bytes(idx_bytes(array))
+    (tmp_path / "compressed").write_bytes(gzip.compress(idx_bytes(array)))
+    for name in ("plain", "compressed"):
         read = read_idx(tmp_path / name)
         assert read.dtype == np.dtype(dtype)
         assert np.array_equal(read, array)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(length=st.integers(0, 39), packed=st.booleans(), extra=st.booleans())
-def test_damaged_idx_files(tmp_path: Path, length: int, packed: bool, extra: bool) -> None:
-    whole = idx(np.arange(24, dtype=np.uint8).reshape(2, 3, 4))
-    content = gzip.compress(whole)[:length] if packed else whole[:length]
-    if extra and not packed:
-        content = whole + b"x"
+@given(length=st.integers(0, 39), compressed=st.booleans(), extra=st.booleans())
+def test_read_idx_raises_for_damaged_file(
+    tmp_path: Path, length: int, compressed: bool, extra: bool
+) -> None:
+    valid = idx_bytes(np.arange(24, dtype=np.uint8).reshape(2, 3, 4))
+    content = gzip.compress(valid)[:length] if compressed else valid[:length]
+    if extra and not compressed:
+        content = valid + b"x"
     path = tmp_path / "damaged"
     path.write_bytes(content)
     with pytest.raises(nn.FileError, match="damaged is (not an IDX file|damaged)"):
@@ -154,7 +160,9 @@ HUGE = 2**32 - 1
 @pytest.mark.parametrize(
     "sizes", [(HUGE,), (HUGE, HUGE, HUGE), (0, HUGE, HUGE, HUGE), (1,) * 80, (HUGE,) * 255]
 )
-def test_malicious_headers_allocate_no_memory(tmp_path: Path, sizes: tuple[int, ...]) -> None:
+def test_read_idx_of_malicious_header_allocates_little_memory(
+    tmp_path: Path, sizes: tuple[int, ...]
+) -> None:
     header = bytes([0, 0, 0x0E, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes)
     one_element = bytes(8 if set(sizes) == {1} else 0)
     path = tmp_path / "hostile"
@@ -170,7 +178,7 @@ def test_malicious_headers_allocate_no_memory(tmp_path: Path, sizes: tuple[int, 
 
 
 @pytest.mark.parametrize("sizes", [(2**14, 2**10), (HUGE, HUGE)])
-def test_gzip_bombs_are_not_decompressed(tmp_path: Path, sizes: tuple[int, int]) -> None:
+def test_read_idx_does_not_decompress_gzip_bomb(tmp_path: Path, sizes: tuple[int, int]) -> None:
     header = bytes([0, 0, 8, 2]) + struct.pack(">2I", *sizes)
     path = tmp_path / "bomb"
     path.write_bytes(gzip.compress(header + bytes(2**24)))
@@ -188,12 +196,12 @@ def write_mnist(folder: Path, count: int = 6, labels: int = 6) -> None:
     rng = np.random.default_rng(0)
     for part in ("train", "t10k"):
         images = rng.integers(0, 256, (count, 28, 28)).astype(np.uint8)
-        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx(images)))
+        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx_bytes(images)))
         classes = rng.integers(0, 10, labels).astype(np.uint8)
-        (folder / f"{part}-labels-idx1-ubyte").write_bytes(idx(classes))
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(idx_bytes(classes))
 
 
-def test_mnist_folders(tmp_path: Path) -> None:
+def test_mnist_reads_folder_and_raises_for_missing_or_mismatched_files(tmp_path: Path) -> None:
     write_mnist(tmp_path)
     train, _ = mnist(tmp_path)
     images, labels = train[:]
@@ -220,18 +228,20 @@ def test_mnist_folders(tmp_path: Path) -> None:
         ("labels", np.full(6, np.nan, np.float32)),
         ("labels", np.full(6, 0.5, np.float32)),
     ],
-    ids=["nan", "large", "negative", "nan as a class", "a half"],
+    ids=["nan pixels", "large pixels", "negative labels", "nan labels", "fractional labels"],
 )
-def test_images_and_labels_must_be_bytes(tmp_path: Path, name: str, array: Any) -> None:
+def test_mnist_rejects_images_and_labels_that_are_not_uint8(
+    tmp_path: Path, name: str, array: Any
+) -> None:
     write_mnist(tmp_path)
-    (tmp_path / f"t10k-{name}-idx{array.ndim}-ubyte").write_bytes(idx(array))
+    (tmp_path / f"t10k-{name}-idx{array.ndim}-ubyte").write_bytes(idx_bytes(array))
     with pytest.raises(
         nn.FileError, match=f"t10k contains images of .*{array.dtype}.* must be uint8"
     ):
         mnist(tmp_path)
 
 
-def test_images_are_not_copied(tmp_path: Path) -> None:
+def test_mnist_converts_images_without_extra_copy(tmp_path: Path) -> None:
     write_mnist(tmp_path, 10_000, 10_000)
     images, floats = 2 * 10_000 * 28 * 28, 4
     tracemalloc.start()
@@ -241,10 +251,10 @@ def test_images_are_not_copied(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert training.tensors[0].dtype == mt.float32
-    assert peak < (floats + 1.5) * images  # and the bytes of a file, with a portion as numbers
+    assert peak < (floats + 1.5) * images  # and the bytes of a file, with a part of them as floats
 
 
-def test_the_error_for_many_dimensions_is_short(tmp_path: Path) -> None:
+def test_read_idx_error_for_255_dimensions_is_short(tmp_path: Path) -> None:
     (tmp_path / "many").write_bytes(bytes([0, 0, 8, 255]) + bytes([0, 0, 0, 1]) * 255 + b"x")
     with pytest.raises(nn.FileError, match="no array has the shape") as raised:
         read_idx(tmp_path / "many")

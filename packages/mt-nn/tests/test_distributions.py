@@ -1,4 +1,4 @@
-"""Distributions: probabilities and gradients of torch, and the distribution of samples."""
+"""Distributions: densities, moments, divergences and gradients as in torch, and samples."""
 
 import math
 import re
@@ -16,18 +16,18 @@ from mt_nn.errors import InputError, SettingError
 RNG = np.random.default_rng(0)
 P = np.array([[0.2, 0.5, 0.3], [1.0, 3.0, 0.5]])
 LOGITS = np.array([[-1.0, 2.0, 0.5], [30.0, -30.0, 0.0]])
-HALVES = np.array([0.2, 0.5, 1.0])
-SHARES = P / P.sum(1, keepdims=True)
+PROBS = np.array([0.2, 0.5, 1.0])
+PROBABILITIES = P / P.sum(1, keepdims=True)
 REAL = np.array([0.5, -1.0, 3.0])
-ABOVE_0 = np.array([0.3, 1.0, 2.5])
-INSIDE_1 = np.array([0.3, 0.01, 0.9])
+POSITIVE = np.array([0.3, 1.0, 2.5])
+FRACTIONS = np.array([0.3, 0.01, 0.9])
 CONCENTRATIONS = np.array([[0.3, 1.5, 40.0], [1.7, 3.0, 2.5]])
 COLUMN = np.array([[0.5], [2.0]])
 FACTORS = np.array([[[2.0, 0.0], [0.5, 1.0]], [[0.5, 0.0], [-1.0, 3.0]]])
 COVARIANCES = FACTORS @ FACTORS.swapaxes(1, 2)
 
-MAKERS: dict[str, tuple[Any, list[Any], Any]] = {
-    "bernoulli of probs": (lambda d, p: d.Bernoulli(p), [HALVES], np.array([1.0, 0.0, 1.0])),
+CASES: dict[str, tuple[Any, list[Any], Any]] = {
+    "bernoulli of probs": (lambda d, p: d.Bernoulli(p), [PROBS], np.array([1.0, 0.0, 1.0])),
     "bernoulli of logits": (
         lambda d, x: d.Bernoulli(logits=x),
         [LOGITS[0]],
@@ -37,49 +37,49 @@ MAKERS: dict[str, tuple[Any, list[Any], Any]] = {
     "categorical of logits": (lambda d, x: d.Categorical(logits=x), [LOGITS], np.array([1, 2])),
     "one categorical": (lambda d, p: d.Categorical(probs=p), [P[0]], np.array([[1], [2]])),
     "one hot": (lambda d, p: d.OneHotCategorical(p), [P], np.eye(3)[:, None]),
-    "poisson": (lambda d, r: d.Poisson(r), [ABOVE_0], np.array([[0.0], [3.0]])),
-    "normal": (lambda d, m, s: d.Normal(m, s), [HALVES, COLUMN], REAL),
-    "normal of a number": (lambda d, m: d.Normal(m, 2.0), [HALVES], REAL),
-    "log normal": (lambda d, m, s: d.LogNormal(m, s), [REAL, 0.3 * COLUMN], ABOVE_0),
-    "vectors of covariance": (
+    "poisson": (lambda d, r: d.Poisson(r), [POSITIVE], np.array([[0.0], [3.0]])),
+    "normal": (lambda d, m, s: d.Normal(m, s), [PROBS, COLUMN], REAL),
+    "normal of a float": (lambda d, m: d.Normal(m, 2.0), [PROBS], REAL),
+    "log normal": (lambda d, m, s: d.LogNormal(m, s), [REAL, 0.3 * COLUMN], POSITIVE),
+    "multivariate normal of covariance": (
         lambda d, m, c: d.MultivariateNormal(m, c),
         [P[0, :2], COVARIANCES],
         REAL[:2],
     ),
-    "vectors of precision": (
+    "multivariate normal of precision": (
         lambda d, m, c: d.MultivariateNormal(m, precision_matrix=c),
         [P[:, :2], COVARIANCES[0]],
         RNG.normal(size=(4, 1, 2)),
     ),
-    "vectors of a factor": (
+    "multivariate normal of factor": (
         lambda d, m, c: d.MultivariateNormal(m, scale_tril=c),
         [P[0, :2], FACTORS],
         REAL[1:],
     ),
-    "uniform": (lambda d, a, b: d.Uniform(a, b), [HALVES, HALVES + COLUMN], HALVES + 0.1),
-    "exponential": (lambda d, r: d.Exponential(r), [COLUMN], ABOVE_0),
-    "laplace": (lambda d, m, s: d.Laplace(m, s), [HALVES, COLUMN], REAL),
-    "cauchy": (lambda d, m, s: d.Cauchy(m, s), [HALVES, COLUMN], REAL),
-    "gamma": (lambda d, a, r: d.Gamma(a, r), [CONCENTRATIONS, COLUMN], ABOVE_0),
-    "beta": (lambda d, a, b: d.Beta(a, b), [CONCENTRATIONS, 1.0 + COLUMN], INSIDE_1),
-    "dirichlet": (lambda d, c: d.Dirichlet(c), [CONCENTRATIONS], SHARES),
+    "uniform": (lambda d, a, b: d.Uniform(a, b), [PROBS, PROBS + COLUMN], PROBS + 0.1),
+    "exponential": (lambda d, r: d.Exponential(r), [COLUMN], POSITIVE),
+    "laplace": (lambda d, m, s: d.Laplace(m, s), [PROBS, COLUMN], REAL),
+    "cauchy": (lambda d, m, s: d.Cauchy(m, s), [PROBS, COLUMN], REAL),
+    "gamma": (lambda d, a, r: d.Gamma(a, r), [CONCENTRATIONS, COLUMN], POSITIVE),
+    "beta": (lambda d, a, b: d.Beta(a, b), [CONCENTRATIONS, 1.0 + COLUMN], FRACTIONS),
+    "dirichlet": (lambda d, c: d.Dirichlet(c), [CONCENTRATIONS], PROBABILITIES),
     "relaxed bernoulli": (
         lambda d, t, p: d.RelaxedBernoulli(t, p),
-        [np.array(0.7), INSIDE_1],
+        [np.array(0.7), FRACTIONS],
         np.array([[0.2], [0.9]]),
     ),
     "relaxed one hot": (
         lambda d, t, x: d.RelaxedOneHotCategorical(t, logits=x),
         [np.array(0.7), LOGITS / 10.0],
-        SHARES[0],
+        PROBABILITIES[0],
     ),
     "independent": (
         lambda d, m, s: d.Independent(d.Laplace(m, s), 1),
-        [HALVES, COLUMN],
+        [PROBS, COLUMN],
         RNG.normal(size=(4, 1, 3)),
     ),
 }
-"""By name: how to make a distribution of parameters, the parameters, and values."""
+"""By name: a function that makes the distribution, its parameters, and values to evaluate."""
 
 FORMULAS = {
     name: lambda d, value, name=name: getattr(d, name)
@@ -91,18 +91,19 @@ FORMULAS["cdf"] = lambda d, value: d.cdf(value)
 FORMULAS["icdf"] = lambda d, value: d.icdf(value)
 
 
-def ours_of(name: str, **options: Any) -> tuple[list[Any], Any]:
-    """Return parameters and the distribution."""
-    make, arrays, _ = MAKERS[name]
+def make_distribution(name: str, **options: Any) -> tuple[list[Any], Any]:
+    """Return the parameters and the distribution."""
+    make, arrays, _ = CASES[name]
     inputs = [mt.tensor(array, **options) for array in arrays]
     return inputs, make(ours, *inputs)
 
 
-def both(name: str) -> list[Any]:
+def make_ours_and_torchs(name: str) -> list[Any]:
+    """Return the library, the parameters and the distribution, for ours and for torch."""
     torch = pytest.importorskip("torch")
     theirs = torch.distributions
 
-    make, arrays, _ = MAKERS[name]
+    make, arrays, _ = CASES[name]
     found = []
     for library, names in ((mt, ours), (torch, theirs)):
         inputs = [library.tensor(array, requires_grad=True) for array in arrays]
@@ -111,48 +112,48 @@ def both(name: str) -> list[Any]:
 
 
 def compare(results: list[tuple[list[Any], Any]]) -> None:
-    """Compare values and gradients, and shapes."""
-    (mine, found), (others, wanted) = results
-    assert found.shape == tuple(wanted.shape)
-    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), 1e-6, 1e-9)
-    if wanted.isnan().all():  # of which torch records a graph
+    """Compare shapes, values and gradients."""
+    (mine, found), (others, expected) = results
+    assert found.shape == tuple(expected.shape)
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), 1e-6, 1e-9)
+    if expected.isnan().all():  # torch records a graph nevertheless
         return
-    assert found.requires_grad == wanted.requires_grad
+    assert found.requires_grad == expected.requires_grad
     if not found.requires_grad:
         return
     found.sum().backward()
-    wanted.sum().backward()
+    expected.sum().backward()
     for a, b in zip(mine, others, strict=True):
         if b.grad is not None:
             np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), 1e-6, 1e-9)
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
-@pytest.mark.parametrize("name", MAKERS)
-def test_formulas_agree_with_torch(name: str, formula: str) -> None:
-    value = INSIDE_1[:, None, None] if formula == "icdf" else MAKERS[name][2]
-    (library, inputs, mine), (other, parameters, theirs) = both(name)
+@pytest.mark.parametrize("name", CASES)
+def test_moments_entropy_and_densities_match_torch(name: str, formula: str) -> None:
+    value = FRACTIONS[:, None, None] if formula == "icdf" else CASES[name][2]
+    (library, inputs, mine), (other, parameters, theirs) = make_ours_and_torchs(name)
     compute = FORMULAS[formula]
     if (name, formula) == ("gamma", "cdf"):  # torch has no gradient for the concentration
         parameters[0].requires_grad_(False)
         inputs[0].requires_grad_(False)
     try:
-        wanted = compute(theirs, other.tensor(value))
+        expected = compute(theirs, other.tensor(value))
     except (NotImplementedError, AttributeError):
         with pytest.raises(SettingError, match="has no formula for"):
             compute(mine, library.tensor(value))
         return
-    compare([(inputs, compute(mine, library.tensor(value))), (parameters, wanted)])
+    compare([(inputs, compute(mine, library.tensor(value))), (parameters, expected)])
 
 
 PAIRS = [
     ("bernoulli of probs", "bernoulli of logits"),
     ("categorical of probs", "categorical of logits"),
-    ("normal", "normal of a number"),
+    ("normal", "normal of a float"),
     ("one hot", "one hot"),
     ("poisson", "poisson"),
     ("log normal", "log normal"),
-    ("vectors of covariance", "vectors of precision"),
+    ("multivariate normal of covariance", "multivariate normal of precision"),
     ("uniform", "uniform"),
     ("laplace", "laplace"),
     ("cauchy", "cauchy"),
@@ -165,12 +166,12 @@ PAIRS = [
     *[(one, "normal") for one in ("beta", "exponential", "gamma", "laplace", "uniform")],
     *[(one, other) for one in ("exponential", "gamma") for other in ("exponential", "gamma")],
 ]
-"""Two classes; the second distribution has other parameters than the first."""
+"""Pairs of classes; the second distribution has other parameters than the first."""
 
 
-def other_of(library: Any, names: Any, name: str) -> tuple[list[Any], Any]:
-    """Return a distribution of the same class with other parameters, and these."""
-    make, arrays, _ = MAKERS[name]
+def make_other(library: Any, names: Any, name: str) -> tuple[list[Any], Any]:
+    """Return other parameters, and the distribution of the named class with them."""
+    make, arrays, _ = CASES[name]
     if name == "uniform":
         arrays = [arrays[0] - 0.5, arrays[1] + 1.0]
     elif "of" not in name and name != "independent":
@@ -180,17 +181,17 @@ def other_of(library: Any, names: Any, name: str) -> tuple[list[Any], Any]:
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS, ids=[f"{p} to {q}" for p, q in PAIRS])
-def test_divergences_agree_with_torch(one: str, other: str) -> None:
+def test_kl_divergence_matches_torch(one: str, other: str) -> None:
     theirs = pytest.importorskip("torch.distributions")
 
     results = []
-    for (library, inputs, p), names in zip(both(one), (ours, theirs), strict=True):
-        parameters, q = other_of(library, names, other)
+    for (library, inputs, p), names in zip(make_ours_and_torchs(one), (ours, theirs), strict=True):
+        parameters, q = make_other(library, names, other)
         results.append((inputs + parameters, names.kl_divergence(p, q)))
     compare(results)
 
 
-def test_divergence_from_impossible_events_is_infinite() -> None:
+def test_kl_divergence_is_infinite_if_q_excludes_a_possible_event() -> None:
     certain, even = ours.Bernoulli(mt.tensor(1.0)), ours.Bernoulli(mt.tensor(0.5))
     assert ours.kl_divergence(even, certain).item() == math.inf
     assert ours.kl_divergence(certain, certain).item() == 0.0
@@ -199,16 +200,16 @@ def test_divergence_from_impossible_events_is_infinite() -> None:
     assert abs(ours.kl_divergence(one, two).item() - math.log(2)) < 1e-6
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_samples_have_the_shapes_of_torch_and_no_graph(name: str) -> None:
-    (_, _, mine), (_, _, wanted) = both(name)
+@pytest.mark.parametrize("name", CASES)
+def test_samples_have_shape_and_dtype_as_in_torch_and_no_graph(name: str) -> None:
+    (_, _, mine), (_, _, expected) = make_ours_and_torchs(name)
     for shape in [(), (4,), (2, 3)]:
-        drawn, theirs = mine.sample(shape), wanted.sample(shape)
-        assert drawn.shape == tuple(theirs.shape)
-        assert f"torch.{drawn.dtype.name}" == str(theirs.dtype)
-        assert not drawn.requires_grad
-    assert (mine.batch_shape, mine.event_shape) == (wanted.batch_shape, wanted.event_shape)
-    assert mine.has_rsample == wanted.has_rsample
+        samples, theirs = mine.sample(shape), expected.sample(shape)
+        assert samples.shape == tuple(theirs.shape)
+        assert f"torch.{samples.dtype.name}" == str(theirs.dtype)
+        assert not samples.requires_grad
+    assert (mine.batch_shape, mine.event_shape) == (expected.batch_shape, expected.event_shape)
+    assert mine.has_rsample == expected.has_rsample
     assert mine.sample((0,)).shape == (0, *mine.batch_shape, *mine.event_shape)
     larger = mine.expand((2, *mine.batch_shape))
     assert larger.batch_shape == (2, *mine.batch_shape)
@@ -217,38 +218,38 @@ def test_samples_have_the_shapes_of_torch_and_no_graph(name: str) -> None:
     assert (larger.log_prob(value) == mine.log_prob(value)).all()
 
 
-def test_samples_follow_the_distribution() -> None:
+def test_categorical_bernoulli_and_normal_samples_have_expected_moments() -> None:
     mt.manual_seed(0)
     classes = ours.Categorical(mt.tensor(P)).sample((20_000,))
-    shares = mt.stack([(classes == k).double().mean(0) for k in range(3)], dim=1)
-    np.testing.assert_allclose(shares.numpy(), P / P.sum(1, keepdims=True), atol=0.02)
-    coins = ours.Bernoulli(mt.tensor(HALVES)).sample((20_000,))
-    np.testing.assert_allclose(coins.mean(0).numpy(), HALVES, atol=0.02)
+    frequencies = mt.stack([(classes == k).double().mean(0) for k in range(3)], dim=1)
+    np.testing.assert_allclose(frequencies.numpy(), P / P.sum(1, keepdims=True), atol=0.02)
+    coins = ours.Bernoulli(mt.tensor(PROBS)).sample((20_000,))
+    np.testing.assert_allclose(coins.mean(0).numpy(), PROBS, atol=0.02)
     normal = ours.Normal(mt.tensor([1.0, -2.0]), mt.tensor([0.5, 3.0])).sample((20_000,))
     np.testing.assert_allclose(normal.mean(0).numpy(), [1.0, -2.0], atol=0.1)
     np.testing.assert_allclose(normal.std(0).numpy(), [0.5, 3.0], atol=0.1)
 
 
-def test_samples_of_normal_are_differentiable() -> None:
+def test_rsample_of_normal_propagates_gradients() -> None:
     loc, scale = mt.zeros(3, requires_grad=True), mt.ones(3, requires_grad=True)
-    drawn = ours.Normal(loc, scale).rsample((5,))
-    drawn.sum().backward()
+    samples = ours.Normal(loc, scale).rsample((5,))
+    samples.sum().backward()
     assert loc.grad.tolist() == [5.0] * 3
-    np.testing.assert_allclose(scale.grad.numpy(), drawn.detach().sum(0).numpy(), 1e-5)
+    np.testing.assert_allclose(scale.grad.numpy(), samples.detach().sum(0).numpy(), 1e-5)
 
 
-# --- Without torch: integrals of the density -----------------------------------------------------
+# --- Integrals of the density, without torch -----------------------------------------------------
 
 STEPS = np.arange(-80.0, 36.0, 1e-3)
 FINITE = [
     *("poisson", "normal", "log normal", "uniform", "exponential", "laplace", "gamma", "beta"),
     *("bernoulli of logits", "relaxed bernoulli"),
 ]
-"""Distributions of numbers with the expectations of all their formulas."""
+"""Univariate distributions with finite moments."""
 
 
-def points(name: str, d: Any) -> tuple[Any, Any]:
-    """Return values from the whole support, along the first dimension, and their measures."""
+def quadrature(name: str, d: Any) -> tuple[Any, Any]:
+    """Return values over the whole support, along the first dimension, and quadrature weights."""
     if d.support in (constraints.boolean, constraints.nonnegative_integer):
         values = np.arange(2.0 if d.support is constraints.boolean else 200.0)
         weights = np.ones(len(values))
@@ -270,9 +271,9 @@ def points(name: str, d: Any) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("name", [*FINITE, "cauchy"])
-def test_integrals_of_the_density(name: str) -> None:
-    _, d = ours_of(name)
-    values, weights = points(name, d)
+def test_moments_and_entropy_equal_integrals_of_the_density(name: str) -> None:
+    _, d = make_distribution(name)
+    values, weights = quadrature(name, d)
     with np.errstate(all="ignore"):
         logs = d.log_prob(mt.tensor(values)).numpy()
         density = np.exp(logs) * weights
@@ -295,15 +296,15 @@ def test_integrals_of_the_density(name: str) -> None:
     ],
     ids=["dirichlet", "relaxed one hot"],
 )
-def test_densities_of_two_shares_integrate_to_1(name: str, d: Any) -> None:
-    share = 1.0 / (1.0 + np.exp(-STEPS))
-    rest = 1.0 / (1.0 + np.exp(STEPS))
-    density = d.log_prob(mt.tensor(np.stack([share, rest], -1))).exp().numpy()
-    assert abs((density * share * rest).sum() * 1e-3 - 1.0) < 1e-5
+def test_density_on_the_simplex_integrates_to_1(name: str, d: Any) -> None:
+    first = 1.0 / (1.0 + np.exp(-STEPS))
+    second = 1.0 / (1.0 + np.exp(STEPS))
+    density = d.log_prob(mt.tensor(np.stack([first, second], -1))).exp().numpy()
+    assert abs((density * first * second).sum() * 1e-3 - 1.0) < 1e-5
 
 
-def test_density_of_vectors_integrates_to_1() -> None:
-    _, d = ours_of("vectors of covariance")
+def test_multivariate_normal_density_integrates_to_1() -> None:
+    _, d = make_distribution("multivariate normal of covariance")
     line = np.arange(-25.0, 25.0, 0.1)
     grid = mt.tensor(np.stack(np.meshgrid(line, line), -1)[:, :, None])
     np.testing.assert_allclose(d.log_prob(grid).exp().sum((0, 1)).numpy() * 0.01, [1.0, 1.0], 1e-6)
@@ -319,12 +320,12 @@ WITH_CDF = [
 
 @pytest.mark.parametrize("name", WITH_CDF)
 def test_density_is_the_derivative_of_the_cdf(name: str) -> None:
-    _, d = ours_of(name)
-    value = (mt.tensor(MAKERS[name][2]) + mt.zeros(d.batch_shape)).requires_grad_()
+    _, d = make_distribution(name)
+    value = (mt.tensor(CASES[name][2]) + mt.zeros(d.batch_shape)).requires_grad_()
     d.cdf(value).sum().backward()
     np.testing.assert_allclose(value.grad.numpy(), d.log_prob(value).exp().detach().numpy(), 1e-9)
     if name != "gamma":
-        probability = mt.tensor(INSIDE_1[:, None, None]).expand(3, *d.batch_shape)
+        probability = mt.tensor(FRACTIONS[:, None, None]).expand(3, *d.batch_shape)
         np.testing.assert_allclose(d.cdf(d.icdf(probability)).numpy(), probability.numpy(), 1e-9)
 
 
@@ -333,16 +334,16 @@ def test_density_is_the_derivative_of_the_cdf(name: str) -> None:
     [pair for pair in PAIRS if {*pair} <= {*FINITE, "cauchy"} - {"poisson"}],
     ids=lambda name: name,
 )
-def test_divergences_are_integrals(one: str, other: str) -> None:
-    _, p = ours_of(one)
-    _, q = other_of(mt, ours, other)
-    values, weights = points(one, p)
+def test_kl_divergence_equals_its_integral(one: str, other: str) -> None:
+    _, p = make_distribution(one)
+    _, q = make_other(mt, ours, other)
+    values, weights = quadrature(one, p)
     with np.errstate(all="ignore"):
         value = mt.tensor(values)
         logs = p.log_prob(value).numpy()
-        wanted = np.exp(logs) * weights * (logs - q.log_prob(value).detach().numpy())
-    wanted = np.where(np.exp(logs) * weights == 0.0, 0.0, wanted).sum(0)
-    np.testing.assert_allclose(ours.kl_divergence(p, q).detach().numpy(), wanted, 1e-5, 1e-8)
+        expected = np.exp(logs) * weights * (logs - q.log_prob(value).detach().numpy())
+    expected = np.where(np.exp(logs) * weights == 0.0, 0.0, expected).sum(0)
+    np.testing.assert_allclose(ours.kl_divergence(p, q).detach().numpy(), expected, 1e-5, 1e-8)
 
 
 # --- Samples --------------------------------------------------------------------------------------
@@ -350,8 +351,8 @@ def test_divergences_are_integrals(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_CDF)
 def test_samples_follow_the_cdf(name: str) -> None:
-    """The statistic of Kolmogorov and Smirnov, below its quantile of 1 - 1e-6."""
-    _, d = ours_of(name)
+    """The Kolmogorov-Smirnov statistic is below its quantile of 1 - 1e-6."""
+    _, d = make_distribution(name)
     mt.manual_seed(0)
     count = 20_000
     probabilities = np.sort(d.cdf(d.sample((count,))).numpy(), axis=0).reshape(count, -1)
@@ -364,27 +365,27 @@ def test_samples_follow_the_cdf(name: str) -> None:
     "name",
     [
         name
-        for name in MAKERS
+        for name in CASES
         if name != "cauchy" and "categorical" not in name and "rel" not in name
     ],
 )
-def test_samples_have_mean_and_variance(name: str) -> None:
-    _, d = ours_of(name)
+def test_samples_have_expected_mean_and_variance(name: str) -> None:
+    _, d = make_distribution(name)
     mt.manual_seed(0)
-    drawn = d.sample((20_000,)).numpy()
+    samples = d.sample((20_000,)).numpy()
     mean, variance = d.mean.numpy(), d.variance.numpy()
-    assert (np.abs(drawn.mean(0) - mean) <= 5.0 * np.sqrt(variance / 20_000)).all()
-    squares = (drawn - mean) ** 2
+    assert (np.abs(samples.mean(0) - mean) <= 5.0 * np.sqrt(variance / 20_000)).all()
+    squares = (samples - mean) ** 2
     error = 6.0 * squares.std(0) / math.sqrt(20_000)
     assert (np.abs(squares.mean(0) - variance) <= error).all()
 
 
 @pytest.mark.parametrize("name", ["relaxed bernoulli", "relaxed one hot"])
-def test_rounded_relaxed_samples_follow_the_probabilities(name: str) -> None:
-    _, d = ours_of(name)
+def test_rounded_relaxed_samples_have_expected_frequencies(name: str) -> None:
+    _, d = make_distribution(name)
     mt.manual_seed(0)
-    drawn = d.sample((20_000,))
-    chosen = drawn > 0.5 if name.endswith("i") else drawn == drawn.amax(-1, keepdim=True)
+    samples = d.sample((20_000,))
+    chosen = samples > 0.5 if name.endswith("i") else samples == samples.amax(-1, keepdim=True)
     np.testing.assert_allclose(chosen.double().mean(0).numpy(), d.probs.numpy(), atol=0.02)
     np.testing.assert_allclose(
         ours.RelaxedOneHotCategorical(0.01, mt.tensor(P)).sample((5,)).amax(-1).numpy(),
@@ -397,19 +398,21 @@ def test_rounded_relaxed_samples_follow_the_probabilities(name: str) -> None:
     "name",
     ["normal", "log normal", "uniform", "exponential", "laplace", "gamma", "beta", "dirichlet"],
 )
-def test_gradients_of_samples_have_the_mean_of_the_gradient(name: str) -> None:
-    """The derivative of the mean of samples estimates that of the mean."""
-    weights = mt.tensor(np.random.default_rng(0).normal(size=ours_of(name)[1].sample().shape))
+def test_rsample_gradient_estimates_gradient_of_the_mean(name: str) -> None:
+    """The gradient of the mean of samples estimates the gradient of the mean."""
+    weights = mt.tensor(
+        np.random.default_rng(0).normal(size=make_distribution(name)[1].sample().shape)
+    )
 
     def gradient(result: Any) -> Any:
-        (first, *_), d = ours_of(name, requires_grad=True)
+        (first, *_), d = make_distribution(name, requires_grad=True)
         (result(d) * weights).sum().backward()
         return first.grad.numpy()
 
     mt.manual_seed(0)
-    drawn = [gradient(lambda d: d.rsample((500,)).mean(0)) for _ in range(40)]
-    error = 5.0 * np.std(drawn, axis=0) / math.sqrt(40) + 1e-9
-    assert (np.abs(np.mean(drawn, axis=0) - gradient(lambda d: d.mean)) <= error).all()
+    gradients = [gradient(lambda d: d.rsample((500,)).mean(0)) for _ in range(40)]
+    error = 5.0 * np.std(gradients, axis=0) / math.sqrt(40) + 1e-9
+    assert (np.abs(np.mean(gradients, axis=0) - gradient(lambda d: d.mean)) <= error).all()
 
 
 QUANTILES = [
@@ -424,48 +427,49 @@ QUANTILES = [
 
 
 @pytest.mark.parametrize(("a", "log_z"), QUANTILES)
-def test_gradient_of_gamma_is_that_of_its_quantiles(a: float, log_z: float) -> None:
+def test_gamma_cdf_and_sample_gradient_match_mpmath(a: float, log_z: float) -> None:
     mpmath = pytest.importorskip("mpmath")
     with mpmath.workdps(40):
         z, step = mpmath.exp(log_z), mpmath.mpf(a) * mpmath.mpf("1e-12")
 
-        def below(a: Any) -> Any:
+        def cdf(a: Any) -> Any:
             return mpmath.gammainc(a, 0, z, regularized=True)
 
-        wanted = below(mpmath.mpf(a))
-        slope = (below(a + step) - below(a - step)) / (2 * step)
+        expected = cdf(mpmath.mpf(a))
+        slope = (cdf(a + step) - cdf(a - step)) / (2 * step)
         log_density = a * log_z - z - mpmath.loggamma(a)  # of log z
         gradient = float(-slope / mpmath.exp(log_density))
     concentration, logarithm = (
         mt.tensor(x, dtype="float64", requires_grad=x is a) for x in (a, log_z)
     )
     probability = gamma_cdf(concentration, logarithm.exp())
-    assert abs(probability.item() / float(wanted) - 1.0) < 1e-10
+    assert abs(probability.item() / float(expected) - 1.0) < 1e-10
     assert abs(log_gamma_slope(concentration, logarithm).item() / gradient - 1.0) < 1e-10
     probability.backward()
     assert abs(concentration.grad.item() / float(slope) - 1.0) < 1e-8
 
 
-def test_gradients_of_gamma_can_be_differentiated() -> None:
+def test_second_derivative_of_gamma_sample_matches_differences() -> None:
     a = mt.tensor([0.3, 2.0, 40.0], dtype="float64", requires_grad=True)
-    drawn = LogGamma.apply(a)
-    (slope,) = mt.autograd.grad(drawn.sum(), [a], create_graph=True)
+    samples = LogGamma.apply(a)
+    (slope,) = mt.autograd.grad(samples.sum(), [a], create_graph=True)
     (second,) = mt.autograd.grad(slope.sum(), [a])
     step, rise = 1e-4 * a.detach(), slope.detach() * 1e-4 * a.detach()
     ends = [
-        log_gamma_slope(a.detach() + sign * step, drawn.detach() + sign * rise) for sign in (1, -1)
+        log_gamma_slope(a.detach() + sign * step, samples.detach() + sign * rise)
+        for sign in (1, -1)
     ]
     np.testing.assert_allclose(second.numpy(), ((ends[0] - ends[1]) / (2 * step)).numpy(), 1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-@pytest.mark.parametrize("name", [name for name in MAKERS if not name.startswith("vectors")])
+@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("multivariate")])
 def test_samples_have_the_dtype_of_parameters_and_finite_densities(name: str, dtype: str) -> None:
-    _, d = ours_of(name, dtype=dtype)
+    _, d = make_distribution(name, dtype=dtype)
     mt.manual_seed(0)
-    drawn = d.sample((50,))
-    assert drawn.dtype.name == ("int64" if "categorical" in name else dtype)
-    logs = d.log_prob(drawn)
+    samples = d.sample((50,))
+    assert samples.dtype.name == ("int64" if "categorical" in name else dtype)
+    logs = d.log_prob(samples)
     assert logs.dtype.name == dtype
     assert logs.isfinite().all()
 
@@ -474,15 +478,15 @@ def test_samples_for_tiny_concentrations_are_finite() -> None:
     tiny = mt.full((100,), 1e-3, requires_grad=True)
     mt.manual_seed(0)
     for d in (ours.Gamma(tiny, 1.0), ours.Beta(tiny, tiny), ours.Dirichlet(tiny)):
-        drawn = d.rsample()
-        drawn.sum().backward()
-        assert drawn.isfinite().all()
+        samples = d.rsample()
+        samples.sum().backward()
+        assert samples.isfinite().all()
         assert tiny.grad.isfinite().all()
     assert (ours.Gamma(tiny, 1.0).sample() > 0).all()
 
 
 @pytest.mark.parametrize("backend", ["simple", "numpy", "fast"])
-def test_distributions_on_every_backend(backend: str) -> None:
+def test_samples_and_log_prob_are_on_the_current_backend(backend: str) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
     with mt.use_backend(backend):
@@ -492,20 +496,20 @@ def test_distributions_on_every_backend(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ["simple", "fast"])
-@pytest.mark.parametrize("name", MAKERS)
-def test_a_seed_draws_the_same_on_every_backend(name: str, backend: str) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_seed_gives_the_same_samples_on_every_backend(name: str, backend: str) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
-    drawn = []
+    samples = []
     for each in ("numpy", backend):
         with mt.use_backend(each):
             mt.manual_seed(3)
-            drawn.append(ours_of(name)[1].sample((3,)))
-    assert drawn[1].backend.name == backend
-    np.testing.assert_allclose(drawn[1].numpy(), drawn[0].numpy(), 1e-9)
+            samples.append(make_distribution(name)[1].sample((3,)))
+    assert samples[1].backend.name == backend
+    np.testing.assert_allclose(samples[1].numpy(), samples[0].numpy(), 1e-9)
 
 
-def test_invalid_arguments_of_distributions() -> None:
+def test_invalid_distribution_arguments_raise() -> None:
     with pytest.raises(SettingError, match="either probs or logits"):
         ours.Categorical()
     with pytest.raises(SettingError, match="either probs or logits"):
@@ -570,7 +574,7 @@ def test_invalid_arguments_of_distributions() -> None:
 
 
 def test_validation_can_be_disabled() -> None:
-    """A look waits for a device; of what does not fit, nan comes."""
+    """Validation waits for the device. Without it, invalid parameters give nan."""
     assert ours.Normal(mt.tensor([math.nan]), 1.0, validate_args=False).mean.isnan().all()
     odd = ours.Bernoulli(mt.tensor([2.0]), validate_args=False)
     assert odd.probs.tolist() == [2.0]
@@ -589,20 +593,22 @@ def test_validation_can_be_disabled() -> None:
 
 
 @pytest.mark.parametrize("name", ["Categorical", "OneHotCategorical", "Bernoulli"])
-@pytest.mark.parametrize("given", ["probs", "logits"])
-def test_the_other_parameter_is_differentiable_if_first_used_in_no_grad(name, given):
+@pytest.mark.parametrize("parameter_name", ["probs", "logits"])
+def test_parameter_first_computed_in_no_grad_is_differentiable(
+    name: str, parameter_name: str
+) -> None:
     parameter = mt.tensor([0.2, 0.3], requires_grad=True)
-    d = getattr(ours, name)(**{given: parameter})
+    d = getattr(ours, name)(**{parameter_name: parameter})
     with mt.no_grad():
         d.probs, d.logits  # noqa: B018
-    other = d.logits if given == "probs" else d.probs
+    other = d.logits if parameter_name == "probs" else d.probs
     other[0].backward()
     assert parameter.grad is not None
     assert parameter.grad[0] > 0
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "arguments"),
     [
         ("Normal", (0.0, 1.0)),
         ("Uniform", (0.0, 0.1)),
@@ -611,13 +617,13 @@ def test_the_other_parameter_is_differentiable_if_first_used_in_no_grad(name, gi
         ("Dirichlet", ([[1.0, 2.0]],)),
     ],
 )
-def test_distributions_print_as_in_torch(name: str, given: tuple[Any, ...]) -> None:
-    theirs = pytest.importorskip("torch")
-    printed = repr(getattr(ours, name)(*map(mt.tensor, given)))
-    expected = repr(getattr(theirs.distributions, name)(*map(theirs.tensor, given)))
-    assert printed == re.sub(r"torch.Size\(\[(.*?)\]\)", r"(\1)", expected)
+def test_repr_of_distribution_matches_torch(name: str, arguments: tuple[Any, ...]) -> None:
+    torch = pytest.importorskip("torch")
+    found = repr(getattr(ours, name)(*map(mt.tensor, arguments)))
+    expected = repr(getattr(torch.distributions, name)(*map(torch.tensor, arguments)))
+    assert found == re.sub(r"torch.Size\(\[(.*?)\]\)", r"(\1)", expected)
 
 
-def test_independent_prints_its_base() -> None:
+def test_repr_of_independent_shows_its_base() -> None:
     d = ours.Independent(ours.Normal(mt.zeros(3), 1.0), 1)
     assert repr(d) == "Independent(Normal(loc: (3,), scale: (3,)), 1)"

@@ -1,4 +1,4 @@
-"""Downloads from a server in a thread, which behaves and misbehaves as its paths say."""
+"""Downloads from a local server whose paths select good and bad behaviour."""
 
 import hashlib
 import re
@@ -36,44 +36,44 @@ ENDLESS = {
     "extension": (CHUNKED + b"1;", b"a"),
     "trailer": (CHUNKED + b"0\r\n", b"A: a\r\n"),
     "redirection": (b"HTTP/1.1 302 Found\r\nLocation: /body\r\n\r\n", b"a"),
-    "plenty": (OK + b"\r\n", bytes(2**16)),
+    "large-body": (OK + b"\r\n", bytes(2**16)),
 }
-"""How servers begin and go on for ever."""
+"""Endless responses: the beginning, and the part that is repeated."""
 
 
 class Handler(BaseHTTPRequestHandler):
     """Serve one file; the path selects the behaviour."""
 
     def do_GET(self) -> None:
-        way = self.path.strip("/")
-        self.server.requests.append(way)
-        if way.startswith("to"):
-            self.answer(302, b"", Location=way.removeprefix("to-"))
-        elif way == "missing":
-            self.answer(404, b"")
-        elif way == "slow":
+        behaviour = self.path.strip("/")
+        self.server.requests.append(behaviour)
+        if behaviour.startswith("to"):
+            self.respond(302, b"", Location=behaviour.removeprefix("to-"))
+        elif behaviour == "missing":
+            self.respond(404, b"")
+        elif behaviour == "slow":
             time.sleep(1)
-        elif way in ENDLESS:
-            self.wfile.write(ENDLESS[way][0])
+        elif behaviour in ENDLESS:
+            self.wfile.write(ENDLESS[behaviour][0])
             while True:
-                self.wfile.write(ENDLESS[way][1])
+                self.wfile.write(ENDLESS[behaviour][1])
                 time.sleep(0.01)
-        elif way == "boastful":
-            self.answer(200, b"", length=2**40)
-        elif way == "nonsense":
+        elif behaviour == "large-length":
+            self.respond(200, b"", length=2**40)
+        elif behaviour == "nonsense":
             self.wfile.write(b"this is not HTTP\r\n\r\n")
-        elif way == "truncated":
-            self.answer(200, CONTENT[:300_000], length=len(CONTENT))
-        elif way == "chunked":
-            self.chunked(CONTENT)
-        elif way == "chunked-truncated":
-            self.chunked(CONTENT, ends=False)
-        elif way == "unknown-length":
-            self.answer(200, CONTENT, length=None)
+        elif behaviour == "truncated":
+            self.respond(200, CONTENT[:300_000], length=len(CONTENT))
+        elif behaviour == "chunked":
+            self.respond_chunked(CONTENT)
+        elif behaviour == "chunked-truncated":
+            self.respond_chunked(CONTENT, ends=False)
+        elif behaviour == "unknown-length":
+            self.respond(200, CONTENT, length=None)
         else:
-            self.answer(200, CONTENT)
+            self.respond(200, CONTENT)
 
-    def answer(self, status: int, body: bytes, length: Any = "", **headers: str) -> None:
+    def respond(self, status: int, body: bytes, length: Any = "", **headers: str) -> None:
         self.send_response(status)
         if length is not None:
             self.send_header("Content-Length", str(length or len(body)))
@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def chunked(self, body: bytes, ends: bool = True) -> None:
+    def respond_chunked(self, body: bytes, ends: bool = True) -> None:
         self.protocol_version = "HTTP/1.1"
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
@@ -95,8 +95,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-PART = ".mt-nn-unfinished-0123456789abcdef"
-"""The name of what a killed download has left."""
+TEMPORARY = ".mt-nn-unfinished-0123456789abcdef"
+"""The temporary file of a killed download."""
 
 
 class Server(ThreadingHTTPServer):
@@ -109,7 +109,7 @@ class Server(ThreadingHTTPServer):
         self.requests: list[str] = []
 
     def handle_error(self, *_: Any) -> None:
-        pass  # clients may go away
+        pass  # clients may disconnect
 
 
 @pytest.fixture(scope="module")
@@ -130,29 +130,31 @@ def server(running: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     return running
 
 
-def url(server: Server, way: str) -> str:
-    return f"http://127.0.0.1:{server.server_address[1]}/{way}"
+def url(server: Server, behaviour: str) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/{behaviour}"
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-WHOLE = ["fine", "chunked", "unknown-length"]
+COMPLETE = ["fine", "chunked", "unknown-length"]
 
 
-@pytest.mark.parametrize("way", WHOLE)
+@pytest.mark.parametrize("behaviour", COMPLETE)
 @pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
-def test_files_are_downloaded_once(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
+def test_download_writes_file_and_skips_existing_one(
+    server: Server, tmp_path: Path, behaviour: str, sha256: Any
+) -> None:
     path = tmp_path / "file"
     for _ in range(2):
-        assert download(url(server, way), str(path), sha256, progress=False) == path
+        assert download(url(server, behaviour), str(path), sha256, progress=False) == path
         assert path.read_bytes() == CONTENT
-    assert server.requests == [way]
+    assert server.requests == [behaviour]
     assert names(tmp_path) == ["file"]
 
 
-def test_a_file_with_another_checksum_is_replaced(server: Server, tmp_path: Path) -> None:
+def test_download_replaces_file_with_another_checksum(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"an older version")
     download(url(server, "fine"), path, progress=False)
@@ -166,14 +168,14 @@ def test_a_file_with_another_checksum_is_replaced(server: Server, tmp_path: Path
 
 
 @pytest.mark.parametrize("sha256", [None, SHA256])
-def test_interrupted_downloads_leave_nothing(server: Server, tmp_path: Path, sha256: Any) -> None:
+def test_interrupted_download_leaves_no_file(server: Server, tmp_path: Path, sha256: Any) -> None:
     with pytest.raises(nn.DownloadError, match="ended after 300000 of 700000 bytes"):
         download(url(server, "truncated"), tmp_path / "file", sha256, progress=False)
     assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize(
-    ("way", "message"),
+    ("behaviour", "message"),
     [
         ("missing", "HTTP error 404, Not Found"),
         ("nonsense", "could not download"),
@@ -185,31 +187,34 @@ def test_interrupted_downloads_leave_nothing(server: Server, tmp_path: Path, sha
         ("to-/to-", "HTTP error 302, .*infinite loop"),
     ],
 )
-def test_server_errors(server: Server, tmp_path: Path, way: str, message: str) -> None:
+def test_server_error_raises_download_error_and_leaves_no_file(
+    server: Server, tmp_path: Path, behaviour: str, message: str
+) -> None:
     with pytest.raises(nn.DownloadError, match=message):
-        download(url(server, way), tmp_path / "file", progress=False, timeout=0.2)
+        download(url(server, behaviour), tmp_path / "file", progress=False, timeout=0.2)
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("way", [*ENDLESS, "boastful"])
+@pytest.mark.parametrize("behaviour", [*ENDLESS, "large-length"])
 @pytest.mark.parametrize("sha256", [None, SHA256])
-def test_endless_responses(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
-    """Memory, time and disk space are limited."""
-    limit = "download" if way in ("plenty", "boastful") else "seconds"
+def test_endless_response_raises_at_limit_of_time_or_size(
+    server: Server, tmp_path: Path, behaviour: str, sha256: Any
+) -> None:
+    limit = "download" if behaviour in ("large-body", "large-length") else "seconds"
     with (
         nn.limits(seconds=0.15 if limit == "seconds" else 600, download=10**5),
         pytest.raises(nn.DownloadError, match=rf"refused: .* allow more .*limits\({limit}="),
     ):
-        download(url(server, way), tmp_path / "file", sha256, progress=False)
+        download(url(server, behaviour), tmp_path / "file", sha256, progress=False)
     assert names(tmp_path) == []
 
 
-def test_planted_links_are_not_followed(server: Server, tmp_path: Path) -> None:
+def test_download_does_not_follow_planted_symlinks(server: Server, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_bytes(b"mine")
     folder = tmp_path / "folder"
     folder.mkdir()
-    for name in (PART, f".file.{SHA256[:16]}.part"):
+    for name in (TEMPORARY, f".file.{SHA256[:16]}.part"):
         (folder / name).symlink_to(outside)
     for _ in range(2):
         with pytest.raises(nn.DownloadError, match="ended after"):
@@ -220,21 +225,21 @@ def test_planted_links_are_not_followed(server: Server, tmp_path: Path) -> None:
     assert outside.read_bytes() == b"mine"
 
 
-def test_a_missing_checksum_causes_a_warning(server: Server, tmp_path: Path) -> None:
+def test_http_download_without_checksum_warns(server: Server, tmp_path: Path) -> None:
     message = f"over HTTP, which can be modified in transit: .* sha256='{SHA256}'"
     with pytest.warns(RuntimeWarning, match=message) as caught:
         download(url(server, "fine"), tmp_path / "file", progress=False)
     assert [warning.filename for warning in caught] == [__file__]
-    download(url(server, "fine"), tmp_path / "file", progress=False)  # it is there
+    download(url(server, "fine"), tmp_path / "file", progress=False)  # exists already
     download(url(server, "fine"), tmp_path / "other", SHA256, progress=False)
 
 
-def test_redirections_are_followed(server: Server, tmp_path: Path) -> None:
+def test_download_follows_redirection(server: Server, tmp_path: Path) -> None:
     path = download(url(server, "to-/fine"), tmp_path / "file", SHA256, progress=False)
     assert path.read_bytes() == CONTENT
 
 
-def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
+def test_missing_server_or_folder_raises_download_error(server: Server, tmp_path: Path) -> None:
     with pytest.raises(nn.DownloadError, match="could not download http://127.0.0.1:9/x"):
         download("http://127.0.0.1:9/x", tmp_path / "file", timeout=2)
     with pytest.raises(nn.DownloadError, match="No such file or directory"):
@@ -259,13 +264,15 @@ def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
         ({"timeout": 0}, "a positive number of seconds"),
     ],
 )
-def test_invalid_settings(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_download_arguments_raise(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     settings: Any = {"url": "http://127.0.0.1:9/x", "path": tmp_path / "file", **change}
     with pytest.raises(nn.SettingError, match=message):
         download(**settings)
 
 
-def test_progress_bar(
+def test_progress_bar_is_shown_if_rich_is_installed(
     server: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -282,7 +289,9 @@ def test_progress_bar(
 # --- Published data sets --------------------------------------------------------------------------
 
 
-def test_fetch(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_downloads_files_of_published_dataset_once(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = {"fine": SHA256, "chunked": None}
     monkeypatch.setitem(PUBLISHED, "mine", Published(url(server, ""), files, "none"))
     for _ in range(2):
@@ -301,7 +310,7 @@ def test_fetch(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         fetch("mine", tmp_path / "file")
 
 
-def test_published_files_have_readers() -> None:
+def test_published_files_have_https_urls_checksums_and_licences() -> None:
     for name, data in PUBLISHED.items():
         for file, sha256 in data.files.items():
             parts = urllib.parse.urlsplit(data.address + file)

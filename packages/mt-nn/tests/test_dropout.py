@@ -1,4 +1,4 @@
-"""Dropout: the fraction of zeros, the scaling, modes and gradients."""
+"""Dropout layers: fraction of zeros, scaling, modes, gradients, invalid p."""
 
 import math
 from typing import Any
@@ -14,14 +14,14 @@ LAYERS = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "DropPath", "AlphaDr
           "FeatureAlphaDropout"]  # fmt: skip
 
 
-def on(name: str, shape: tuple[int, ...], p: float = 0.25) -> Any:
-    """Return what a layer makes of ones."""
+def dropped_ones(name: str, shape: tuple[int, ...], p: float = 0.25) -> Any:
+    """Return the output of the layer for ones."""
     mt.manual_seed(1)
     return getattr(nn, name)(p)(mt.ones(*shape)).numpy()
 
 
 @pytest.mark.parametrize(
-    ("name", "shape", "alike"),
+    ("name", "shape", "shared_dims"),
     [
         ("Dropout", (4000,), ()),
         ("Dropout1d", (100, 40, 3), (2,)),
@@ -33,15 +33,15 @@ def on(name: str, shape: tuple[int, ...], p: float = 0.25) -> Any:
         ("DropPath", (4000, 2, 3), (1, 2)),
     ],
 )
-def test_fraction_of_zeros_and_scaling(
-    name: str, shape: tuple[int, ...], alike: tuple[int, ...]
+def test_dropout_zeroes_fraction_p_independently_and_scales_the_rest(
+    name: str, shape: tuple[int, ...], shared_dims: tuple[int, ...]
 ) -> None:
-    out = on(name, shape)
+    out = dropped_ones(name, shape)
     np.testing.assert_allclose(np.unique(out), [0, 1 / 0.75], rtol=1e-6)
-    np.testing.assert_array_equal(out.min(alike), out.max(alike))
+    np.testing.assert_array_equal(out.min(shared_dims), out.max(shared_dims))
     assert (out == 0).mean() == pytest.approx(0.25, abs=0.03)
-    np.testing.assert_array_equal(on(name, shape), out)
-    flat = out.min(alike).reshape(-1)
+    np.testing.assert_array_equal(dropped_ones(name, shape), out)
+    flat = out.min(shared_dims).reshape(-1)
     assert (flat[1:] != flat[:-1]).mean() == pytest.approx(2 * 0.25 * 0.75, abs=0.04)
 
 
@@ -54,36 +54,36 @@ def test_alpha_dropout_preserves_mean_and_variance(name: str) -> None:
     assert out.std() == pytest.approx(1, abs=0.02)
     scale = 1 / math.sqrt(0.7 * (1 + 0.3 * 1.7580993408473766**2))
     low = -1.7580993408473766 * scale * (1 - 0.3)
-    left_out = np.isclose(out, low, atol=1e-6)
-    assert left_out.mean() == pytest.approx(0.3, abs=0.02)
+    dropped = np.isclose(out, low, atol=1e-6)
+    assert dropped.mean() == pytest.approx(0.3, abs=0.02)
     kept = x.numpy() * scale + 0.3 * 1.7580993408473766 * scale
-    np.testing.assert_allclose(out[~left_out], kept[~left_out], atol=1e-5)
+    np.testing.assert_allclose(out[~dropped], kept[~dropped], atol=1e-5)
     if name == "FeatureAlphaDropout":
-        np.testing.assert_array_equal(left_out[..., 0], left_out[..., 1])
+        np.testing.assert_array_equal(dropped[..., 0], dropped[..., 1])
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_modes_gradients_and_inplace(name: str) -> None:
+def test_dropout_is_identity_in_eval_mode_and_passes_gradcheck_in_training(name: str) -> None:
     shape = {"Dropout2d": (3, 4, 2, 1), "Dropout3d": (3, 4, 2, 1, 2)}.get(name, (3, 4, 2))
     layer = getattr(nn, name)(0.4)
     x = mt.randn(*shape, dtype="float64")
     assert layer.eval()(x) is x
     layer.train()
 
-    def again(x: mt.Tensor) -> Any:
+    def call_with_seed(x: mt.Tensor) -> Any:
         mt.manual_seed(0)
         return layer(x)
 
-    assert mt.gradcheck(again, [x.clone().requires_grad_()])
-    assert mt.gradgradcheck(again, [x.clone().requires_grad_()])
-    wanted, changed = again(x), x.clone()
+    assert mt.gradcheck(call_with_seed, [x.clone().requires_grad_()])
+    assert mt.gradgradcheck(call_with_seed, [x.clone().requires_grad_()])
+    expected, in_place = call_with_seed(x), x.clone()
     mt.manual_seed(0)
-    assert getattr(nn, name)(0.4, inplace=True)(changed) is changed
-    np.testing.assert_allclose(changed, wanted, rtol=1e-6)
+    assert getattr(nn, name)(0.4, inplace=True)(in_place) is in_place
+    np.testing.assert_allclose(in_place, expected, rtol=1e-6)
     assert layer(x.half()).dtype is mt.float16
 
 
-def test_probability_must_be_a_number() -> None:
+def test_dropout_probability_must_be_a_number_between_0_and_1() -> None:
     assert F.dropout(mt.ones(2), np.float32(0.0)).tolist() == [1, 1]  # type: ignore[arg-type]
     for p in ("0.5", None, [0.5], 2, math.nan):
         with pytest.raises(nn.SettingError, match="(a number as p|between 0 and 1); got"):

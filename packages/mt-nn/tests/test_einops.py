@@ -1,4 +1,4 @@
-"""The layers of einops are modules; torch's are the oracle where it is installed."""
+"""Layers of einops: Rearrange, Reduce and EinMix, against einops and torch."""
 
 import copy
 from typing import Any
@@ -19,7 +19,7 @@ X = np.random.default_rng(0).standard_normal((2, 1, 4, 6)).astype(np.float32)
 PATCHES = "b c (h p1) (w p2) -> b (h w) (p1 p2 c)"
 
 
-def test_patches_of_pictures() -> None:
+def test_rearrange_and_reduce_layers_match_einops_functions() -> None:
     model = nn.Sequential(
         Rearrange(PATCHES, p1=2, p2=3), nn.Linear(6, 5), Reduce("b n d -> b d", "max")
     )
@@ -42,7 +42,7 @@ def test_patches_of_pictures() -> None:
         ("b c (h g) w -> b (h d) g", {"weight_shape": "c w d", "c": 1, "w": 6, "d": 2, "g": 2}),
     ],
 )
-def test_einmix_like_torch(pattern: str, options: dict[str, Any]) -> None:
+def test_einmix_matches_torch_layer_of_einops(pattern: str, options: dict[str, Any]) -> None:
     torch = pytest.importorskip("torch")
     from einops.layers.torch import EinMix as Theirs
 
@@ -50,8 +50,8 @@ def test_einmix_like_torch(pattern: str, options: dict[str, Any]) -> None:
     assert {name: tuple(p.shape) for name, p in ours.named_parameters()} == {
         name: tuple(p.shape) for name, p in theirs.named_parameters()
     }
-    for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
-        mine.data.copy_(mt.from_numpy(other.detach().numpy()))
+    for our_parameter, their_parameter in zip(ours.parameters(), theirs.parameters(), strict=True):
+        our_parameter.data.copy_(mt.from_numpy(their_parameter.detach().numpy()))
     values = X.astype(np.float64)  # in float32, sums near zero would differ by their rounding
     found, expected = ours(mt.tensor(values)), theirs(torch.tensor(values))
     np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-9)
@@ -59,7 +59,7 @@ def test_einmix_like_torch(pattern: str, options: dict[str, Any]) -> None:
     assert all(p.grad is not None for p in ours.parameters())
 
 
-def test_einmix_draws_within_bounds() -> None:
+def test_einmix_initial_weights_are_uniform_within_bounds() -> None:
     mix = EinMix("b c h w -> b c h d", weight_shape="w d", bias_shape="d", w=6, d=50)
     assert mix(mt.tensor(X)).shape == (2, 1, 4, 50)
     bound = (3 / 6) ** 0.5

@@ -1,4 +1,4 @@
-"""The examples of the README, the guides and the docstrings run and give what they show."""
+"""Examples in the README, the guides and the docstrings give the output they show."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ WITH_EXAMPLES = ("data", "export", "layers", "mt-train", "saving", "torch", "tra
 GUIDES = [FOLDER / "docs" / f"{name}.md" for name in WITH_EXAMPLES]
 
 
-def test_readme() -> None:
+def test_readme_examples_give_the_output_shown() -> None:
     assert run_readme(FOLDER / "README.md") > 0
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
-def test_guides(guide: Path) -> None:
+def test_guide_examples_give_the_output_shown(guide: Path) -> None:
     assert run_readme(guide) > 0
 
 
-def test_docstrings() -> None:
+def test_docstring_examples_give_the_output_shown() -> None:
     assert run_docstrings(mt_nn) > 0

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, whatever happens on the way, and read within limits."""
+"""Files: atomic writes, permissions, errors, stale temporary files, and limits for reading."""
 
 import fcntl
 import gzip
@@ -26,28 +26,28 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-UNFINISHED = ".mt-nn-unfinished-0123456789abcdef"
+TEMPORARY = ".mt-nn-unfinished-0123456789abcdef"
 
 
-# --- What is there afterwards -------------------------------------------------------------------
+# --- Written files ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["file", "n" * 240, "n" * 255, "ü" * 127])
-def test_names_of_any_length(tmp_path: Path, name: str) -> None:
+def test_write_atomically_accepts_names_of_any_valid_length(tmp_path: Path, name: str) -> None:
     for content in (b"first", b"second"):
         write_atomically(tmp_path / name, content)
         assert (tmp_path / name).read_bytes() == content
     assert names(tmp_path) == [name]
 
 
-def test_invalid_names(tmp_path: Path) -> None:
+def test_write_atomically_rejects_invalid_paths(tmp_path: Path) -> None:
     for name in ("n" * 256, "a\0b", "missing/file", ".", ".."):
         with pytest.raises(nn.FileError, match="could not write"):
             write_atomically(f"{tmp_path}/{name}", b"x")
     assert names(tmp_path) == []
 
 
-def test_links_are_followed_and_kept(tmp_path: Path) -> None:
+def test_write_through_symlink_replaces_target_and_keeps_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "file").write_bytes(b"old")
     (tmp_path / "near").symlink_to("real/file")
@@ -65,7 +65,7 @@ def test_links_are_followed_and_kept(tmp_path: Path) -> None:
     assert (tmp_path / "circle").is_symlink()
 
 
-def test_other_hard_links_keep_their_content(tmp_path: Path) -> None:
+def test_other_hard_link_keeps_old_content(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "copy").hardlink_to(tmp_path / "file")
     write_atomically(tmp_path / "file", b"new")
@@ -73,7 +73,7 @@ def test_other_hard_links_keep_their_content(tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == b"old"
 
 
-def test_permissions(tmp_path: Path) -> None:
+def test_permissions_are_kept_and_temporary_file_has_no_more(tmp_path: Path) -> None:
     path = tmp_path / "file"
     before = os.umask(0o027)
     try:
@@ -82,14 +82,14 @@ def test_permissions(tmp_path: Path) -> None:
         for mode in (0o600, 0o666, 0o755):
             path.chmod(mode)
             with replacing(path):
-                ((held,),) = [list(tmp_path.glob(".mt-nn-*"))]
-                assert not stat.S_IMODE(held.stat().st_mode) & ~mode  # nobody sees more meanwhile
+                (temporary,) = tmp_path.glob(".mt-nn-*")
+                assert not stat.S_IMODE(temporary.stat().st_mode) & ~mode
             assert stat.S_IMODE(path.stat().st_mode) == mode
     finally:
         os.umask(before)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to others")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change the owner of a file")
 def test_owner_and_group_are_preserved(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
@@ -98,8 +98,8 @@ def test_owner_and_group_are_preserved(tmp_path: Path) -> None:
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_read_only_files_are_not_replaced(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() == 0, reason="root ignores permissions")
+def test_read_only_file_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     path.chmod(0o444)
@@ -118,11 +118,13 @@ def test_read_only_files_are_not_replaced(tmp_path: Path) -> None:
 
 def make_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(os.path.relpath(path))  # the name of a socket is short
+        server.bind(os.path.relpath(path))  # paths of sockets are limited to about 100 bytes
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, make_socket])
-def test_only_regular_files_are_replaced(tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_folder_fifo_or_socket_is_not_replaced(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
     path = tmp_path / "thing"
     make(path)
     kind = stat.S_IFMT(path.stat().st_mode)
@@ -132,13 +134,13 @@ def test_only_regular_files_are_replaced(tmp_path: Path, make: Callable[[Path], 
     assert names(tmp_path) == ["thing"]
 
 
-def test_devices_are_not_replaced() -> None:
+def test_device_is_not_replaced() -> None:
     with pytest.raises(nn.FileError, match="it is a device"):
         write_atomically("/dev/null", b"x")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
-# --- What happens on the way --------------------------------------------------------------------
+# --- Errors, crashes and concurrency ------------------------------------------------------------
 
 
 def write_half(path: Path, error: BaseException) -> None:
@@ -147,20 +149,20 @@ def write_half(path: Path, error: BaseException) -> None:
         raise error
 
 
-def test_errors_leave_the_file_unchanged(tmp_path: Path) -> None:
+def test_error_while_writing_leaves_file_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    for there in ([], ["file"]):
-        for error in (OSError(28, "no room"), KeyboardInterrupt(), nn.FileError("mine")):
+    for expected in ([], ["file"]):
+        for error in (OSError(28, "no space left"), KeyboardInterrupt(), nn.FileError("mine")):
             raised = nn.FileError if isinstance(error, OSError) else KeyboardInterrupt
             with pytest.raises(raised):
                 write_half(path, error)
-            assert names(tmp_path) == there
+            assert names(tmp_path) == expected
         path.write_bytes(b"old")
     assert path.read_bytes() == b"old"
 
 
 @pytest.mark.parametrize("size", [2**12, 2**20])
-def test_a_full_disk_leaves_the_file_unchanged(tmp_path: Path, size: int) -> None:
+def test_full_disk_leaves_file_unchanged(tmp_path: Path, size: int) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -174,27 +176,29 @@ def test_a_full_disk_leaves_the_file_unchanged(tmp_path: Path, size: int) -> Non
     assert names(tmp_path) == ["file"]
 
 
-def test_content_and_folder_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The content before the name leads to it, so that no power cut leaves an empty file."""
-    path, done = tmp_path / "file", []
+def test_content_is_synced_before_replace_and_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power failure then never leaves an empty file."""
+    path, calls = tmp_path / "file", []
     fsync, replace = os.fsync, Path.replace
 
-    def noted_fsync(number: int) -> None:
+    def record_fsync(number: int) -> None:
         status = os.fstat(number)
-        done.append(("content", status.st_size) if stat.S_ISREG(status.st_mode) else "folder")
+        calls.append(("content", status.st_size) if stat.S_ISREG(status.st_mode) else "folder")
         fsync(number)
 
-    def noted_replace(source: Path, target: Path) -> Path:
-        done.append("replace")
+    def record_replace(source: Path, target: Path) -> Path:
+        calls.append("replace")
         return replace(source, target)
 
-    monkeypatch.setattr(os, "fsync", noted_fsync)
-    monkeypatch.setattr(Path, "replace", noted_replace)
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(Path, "replace", record_replace)
     write_atomically(path, b"12345")
-    assert done == [("content", 5), "replace", "folder"]
+    assert calls == [("content", 5), "replace", "folder"]
 
 
-KILLED = """
+KILLED_WHILE_WRITING = """
 import os, signal, sys
 from mt_nn.files.writing import replacing
 with replacing(sys.argv[1]) as file:
@@ -203,10 +207,12 @@ with replacing(sys.argv[1]) as file:
 """
 
 
-def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
+def test_temporary_file_of_killed_process_is_removed_by_next_write(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, timeout=60)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_WHILE_WRITING, str(path)], check=False, timeout=60
+    )
     assert killed.returncode == -signal.SIGKILL
     assert path.read_bytes() == b"old"
     assert len(names(tmp_path)) == 2
@@ -214,26 +220,26 @@ def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None
     assert names(tmp_path) == ["file", "other"]
 
 
-def test_only_own_stale_files_are_removed(tmp_path: Path) -> None:
+def test_only_own_stale_temporary_files_are_removed(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     outside = tmp_path / "outside"
     outside.write_bytes(b"mine")
-    kept = [UNFINISHED.replace("0", digit) for digit in "abc"]
+    kept = [TEMPORARY.replace("0", digit) for digit in "abc"]
     (folder / kept[0]).symlink_to(outside)
     (folder / kept[1]).mkdir()
     (folder / kept[2]).hardlink_to(outside)
-    for name in (f"{UNFINISHED}x", UNFINISHED[:-1], UNFINISHED[1:], f"x{UNFINISHED}", "file.part"):
+    for name in (f"{TEMPORARY}x", TEMPORARY[:-1], TEMPORARY[1:], f"x{TEMPORARY}", "file.part"):
         (folder / name).write_bytes(b"mine")
         kept.append(name)
-    os.mkfifo(folder / UNFINISHED.replace("0", "d"))
-    kept.append(UNFINISHED.replace("0", "d"))
-    if os.geteuid() == 0:  # who alone may make a file another user's
-        kept.append(UNFINISHED.replace("0", "e"))
+    os.mkfifo(folder / TEMPORARY.replace("0", "d"))
+    kept.append(TEMPORARY.replace("0", "d"))
+    if os.geteuid() == 0:  # only root may change the owner of a file
+        kept.append(TEMPORARY.replace("0", "e"))
         (folder / kept[-1]).write_bytes(b"theirs")
         os.chown(folder / kept[-1], 12345, 12345)
-    (folder / UNFINISHED).write_bytes(b"left behind")
-    with replacing(folder / "first") as file:  # which a sweep must not take away
+    (folder / TEMPORARY).write_bytes(b"left behind")
+    with replacing(folder / "first") as file:  # must not be removed while it is written
         file.write(b"1")
         write_atomically(folder / "second", b"2")
         assert len(names(folder)) == len(kept) + 2
@@ -242,26 +248,26 @@ def test_only_own_stale_files_are_removed(tmp_path: Path) -> None:
     assert outside.read_bytes() == b"mine"
 
 
-def test_files_removed_before_locking_are_created_again(
+def test_temporary_file_removed_before_locking_is_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flock, swept = fcntl.flock, []
+    flock, removed = fcntl.flock, []
 
-    def late_flock(file: Any, how: int) -> None:
-        if not swept:
+    def remove_then_flock(file: Any, how: int) -> None:
+        if not removed:
             (path,) = tmp_path.iterdir()
             path.unlink()
-            swept.append(path)
+            removed.append(path)
         flock(file, how)
 
-    monkeypatch.setattr(fcntl, "flock", late_flock)
-    write_atomically(tmp_path / "file", b"whole")
-    assert (tmp_path / "file").read_bytes() == b"whole"
-    assert len(swept) == 1
+    monkeypatch.setattr(fcntl, "flock", remove_then_flock)
+    write_atomically(tmp_path / "file", b"content")
+    assert (tmp_path / "file").read_bytes() == b"content"
+    assert len(removed) == 1
 
 
-def test_concurrent_writes(tmp_path: Path) -> None:
-    """None takes another's file for one that was left behind, and the target is always whole."""
+def test_concurrent_writes_leave_complete_file(tmp_path: Path) -> None:
+    """No write removes the temporary file of another one, and the target is always complete."""
     path = tmp_path / "file"
     contents = [bytes([number]) * 10_000 for number in range(4)]
 
@@ -287,12 +293,12 @@ def text(tmp_path: Path, content: bytes) -> Path:
 
 
 WORD = sys.getsizeof("a") + 100
-"""The memory that a word of one letter counts for."""
+"""The memory counted for a word of one letter."""
 
-REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
+EXCEEDED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
     ("data", 4, data.read_text, b"12345"),
     ("data", 30, data.read_text, gzip.compress(b"x" * 31, mtime=0)),
-    ("data", 30, data.read_text, gzip.compress(b"", mtime=0) * 2),  # what is packed is counted, too
+    ("data", 30, data.read_text, gzip.compress(b"", mtime=0) * 2),  # compressed bytes count, too
     ("memory", 4, data.read_text, b"12345"),
     ("memory", 31, data.read_text, "ä234567".encode()),
     ("memory", 2 * WORD - 1, data.read_penn_treebank, b"a b"),
@@ -304,13 +310,13 @@ REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
 ]
 
 
-@pytest.mark.parametrize(("limit", "most", "read", "content"), REACHED)
+@pytest.mark.parametrize(("limit", "value", "read", "content"), EXCEEDED)
 def test_every_limit_is_checked_and_can_be_raised(
-    tmp_path: Path, limit: str, most: float, read: Callable[[Path], object], content: bytes
+    tmp_path: Path, limit: str, value: float, read: Callable[[Path], object], content: bytes
 ) -> None:
     path = text(tmp_path, content)
     with (
-        nn.limits(**{limit: most}),
+        nn.limits(**{limit: value}),
         pytest.raises(nn.FileError, match=rf"text is refused.* allow more .*limits\({limit}=...\)"),
     ):
         read(path)
@@ -328,7 +334,7 @@ def test_every_limit_is_checked_and_can_be_raised(
         ({"data": "1"}, "data must be a number; got '1'"),
     ],
 )
-def test_invalid_limits(changes: Any, message: str) -> None:
+def test_invalid_limit_raises(changes: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message), nn.limits(**changes):
         pass
 
@@ -347,13 +353,13 @@ def test_limits_apply_to_their_block_and_thread(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [5, None, 1.5])
-def test_arguments_that_are_not_paths(number: Any) -> None:
+def test_non_path_argument_raises_type_error(number: Any) -> None:
     with pytest.raises(TypeError, match="os.PathLike"):
         data.read_text(number)
 
 
 @pytest.mark.parametrize("mask", [0, 0o022, 0o077])
-def test_new_files_have_default_permissions(tmp_path: Path, mask: int) -> None:
+def test_new_file_has_default_permissions_and_keeps_changed_ones(tmp_path: Path, mask: int) -> None:
     path, before = tmp_path / "file", os.umask(mask)
     try:
         write_atomically(path, b"1")

@@ -1,4 +1,4 @@
-"""The functions of networks against loops in NumPy, and their gradients."""
+"""Functions of mt_nn.functional: loops in NumPy, gradients, rounding, invalid arguments."""
 
 import itertools
 from typing import Any
@@ -23,7 +23,7 @@ def backend(request: pytest.FixtureRequest) -> Any:
         yield request.param
 
 
-def draw(*shape: int, seed: int = 0) -> Array:
+def normal(*shape: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).standard_normal(shape)
 
 
@@ -34,25 +34,25 @@ def leaf(array: Array) -> mt.Tensor:
 def every_window(
     x: Array, kernel: tuple[int, int], stride: int, padding: int, dilation: int, value: float
 ) -> Any:
-    """Yield the place of each output and the window it sees."""
-    wide = np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2), constant_values=value)
+    """Yield the index of each output and its input window."""
+    padded = np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2), constant_values=value)
     rows, columns = (
-        range(0, wide.shape[d] - dilation * (k - 1), stride)
+        range(0, padded.shape[d] - dilation * (k - 1), stride)
         for d, k in zip((2, 3), kernel, strict=True)
     )
     for (i, r), (j, c) in itertools.product(enumerate(rows), enumerate(columns)):
         high, low = r + dilation * (kernel[0] - 1) + 1, c + dilation * (kernel[1] - 1) + 1
-        yield (i, j), wide[:, :, r:high:dilation, c:low:dilation]
+        yield (i, j), padded[:, :, r:high:dilation, c:low:dilation]
 
 
 def convolution(
     x: Array, w: Array, b: Array, stride: int, padding: int, dilation: int, groups: int
 ) -> Array:
-    seen = list(every_window(x, w.shape[2:], stride, padding, dilation, 0.0))
-    height, width = (max(place[d] for place, _ in seen) + 1 for d in (0, 1))
+    windows = list(every_window(x, w.shape[2:], stride, padding, dilation, 0.0))
+    height, width = (max(index[d] for index, _ in windows) + 1 for d in (0, 1))
     out = np.zeros((x.shape[0], w.shape[0], height, width))
     per_group, outs = w.shape[1], w.shape[0] // groups
-    for (i, j), window in seen:
+    for (i, j), window in windows:
         for o in range(w.shape[0]):
             g = o // outs
             part = window[:, g * per_group : (g + 1) * per_group]
@@ -69,7 +69,7 @@ def convolution(
     dilation=st.integers(1, 2),
     groups=st.integers(1, 2),
 )
-def test_conv2d(
+def test_conv2d_matches_numpy(
     kernel: tuple[int, int],
     size: tuple[int, int],
     stride: int,
@@ -79,7 +79,7 @@ def test_conv2d(
 ) -> None:
     fits = (dilation * (k - 1) + 1 <= s + 2 * padding for k, s in zip(kernel, size, strict=True))
     assume(all(fits))
-    x, w, b = draw(2, 2, *size), draw(4, 2 // groups, *kernel, seed=1), draw(4, seed=2)
+    x, w, b = normal(2, 2, *size), normal(4, 2 // groups, *kernel, seed=1), normal(4, seed=2)
     with mt.use_backend("numpy"):
         out = F.conv2d(mt.tensor(x), mt.tensor(w), mt.tensor(b), stride, padding, dilation, groups)
         expected = convolution(x, w, b, stride, padding, dilation, groups)
@@ -90,31 +90,35 @@ def test_conv2d(
     "arguments",
     [{}, {"stride": 2, "padding": 1}, {"dilation": 2}, {"groups": 2, "padding": (1, 0)}],
 )
-def test_conv2d_gradients(backend: str, arguments: dict[str, Any]) -> None:
+def test_conv2d_passes_gradcheck_and_backends_agree(
+    backend: str, arguments: dict[str, Any]
+) -> None:
     groups = arguments.get("groups", 1)
-    x, w, b = leaf(draw(1, 2, 5, 4)), leaf(draw(2, 2 // groups, 3, 2, seed=1)), leaf(draw(2))
-    if backend == "simple":  # the same composition, in slow loops: a forward is enough
+    x, w, b = leaf(normal(1, 2, 5, 4)), leaf(normal(2, 2 // groups, 3, 2, seed=1)), leaf(normal(2))
+    if backend == "simple":  # the same composition in slow loops: compare the forward pass only
         with mt.use_backend("numpy"):
-            fast = F.conv2d(*(mt.tensor(t.detach().numpy()) for t in (x, w, b)), **arguments)
-        np.testing.assert_allclose(F.conv2d(x, w, b, **arguments).detach(), fast, atol=1e-12)
+            expected = F.conv2d(*(mt.tensor(t.detach().numpy()) for t in (x, w, b)), **arguments)
+        np.testing.assert_allclose(F.conv2d(x, w, b, **arguments).detach(), expected, atol=1e-12)
         return
     assert mt.gradcheck(lambda *args: F.conv2d(*args, **arguments), [x, w, b])
 
 
 @pytest.mark.parametrize(("kernel", "stride", "padding"), [(2, None, 0), (3, 2, 1), ((1, 2), 1, 0)])
-def test_pooling(backend: str, kernel: Any, stride: Any, padding: int) -> None:
-    x = draw(2, 2, 5, 4)
-    both = (kernel, kernel) if isinstance(kernel, int) else kernel
+def test_max_pool2d_and_avg_pool2d_match_numpy_and_pass_gradcheck(
+    backend: str, kernel: Any, stride: Any, padding: int
+) -> None:
+    x = normal(2, 2, 5, 4)
+    kernel_pair = (kernel, kernel) if isinstance(kernel, int) else kernel
     step = stride or kernel
-    for pool, fold, value in ((F.max_pool2d, np.max, -np.inf), (F.avg_pool2d, np.mean, 0.0)):
+    for pool, reduce, value in ((F.max_pool2d, np.max, -np.inf), (F.avg_pool2d, np.mean, 0.0)):
         out = pool(mt.tensor(x), kernel, stride, padding).numpy()
-        for (i, j), window in every_window(x, both, step, padding, 1, value):
-            np.testing.assert_allclose(out[:, :, i, j], fold(window, axis=(2, 3)))
+        for (i, j), window in every_window(x, kernel_pair, step, padding, 1, value):
+            np.testing.assert_allclose(out[:, :, i, j], reduce(window, axis=(2, 3)))
         if backend == "numpy":
             assert mt.gradcheck(lambda t, pool=pool: pool(t, kernel, stride, padding), [leaf(x)])
 
 
-def test_empty_batches() -> None:
+def test_empty_batch_gives_empty_output() -> None:
     empty = mt.zeros(0, 4, 7, 6)
     assert F.conv2d(empty, mt.ones(2, 2, 3, 3), groups=2).shape == (0, 2, 5, 4)
     assert F.max_pool2d(empty, 2).shape == (0, 4, 3, 3)
@@ -131,45 +135,45 @@ def test_empty_batches() -> None:
     ],
     ids=str,
 )
-def test_mean_of_float16_is_rounded_once(backend: str, arguments: dict[str, Any]) -> None:
+def test_avg_pool2d_of_float16_is_rounded_once(backend: str, arguments: dict[str, Any]) -> None:
     largest = float(np.finfo(np.float16).max)
     image = mt.full((1, 1, 6, 6), largest, dtype=mt.float16, backend=backend)
     found = F.avg_pool2d(image, 3, **arguments)
     assert (found.dtype, {*found.flatten().tolist()}) == (mt.float16, {largest})
 
 
-def test_max_pooling_gradient_goes_to_the_first_of_equal_elements() -> None:
+def test_max_pool2d_gradient_goes_to_first_of_equal_elements() -> None:
     x = mt.ones(1, 1, 2, 2, requires_grad=True)
     F.max_pool2d(x, 2).sum().backward()
     assert x.grad is not None
     assert x.grad.tolist() == [[[[1, 0], [0, 0]]]]
 
 
-def test_linear(backend: str) -> None:
-    x, w, b = draw(4, 3), draw(2, 3, seed=1), draw(2, seed=2)
+def test_linear_matches_numpy_for_vectors_and_matrices(backend: str) -> None:
+    x, w, b = normal(4, 3), normal(2, 3, seed=1), normal(2, seed=2)
     out = F.linear(mt.tensor(x), mt.tensor(w), mt.tensor(b))
     np.testing.assert_allclose(out.numpy(), x @ w.T + b)
     assert F.linear(mt.tensor(x[0]), mt.tensor(w)).shape == (2,)
 
 
-def test_cross_entropy() -> None:
-    scores, target = draw(4, 3) * 5, np.array([0, 2, 1, 2])
+def test_cross_entropy_matches_numpy_for_each_reduction() -> None:
+    scores, target = normal(4, 3) * 5, np.array([0, 2, 1, 2])
     shifted = np.exp(scores - scores.max(1, keepdims=True))
     expected = -np.log(shifted / shifted.sum(1, keepdims=True))[np.arange(4), target]
-    for reduction, wanted in (
+    for reduction, reduced in (
         ("none", expected),
         ("sum", expected.sum()),
         ("mean", expected.mean()),
     ):
         loss = F.cross_entropy(mt.tensor(scores), mt.tensor(target), reduction=reduction)  # type: ignore[arg-type]
-        np.testing.assert_allclose(loss.numpy(), wanted)
+        np.testing.assert_allclose(loss.numpy(), reduced)
     assert mt.gradcheck(lambda s: F.cross_entropy(s, mt.tensor(target)), [leaf(scores)])
-    images = mt.tensor(draw(2, 3, 4, 5))
+    images = mt.tensor(normal(2, 3, 4, 5))
     classes = mt.zeros(2, 4, 5, dtype="int64")
     assert F.cross_entropy(images, classes, reduction="none").shape == (2, 4, 5)
 
 
-def test_cross_entropy_of_large_scores() -> None:
+def test_cross_entropy_of_large_scores_does_not_overflow() -> None:
     scores = mt.tensor([[1e4, 0.0], [0.0, -1e4]], requires_grad=True)
     loss = F.cross_entropy(scores, mt.tensor([0, 1]))
     assert loss.item() == 5000.0
@@ -178,7 +182,7 @@ def test_cross_entropy_of_large_scores() -> None:
     assert scores.grad.tolist() == [[0, 0], [0.5, -0.5]]
 
 
-def test_arguments_have_torchs_names() -> None:
+def test_functions_accept_torch_argument_names() -> None:
     x, w, b = mt.ones(1, 2, 4, 4), mt.ones(2, 2, 3, 3), mt.ones(2)
     target = mt.tensor([1])
     assert F.conv2d(input=x, weight=w, bias=b, stride=1, padding=1, dilation=1, groups=1).shape == (
@@ -214,7 +218,7 @@ def test_arguments_have_torchs_names() -> None:
         (lambda x, w, t: F.cross_entropy(x, target=t), "cross_entropy", [-100, "mean"]),
     ],
 )
-def test_kernel_gets_checked_arguments(
+def test_backend_kernel_receives_validated_arguments(
     backend: str, call: Any, name: str, expected: list[Any]
 ) -> None:
     received: list[Any] = []
@@ -224,8 +228,8 @@ def test_kernel_gets_checked_arguments(
         return "the kernel's result"
 
     class OneKernel(type(mt.get_backend(backend))):  # type: ignore[misc]
-        def kernel(self, sought: str) -> Any:
-            return run if sought == name else None
+        def kernel(self, kernel_name: str) -> Any:
+            return run if kernel_name == name else None
 
     with mt.use_backend(OneKernel()):
         x, w, classes = mt.ones(1, 2, 4, 4), mt.ones(2, 2, 2, 2), mt.zeros(1, 4, 4, dtype="int64")
@@ -241,7 +245,7 @@ def test_kernel_gets_checked_arguments(
     assert received == []
 
 
-def test_mse_loss_and_accuracy() -> None:
+def test_mse_loss_and_accuracy_have_expected_values() -> None:
     assert F.mse_loss(mt.tensor([1.0, 3.0]), mt.tensor([0.0, 0.0])).item() == 5.0
     scores = mt.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
     assert F.accuracy(scores, mt.tensor([1, 0, 0])) == pytest.approx(2 / 3)
@@ -249,13 +253,13 @@ def test_mse_loss_and_accuracy() -> None:
         F.accuracy(scores, mt.tensor([[1], [0], [0]]))
 
 
-def test_dropout() -> None:
+def test_dropout_zeroes_fraction_p_and_scales_the_rest() -> None:
     mt.manual_seed(0)
     x = mt.ones(4000, requires_grad=True)
     out = F.dropout(x, 0.25)
-    kept = out.detach().numpy() != 0
-    assert 0.72 < kept.mean() < 0.78
-    np.testing.assert_allclose(out.detach().numpy()[kept], 1 / 0.75)
+    is_kept = out.detach().numpy() != 0
+    assert 0.72 < is_kept.mean() < 0.78
+    np.testing.assert_allclose(out.detach().numpy()[is_kept], 1 / 0.75)
     out.sum().backward()
     np.testing.assert_array_equal(x.grad, out.detach())
     assert F.dropout(x, 0.25, training=False) is x
@@ -302,12 +306,12 @@ def test_dropout() -> None:
         (lambda x: F.mse_loss(x, x[0]), InputError, "one shape"),
     ],
 )
-def test_bad_arguments(call: Any, error: type[Exception], message: str) -> None:
+def test_invalid_argument_raises(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(mt.ones(2, 3, 5, 5))
 
 
-def test_tensors_of_two_backends(backend: str) -> None:
+def test_tensors_of_different_backends_raise(backend: str) -> None:
     other = "simple" if backend == "numpy" else "numpy"
     x = mt.ones(1, 2, 3, 3)
     for call in (
@@ -318,16 +322,16 @@ def test_tensors_of_two_backends(backend: str) -> None:
             call()
 
 
-# --- Images of bytes ----------------------------------------------------------------------------
+# --- uint8 images -------------------------------------------------------------------------------
 
 
-def test_uint8_images_are_rounded_after_each_dimension() -> None:
+def test_interpolate_of_uint8_rounds_after_each_dimension() -> None:
     image = mt.tensor([[[[0, 100, 200], [50, 255, 3]]]], dtype="uint8")
     resized = F.interpolate(image, size=(3, 4), mode="bilinear")
     assert resized.dtype is mt.uint8
     assert resized.tolist() == [[[[0, 63, 138, 200], [25, 121, 150, 102], [50, 178, 161, 3]]]]
-    curved = F.interpolate(image, size=(3, 4), mode="bicubic")
-    assert (curved.tolist()[0][0][2][3], curved.dtype) == (0, mt.uint8)  # below 0 on the curve
+    bicubic = F.interpolate(image, size=(3, 4), mode="bicubic")
+    assert (bicubic.tolist()[0][0][2][3], bicubic.dtype) == (0, mt.uint8)  # clamped from below 0
     with pytest.raises(InputError, match=r"int64 was given. Convert with x.float\(\)"):
         F.interpolate(image.long(), size=(3, 4), mode="bilinear")
 
@@ -335,7 +339,7 @@ def test_uint8_images_are_rounded_after_each_dimension() -> None:
 @pytest.mark.parametrize("antialias", [False, True])
 @pytest.mark.parametrize("align_corners", [None, True])
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-def test_uint8_images_agree_with_torch(mode: str, align_corners: Any, antialias: bool) -> None:
+def test_interpolate_of_uint8_matches_torch(mode: str, align_corners: Any, antialias: bool) -> None:
     torch = pytest.importorskip("torch")
     array = np.random.default_rng(0).integers(0, 256, (2, 3, 7, 9)).astype(np.uint8)
     for size in ((4, 5), (11, 13), (3, 20)):
@@ -345,7 +349,7 @@ def test_uint8_images_agree_with_torch(mode: str, align_corners: Any, antialias:
             torch.tensor(array), antialias=antialias, **settings
         )
         difference = np.abs(ours.numpy().astype(int) - theirs.numpy().astype(int))
-        assert difference.max() <= 1  # torch's factors have 15 bits
+        assert difference.max() <= 1  # torch's weights have 15 bits
         assert (difference > 0).mean() < 0.05
 
 
@@ -366,14 +370,12 @@ OVERLAPPING: dict[str, Any] = {
     "Tensor.unfold": (lambda x: x.unfold(3, 300, 1), 300),
     "bilinear": (lambda x: F.interpolate(x[..., :3], size=(1, 900), mode="bilinear"), 300),
 }
-"""Functions of ones in which the middle of the input has a gradient of about 300."""
+"""Functions of an input of ones, and the gradient of its middle elements."""
 
 
 @pytest.mark.parametrize("dtype", [mt.bfloat16, mt.float16], ids=["bfloat16", "float16"])
 @pytest.mark.parametrize("name", OVERLAPPING)
-def test_sums_of_overlapping_gradients_are_rounded_once(
-    backend: str, name: str, dtype: mt.DType
-) -> None:
+def test_overlapping_gradients_are_rounded_once(backend: str, name: str, dtype: mt.DType) -> None:
     function, expected = OVERLAPPING[name]
     with mt.use_backend(backend):
         x = mt.ones(1, 1, 1, 601, dtype=dtype, requires_grad=True)
@@ -384,7 +386,7 @@ def test_sums_of_overlapping_gradients_are_rounded_once(
 
 
 @pytest.mark.parametrize("dtype", [mt.bfloat16, mt.float16], ids=["bfloat16", "float16"])
-def test_overlapping_windows_are_added_in_float32(backend: str, dtype: mt.DType) -> None:
+def test_fold_adds_overlapping_windows_in_float32(backend: str, dtype: mt.DType) -> None:
     with mt.use_backend(backend):
         columns = mt.ones(1, 300, 301, dtype=dtype)
         images = F.fold(columns, (1, 600), (1, 300))

@@ -1,4 +1,4 @@
-"""What a step of training leaves behind: nothing, and that at once."""
+"""Memory: training steps and graphs are freed without the garbage collector."""
 
 import gc
 from collections import Counter
@@ -14,16 +14,16 @@ from mt_tensor.extending import Node
 
 
 @pytest.fixture
-def uncollected() -> Iterator[None]:
-    """Let only the counts of references free anything."""
+def gc_disabled() -> Iterator[None]:
+    """Disable the garbage collector, so that only reference counts free objects."""
     gc.collect()
     gc.disable()
     yield
     gc.enable()
 
 
-def alive() -> int:
-    """Return how many tensors and nodes of graphs there are."""
+def count_tensors_and_nodes() -> int:
+    """Return the number of tensors and graph nodes in memory."""
     kinds = Counter(map(type, gc.get_objects()))
     return sum(count for kind, count in kinds.items() if issubclass(kind, mt.Tensor | Node))
 
@@ -41,10 +41,10 @@ NETWORKS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.usefixtures("uncollected")
+@pytest.mark.usefixtures("gc_disabled")
 @pytest.mark.parametrize("backend", [name for name in ("numpy", "fast") if name in backends()])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_step_of_training_leaves_nothing_behind(name: str, backend: str) -> None:
+def test_training_step_frees_all_temporary_tensors_and_nodes(name: str, backend: str) -> None:
     with mt.use_backend(backend):
         model, shape = NETWORKS[name]()
         optimizer = nn.optim.Adam(model.parameters(), lr=0.01)
@@ -57,21 +57,21 @@ def test_a_step_of_training_leaves_nothing_behind(name: str, backend: str) -> No
             optimizer.step()
             optimizer.zero_grad()
 
-        for _ in range(2):  # the first makes what stays: the optimizer's state, constants
+        for _ in range(2):  # the first step creates the optimizer's state and constants
             step()
-        before = alive()
+        before = count_tensors_and_nodes()
         for _ in range(3):
             step()
-        assert alive() == before
+        assert count_tensors_and_nodes() == before
 
 
-@pytest.mark.usefixtures("uncollected")
-def test_a_graph_that_is_never_differentiated_goes_with_its_result() -> None:
+@pytest.mark.usefixtures("gc_disabled")
+def test_graph_without_backward_is_freed_with_its_results() -> None:
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
     x = mt.ones(2, 3)
-    before = alive()
+    before = count_tensors_and_nodes()
     out = model(x).sum()
     view = out.view(1)
-    assert alive() > before
+    assert count_tensors_and_nodes() > before
     del out, view
-    assert alive() == before
+    assert count_tensors_and_nodes() == before

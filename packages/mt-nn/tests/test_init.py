@@ -1,4 +1,4 @@
-"""Initializers: distributions, agreement with torch and formulas, and errors."""
+"""Initializers: moments and quantiles, orthogonality, seeds, constants, errors."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from mt_nn.init import GAINS
 SHAPE = (60, 20, 3, 3)
 FAN_IN, FAN_OUT = 180, 540
 
-FILLED: list[tuple[str, dict[str, Any], float, float]] = [
+RANDOM: list[tuple[str, dict[str, Any], float, float]] = [
     ("uniform_", {"a": -1.0, "b": 3.0}, 1.0, 4 / math.sqrt(12)),
     ("normal_", {"mean": 1.0, "std": 2.0}, 1.0, 2.0),
     ("xavier_uniform_", {"gain": 3.0}, 0.0, 3 * math.sqrt(2 / (FAN_IN + FAN_OUT))),
@@ -29,35 +29,36 @@ FILLED: list[tuple[str, dict[str, Any], float, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "mean", "std"), FILLED)
-def test_distributions(name: str, settings: dict[str, Any], mean: float, std: float) -> None:
-    """Compare moments and ranks with the formulas, and with torch's numbers."""
+@pytest.mark.parametrize(("name", "settings", "mean", "std"), RANDOM)
+def test_random_initializer_has_expected_moments_and_quantiles_of_torch(
+    name: str, settings: dict[str, Any], mean: float, std: float
+) -> None:
     mt.manual_seed(0)
     x = mt.zeros(*SHAPE)
     assert getattr(init, name)(x, **settings) is x
-    values = np.sort(x.numpy().reshape(-1))
+    quantiles = np.sort(x.numpy().reshape(-1))
     noise = 5 / math.sqrt(x.numel())
-    assert values.mean() == pytest.approx(mean, abs=noise * std)
-    assert values.std() == pytest.approx(std, rel=2 * noise)
+    assert quantiles.mean() == pytest.approx(mean, abs=noise * std)
+    assert quantiles.std() == pytest.approx(std, rel=2 * noise)
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     theirs = getattr(torch.nn.init, name)(torch.zeros(*SHAPE), **settings)
-    ranks = np.sort(theirs.numpy().reshape(-1))
-    np.testing.assert_allclose(values[50:-50:100], ranks[50:-50:100], atol=0.12 * std)
+    their_quantiles = np.sort(theirs.numpy().reshape(-1))
+    np.testing.assert_allclose(quantiles[50:-50:100], their_quantiles[50:-50:100], atol=0.12 * std)
 
 
-@pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in FILLED))
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in RANDOM))
 def test_seed_gives_the_same_values_on_every_backend(name: str) -> None:
     mt.manual_seed(1)
     first = getattr(init, name)(mt.zeros(3, 4))
     mt.manual_seed(1)
-    again = getattr(init, name)(mt.zeros(3, 4, backend="simple"))
-    np.testing.assert_allclose(first.numpy(), again.numpy(), rtol=1e-6)
-    own = getattr(init, name)(mt.zeros(3, 4), generator=mt.Generator().manual_seed(1))
-    np.testing.assert_array_equal(first.numpy(), own.numpy())
+    on_simple = getattr(init, name)(mt.zeros(3, 4, backend="simple"))
+    np.testing.assert_allclose(first.numpy(), on_simple.numpy(), rtol=1e-6)
+    with_generator = getattr(init, name)(mt.zeros(3, 4), generator=mt.Generator().manual_seed(1))
+    np.testing.assert_array_equal(first.numpy(), with_generator.numpy())
 
 
-def test_trunc_normal_in_the_tails() -> None:
+def test_trunc_normal_in_the_tail_has_expected_bounds_and_mean() -> None:
     values = init.trunc_normal_(mt.zeros(1000), a=5.0, b=6.0).numpy()
     assert values.min() >= 5
     assert values.max() <= 6
@@ -65,21 +66,21 @@ def test_trunc_normal_in_the_tails() -> None:
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (2, 3, 2), (0, 3)])
-def test_orthogonal(shape: tuple[int, ...]) -> None:
+def test_orthogonal_gives_orthonormal_rows_or_columns_times_gain(shape: tuple[int, ...]) -> None:
     x = init.orthogonal_(mt.zeros(*shape, dtype="float64"), gain=2.0).numpy()
     matrix = x.reshape(shape[0], math.prod(shape[1:]))
     matrix = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     np.testing.assert_allclose(matrix @ matrix.T, 4 * np.eye(len(matrix)), atol=1e-12)
 
 
-def test_all_orthogonal_matrices_are_equally_likely() -> None:
+def test_orthogonal_matrices_are_uniformly_distributed() -> None:
     mt.manual_seed(0)
     corners = [init.orthogonal_(mt.zeros(2, 2))[0, 0].item() for _ in range(2000)]
     assert np.mean(corners) == pytest.approx(0, abs=0.06)
     assert np.std(corners) == pytest.approx(math.sqrt(0.5), abs=0.04)
 
 
-def test_sparse() -> None:
+def test_sparse_zeroes_given_fraction_of_each_column() -> None:
     mt.manual_seed(0)
     x = init.sparse_(mt.zeros(50, 40), sparsity=0.31, std=0.5).numpy()
     assert (x == 0).sum(0).tolist() == [16] * 40
@@ -99,14 +100,16 @@ def test_sparse() -> None:
         ("zeros_", (3,), {}),
     ],
 )
-def test_constants_agree_with_torch(name: str, shape: tuple[int, ...], settings: Any) -> None:
+def test_constant_initializer_matches_torch(
+    name: str, shape: tuple[int, ...], settings: Any
+) -> None:
     torch = pytest.importorskip("torch")
     ours = getattr(init, name)(mt.full(shape, 7.0), **settings)
     theirs = getattr(torch.nn.init, name)(torch.full(shape, 7.0), **settings)
     np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
-def test_gains_agree_with_torch() -> None:
+def test_calculate_gain_matches_torch() -> None:
     torch = pytest.importorskip("torch")
     for name in GAINS.keys() | {"linear", "conv3d", "conv_transpose1d", "sigmoid"}:
         assert init.calculate_gain(name) == torch.nn.init.calculate_gain(name)  # type: ignore[arg-type]
@@ -115,7 +118,7 @@ def test_gains_agree_with_torch() -> None:
         assert ours == torch.nn.init.calculate_gain("leaky_relu", slope)
 
 
-def test_nothing_is_recorded() -> None:
+def test_initializing_a_parameter_records_no_graph() -> None:
     x = nn.Parameter(mt.zeros(4, 4))
     for fill in (init.uniform_, init.orthogonal_, init.eye_, init.ones_, init.trunc_normal_):
         fill(x)
@@ -139,6 +142,6 @@ def test_nothing_is_recorded() -> None:
         (lambda: init.calculate_gain("leaky_relu", True), "slope of leaky relu must be a number"),
     ],
 )
-def test_bad_arguments(fill: Callable[[], Any], message: str) -> None:
+def test_invalid_argument_raises(fill: Callable[[], Any], message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         fill()

@@ -1,4 +1,4 @@
-"""`summary`: shapes, parameters and multiply-adds, and that the network is restored."""
+"""nn.summary: shapes, parameters, multiply-adds, its table, and no effect on the model."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from mt_nn.train import LeNet
 
 
 class Counting(nn.Module):
-    """A layer with a buffer that every call changes, which also draws a random number."""
+    """A layer that changes its buffers and draws a random number at each call."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class Counting(nn.Module):
 
 
 class Shared(nn.Module):
-    """A layer that is called twice under two names, and one whose parameters are another's."""
+    """A model with a shared, a tied, a frozen and a stateful layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Shared(nn.Module):
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_a_convolutional_network(backend: str) -> None:
+def test_summary_of_lenet_counts_shapes_parameters_and_multiply_adds(backend: str) -> None:
     found = nn.summary(LeNet(8).to(backend), (2, 1, 8, 8))
     layers = {layer.name: layer for layer in found.layers}
     assert found.layers[0].kind == "LeNet"
@@ -57,7 +57,7 @@ def test_a_convolutional_network(backend: str) -> None:
     assert [layer.depth for layer in found.layers[:3]] == [0, 1, 2]
 
 
-def test_multiply_adds_agree_with_torch() -> None:
+def test_multiply_adds_match_torch() -> None:
     torch = pytest.importorskip("torch")
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -71,7 +71,7 @@ def test_multiply_adds_agree_with_torch() -> None:
     assert 2 * nn.summary(ours, (2, 4, 8, 9)).multiply_adds == counter.get_total_flops()
 
 
-def test_shared_tied_and_frozen_layers() -> None:
+def test_summary_counts_shared_tied_and_frozen_parameters() -> None:
     found = nn.summary(Shared(), mt.ones(5, 3), mt.ones(1))
     layers = {layer.name: layer for layer in found.layers}
     assert list(layers) == ["", "first", "tied", "frozen", "count"]
@@ -83,23 +83,23 @@ def test_shared_tied_and_frozen_layers() -> None:
     assert found.state_bytes == 4 * 20 + 8 + 4 * 2
 
 
-def test_network_is_restored() -> None:
+def test_summary_leaves_model_and_random_state_unchanged() -> None:
     model = nn.Sequential(Shared(), nn.Linear(3, 3).eval())
-    model[0].frozen.forward = lambda x: x  # one of its own
+    model[0].frozen.forward = lambda x: x  # override on the instance
     mt.manual_seed(3)
     state = {name: value.clone() for name, value in model.state_dict().items()}
     modes = [module.training for module in model.modules()]
-    drawn = mt.get_rng_state()
+    rng_state = mt.get_rng_state()
     forwards = [vars(module).get("forward") for module in model.modules()]
     calls, seen = model[0].count.calls, model[0].count.seen
-    with pytest.raises(TypeError):  # a dictionary is no input of a linear layer
+    with pytest.raises(TypeError):  # Linear does not take a dict
         nn.summary(model, (5, 3))
     nn.summary(model[0], (5, 3))
     nn.summary(model)
     for name, value in model.state_dict().items():
         np.testing.assert_array_equal(value, state[name])
     assert modes == [module.training for module in model.modules()]
-    assert mt.get_rng_state() == drawn
+    assert mt.get_rng_state() == rng_state
     assert forwards == [vars(module).get("forward") for module in model.modules()]
     assert sum(forward is not None for forward in forwards) == 1
     assert model[0].count.calls is calls
@@ -108,13 +108,13 @@ def test_network_is_restored() -> None:
     assert model[0].first.weight.grad is None
 
 
-def test_without_inputs_only_parameters_are_counted() -> None:
+def test_summary_without_inputs_counts_only_parameters() -> None:
     found = nn.summary(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
     assert (found.parameters, found.multiply_adds, found.output_bytes) == (9, 0, 0)
     assert [layer.output_shapes for layer in found.layers] == [[], [], []]
 
 
-def test_the_table() -> None:
+def test_str_of_summary_is_a_table() -> None:
     found = nn.summary(nn.Sequential(nn.Linear(1000, 300), nn.ReLU()).half(), (2, 1000))
     assert str(found) == (
         "layer        output shape  parameters  multiply-adds  calls\n"
@@ -130,7 +130,7 @@ def test_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ((nn.Linear(1, 1), "text"), "takes tensors, or shapes"),
         ((nn.Linear(1, 1), 3), "takes tensors, or shapes"),
@@ -138,6 +138,6 @@ def test_the_table() -> None:
         ((mt.ones(1),), "takes a module; Tensor was given"),
     ],
 )
-def test_what_makes_no_sense(given: Any, message: str) -> None:
+def test_summary_rejects_invalid_arguments(arguments: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
-        nn.summary(*given)
+        nn.summary(*arguments)

@@ -1,4 +1,4 @@
-"""The calls of the tables against NumPy in float64, with a reference for each name."""
+"""The calls of the tables against NumPy in float64, with one reference per function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sigmoid(x: Array) -> Array:
     return found
 
 
-def _clipped(x: Array, min_val: float = -1.0, max_val: float = 1.0, **_: Any) -> Array:
+def _hardtanh(x: Array, min_val: float = -1.0, max_val: float = 1.0, **_: Any) -> Array:
     return np.clip(x, min_val, max_val)
 
 
@@ -36,7 +36,7 @@ def _celu(x: Array, alpha: float = 1.0, **_: Any) -> Array:
     return np.where(x > 0, x, alpha * np.expm1(x / alpha))
 
 
-def _leaky(x: Array, negative_slope: float = 0.01, **_: Any) -> Array:
+def _leaky_relu(x: Array, negative_slope: float = 0.01, **_: Any) -> Array:
     return np.where(x > 0, x, negative_slope * x)
 
 
@@ -55,7 +55,7 @@ def _gelu(x: Array, approximate: str = "none") -> Any:
 
 
 def _rrelu(x: Array, lower: float = 1 / 8, upper: float = 1 / 3, **_: Any) -> Array:
-    return _leaky(x, (lower + upper) / 2)
+    return _leaky_relu(x, (lower + upper) / 2)
 
 
 def _prelu(x: Array, weight: Array, **_: Any) -> Array:
@@ -69,14 +69,14 @@ def _glu(x: Array, dim: int = -1) -> Array:
 
 
 def softmax(x: Array, dim: int) -> Array:
-    """Return exponentials that add up to 1."""
+    """Return exponentials, divided by their sum."""
     weights = np.exp(x - x.max(dim, keepdims=True))
     found: Array = weights / weights.sum(dim, keepdims=True)
     return found
 
 
 def log_softmax(x: Array, dim: int = -1) -> Array:
-    """Return their logarithms."""
+    """Return the logarithm of the softmax."""
     return np.log(softmax(x, dim))
 
 
@@ -95,38 +95,38 @@ def _bilinear(x: Array, y: Array, weight: Array, bias: Array | float = 0.0, **_:
 # --- Distances -----------------------------------------------------------------------------------
 
 
-def _cosine(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
+def _cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
     norms = [np.maximum(np.linalg.norm(x, axis=dim), eps) for x in (x1, x2)]
     cosine: Array = (x1 * x2).sum(dim) / (norms[0] * norms[1])
     return cosine
 
 
-def _distance(
+def _pairwise_distance(
     x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Array:
     return np.asarray((abs(x1 - x2 + eps) ** p).sum(-1, keepdims=keepdim) ** (1 / p))
 
 
-def _unit(x: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Array:
+def _normalize(x: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Array:
     return np.asarray(x / np.maximum(np.linalg.norm(x, p, dim, keepdims=True), eps))
 
 
 # --- Dropout -------------------------------------------------------------------------------------
 
 
-def _dropped(x: Array, p: float, training: bool = True) -> Any:
+def _dropout(x: Array, p: float, training: bool = True) -> Any:
     return x * (p < 1 or not training)
 
 
 # --- Embeddings ----------------------------------------------------------------------------------
 
 
-def _limited(
-    table: Array, numbers: Array, max_norm: float | None = None, norm_type: float = 2.0
+def _with_max_norm(
+    table: Array, indices: Array, max_norm: float | None = None, norm_type: float = 2.0
 ) -> Array:
-    """Return a table in which no row that is looked up has a larger norm."""
+    """Return the table with looked-up rows rescaled to a norm of at most max_norm."""
     found = table.copy()
-    for row in np.unique(numbers) if max_norm is not None else ():
+    for row in np.unique(indices) if max_norm is not None else ():
         norm = (abs(table[row]) ** norm_type).sum() ** (1 / norm_type)
         if norm > max_norm:
             found[row] *= max_norm / (norm + 1e-7)
@@ -134,14 +134,14 @@ def _limited(
 
 
 def _embedding(
-    numbers: Array, weight: Array, max_norm: Any = None, norm_type: float = 2.0, **_: Any
+    indices: Array, weight: Array, max_norm: Any = None, norm_type: float = 2.0, **_: Any
 ) -> Array:
-    found: Array = _limited(weight, numbers, max_norm, norm_type)[numbers]
+    found: Array = _with_max_norm(weight, indices, max_norm, norm_type)[indices]
     return found
 
 
-def _bag(
-    numbers: Array,
+def _embedding_bag(
+    indices: Array,
     weight: Array,
     offsets: Array | None = None,
     per_sample_weights: Array | None = None,
@@ -151,11 +151,11 @@ def _bag(
     max_norm: Any = None,
     **_: Any,
 ) -> Array:
-    table = _limited(weight, numbers, max_norm)
-    flat, factors = numbers.reshape(-1), np.ones(numbers.size)
+    table = _with_max_norm(weight, indices, max_norm)
+    flat, factors = indices.reshape(-1), np.ones(indices.size)
     if per_sample_weights is not None:
         factors = per_sample_weights.reshape(-1)
-    starts = np.arange(0, flat.size, numbers.shape[-1]) if offsets is None else offsets
+    starts = np.arange(0, flat.size, indices.shape[-1]) if offsets is None else offsets
     ends = np.append(starts, flat.size)[1:]
     if include_last_offset:
         starts, ends = starts[:-1], ends[:-1]
@@ -171,29 +171,31 @@ def _bag(
 # --- Positions -----------------------------------------------------------------------------------
 
 
-def _sinusoidal(
+def _sinusoidal_positions(
     x: Array, *, base: float = 10000.0, dim: int = -2, offset: int = 0, **_: Any
 ) -> Any:
     found = x.copy()
     for index in np.ndindex(x.shape):
-        place, feature = index[dim] + offset, index[-1]
-        angle = place / base ** (feature // 2 * 2 / x.shape[-1])
+        position, feature = index[dim] + offset, index[-1]
+        angle = position / base ** (feature // 2 * 2 / x.shape[-1])
         found[index] += math.cos(angle) if feature % 2 else math.sin(angle)
     return found
 
 
-def _rotary(x: Array, *, base: float = 10000.0, dim: int = -2, offset: int = 0, **_: Any) -> Any:
+def _rotary_positions(
+    x: Array, *, base: float = 10000.0, dim: int = -2, offset: int = 0, **_: Any
+) -> Any:
     found = x.copy()
     for index in np.ndindex(x.shape[:-1]):
-        place = (*index, 0)[dim] + offset
+        position = (*index, 0)[dim] + offset
         for i in range(0, x.shape[-1], 2):
-            turn = np.exp(1j * place / base ** (i / x.shape[-1]))
-            point = complex(*x[index][i : i + 2]) * turn
+            rotation = np.exp(1j * position / base ** (i / x.shape[-1]))
+            point = complex(*x[index][i : i + 2]) * rotation
             found[index][i : i + 2] = point.real, point.imag
     return found
 
 
-def _learned(x: Array, weight: Array, offset: int = 0, dim: int = -2, **_: Any) -> Any:
+def _learned_positions(x: Array, weight: Array, offset: int = 0, dim: int = -2, **_: Any) -> Any:
     rows = weight[offset : offset + x.shape[dim]]
     shape = np.ones(x.ndim, int)
     shape[dim], shape[-1] = rows.shape
@@ -204,20 +206,20 @@ def _learned(x: Array, weight: Array, offset: int = 0, dim: int = -2, **_: Any) 
 
 
 def normalized(x: Array, axes: tuple[int, ...], eps: float = 1e-5) -> Array:
-    """Return elements less their mean, divided by their deviation, over some axes."""
+    """Subtract the mean over some axes, and divide by the standard deviation."""
     mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
     found: Array = (x - mean) / np.sqrt(variance + eps)
     return found
 
 
-def _of_channels(x: Array, weight: Any, bias: Any) -> Array:
-    """Return elements scaled and shifted with a number for each channel, dimension 1."""
+def _affine(x: Array, weight: Any, bias: Any) -> Array:
+    """Scale and shift each channel, dimension 1."""
     shape = (-1, *(1,) * (x.ndim - 2))
     scaled = x * (1.0 if weight is None else weight.reshape(shape))
     return scaled + (0.0 if bias is None else bias.reshape(shape))
 
 
-def _layer_of(
+def _layer_norm_function(
     x: Array, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Array:
     axes = tuple(range(x.ndim - len(shape), x.ndim))
@@ -225,13 +227,15 @@ def _layer_of(
     return scaled + (0.0 if bias is None else bias)
 
 
-def _layer_norm(x: Array, normalized_shape: Any, **told: Any) -> Array:
+def _layer_norm(x: Array, normalized_shape: Any, **options: Any) -> Array:
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
-    told.pop("elementwise_affine", None)
-    return _layer_of(x, shape, **{k: v for k, v in told.items() if v is not False})
+    options.pop("elementwise_affine", None)
+    return _layer_norm_function(x, shape, **{k: v for k, v in options.items() if v is not False})
 
 
-def _rms(x: Array, normalized_shape: Any, weight: Any = None, eps: Any = None, **_: Any) -> Array:
+def _rms_norm(
+    x: Array, normalized_shape: Any, weight: Any = None, eps: Any = None, **_: Any
+) -> Array:
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     scale = np.sqrt((x * x).mean(axes, keepdims=True) + (2.0**-52 if eps is None else eps))
@@ -239,42 +243,48 @@ def _rms(x: Array, normalized_shape: Any, weight: Any = None, eps: Any = None, *
     return found
 
 
-def _batch(x: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **_: Any) -> Array:
-    return _of_channels(normalized(x, (0, *range(2, x.ndim)), eps), weight, bias)
+def _batch_norm(
+    x: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **_: Any
+) -> Array:
+    return _affine(normalized(x, (0, *range(2, x.ndim)), eps), weight, bias)
 
 
-def _at_rest(x: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **_: Any) -> Array:
-    """Return what a layer does that has seen nothing yet, in evaluation mode."""
-    return _of_channels(x / np.sqrt(1 + eps), weight, bias)
+def _batch_norm_eval(
+    x: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **_: Any
+) -> Array:
+    """Return batch norm in evaluation mode with its initial running statistics."""
+    return _affine(x / np.sqrt(1 + eps), weight, bias)
 
 
-def _instances(rest: int) -> Any:
+def _instance_norm_layer(rest: int) -> Any:
     def instance(
         x: Array, weight: Any = None, bias: Any = None, eps: float = 1e-5, **_: Any
     ) -> Array:
         batch = x[None] if x.ndim == rest + 1 else x
-        found = _of_channels(normalized(batch, tuple(range(2, rest + 2)), eps), weight, bias)
+        found = _affine(normalized(batch, tuple(range(2, rest + 2)), eps), weight, bias)
         return found.reshape(x.shape)
 
     return instance
 
 
-def _instance(x: Array, *_: Any, weight: Any = None, bias: Any = None, **__: Any) -> Array:
-    return _of_channels(normalized(x, tuple(range(2, x.ndim))), weight, bias)
+def _instance_norm(x: Array, *_: Any, weight: Any = None, bias: Any = None, **__: Any) -> Array:
+    return _affine(normalized(x, tuple(range(2, x.ndim))), weight, bias)
 
 
-def _group(
+def _group_norm(
     x: Array, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, **_: Any
 ) -> Array:
     rows = normalized(x.reshape(x.shape[0], num_groups, -1), (2,), eps)
-    return _of_channels(rows.reshape(x.shape), weight, bias)
+    return _affine(rows.reshape(x.shape), weight, bias)
 
 
-def _local(x: Array, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Array:
+def _local_response_norm(
+    x: Array, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Array:
     found = np.empty_like(x)
     for c in range(x.shape[1]):
-        near = x[:, max(c - size // 2, 0) : c + (size - 1) // 2 + 1]
-        found[:, c] = x[:, c] / (k + alpha * (near * near).sum(1) / size) ** beta
+        neighbours = x[:, max(c - size // 2, 0) : c + (size - 1) // 2 + 1]
+        found[:, c] = x[:, c] / (k + alpha * (neighbours**2).sum(1) / size) ** beta
     return found
 
 
@@ -290,7 +300,7 @@ def attention(
     scale: Any = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Return values weighted by how well their keys fit the queries; zeros if there are none."""
+    """Return scaled dot-product attention; zeros where all keys are masked."""
     if enable_gqa:
         k, v = (np.repeat(each, q.shape[-3] // each.shape[-3], -3) for each in (k, v))
     scores = q @ k.swapaxes(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
@@ -322,7 +332,7 @@ def multihead(
     batch_first: bool = False,
     **given: Any,
 ) -> Any:
-    """Return the attention of several heads, for each batch and head alone, and its weights."""
+    """Return multi-head attention and its weights, computed for each batch and head separately."""
     if query.ndim == 2:
         padding = None if key_padding_mask is None else key_padding_mask[None]
         given |= {"embed_dim": embed_dim, "num_heads": num_heads, "add_zero_attn": add_zero_attn}
@@ -353,9 +363,9 @@ def multihead(
         ):
             if mask is not None:
                 added += np.where(mask, -np.inf, 0) if mask.dtype == bool else mask
-        more = [given["bias_k"], given["bias_v"]] if "bias_k" in given else []
-        if more:
-            k, v = (np.append(x, y[0, :, part], 0) for x, y in zip((k, v), more, strict=True))
+        biases_kv = [given["bias_k"], given["bias_v"]] if "bias_k" in given else []
+        if biases_kv:
+            k, v = (np.append(x, y[0, :, part], 0) for x, y in zip((k, v), biases_kv, strict=True))
         if add_zero_attn:
             k, v = (np.append(x, np.zeros((1, width)), 0) for x in (k, v))
         scores = q @ k.T / np.sqrt(width) + np.pad(added, ((0, 0), (0, len(k) - added.shape[1])))
@@ -366,8 +376,8 @@ def multihead(
     results = results if batch_first else results.swapaxes(0, 1)
     if not need_weights:
         return results, None
-    whole = np.stack(weights).reshape(len(query), num_heads, *weights[0].shape)
-    return results, whole.mean(1) if average_attn_weights else whole
+    per_head = np.stack(weights).reshape(len(query), num_heads, *weights[0].shape)
+    return results, per_head.mean(1) if average_attn_weights else per_head
 
 
 # --- Transformers --------------------------------------------------------------------------------
@@ -376,44 +386,46 @@ def multihead(
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"relu": lambda x: np.maximum(x, 0)}
 
 
-def _within(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the parameters of a part, under the names that they have there."""
+def _submodule_parameters(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the parameters of a submodule, by their names in it."""
     prefix = f"{name}."
     return {k.removeprefix(prefix): v for k, v in parameters.items() if k.startswith(prefix)}
 
 
-def _attend(p: Any, name: str, q: Array, kv: Array, mask: Any, padding: Any, told: Any) -> Array:
-    sizes = {"embed_dim": q.shape[-1], "num_heads": told["nhead"]}
-    settings = {**sizes, "batch_first": told.get("batch_first", False)}
-    found: Array = multihead(q, kv, kv, padding, False, mask, **settings, **_within(p, name))[0]
+def _attend(p: Any, name: str, q: Array, kv: Array, mask: Any, padding: Any, options: Any) -> Array:
+    sizes = {"embed_dim": q.shape[-1], "num_heads": options["nhead"]}
+    settings = {**sizes, "batch_first": options.get("batch_first", False)}
+    found: Array = multihead(
+        q, kv, kv, padding, False, mask, **settings, **_submodule_parameters(p, name)
+    )[0]
     return found
 
 
 def _transformer_layer(
-    x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, told: Any
+    x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, options: Any
 ) -> Array:
-    """Return what a layer of an encoder makes of a sequence, or one of a decoder with a memory."""
+    """Return the output of an encoder layer, or with a memory that of a decoder layer."""
 
     def norm(x: Array, number: int) -> Any:
-        values = normalized(x, (-1,), told.get("layer_norm_eps", 1e-5))
+        values = normalized(x, (-1,), options.get("layer_norm_eps", 1e-5))
         return values * p[f"norm{number}.weight"] + p.get(f"norm{number}.bias", 0.0)
 
     def feed(x: Array) -> Array:
         inner = x @ p["linear1.weight"].T + p.get("linear1.bias", 0.0)
-        inner = ACTIVATIONS[told.get("activation", "relu")](inner)
+        inner = ACTIVATIONS[options.get("activation", "relu")](inner)
         found: Array = inner @ p["linear2.weight"].T + p.get("linear2.bias", 0.0)
         return found
 
     def attend(x: Array) -> Array:
-        return _attend(p, "self_attn", x, x, masks.get("mask"), masks.get("padding"), told)
+        return _attend(p, "self_attn", x, x, masks.get("mask"), masks.get("padding"), options)
 
-    def look(x: Array, memory: Any = memory) -> Array:
-        hidden = masks.get("memory_mask"), masks.get("memory_key_padding_mask")
-        return _attend(p, "multihead_attn", x, memory, *hidden, told)
+    def cross_attend(x: Array, memory: Any = memory) -> Array:
+        memory_masks = masks.get("memory_mask"), masks.get("memory_key_padding_mask")
+        return _attend(p, "multihead_attn", x, memory, *memory_masks, options)
 
-    parts = [attend, feed] if memory is None else [attend, look, feed]
+    parts = [attend, feed] if memory is None else [attend, cross_attend, feed]
     for number, part in enumerate(parts, 1):
-        x = x + part(norm(x, number)) if told.get("norm_first") else norm(x + part(x), number)
+        x = x + part(norm(x, number)) if options.get("norm_first") else norm(x + part(x), number)
     return x
 
 
@@ -432,11 +444,13 @@ def _decoder_layer(
     return _transformer_layer(x, memory, masks, given, given)
 
 
-def _stack(x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, told: Any) -> Array:
-    """Return what several layers make of a sequence, normalized in the end if there is a norm."""
+def _stack(x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, options: Any) -> Array:
+    """Return the output of several layers, and of the final norm if there is one."""
     layers = {int(name.split(".")[1]) for name in p if name.startswith("layers.")}
     for number in sorted(layers):
-        x = _transformer_layer(x, memory, masks, _within(p, f"layers.{number}"), told)
+        x = _transformer_layer(
+            x, memory, masks, _submodule_parameters(p, f"layers.{number}"), options
+        )
     if "norm.weight" in p:
         x = normalized(x, (-1,)) * p["norm.weight"] + p["norm.bias"]
     return x
@@ -459,8 +473,8 @@ def _transformer(src: Array, tgt: Array, **given: Any) -> Array:
         "mask": given.get("tgt_mask"),
         "padding": given.get("tgt_key_padding_mask"),
     }
-    memory = _stack(src, None, encoding, _within(given, "encoder"), given)
-    return _stack(tgt, memory, decoding, _within(given, "decoder"), given)
+    memory = _stack(src, None, encoding, _submodule_parameters(given, "encoder"), given)
+    return _stack(tgt, memory, decoding, _submodule_parameters(given, "decoder"), given)
 
 
 # --- Recurrent networks --------------------------------------------------------------------------
@@ -470,7 +484,7 @@ States = tuple[Array, ...]
 
 
 Step = Callable[[Array, Array, States], States]
-"""From the products with the input, those with the first state, and all states, to the next."""
+"""Computes the next states from the projected input, the projected state and all states."""
 
 
 def _rnn(x: Array, h: Array, _: States) -> States:
@@ -494,7 +508,7 @@ def _lstm(x: Array, h: Array, states: States) -> States:
 
 
 def _network(step: Step, count: int) -> Callable[..., Any]:
-    """Return a network of many layers and directions whose steps are given, with `count` states."""
+    """Return a recurrent network with `count` states, of any number of layers and directions."""
 
     def network(
         x: Array,
@@ -507,33 +521,35 @@ def _network(step: Step, count: int) -> Callable[..., Any]:
         proj_size: int = 0,
         **given: Any,
     ) -> Any:
-        ways = ("", "_reverse") if bidirectional else ("",)
+        directions = ("", "_reverse") if bidirectional else ("",)
         batched = x.ndim == 3
         x = x[:, None] if not batched else x.swapaxes(0, 1) if batch_first else x
         if hx is None:
             widths = (proj_size or hidden_size, hidden_size)[:count]
-            first = [np.zeros((num_layers * len(ways), x.shape[1], width)) for width in widths]
+            first = [
+                np.zeros((num_layers * len(directions), x.shape[1], width)) for width in widths
+            ]
         else:
             first = list(hx) if count == 2 else [hx]
             first = first if batched else [state[:, None] for state in first]
         last: list[States] = []
         for layer in range(num_layers):
             outputs = []
-            for way in ways:
+            for direction in directions:
                 weights = {
-                    name: given.get(f"{name}_l{layer}{way}", 0.0)
+                    name: given.get(f"{name}_l{layer}{direction}", 0.0)
                     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
                 }
                 states: States = tuple(state[len(last)] for state in first)
-                shown = []
-                for now in x[::-1] if way else x:
-                    by_input = now @ weights["weight_ih"].T + weights["bias_ih"]
+                hidden = []
+                for inputs in x[::-1] if direction else x:
+                    by_input = inputs @ weights["weight_ih"].T + weights["bias_ih"]
                     by_state = states[0] @ weights["weight_hh"].T + weights["bias_hh"]
                     states = step(by_input, by_state, states)
                     if proj_size:
                         states = states[0] @ weights["weight_hr"].T, states[1]
-                    shown.append(states[0])
-                outputs.append(np.stack(shown[::-1] if way else shown))
+                    hidden.append(states[0])
+                outputs.append(np.stack(hidden[::-1] if direction else hidden))
                 last.append(states)
             x = np.concatenate(outputs, -1)
         finals = [np.stack(parts) for parts in zip(*last, strict=True)]
@@ -545,7 +561,7 @@ def _network(step: Step, count: int) -> Callable[..., Any]:
 
 
 def _cell(step: Step, count: int) -> Callable[..., Any]:
-    """Return one step of a network with `count` states."""
+    """Return a recurrent cell with `count` states."""
 
     def cell(
         x: Array,
@@ -568,12 +584,12 @@ def _cell(step: Step, count: int) -> Callable[..., Any]:
 # --- Convolutions --------------------------------------------------------------------------------
 
 
-NUMPYS = {"zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-"""What NumPy's `pad` calls the modes."""
+NUMPY_MODES = {"zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+"""Modes of padding, and their names in `np.pad`."""
 
 
-def each(value: int | Sequence[int], count: int) -> tuple[int, ...]:
-    """Return a setting for each of some dimensions, which may be given for all at once."""
+def per_dimension(value: int | Sequence[int], count: int) -> tuple[int, ...]:
+    """Return one setting per dimension."""
     return (value,) * count if isinstance(value, int) else tuple(value) * (count // len(value))
 
 
@@ -588,37 +604,39 @@ def convolution(
     padding_mode: str = "zeros",
     **_: Any,
 ) -> Array:
-    """Return a convolution over any number of dimensions, window by window."""
+    """Return a convolution over any number of dimensions, computed window by window."""
     dims = weight.ndim - 2
     if x.ndim == dims + 1:
         settings = (stride, padding, dilation, groups, padding_mode)
-        one: Array = convolution(x[None], weight, bias, *settings)[0]
-        return one
-    steps, spreads = each(stride, dims), each(dilation, dims)
+        unbatched: Array = convolution(x[None], weight, bias, *settings)[0]
+        return unbatched
+    steps, spreads = per_dimension(stride, dims), per_dimension(dilation, dims)
     sizes = weight.shape[2:]
     if padding == "same":
         totals = [spread * (size - 1) for spread, size in zip(spreads, sizes, strict=True)]
         around = [(total // 2, total - total // 2) for total in totals]
     else:
-        around = [(margin, margin) for margin in each(0 if padding == "valid" else padding, dims)]
-    x = np.pad(x, [(0, 0), (0, 0), *around], mode=NUMPYS[padding_mode])  # type: ignore[call-overload]
+        around = [
+            (margin, margin) for margin in per_dimension(0 if padding == "valid" else padding, dims)
+        ]
+    x = np.pad(x, [(0, 0), (0, 0), *around], mode=NUMPY_MODES[padding_mode])  # type: ignore[call-overload]
     counts = [
         (length - spread * (size - 1) - 1) // step + 1
         for length, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
     ]
     out = np.zeros((len(x), len(weight), *counts))
-    per_group, made = weight.shape[1], len(weight) // groups
+    inputs_per_group, outputs_per_group = weight.shape[1], len(weight) // groups
     for place in itertools.product(*map(range, counts)):
-        window = x[_spots(place, steps, spreads, sizes)]
+        window = x[_window_index(place, steps, spreads, sizes)]
         for output, kernel in enumerate(weight):
-            first = output // made * per_group
-            seen = window[:, first : first + per_group]
-            to: Any = (slice(None), output, *place)
-            out[to] = (seen * kernel).sum(tuple(range(1, x.ndim)))
+            first = output // outputs_per_group * inputs_per_group
+            part = window[:, first : first + inputs_per_group]
+            target: Any = (slice(None), output, *place)
+            out[target] = (part * kernel).sum(tuple(range(1, x.ndim)))
     return out if bias is None else out + bias.reshape(-1, *[1] * dims)
 
 
-def transposed(
+def transposed_convolution(
     x: Array,
     weight: Array,
     bias: Array | None = None,
@@ -630,45 +648,49 @@ def transposed(
     output_size: Any = None,
     **_: Any,
 ) -> Array:
-    """Return a transposed convolution over any number of dimensions, kernel by kernel."""
+    """Return a transposed convolution over any number of dimensions, computed kernel by kernel."""
     dims = weight.ndim - 2
     settings = (stride, padding, output_padding, groups, dilation, output_size)
     if x.ndim == dims + 1:
-        one: Array = transposed(x[None], weight, bias, *settings)[0]
-        return one
-    steps, margins, more, spreads = (
-        each(value, dims) for value in (stride, padding, output_padding, dilation)
+        unbatched: Array = transposed_convolution(x[None], weight, bias, *settings)[0]
+        return unbatched
+    steps, margins, output_paddings, spreads = (
+        per_dimension(value, dims) for value in (stride, padding, output_padding, dilation)
     )
     sizes = weight.shape[2:]
-    whole = [
+    full_sizes = [
         (length - 1) * step + spread * (size - 1) + 1
         for length, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
     ]
-    room = [length + added + step for length, added, step in zip(whole, more, steps, strict=True)]
-    made = weight.shape[1]
-    out = np.zeros((len(x), made * groups, *room))
+    buffer_sizes = [
+        length + added + step
+        for length, added, step in zip(full_sizes, output_paddings, steps, strict=True)
+    ]
+    outputs_per_group = weight.shape[1]
+    out = np.zeros((len(x), outputs_per_group * groups, *buffer_sizes))
     for place in itertools.product(*map(range, x.shape[2:])):
-        spots = _spots(place, steps, spreads, sizes)
+        window_index = _window_index(place, steps, spreads, sizes)
         for channel, kernels in enumerate(weight):
-            first = channel // (len(weight) // groups) * made
-            within: Any = (slice(None), channel, *place)
-            given = x[within].reshape(-1, *[1] * (dims + 1))
-            out[(slice(None), slice(first, first + made), *spots[1:])] += given * kernels
+            first = channel // (len(weight) // groups) * outputs_per_group
+            source: Any = (slice(None), channel, *place)
+            elements = x[source].reshape(-1, *[1] * (dims + 1))
+            channels = slice(first, first + outputs_per_group)
+            out[(slice(None), channels, *window_index[1:])] += elements * kernels
     if output_size is None:
         output_size = [
             length - 2 * margin + added
-            for length, margin, added in zip(whole, margins, more, strict=True)
+            for length, margin, added in zip(full_sizes, margins, output_paddings, strict=True)
         ]
-    kept: Any = (
+    cropping: Any = (
         ...,
         *(slice(m, m + e) for m, e in zip(margins, output_size[-dims:], strict=True)),
     )
-    cut: Array = out[kept]
-    return cut if bias is None else cut + bias.reshape(-1, *[1] * dims)
+    cropped: Array = out[cropping]
+    return cropped if bias is None else cropped + bias.reshape(-1, *[1] * dims)
 
 
-def _spots(place: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
-    """Return where the elements of a window are."""
+def _window_index(place: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
+    """Return the index of a window."""
     spans = zip(place, steps, spreads, sizes, strict=True)
     return (
         ...,
@@ -680,31 +702,31 @@ def _spots(place: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
 
 
 def padded(x: Array, padding: Any, mode: str = "constant", value: float | None = None) -> Array:
-    """Return an array that is padded, and then cropped where numbers are negative."""
+    """Pad an array, and crop it where the padding is negative."""
     sides = [(0, 0)] * (x.ndim - len(padding) // 2)
     sides += [(padding[i], padding[i + 1]) for i in range(len(padding) - 2, -1, -2)]
-    more = [(max(before, 0), max(after, 0)) for before, after in sides]
-    less = tuple(slice(max(-b, 0), a if a < 0 else None) for b, a in sides)
+    added = [(max(before, 0), max(after, 0)) for before, after in sides]
+    crop = tuple(slice(max(-b, 0), a if a < 0 else None) for b, a in sides)
     if mode in ("circular", "wrap"):
-        x, less = x[less], ()
+        x, crop = x[crop], ()
     constant = {"constant_values": value or 0.0} if mode == "constant" else {}
-    found: Any = np.pad(x, more, mode=NUMPYS.get(mode, mode), **constant)  # type: ignore[call-overload]
-    return found[less]  # type: ignore[no-any-return]
+    found: Any = np.pad(x, added, mode=NUMPY_MODES.get(mode, mode), **constant)  # type: ignore[call-overload]
+    return found[crop]  # type: ignore[no-any-return]
 
 
 def _padding_layer(dims: int, mode: str) -> Any:
-    def oracle(x: Array, padding: Any, value: float = 0.0) -> Array:
+    def reference(x: Array, padding: Any, value: float = 0.0) -> Array:
         sides = (padding,) * (2 * dims) if isinstance(padding, int) else padding
         return padded(x, sides, mode, value)
 
-    return oracle
+    return reference
 
 
 # --- Windows as columns, and back ----------------------------------------------------------------
 
 
 def _image_windows(height: int, width: int, kernel: Any, spread: Any, step: Any) -> Iterator[Any]:
-    """Yield the index of each window of padded images."""
+    """Yield the index of each window of a padded image."""
     spans = [s * (k - 1) + 1 for k, s in zip(kernel, spread, strict=True)]
     rows, columns = (
         range(0, length - span + 1, by)
@@ -717,8 +739,10 @@ def _image_windows(height: int, width: int, kernel: Any, spread: Any, step: Any)
 def unfolded(
     x: Array, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Array:
-    """Return the windows of images as columns, one after the other."""
-    kernel, spread, margin, step = (each(v, 2) for v in (kernel_size, dilation, padding, stride))
+    """Return the windows of images as columns."""
+    kernel, spread, margin, step = (
+        per_dimension(v, 2) for v in (kernel_size, dilation, padding, stride)
+    )
     x = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(m, m) for m in margin])
     every = [x[w] for w in _image_windows(x.shape[-2], x.shape[-1], kernel, spread, step)]
     return np.stack([window.reshape(*x.shape[:-3], -1) for window in every], -1)
@@ -732,23 +756,23 @@ def folded(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Array:
-    """Return images to which windows are added one after the other."""
+    """Return the sum of windows in images."""
     size, kernel, spread, margin, step = (
-        each(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
+        per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
     )
-    high, wide = (length + 2 * m for length, m in zip(size, margin, strict=True))
+    height, width = (length + 2 * m for length, m in zip(size, margin, strict=True))
     channels = x.shape[-2] // (kernel[0] * kernel[1])
-    out = np.zeros((*x.shape[:-2], channels, high, wide))
-    for number, window in enumerate(_image_windows(high, wide, kernel, spread, step)):
+    out = np.zeros((*x.shape[:-2], channels, height, width))
+    for number, window in enumerate(_image_windows(height, width, kernel, spread, step)):
         out[window] += x[..., number].reshape(*x.shape[:-2], channels, *kernel)
-    return out[..., margin[0] : high - margin[0], margin[1] : wide - margin[1]]
+    return out[..., margin[0] : height - margin[0], margin[1] : width - margin[1]]
 
 
 # --- Pooling -------------------------------------------------------------------------------------
 
 
 Windows = list[list[list[int]]]
-"""For each dimension the elements that each window sees; those beyond the input are padding."""
+"""For each dimension and window, the indices in it; those outside of the input are padding."""
 
 
 def _pool_windows(
@@ -757,22 +781,25 @@ def _pool_windows(
     dims = len(lengths)
     every = zip(
         lengths,
-        *(each(value, dims) for value in (kernel_size, stride or kernel_size, padding, dilation)),
+        *(
+            per_dimension(value, dims)
+            for value in (kernel_size, stride or kernel_size, padding, dilation)
+        ),
         strict=True,
     )
     found = []
     for length, size, step, margin, spread in every:
         span = spread * (size - 1)
         starts = range(-margin, length + margin, step)
-        whole = [start for start in starts if start + span < length + margin]
-        begun = [s for s in starts if s < length and (not whole or s > whole[-1])][:1]
-        left = len(whole) == 0 or whole[-1] + span < length + margin - 1
-        starts_used = whole + (begun if ceil and left else [])
+        complete = [start for start in starts if start + span < length + margin]
+        partial = [s for s in starts if s < length and (not complete or s > complete[-1])][:1]
+        has_rest = len(complete) == 0 or complete[-1] + span < length + margin - 1
+        starts_used = complete + (partial if ceil and has_rest else [])
         found.append([[s + spread * tap for tap in range(size)] for s in starts_used])
     return found
 
 
-def _parts(lengths: tuple[int, ...], output_size: Any) -> Windows:
+def _adaptive_windows(lengths: tuple[int, ...], output_size: Any) -> Windows:
     dims = len(lengths)
     sizes = output_size if isinstance(output_size, tuple | list) else (output_size,) * dims
     return [
@@ -781,38 +808,38 @@ def _parts(lengths: tuple[int, ...], output_size: Any) -> Windows:
     ]
 
 
-def _seen(lengths: tuple[int, ...], windows: Windows) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield the place of each window, and the places within the input that it sees."""
+def _window_elements(lengths: tuple[int, ...], windows: Windows) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield the index of each window, and the indices of its elements in the input."""
     for window in itertools.product(*map(range, map(len, windows))):
         taps = [windows[dim][i] for dim, i in enumerate(window)]
         inside = [[t for t in ts if 0 <= t < e] for ts, e in zip(taps, lengths, strict=True)]
         yield window, list(itertools.product(*inside))
 
 
-def _pooled(x: Array, windows: Windows, fold: Callable[[Array], Array]) -> Array:
+def _pool(x: Array, windows: Windows, fold: Callable[[Array], Array]) -> Array:
     lengths = x.shape[-len(windows) :]
     out = np.zeros((*x.shape[: -len(windows)], *map(len, windows)))
-    for window, places in _seen(lengths, windows):
+    for window, places in _window_elements(lengths, windows):
         out[(..., *window)] = fold(np.stack([x[(..., *place)] for place in places], -1))
     return out
 
 
-def _places(x: Array, windows: Windows) -> Array:
+def _argmax(x: Array, windows: Windows) -> Array:
     lengths = x.shape[-len(windows) :]
     out = np.zeros((*x.shape[: -len(windows)], *map(len, windows)), np.int64)
-    for window, places in _seen(lengths, windows):
+    for window, places in _window_elements(lengths, windows):
         flat = np.array([np.ravel_multi_index(place, lengths) for place in places])
         out[(..., *window)] = flat[np.stack([x[(..., *p)] for p in places], -1).argmax(-1)]
     return out
 
 
-def _largest(x: Array, windows: Windows, return_indices: bool) -> Any:
-    values = _pooled(x, windows, lambda seen: seen.max(-1))
-    return (values, _places(x, windows)) if return_indices else values
+def _max_pool_windows(x: Array, windows: Windows, return_indices: bool) -> Any:
+    values = _pool(x, windows, lambda seen: seen.max(-1))
+    return (values, _argmax(x, windows)) if return_indices else values
 
 
 def _max_pool(dims: int) -> Callable[..., Any]:
-    def oracle(
+    def reference(
         x: Array,
         kernel_size: Any,
         stride: Any = None,
@@ -822,13 +849,13 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         return_indices: bool = False,
     ) -> Any:
         settings = (kernel_size, stride, padding, dilation, ceil_mode)
-        return _largest(x, _pool_windows(x.shape[-dims:], *settings), return_indices)
+        return _max_pool_windows(x, _pool_windows(x.shape[-dims:], *settings), return_indices)
 
-    return oracle
+    return reference
 
 
 def _avg_pool(dims: int) -> Callable[..., Array]:
-    def oracle(
+    def reference(
         x: Array,
         kernel_size: Any,
         stride: Any = None,
@@ -837,9 +864,9 @@ def _avg_pool(dims: int) -> Callable[..., Array]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Array:
-        lengths, margins = x.shape[-dims:], each(padding, dims)
+        lengths, margins = x.shape[-dims:], per_dimension(padding, dims)
         windows = _pool_windows(lengths, kernel_size, stride, padding, 1, ceil_mode)
-        sums = _pooled(x, windows, lambda seen: seen.sum(-1))
+        sums = _pool(x, windows, lambda seen: seen.sum(-1))
         edges = margins if count_include_pad else (0,) * dims
         counts: Any = 1.0
         for taps, length, edge in zip(windows, lengths, edges, strict=True):
@@ -847,37 +874,37 @@ def _avg_pool(dims: int) -> Callable[..., Array]:
             counts = np.multiply.outer(counts, np.array(inside, float))
         return sums / (counts if divisor_override is None else divisor_override)
 
-    return oracle
+    return reference
 
 
 def _lp_pool(dims: int) -> Callable[..., Array]:
-    def oracle(
+    def reference(
         x: Array, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Array:
         windows = _pool_windows(x.shape[-dims:], kernel_size, stride, 0, 1, ceil_mode)
         if math.isinf(norm_type):
             fold = np.max if norm_type > 0 else np.min
-            return _pooled(abs(x), windows, lambda seen: fold(seen, axis=-1))
-        means = _pooled(x**norm_type, windows, lambda seen: seen.mean(-1))
-        return (abs(means) * math.prod(each(kernel_size, dims))) ** (1 / norm_type)
+            return _pool(abs(x), windows, lambda seen: fold(seen, axis=-1))
+        means = _pool(x**norm_type, windows, lambda seen: seen.mean(-1))
+        return (abs(means) * math.prod(per_dimension(kernel_size, dims))) ** (1 / norm_type)
 
-    return oracle
+    return reference
 
 
 def _adaptive_avg_pool(dims: int) -> Callable[..., Array]:
-    return lambda x, output_size: _pooled(
-        x, _parts(x.shape[-dims:], output_size), lambda seen: seen.mean(-1)
+    return lambda x, output_size: _pool(
+        x, _adaptive_windows(x.shape[-dims:], output_size), lambda seen: seen.mean(-1)
     )
 
 
 def _adaptive_max_pool(dims: int) -> Callable[..., Any]:
-    return lambda x, output_size, return_indices=False: _largest(
-        x, _parts(x.shape[-dims:], output_size), return_indices
+    return lambda x, output_size, return_indices=False: _max_pool_windows(
+        x, _adaptive_windows(x.shape[-dims:], output_size), return_indices
     )
 
 
 def _unpool(dims: int) -> Callable[..., Array]:
-    def oracle(
+    def reference(
         x: Array,
         indices: Array,
         kernel_size: Any,
@@ -886,7 +913,9 @@ def _unpool(dims: int) -> Callable[..., Array]:
         output_size: Any = None,
     ) -> Array:
         if output_size is None:
-            settings = (each(v, dims) for v in (kernel_size, stride or kernel_size, padding))
+            settings = (
+                per_dimension(v, dims) for v in (kernel_size, stride or kernel_size, padding)
+            )
             every = zip(x.shape[-dims:], *settings, strict=True)
             output_size = [(e - 1) * s + k - 2 * p for e, k, s, p in every]
         outer = x.shape[:-dims]
@@ -897,20 +926,20 @@ def _unpool(dims: int) -> Callable[..., Array]:
             row[places] = values
         return out.reshape(*outer, *output_size[-dims:])
 
-    return oracle
+    return reference
 
 
 def _fractional(
     x: Array, kernel_size: Any, output_size: Any, _random_samples: Array, **_: Any
 ) -> Array:
-    """Return the largest elements of windows that begin where random numbers say."""
+    """Return the maxima of windows whose positions are given by random samples."""
     dims = _random_samples.shape[-1]
-    kernel, size = each(kernel_size, dims), each(output_size, dims)
+    kernel, size = per_dimension(kernel_size, dims), per_dimension(output_size, dims)
     out = np.zeros((*x.shape[:2], *size))
     for n, channel, *place in np.ndindex(out.shape):
-        drawn = _random_samples[n, channel][:: -1 if dims == 2 else 1]
+        samples = _random_samples[n, channel][:: -1 if dims == 2 else 1]
         window: list[Any] = []
-        for length, k, count, u, i in zip(x.shape[2:], kernel, size, drawn, place, strict=True):
+        for length, k, count, u, i in zip(x.shape[2:], kernel, size, samples, place, strict=True):
             step = (length - k) / (count - 1)
             start = length - k if i == count - 1 else int((i + u) * step) - int(u * step)
             window.append(slice(start, start + k))
@@ -928,8 +957,8 @@ def _cubic(x: float, a: float) -> float:
     return a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a if x < 2 else 0.0
 
 
-def _row(mode: str, length: int, i: int, count: int, step: float, align: Any) -> Array:
-    """Return how much each element counts for element i of the result."""
+def _resampling_row(mode: str, length: int, i: int, count: int, step: float, align: Any) -> Array:
+    """Return the weight of each input element in element i of the output."""
     row = np.zeros(length)
     if mode == "nearest":
         row[min(math.floor(i * step + 1e-9), length - 1)] = 1
@@ -944,17 +973,17 @@ def _row(mode: str, length: int, i: int, count: int, step: float, align: Any) ->
             place = i * (length - 1) / (count - 1) if count > 1 else 0.0
         cubic = mode == "bicubic"
         for tap in range(math.floor(place) - 1, math.floor(place) + 3):
-            share = _cubic(place - tap, -0.75) if cubic else max(1 - abs(place - tap), 0)
-            row[min(max(tap, 0), length - 1)] += share
+            weight = _cubic(place - tap, -0.75) if cubic else max(1 - abs(place - tap), 0)
+            row[min(max(tap, 0), length - 1)] += weight
     return row
 
 
-def _smoothed_row(mode: str, length: int, i: int, step: float) -> Array:
-    """Return the same for a kernel as wide as elements of the result are far apart."""
-    wide, place = max(step, 1.0), (i + 0.5) * step - 0.5
+def _antialiasing_row(mode: str, length: int, i: int, step: float) -> Array:
+    """Return these weights with antialiasing: the kernel is scaled by the step."""
+    scale, place = max(step, 1.0), (i + 0.5) * step - 0.5
     row = np.array([
-        _cubic((tap - place) / wide, -0.5) if mode == "bicubic"
-        else max(1 - abs(tap - place) / wide, 0)
+        _cubic((tap - place) / scale, -0.5) if mode == "bicubic"
+        else max(1 - abs(tap - place) / scale, 0)
         for tap in range(length)
     ])  # fmt: skip
     normalized: Array = row / row.sum()
@@ -970,7 +999,7 @@ def interpolated(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Array:
-    """Return resampled inputs: a matrix for each dimension, row by row."""
+    """Resample with one matrix per dimension, computed row by row."""
     dims = x.ndim - 2
     for dim in range(dims):
         length = x.shape[2 + dim]
@@ -984,15 +1013,15 @@ def interpolated(
             count = size[dim] if isinstance(size, tuple) else size
             step = (length - 1) / (count - 1) if align_corners and count > 1 else length / count
         matrix = np.stack([
-            _smoothed_row(mode, length, i, step) if antialias
-            else _row(mode, length, i, count, step, align_corners)
+            _antialiasing_row(mode, length, i, step) if antialias
+            else _resampling_row(mode, length, i, count, step, align_corners)
             for i in range(count)
         ])  # fmt: skip
         x = np.moveaxis(np.tensordot(x, matrix, (2 + dim, 1)), -1, 2 + dim)
     return x
 
 
-def _shuffled(x: Array, upscale_factor: int) -> Array:
+def _pixel_shuffle(x: Array, upscale_factor: int) -> Array:
     r = upscale_factor
     out = np.zeros((*x.shape[:-3], x.shape[-3] // r**2, x.shape[-2] * r, x.shape[-1] * r))
     for i in range(r):
@@ -1001,7 +1030,7 @@ def _shuffled(x: Array, upscale_factor: int) -> Array:
     return out
 
 
-def _unshuffled(x: Array, downscale_factor: int) -> Array:
+def _pixel_unshuffle(x: Array, downscale_factor: int) -> Array:
     r = downscale_factor
     out = np.zeros((*x.shape[:-3], x.shape[-3] * r**2, x.shape[-2] // r, x.shape[-1] // r))
     for i in range(r):
@@ -1010,22 +1039,22 @@ def _unshuffled(x: Array, downscale_factor: int) -> Array:
     return out
 
 
-def _mixed(x: Array, groups: int) -> Array:
-    each = x.shape[1] // groups
-    return np.stack([x[:, g * each + i] for i in range(each) for g in range(groups)], 1)
+def _channel_shuffle(x: Array, groups: int) -> Array:
+    per_group = x.shape[1] // groups
+    return np.stack([x[:, g * per_group + i] for i in range(per_group) for g in range(groups)], 1)
 
 
 # --- Losses --------------------------------------------------------------------------------------
 
 
 def reduced(losses: Any, reduction: str = "mean", **_: Any) -> Any:
-    """Return losses put together."""
+    """Reduce losses."""
     folds: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "none": np.asarray}
     return folds[reduction](losses)
 
 
 def weighted(losses: Any, weight: Any = None, reduction: str = "mean", **_: Any) -> Any:
-    """Return losses put together; the mean is divided by the weights."""
+    """Reduce weighted losses; the mean is divided by the sum of weights."""
     if weight is None or reduction != "mean":
         return reduced(losses if weight is None else losses * weight, reduction)
     return (losses * weight).sum() / weight.sum()
@@ -1058,15 +1087,15 @@ def _nll(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """Go through all samples one by one."""
+    """Compute the loss of each sample in a loop."""
     classes = x.shape[min(x.ndim - 1, 1)]
     rows, targets = np.moveaxis(x, min(x.ndim - 1, 1), -1).reshape(-1, classes), target.reshape(-1)
     counts = np.ones(classes) if weight is None else weight
     losses, total = np.zeros(len(targets)), 0.0
     for i, (row, right) in enumerate(zip(rows, targets, strict=True)):
         if right != ignore_index:
-            alike = label_smoothing / classes * (counts * row).sum()
-            losses[i] = -(1 - label_smoothing) * counts[right] * row[right] - alike
+            smoothing = label_smoothing / classes * (counts * row).sum()
+            losses[i] = -(1 - label_smoothing) * counts[right] * row[right] - smoothing
             total += counts[right]
     if reduction == "mean":
         return losses.sum() / total
@@ -1085,8 +1114,8 @@ def _soft_cross_entropy(
     axis = min(x.ndim - 1, 1)
     classes = x.shape[axis]
     counts = (np.ones(classes) if weight is None else weight).reshape(-1, *(1,) * (x.ndim - 2))
-    wanted = target * (1 - label_smoothing) + label_smoothing / classes
-    return reduced(-(log_softmax(x, axis) * counts * wanted).sum(axis), **settings)
+    smoothed = target * (1 - label_smoothing) + label_smoothing / classes
+    return reduced(-(log_softmax(x, axis) * counts * smoothed).sum(axis), **settings)
 
 
 def _multi_margin(
@@ -1099,11 +1128,11 @@ def _multi_margin(
     return reduced(np.reshape(losses, target.shape), **settings)
 
 
-def _binary(x: Array, target: Array, weight: Any = 1.0, **settings: Any) -> Any:
+def _binary_cross_entropy(x: Array, target: Array, weight: Any = 1.0, **settings: Any) -> Any:
     return reduced(-(target * np.log(x) + (1 - target) * np.log(1 - x)) * weight, **settings)
 
 
-def _logistic(
+def _binary_cross_entropy_with_logits(
     x: Array, target: Array, weight: Any = 1.0, pos_weight: Any = 1.0, **settings: Any
 ) -> Any:
     right = pos_weight * target * np.logaddexp(0, -x)
@@ -1130,7 +1159,7 @@ def _multilabel_margin(x: Array, target: Array, **settings: Any) -> Any:
     return reduced(np.reshape(losses, x.shape[:-1]), **settings)
 
 
-def _divergence(x: Array, target: Array, log_target: bool = False, reduction: str = "mean") -> Any:
+def _kl_div(x: Array, target: Array, log_target: bool = False, reduction: str = "mean") -> Any:
     p = np.exp(target) if log_target else target
     log_p = target if log_target else np.log(np.where(target > 0, target, 1.0))
     losses = p * (log_p - x)
@@ -1195,13 +1224,13 @@ def _triplet(
     return reduced(np.maximum(0, margin + distance(a, positive) - far), **settings)
 
 
-# --- The softmax over clusters of classes --------------------------------------------------------
+# --- Adaptive softmax ----------------------------------------------------------------------------
 
 
-def _adaptive(
+def _adaptive_log_softmax(
     x: Array, target: Array, *, cutoffs: list[int], n_classes: int, **parameters: Any
 ) -> tuple[Array, Array]:
-    """Return the log-probabilities of targets from those of all classes, and minus their mean."""
+    """Return the log-probabilities of the targets, and minus their mean."""
     bias = parameters.get("head.bias", 0.0)
     head = log_softmax(x @ parameters["head.weight"].T + bias)
     every = [head[..., : cutoffs[0]]]
@@ -1214,7 +1243,7 @@ def _adaptive(
     return output, -output.mean()
 
 
-def _flat(x: Array, start_dim: int = 1, end_dim: int = -1) -> Array:
+def _flatten(x: Array, start_dim: int = 1, end_dim: int = -1) -> Array:
     first, last = start_dim % x.ndim, end_dim % x.ndim
     return x.reshape(*x.shape[:first], -1, *x.shape[last + 1 :])
 
@@ -1224,20 +1253,20 @@ def _flat(x: Array, start_dim: int = 1, end_dim: int = -1) -> Array:
 KINDS: dict[str, tuple[Step, int]] = {"RNN": (_rnn, 1), "GRU": (_gru, 1), "LSTM": (_lstm, 2)}
 
 
-def both(layer: str, function: str, oracle: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """Return the oracle of a layer and of its function."""
-    return {layer: oracle, f"functional.{function}": oracle}
+def both(layer: str, function: str, reference: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """Return the reference for a layer and for its function."""
+    return {layer: reference, f"functional.{function}": reference}
 
 
-ORACLES: dict[str, Callable[..., Any]] = {
+REFERENCES: dict[str, Callable[..., Any]] = {
     **both("CELU", "celu", _celu),
     **both("ELU", "elu", _elu),
     **both("GELU", "gelu", _gelu),
     **both("Hardshrink", "hardshrink", lambda x, lambd=0.5: x * (abs(x) > lambd)),
     **both("Hardsigmoid", "hardsigmoid", lambda x, **_: np.clip(x / 6 + 0.5, 0, 1)),
     **both("Hardswish", "hardswish", lambda x, **_: x * np.clip(x / 6 + 0.5, 0, 1)),
-    **both("Hardtanh", "hardtanh", _clipped),
-    **both("LeakyReLU", "leaky_relu", _leaky),
+    **both("Hardtanh", "hardtanh", _hardtanh),
+    **both("LeakyReLU", "leaky_relu", _leaky_relu),
     **both("LogSigmoid", "logsigmoid", lambda x: np.log(sigmoid(x))),
     **both("Mish", "mish", lambda x, **_: x * np.tanh(np.log1p(np.exp(x)))),
     **both("ReLU", "relu", lambda x, **_: np.maximum(x, 0)),
@@ -1266,31 +1295,31 @@ ORACLES: dict[str, Callable[..., Any]] = {
     **both("Bilinear", "bilinear", _bilinear),
     "Identity": lambda x: x,
     "Unflatten": lambda x, **_: x.reshape(2, 3, 2, 2),
-    "Flatten": _flat,
-    **both("CosineSimilarity", "cosine_similarity", _cosine),
-    **both("PairwiseDistance", "pairwise_distance", _distance),
-    "functional.normalize": _unit,
+    "Flatten": _flatten,
+    **both("CosineSimilarity", "cosine_similarity", _cosine_similarity),
+    **both("PairwiseDistance", "pairwise_distance", _pairwise_distance),
+    "functional.normalize": _normalize,
     **{
-        name: _dropped
+        name: _dropout
         for kind in ("AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
-        for name in both(kind, kind.lower().replace("alpha", "alpha_"), _dropped)
+        for name in both(kind, kind.lower().replace("alpha", "alpha_"), _dropout)
     },
-    **both("DropPath", "drop_path", _dropped),
-    **both("FeatureAlphaDropout", "feature_alpha_dropout", _dropped),
+    **both("DropPath", "drop_path", _dropout),
+    **both("FeatureAlphaDropout", "feature_alpha_dropout", _dropout),
     **both("Embedding", "embedding", _embedding),
-    **both("EmbeddingBag", "embedding_bag", _bag),
-    "SinusoidalPositions": _sinusoidal,
-    "RotaryPositions": _rotary,
-    "LearnedPositions": _learned,
+    **both("EmbeddingBag", "embedding_bag", _embedding_bag),
+    "SinusoidalPositions": _sinusoidal_positions,
+    "RotaryPositions": _rotary_positions,
+    "LearnedPositions": _learned_positions,
     "LayerNorm": _layer_norm,
-    "functional.layer_norm": _layer_of,
-    **both("RMSNorm", "rms_norm", _rms),
-    **{f"BatchNorm{dims}d": _batch for dims in (1, 2, 3)},
+    "functional.layer_norm": _layer_norm_function,
+    **both("RMSNorm", "rms_norm", _rms_norm),
+    **{f"BatchNorm{dims}d": _batch_norm for dims in (1, 2, 3)},
     "functional.batch_norm": lambda x, *_, **__: normalized(x, (0, 2)),
-    **{f"InstanceNorm{dims}d": _instances(dims) for dims in (1, 2, 3)},
-    "functional.instance_norm": _instance,
-    **both("GroupNorm", "group_norm", _group),
-    **both("LocalResponseNorm", "local_response_norm", _local),
+    **{f"InstanceNorm{dims}d": _instance_norm_layer(dims) for dims in (1, 2, 3)},
+    "functional.instance_norm": _instance_norm,
+    **both("GroupNorm", "group_norm", _group_norm),
+    **both("LocalResponseNorm", "local_response_norm", _local_response_norm),
     "functional.scaled_dot_product_attention": attention,
     "MultiheadAttention": multihead,
     "TransformerEncoderLayer": _encoder_layer,
@@ -1301,11 +1330,11 @@ ORACLES: dict[str, Callable[..., Any]] = {
     **{kind: _network(step, count) for kind, (step, count) in KINDS.items()},
     **{f"{kind}Cell": _cell(step, count) for kind, (step, count) in KINDS.items()},
     **{
-        f"{name}{dims}d": oracle
+        f"{name}{dims}d": reference
         for dims in (1, 2, 3)
-        for name, oracle in {
+        for name, reference in {
             **both("Conv", "conv", convolution),
-            **both("ConvTranspose", "conv_transpose", transposed),
+            **both("ConvTranspose", "conv_transpose", transposed_convolution),
             "ZeroPad": _padding_layer(dims, "constant"),
             "ConstantPad": _padding_layer(dims, "constant"),
             "ReflectionPad": _padding_layer(dims, "reflect"),
@@ -1328,9 +1357,9 @@ ORACLES: dict[str, Callable[..., Any]] = {
     "UpsamplingBilinear2d": lambda x, **s: interpolated(
         x, mode="bilinear", align_corners=True, **s
     ),
-    **both("PixelShuffle", "pixel_shuffle", _shuffled),
-    **both("PixelUnshuffle", "pixel_unshuffle", _unshuffled),
-    **both("ChannelShuffle", "channel_shuffle", _mixed),
+    **both("PixelShuffle", "pixel_shuffle", _pixel_shuffle),
+    **both("PixelUnshuffle", "pixel_unshuffle", _pixel_unshuffle),
+    **both("ChannelShuffle", "channel_shuffle", _channel_shuffle),
     **both("MSELoss", "mse_loss", _squared),
     **both("L1Loss", "l1_loss", _absolute),
     **both("SmoothL1Loss", "smooth_l1_loss", _smooth_l1),
@@ -1338,12 +1367,14 @@ ORACLES: dict[str, Callable[..., Any]] = {
     **both("NLLLoss", "nll_loss", _nll),
     **both("CrossEntropyLoss", "cross_entropy", _cross_entropy),
     **both("MultiMarginLoss", "multi_margin_loss", _multi_margin),
-    **both("BCELoss", "binary_cross_entropy", _binary),
-    **both("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", _logistic),
+    **both("BCELoss", "binary_cross_entropy", _binary_cross_entropy),
+    **both(
+        "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", _binary_cross_entropy_with_logits
+    ),
     **both("SoftMarginLoss", "soft_margin_loss", _soft_margin),
     **both("MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", _multilabel_soft_margin),
     **both("MultiLabelMarginLoss", "multilabel_margin_loss", _multilabel_margin),
-    **both("KLDivLoss", "kl_div", _divergence),
+    **both("KLDivLoss", "kl_div", _kl_div),
     **both("PoissonNLLLoss", "poisson_nll_loss", _poisson),
     **both("GaussianNLLLoss", "gaussian_nll_loss", _gaussian),
     **both("CosineEmbeddingLoss", "cosine_embedding_loss", _cosine_embedding),
@@ -1351,42 +1382,44 @@ ORACLES: dict[str, Callable[..., Any]] = {
     **both("MarginRankingLoss", "margin_ranking_loss", _ranking),
     **both("TripletMarginLoss", "triplet_margin_loss", _triplet),
     **both("TripletMarginWithDistanceLoss", "triplet_margin_with_distance_loss", _triplet),
-    "AdaptiveLogSoftmaxWithLoss": _adaptive,
+    "AdaptiveLogSoftmaxWithLoss": _adaptive_log_softmax,
 }
-"""By the name of a layer or function: it takes the inputs, for a layer then its parameters by name,
-and the settings, constants and options, all of float64."""
+"""References by the name of a layer or function. They take the inputs, the parameters of a layer by
+name, and the settings, constants and options, all in float64."""
 
 
-def is_written_out(call: Call) -> bool:
-    """Return whether an oracle has all settings of a row; others of its name say the rest."""
-    given = {**call.settings, **call.options}
-    whole = "activation" not in given and not given.get("dropout")
-    return whole and (call.name != "functional.instance_norm" or len(call.inputs) == 1)
+def has_reference(call: Call) -> bool:
+    """Return whether the reference supports all settings of a call."""
+    options = {**call.settings, **call.options}
+    is_supported = "activation" not in options and not options.get("dropout")
+    return is_supported and (call.name != "functional.instance_norm" or len(call.inputs) == 1)
 
 
-def oracle_of(call: Call) -> Callable[..., Any]:
-    """Return the oracle of a row."""
+def reference_of(call: Call) -> Callable[..., Any]:
+    """Return the reference for a call."""
     if not call.in_training and call.name.startswith(("BatchNorm", "InstanceNorm")):
-        return _batch if call.settings.get("track_running_stats") is False else _at_rest
+        return (
+            _batch_norm if call.settings.get("track_running_stats") is False else _batch_norm_eval
+        )
     if call.settings.get("nonlinearity") == "relu":
         return {"RNN": _network, "RNNCell": _cell}[call.name](_relu, 1)
-    return ORACLES[call.name]
+    return REFERENCES[call.name]
 
 
-@pytest.mark.parametrize("call", [*filter(is_written_out, CALLS)], ids=str)
-def test_calls_agree_with_numpy(call: Call) -> None:
+@pytest.mark.parametrize("call", [*filter(has_reference, CALLS)], ids=str)
+def test_calls_match_numpy(call: Call) -> None:
     layer, parameters = prepared(call, "float64")
     arrays = [parameter.detach().numpy() for parameter in parameters]
     names = [name for name, _ in layer.named_parameters()] if parameters else []
-    wide = lambda x: x.astype(np.float64) if x.dtype.kind == "f" else x  # noqa: E731
-    told = {key: value for key, value in call.settings.items() if key != "bias" or not names}
-    expected = oracle_of(call)(
-        *mapped(wide, list(call.inputs)),
+    to_float64 = lambda x: x.astype(np.float64) if x.dtype.kind == "f" else x  # noqa: E731
+    settings = {key: value for key, value in call.settings.items() if key != "bias" or not names}
+    expected = reference_of(call)(
+        *mapped(to_float64, list(call.inputs)),
         **dict(zip(names, arrays, strict=True)),
-        **mapped(wide, {**told, **call.constants}),
+        **mapped(to_float64, {**settings, **call.constants}),
         **call.options,
     )
     found = outcome(call, "float64").values
-    wanted = list(arrays_of(expected if isinstance(expected, tuple | list) else [expected]))
-    for ours, theirs in zip(found, wanted, strict=True):
+    references = list(arrays_of(expected if isinstance(expected, tuple | list) else [expected]))
+    for ours, theirs in zip(found, references, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)

@@ -1,7 +1,7 @@
-"""Compiled training, and what changes between its steps: bits are those of eager steps.
+"""Compiled steps equal eager steps bit by bit if settings, parameters, state or hooks change.
 
-Each case trains or calls a small network several times, while a setting, a parameter, a state or a
-hook changes. It gets a decorator, which is `mt.compile` or does nothing, and returns results.
+Each case trains or calls a small network several times, while something changes between the calls.
+It takes a decorator, which is `mt.compile` or the identity, and returns results.
 """
 
 from __future__ import annotations
@@ -34,45 +34,45 @@ def network() -> nn.Module:
     return nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
 
 
-def square() -> nn.Module:
+def square_network() -> nn.Module:
     mt.manual_seed(1)
     return nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
 
 
-def normalized() -> nn.Module:
+def batch_norm_network() -> nn.Module:
     mt.manual_seed(1)
     return nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Dropout(0.3))
 
 
-def adam(parameters: Any) -> Any:
+def make_adamw(parameters: Any) -> Any:
     return nn.optim.AdamW(parameters, lr=0.1)
 
 
-def sgd(parameters: Any) -> Any:
+def make_sgd(parameters: Any) -> Any:
     return nn.optim.SGD(parameters, lr=0.1, momentum=0.9)
 
 
-def unchanged(n: int, model: Any, optimizer: Any) -> None:
+def change_nothing(n: int, model: Any, optimizer: Any) -> None:
     pass
 
 
-def training(
-    change: Change = unchanged,
-    make: Callable[[Any], Any] = adam,
+def train_case(
+    change: Change = change_nothing,
+    make: Callable[[Any], Any] = make_adamw,
     build: Callable[[], nn.Module] = network,
     before: Callable[..., Any] = lambda model, optimizer: None,
     after: Callable[..., Any] = lambda model, optimizer: None,
     zero: Callable[[Any], Any] = lambda optimizer: optimizer.zero_grad(),
 ) -> Case:
-    """Return the case of training while something changes between steps.
+    """Return a case that trains while something changes between steps.
 
     Args:
         change: called before each step, with its number.
         make: creates the optimizer.
         build: creates the network.
-        before: called inside, between the backward pass and the step.
-        after: called inside after the step.
-        zero: called first.
+        before: called in the compiled function before `optimizer.step()`.
+        after: called in the compiled function after `optimizer.step()`.
+        zero: zeroes gradients at the beginning of the compiled function.
     """
 
     def calls(compiled: Decorator) -> list[Any]:
@@ -97,8 +97,8 @@ def training(
     return calls
 
 
-def settings(**values: list[Any]) -> Change:
-    """Return a function that sets settings of the first group to one value after the other."""
+def cycled_options(**values: list[Any]) -> Change:
+    """Return a function that cycles through values of options of the first parameter group."""
 
     def change(n: int, model: Any, optimizer: Any) -> None:
         chosen = {name: each[n % len(each)] for name, each in values.items()}
@@ -107,36 +107,36 @@ def settings(**values: list[Any]) -> Change:
     return change
 
 
-RATES = settings(lr=[0.1 / (n + 1) for n in range(STEPS)])
+CHANGING_LR = cycled_options(lr=[0.1 / (n + 1) for n in range(STEPS)])
 
 
-def rate(optimizer: Any) -> Any:
+def lr_of(optimizer: Any) -> Any:
     return optimizer.param_groups[0]["lr"]
 
 
-def count(optimizer: Any) -> Any:
+def step_count_of(optimizer: Any) -> Any:
     return next((each["step"] for each in optimizer.state.values()), 0)
 
 
-def decayed(model: Any, optimizer: Any) -> Any:
+def decay_weight(model: Any, optimizer: Any) -> Any:
     with mt.no_grad():
-        return model[0].weight.mul_(1 - 0.1 * rate(optimizer)).sum()
+        return model[0].weight.mul_(1 - 0.1 * lr_of(optimizer)).sum()
 
 
-def reloaded(what: Callable[[Any, Any], Any], **options: Any) -> Change:
-    """Return a function that saves a state, and loads it later."""
+def reload_state(select: Callable[[Any, Any], Any], **options: Any) -> Change:
+    """Return a function that saves a state dict, and loads it later."""
     saved: list[Any] = []
 
     def change(n: int, model: Any, optimizer: Any) -> None:
         if n == 2:
-            saved[:] = [copy.deepcopy(what(model, optimizer).state_dict())]
+            saved[:] = [copy.deepcopy(select(model, optimizer).state_dict())]
         elif n == 5:
-            what(model, optimizer).load_state_dict(saved[0], **options)
+            select(model, optimizer).load_state_dict(saved[0], **options)
 
     return change
 
 
-def at(number: int, change: Callable[[Any, Any], Any]) -> Change:
+def at_step(number: int, change: Callable[[Any, Any], Any]) -> Change:
     return lambda n, m, o: change(m, o) if n == number else None
 
 
@@ -147,13 +147,13 @@ def views_as_gradients(n: int, model: Any, optimizer: Any) -> None:
         start += each.numel() - n % 2
 
 
-def groups_of(parameters: Any) -> Any:
+def make_sgd_with_groups(parameters: Any) -> Any:
     groups = [{"params": parameters[:2]}, {"params": parameters[2:], "lr": 0.3}]
     return nn.optim.SGD(groups, lr=0.1)
 
 
 class Decayed(nn.optim.SGD):
-    """An optimizer of a user."""
+    """A user-defined optimizer."""
 
     def step(self, closure: Any = None) -> Any:
         result = super().step(closure)
@@ -165,7 +165,7 @@ class Decayed(nn.optim.SGD):
 
 
 class Counting(nn.optim.Optimizer):
-    """An optimizer of a user with a counter."""
+    """A user-defined optimizer with a counter."""
 
     def __init__(self, parameters: Any) -> None:
         super().__init__(parameters, {"lr": 0.1})
@@ -179,84 +179,90 @@ class Counting(nn.optim.Optimizer):
                 each.sub_(each.grad * (group["lr"] / self.count))
 
 
-def keep(optimizer: Any) -> None:
+def keep_gradients(optimizer: Any) -> None:
     """Let gradients accumulate."""
 
 
 CASES |= {
-    "a rate that changes": training(RATES),
-    "a rate that is returned": training(RATES, after=lambda m, o: rate(o)),
-    "all settings, returned": training(
-        RATES, after=lambda m, o: sum({**o.param_groups[0]}["betas"])
+    "changing lr": train_case(CHANGING_LR),
+    "returned lr": train_case(CHANGING_LR, after=lambda m, o: lr_of(o)),
+    "returned betas": train_case(
+        CHANGING_LR, after=lambda m, o: sum({**o.param_groups[0]}["betas"])
     ),
-    "a rate that decays weights": training(RATES, before=decayed),
-    "a rate that is read by keys": training(
-        RATES, after=lambda m, o: sum(v for k, v in o.param_groups[0].items() if k == "lr")
+    "lr used for weight decay": train_case(CHANGING_LR, before=decay_weight),
+    "lr read from items()": train_case(
+        CHANGING_LR, after=lambda m, o: sum(v for k, v in o.param_groups[0].items() if k == "lr")
     ),
-    "a step count that is returned": training(after=lambda m, o: count(o)),
-    "a step count that is read before": training(before=lambda m, o: m[0].bias.detach() * count(o)),
-    "clipped gradients": training(
-        RATES, before=lambda m, o: nn.utils.clip_grad_norm_(m.parameters(), 0.1)
+    "returned step count": train_case(after=lambda m, o: step_count_of(o)),
+    "step count read before step": train_case(
+        before=lambda m, o: m[0].bias.detach() * step_count_of(o)
     ),
-    "rates of several types": training(settings(lr=[1, 1.0, 0, 0.0, np.float64(0.3)]), sgd),
-    "betas": training(settings(betas=[(0.9, 0.99), (0.8, 0.9)])),
-    "weight decay": training(settings(weight_decay=[0, 0.1, 0.2])),
-    "maximize": training(settings(maximize=[False, True])),
-    "momentum": training(settings(momentum=[0.9, 0, 0.5]), sgd),
-    "nesterov": training(settings(nesterov=[False, True]), sgd),
-    "a group that is added": training(
-        at(3, lambda m, o: o.add_param_group({"params": [m[2].bias], "lr": 0.5})),
+    "clipped gradients": train_case(
+        CHANGING_LR, before=lambda m, o: nn.utils.clip_grad_norm_(m.parameters(), 0.1)
+    ),
+    "lr of several types": train_case(
+        cycled_options(lr=[1, 1.0, 0, 0.0, np.float64(0.3)]), make_sgd
+    ),
+    "betas": train_case(cycled_options(betas=[(0.9, 0.99), (0.8, 0.9)])),
+    "weight decay": train_case(cycled_options(weight_decay=[0, 0.1, 0.2])),
+    "maximize": train_case(cycled_options(maximize=[False, True])),
+    "momentum": train_case(cycled_options(momentum=[0.9, 0, 0.5]), make_sgd),
+    "nesterov": train_case(cycled_options(nesterov=[False, True]), make_sgd),
+    "added parameter group": train_case(
+        at_step(3, lambda m, o: o.add_param_group({"params": [m[2].bias], "lr": 0.5})),
         lambda p: nn.optim.SGD(p[:3], lr=0.1),
     ),
-    "a group that is removed": training(at(3, lambda m, o: o.param_groups.pop()), groups_of),
-    "groups that change places": training(lambda n, m, o: o.param_groups.reverse(), groups_of),
-    "a parameter that is dropped": training(at(4, lambda m, o: o.param_groups[0]["params"].pop())),
-    "parameters that change places": training(
-        lambda n, m, o: o.param_groups[0]["params"].reverse()
+    "removed parameter group": train_case(
+        at_step(3, lambda m, o: o.param_groups.pop()), make_sgd_with_groups
     ),
-    "an optimizer that is loaded": training(reloaded(lambda m, o: o)),
-    "an optimizer without states": training(at(4, lambda m, o: o.state.clear())),
-    "a model that is loaded": training(reloaded(lambda m, o: m)),
-    "a model that is assigned": training(reloaded(lambda m, o: m, assign=True)),
-    "a layer that is frozen": training(lambda n, m, o: m[0].requires_grad_(n % 2 == 0)),
-    "a weight that is unfrozen": training(lambda n, m, o: m[0].weight.requires_grad_(n > 3), sgd),
-    "weights that get tied": training(
-        at(3, lambda m, o: setattr(m[2], "weight", m[0].weight)), build=square
+    "reversed parameter groups": train_case(
+        lambda n, m, o: o.param_groups.reverse(), make_sgd_with_groups
     ),
-    "weights that are tied or not": training(
+    "removed parameter": train_case(at_step(4, lambda m, o: o.param_groups[0]["params"].pop())),
+    "reversed parameters": train_case(lambda n, m, o: o.param_groups[0]["params"].reverse()),
+    "loaded optimizer state": train_case(reload_state(lambda m, o: o)),
+    "cleared optimizer state": train_case(at_step(4, lambda m, o: o.state.clear())),
+    "loaded model state": train_case(reload_state(lambda m, o: m)),
+    "loaded model state with assign": train_case(reload_state(lambda m, o: m, assign=True)),
+    "frozen layer": train_case(lambda n, m, o: m[0].requires_grad_(n % 2 == 0)),
+    "unfrozen weight": train_case(lambda n, m, o: m[0].weight.requires_grad_(n > 3), make_sgd),
+    "tied weights": train_case(
+        at_step(3, lambda m, o: setattr(m[2], "weight", m[0].weight)), build=square_network
+    ),
+    "alternately tied weights": train_case(
         lambda n, m, o: setattr(
             m[2], "weight", m[0].weight if n % 2 else nn.Parameter(mt.ones(2, 2) * n)
         ),
-        build=square,
+        build=square_network,
     ),
-    "a parameter that is replaced": training(
+    "replaced parameter": train_case(
         lambda n, m, o: setattr(m[2], "bias", nn.Parameter(mt.ones(2) * n, requires_grad=n < 4))
     ),
-    "a bias that is removed": training(at(3, lambda m, o: setattr(m[2], "bias", None))),
-    "a layer that is replaced": training(
+    "removed bias": train_case(at_step(3, lambda m, o: setattr(m[2], "bias", None))),
+    "replaced layer": train_case(
         lambda n, m, o: m.__setitem__(1, [nn.Tanh(), nn.ReLU(), nn.Sigmoid()][n % 3])
     ),
-    "a layer that is added": training(at(3, lambda m, o: m.append(nn.Tanh()))),
-    "gradients that accumulate": training(
-        lambda n, m, o: o.zero_grad() if n % 3 == 2 else None, zero=keep
+    "added layer": train_case(at_step(3, lambda m, o: m.append(nn.Tanh()))),
+    "accumulated gradients": train_case(
+        lambda n, m, o: o.zero_grad() if n % 3 == 2 else None, zero=keep_gradients
     ),
-    "gradients that are zeroed in two ways": training(
-        lambda n, m, o: o.zero_grad(set_to_none=n % 2 == 0), zero=keep
+    "gradients set to None or zeroed": train_case(
+        lambda n, m, o: o.zero_grad(set_to_none=n % 2 == 0), zero=keep_gradients
     ),
-    "gradients that are zeroed in place": training(zero=lambda o: o.zero_grad(set_to_none=False)),
-    "gradients that are set": training(
-        lambda n, m, o: setattr(m[0].weight, "grad", mt.ones(3, 2) * n), zero=keep
+    "gradients zeroed in place": train_case(zero=lambda o: o.zero_grad(set_to_none=False)),
+    "assigned gradients": train_case(
+        lambda n, m, o: setattr(m[0].weight, "grad", mt.ones(3, 2) * n), zero=keep_gradients
     ),
-    "gradients that are views": training(views_as_gradients, zero=keep),
-    "a gradient that is its weight": training(
+    "gradients that are views": train_case(views_as_gradients, zero=keep_gradients),
+    "gradient that shares memory with its parameter": train_case(
         lambda n, m, o: setattr(
             m[2].bias, "grad", m[2].bias.detach() if n in (3, 5) else mt.ones(2)
         ),
-        sgd,
-        zero=keep,
+        make_sgd,
+        zero=keep_gradients,
     ),
-    "an optimizer of a user": training(RATES, lambda p: Decayed(p, lr=0.1)),
-    "an optimizer of a user that counts": training(RATES, Counting),
+    "user-defined optimizer": train_case(CHANGING_LR, lambda p: Decayed(p, lr=0.1)),
+    "user-defined optimizer with counter": train_case(CHANGING_LR, Counting),
 }
 
 
@@ -286,12 +292,12 @@ SCHEDULERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def scheduled(name: str, is_inside: bool) -> Case:
-    """Return the case of a scheduler that is stepped inside of a step or outside."""
+def scheduler_case(name: str, is_inside: bool) -> Case:
+    """Return a case that steps a scheduler inside or outside of the compiled function."""
 
     def calls(compiled: Decorator) -> list[Any]:
         model = network()
-        optimizer, results = sgd(model.parameters()), []
+        optimizer, results = make_sgd(model.parameters()), []
         scheduler = SCHEDULERS[name](optimizer)
         metric = (1.0,) if name == "ReduceLROnPlateau" else ()
 
@@ -306,7 +312,7 @@ def scheduled(name: str, is_inside: bool) -> Case:
 
         run = compiled(step)
         for n in range(STEPS):
-            results += [run(mt.tensor([n, 1.0])), rate(optimizer)]
+            results += [run(mt.tensor([n, 1.0])), lr_of(optimizer)]
             if not is_inside:
                 scheduler.step(*metric)
         return results
@@ -315,19 +321,19 @@ def scheduled(name: str, is_inside: bool) -> Case:
 
 
 for _name in SCHEDULERS:
-    CASES[f"{_name} outside"] = scheduled(_name, False)
-    CASES[f"{_name} inside"] = scheduled(_name, True)
+    CASES[f"{_name} outside"] = scheduler_case(_name, False)
+    CASES[f"{_name} inside"] = scheduler_case(_name, True)
 
 
 # --- Modules --------------------------------------------------------------------------------------
 
 
-def called(
+def call_case(
     build: Callable[[], nn.Module],
     change: Callable[[int, Any], Any] = lambda n, m: None,
-    given: Callable[[int], mt.Tensor] = lambda n: mt.arange(8.0).view(4, 2) * n,
+    make_input: Callable[[int], mt.Tensor] = lambda n: mt.arange(8.0).view(4, 2) * n,
 ) -> Case:
-    """Return the case of a network that changes between calls, which are differentiated."""
+    """Return a case that differentiates a network that changes between calls."""
 
     def calls(compiled: Decorator) -> list[Any]:
         mt.manual_seed(0)
@@ -338,7 +344,7 @@ def called(
             mt.manual_seed(n)
             for each in model.parameters():
                 each.grad = None
-            result = run(given(n))
+            result = run(make_input(n))
             result.square().sum().backward()
             results += [result, *(each.grad for each in model.parameters())]
             results += [each.clone() for each in model.buffers()]
@@ -348,19 +354,19 @@ def called(
 
 
 class Scaled(nn.Module):
-    """A layer of a user, with a number and a parameter with an attribute."""
+    """A user-defined layer with an attribute, and a parameter with an attribute."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layer, self.scale = nn.Linear(2, 2), 1
-        self.layer.weight.own = 1
+        self.layer.weight.factor = 1
 
     def forward(self, x: mt.Tensor) -> Any:
-        return self.layer(x) * self.scale * self.layer.weight.own
+        return self.layer(x) * self.scale * self.layer.weight.factor
 
 
-def hooked(register: Callable[[Any, int], Any]) -> Case:
-    """Return the case of a hook that is added before every second call, and removed again."""
+def hook_case(register: Callable[[Any, int], Any]) -> Case:
+    """Return a case that adds a hook before every second call, and removes it again."""
 
     def calls(compiled: Decorator) -> list[Any]:
         handles: list[Any] = []
@@ -371,18 +377,18 @@ def hooked(register: Callable[[Any, int], Any]) -> Case:
             if n % 2:
                 handles.append(register(model, n))
 
-        return called(network, change)(compiled)
+        return call_case(network, change)(compiled)
 
     return calls
 
 
-def tanh_of_weight() -> nn.Module:
+def parametrized_network() -> nn.Module:
     model = network()
     parametrize.register_parametrization(model[0], "weight", nn.Tanh())
     return model
 
 
-def spectral() -> nn.Module:
+def spectral_norm_network() -> nn.Module:
     model = network()
     parametrizations.spectral_norm(model[0])
     return model
@@ -392,75 +398,81 @@ DTYPES = (mt.float32, mt.float64)
 BACKENDS = ("numpy", "simple")
 
 CASES |= {
-    "training or not": called(normalized, lambda n, m: m.train(n % 2 == 0)),
-    "one layer trains or not": called(normalized, lambda n, m: m[1].train(n % 2 == 0)),
-    "momentum of averages": called(
-        normalized, lambda n, m: setattr(m[1], "momentum", [0.1, 0.5][n % 2])
+    "training mode": call_case(batch_norm_network, lambda n, m: m.train(n % 2 == 0)),
+    "training mode of one layer": call_case(
+        batch_norm_network, lambda n, m: m[1].train(n % 2 == 0)
     ),
-    "p of dropout": called(normalized, lambda n, m: setattr(m[2], "p", [0.1, 0.5, 0.0][n % 3])),
-    "a buffer that is replaced": called(
-        normalized, lambda n, m: setattr(m[1], "running_mean", mt.ones(3) * n)
+    "batch norm momentum": call_case(
+        batch_norm_network, lambda n, m: setattr(m[1], "momentum", [0.1, 0.5][n % 2])
     ),
-    "a dtype": called(
+    "dropout p": call_case(
+        batch_norm_network, lambda n, m: setattr(m[2], "p", [0.1, 0.5, 0.0][n % 3])
+    ),
+    "replaced buffer": call_case(
+        batch_norm_network, lambda n, m: setattr(m[1], "running_mean", mt.ones(3) * n)
+    ),
+    "dtype": call_case(
         network,
         lambda n, m: m.to(DTYPES[n % 2]),
         lambda n: mt.arange(8.0).view(4, 2).to(DTYPES[n % 2]),
     ),
-    "a backend": called(
+    "backend": call_case(
         network,
         lambda n, m: m.to(BACKENDS[n % 2]),
         lambda n: mt.tensor([[1.0, n]], backend=BACKENDS[n % 2]),
     ),
-    "a number of a layer": called(Scaled, lambda n, m: setattr(m, "scale", n)),
-    "an attribute of a parameter": called(Scaled, lambda n, m: setattr(m.layer.weight, "own", n)),
-    "a forward hook": hooked(lambda m, n: m[0].register_forward_hook(lambda *a: a[2] * n)),
-    "a hook before forward": hooked(
+    "attribute of layer": call_case(Scaled, lambda n, m: setattr(m, "scale", n)),
+    "attribute of parameter": call_case(Scaled, lambda n, m: setattr(m.layer.weight, "factor", n)),
+    "forward hook": hook_case(lambda m, n: m[0].register_forward_hook(lambda *a: a[2] * n)),
+    "forward pre-hook": hook_case(
         lambda m, n: m[0].register_forward_pre_hook(lambda _, a: (a[0] * n,))
     ),
-    "a backward hook": hooked(
+    "full backward hook": hook_case(
         lambda m, n: m[2].register_full_backward_hook(lambda _, inputs, __: (inputs[0] * n,))
     ),
-    "a hook of a weight": hooked(lambda m, n: m[0].weight.register_hook(lambda g: g * n)),
-    "weights that get normalized": called(
+    "tensor hook of weight": hook_case(lambda m, n: m[0].weight.register_hook(lambda g: g * n)),
+    "added weight norm": call_case(
         network, lambda n, m: parametrizations.weight_norm(m[0]) if n == 3 else None
     ),
-    "a spectral norm": called(spectral),
-    "a parametrization that is removed": called(
-        tanh_of_weight,
+    "spectral norm": call_case(spectral_norm_network),
+    "removed parametrization": call_case(
+        parametrized_network,
         lambda n, m: parametrize.remove_parametrizations(m[0], "weight") if n == 3 else None,
     ),
-    "a method of a layer": called(
+    "replaced forward method": call_case(
         network, lambda n, m: setattr(m[0], "forward", lambda x: x @ mt.ones(2, 3) * m[0].bias * n)
     ),
-    "a layer in place": called(lambda: nn.Sequential(*network(), nn.ReLU(inplace=True))),
-    "a stride": called(
+    "in-place ReLU": call_case(lambda: nn.Sequential(*network(), nn.ReLU(inplace=True))),
+    "stride": call_case(
         lambda: nn.Conv1d(2, 2, 2),
         lambda n, m: setattr(m, "stride", (n % 3 + 1,)),
         lambda n: mt.arange(16.0).view(1, 2, 8),
     ),
-    "an epsilon": called(lambda: nn.LayerNorm(2), lambda n, m: setattr(m, "eps", 10.0**-n)),
-    "rows of an embedding": called(lambda: nn.Embedding(3, 2), given=lambda n: mt.tensor([n % 3])),
+    "eps": call_case(lambda: nn.LayerNorm(2), lambda n, m: setattr(m, "eps", 10.0**-n)),
+    "embedding indices": call_case(
+        lambda: nn.Embedding(3, 2), make_input=lambda n: mt.tensor([n % 3])
+    ),
 }
 
 
-def case(function: Case) -> Case:
+def add_case(function: Case) -> Case:
     CASES[function.__name__] = function
     return function
 
 
-@case
-def averaged_by_hand(compiled: Decorator) -> list[Any]:
+@add_case
+def weight_averaging(compiled: Decorator) -> list[Any]:
     model = network()
-    average, optimizer, results = copy.deepcopy(model), adam(model.parameters()), []
+    average, optimizer, results = copy.deepcopy(model), make_adamw(model.parameters()), []
 
-    def step(x: mt.Tensor, kept: float) -> mt.Tensor:
+    def step(x: mt.Tensor, decay: float) -> mt.Tensor:
         optimizer.zero_grad()
         loss = model(x).square().sum()
         loss.backward()
         optimizer.step()
         with mt.no_grad():
             for a, b in zip(average.parameters(), model.parameters(), strict=True):
-                a.mul_(kept).add_(b, alpha=1 - kept)
+                a.mul_(decay).add_(b, alpha=1 - decay)
         return loss.detach()
 
     run = compiled(step)
@@ -469,10 +481,10 @@ def averaged_by_hand(compiled: Decorator) -> list[Any]:
     return results
 
 
-@case
-def optimizers_in_turn(compiled: Decorator) -> list[Any]:
+@add_case
+def alternating_optimizers(compiled: Decorator) -> list[Any]:
     model = network()
-    a, b = adam(model[0].parameters()), sgd(model[2].parameters())
+    a, b = make_adamw(model[0].parameters()), make_sgd(model[2].parameters())
 
     def step(x: mt.Tensor, optimizers: list[Any]) -> mt.Tensor:
         for each in optimizers:
@@ -487,10 +499,10 @@ def optimizers_in_turn(compiled: Decorator) -> list[Any]:
     return [run(mt.tensor([n, 1.0]), [[a], [b], [a, b], [b, a]][n % 4]) for n in range(8)]
 
 
-@case
-def a_closure(compiled: Decorator) -> list[Any]:
+@add_case
+def optimizer_closure(compiled: Decorator) -> list[Any]:
     model = network()
-    optimizer = sgd(model.parameters())
+    optimizer = make_sgd(model.parameters())
 
     def step(x: mt.Tensor) -> Any:
         def closure() -> mt.Tensor:
@@ -505,47 +517,47 @@ def a_closure(compiled: Decorator) -> list[Any]:
     return [run(mt.tensor([n, 1.0])) for n in range(STEPS)]
 
 
-@case
-def a_hook_of_the_optimizer(compiled: Decorator) -> list[Any]:
+@add_case
+def optimizer_step_hook(compiled: Decorator) -> list[Any]:
     count = [0]
 
-    def slower(optimizer: Any, *_: Any) -> None:
+    def decrease_lr(optimizer: Any, *_: Any) -> None:
         count[0] += 1
         optimizer.param_groups[0]["lr"] = 0.1 / count[0]
 
     def make(parameters: Any) -> Any:
-        count[0], optimizer = 0, sgd(parameters)
-        optimizer.register_step_pre_hook(slower)
+        count[0], optimizer = 0, make_sgd(parameters)
+        optimizer.register_step_pre_hook(decrease_lr)
         return optimizer
 
-    return training(make=make)(compiled)
+    return train_case(make=make)(compiled)
 
 
-@case
-def parameters_or_tensors(compiled: Decorator) -> list[Any]:
+@add_case
+def parameter_or_tensor_argument(compiled: Decorator) -> list[Any]:
     run = compiled(lambda x: x * (2 if isinstance(x, nn.Parameter) else 3))
-    given = (mt.ones(2).requires_grad_(), nn.Parameter(mt.ones(2)))
-    return [run(given[n % 2]) for n in range(4)]
+    arguments = (mt.ones(2).requires_grad_(), nn.Parameter(mt.ones(2)))
+    return [run(arguments[n % 2]) for n in range(4)]
 
 
-@case
-def a_state_that_begins_as_none(compiled: Decorator) -> list[Any]:
+@add_case
+def recurrent_state_that_starts_as_none(compiled: Decorator) -> list[Any]:
     mt.manual_seed(0)
-    cell, kept, results = nn.GRU(2, 2), {"state": None}, []
+    cell, memory, results = nn.GRU(2, 2), {"state": None}, []
 
     def step(x: mt.Tensor) -> Any:
-        output, state = cell(x, kept["state"])
-        kept["state"] = state.detach()
+        output, state = cell(x, memory["state"])
+        memory["state"] = state.detach()
         return output.sum()
 
     run = compiled(step)
     for n in range(STEPS):
-        results += [run(mt.ones(2, 1, 2) * n).detach(), kept["state"].clone()]  # type: ignore[attr-defined]
+        results += [run(mt.ones(2, 1, 2) * n).detach(), memory["state"].clone()]  # type: ignore[attr-defined]
     return results
 
 
-def plain(value: Any) -> Any:
-    """Return a result as a value that can be compared, with the bits of elements."""
+def comparable(value: Any) -> Any:
+    """Return a result as a value that compares dtype, shape and bits."""
     if not isinstance(value, mt.Tensor):
         return repr(value)
     return value.dtype.name, tuple(value.shape), np.array(value.detach()).tobytes()
@@ -562,12 +574,12 @@ def backend_of(name: str) -> Any:
 
 @pytest.mark.parametrize("backend", ["numpy", "fast", "cuda"])
 @pytest.mark.parametrize("name", CASES)
-def test_compiled_steps_have_the_bits_of_eager_ones(name: str, backend: str) -> None:
+def test_compiled_steps_equal_eager_steps_while_state_changes(name: str, backend: str) -> None:
     with mt.use_backend(backend_of(backend)), warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
-        expected = [plain(each) for each in CASES[name](lambda function: function)]
+        expected = [comparable(each) for each in CASES[name](lambda function: function)]
         try:
-            found = [plain(each) for each in CASES[name](mt.compile)]
+            found = [comparable(each) for each in CASES[name](mt.compile)]
         except CompileError:
             return
     assert found == expected
