@@ -139,5 +139,5 @@ def test_every_public_layer_and_function_has_a_call_or_a_reason() -> None:
         if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), nn.Module)
     }
     tested = {call.name for call in CALLS} | WITHOUT_ROWS.keys()
-    wanted = (layers - {"Module"}) | public(nn.functional, "functional.")
-    assert sorted(wanted - tested) == []
+    required = (layers - {"Module"}) | public(nn.functional, "functional.")
+    assert sorted(required - tested) == []

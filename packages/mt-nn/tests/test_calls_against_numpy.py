@@ -162,9 +162,9 @@ def _embedding_bag(
     fold: Any = {"sum": np.sum, "mean": np.mean, "max": np.max}[mode]
     out = np.zeros((len(starts), weight.shape[1]))
     for bag, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        kept = [i for i in range(start, end) if padding_idx is None or flat[i] != padding_idx % 5]
-        if kept:
-            out[bag] = fold(table[flat[kept]] * factors[kept][:, None], axis=0)
+        rows = [i for i in range(start, end) if padding_idx is None or flat[i] != padding_idx % 5]
+        if rows:
+            out[bag] = fold(table[flat[rows]] * factors[rows][:, None], axis=0)
     return out
 
 
@@ -330,23 +330,27 @@ def multihead(
     num_heads: int,
     add_zero_attn: bool = False,
     batch_first: bool = False,
-    **given: Any,
+    **parameters: Any,
 ) -> Any:
     """Return multi-head attention and its weights, computed for each batch and head separately."""
     if query.ndim == 2:
         padding = None if key_padding_mask is None else key_padding_mask[None]
-        given |= {"embed_dim": embed_dim, "num_heads": num_heads, "add_zero_attn": add_zero_attn}
+        parameters |= {
+            "embed_dim": embed_dim,
+            "num_heads": num_heads,
+            "add_zero_attn": add_zero_attn,
+        }
         masks = padding, need_weights, attn_mask, average_attn_weights
         batch: Any = query[None], key[None], value[None], *masks
-        found = multihead(*batch, batch_first=True, **given)
+        found = multihead(*batch, batch_first=True, **parameters)
         return tuple(None if part is None else part[0] for part in found)
     if not batch_first:
         query, key, value = (x.swapaxes(0, 1) for x in (query, key, value))
-    if "in_proj_weight" in given:
-        projections = np.split(given["in_proj_weight"], 3)
+    if "in_proj_weight" in parameters:
+        projections = np.split(parameters["in_proj_weight"], 3)
     else:
-        projections = [given[f"{name}_proj_weight"] for name in "qkv"]
-    biases = np.split(given.get("in_proj_bias", np.zeros(3 * embed_dim)), 3)
+        projections = [parameters[f"{name}_proj_weight"] for name in "qkv"]
+    biases = np.split(parameters.get("in_proj_bias", np.zeros(3 * embed_dim)), 3)
     width = embed_dim // num_heads
     results: Array = np.zeros(query.shape)
     weights = []
@@ -363,7 +367,7 @@ def multihead(
         ):
             if mask is not None:
                 added += np.where(mask, -np.inf, 0) if mask.dtype == bool else mask
-        biases_kv = [given["bias_k"], given["bias_v"]] if "bias_k" in given else []
+        biases_kv = [parameters["bias_k"], parameters["bias_v"]] if "bias_k" in parameters else []
         if biases_kv:
             k, v = (np.append(x, y[0, :, part], 0) for x, y in zip((k, v), biases_kv, strict=True))
         if add_zero_attn:
@@ -372,7 +376,7 @@ def multihead(
         weighted = np.exp(scores)
         weights.append(weighted / weighted.sum(-1, keepdims=True))
         results[row, :, part] = weights[-1] @ v
-    results = results @ given["out_proj.weight"].T + given.get("out_proj.bias", 0.0)
+    results = results @ parameters["out_proj.weight"].T + parameters.get("out_proj.bias", 0.0)
     results = results if batch_first else results.swapaxes(0, 1)
     if not need_weights:
         return results, None
@@ -410,7 +414,7 @@ def _transformer_layer(
         values = normalized(x, (-1,), options.get("layer_norm_eps", 1e-5))
         return values * p[f"norm{number}.weight"] + p.get(f"norm{number}.bias", 0.0)
 
-    def feed(x: Array) -> Array:
+    def feed_forward(x: Array) -> Array:
         inner = x @ p["linear1.weight"].T + p.get("linear1.bias", 0.0)
         inner = ACTIVATIONS[options.get("activation", "relu")](inner)
         found: Array = inner @ p["linear2.weight"].T + p.get("linear2.bias", 0.0)
@@ -423,25 +427,29 @@ def _transformer_layer(
         memory_masks = masks.get("memory_mask"), masks.get("memory_key_padding_mask")
         return _attend(p, "multihead_attn", x, memory, *memory_masks, options)
 
-    parts = [attend, feed] if memory is None else [attend, cross_attend, feed]
+    parts = [attend, feed_forward] if memory is None else [attend, cross_attend, feed_forward]
     for number, part in enumerate(parts, 1):
         x = x + part(norm(x, number)) if options.get("norm_first") else norm(x + part(x), number)
     return x
 
 
 def _encoder_layer(
-    x: Array, src_mask: Any = None, src_key_padding_mask: Any = None, **given: Any
+    x: Array, src_mask: Any = None, src_key_padding_mask: Any = None, **parameters: Any
 ) -> Array:
     return _transformer_layer(
-        x, None, {"mask": src_mask, "padding": src_key_padding_mask}, given, given
+        x, None, {"mask": src_mask, "padding": src_key_padding_mask}, parameters, parameters
     )
 
 
 def _decoder_layer(
-    x: Array, memory: Array, tgt_mask: Any = None, tgt_key_padding_mask: Any = None, **given: Any
+    x: Array,
+    memory: Array,
+    tgt_mask: Any = None,
+    tgt_key_padding_mask: Any = None,
+    **parameters: Any,
 ) -> Array:
-    masks = {**given, "mask": tgt_mask, "padding": tgt_key_padding_mask}
-    return _transformer_layer(x, memory, masks, given, given)
+    masks = {**parameters, "mask": tgt_mask, "padding": tgt_key_padding_mask}
+    return _transformer_layer(x, memory, masks, parameters, parameters)
 
 
 def _stack(x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, options: Any) -> Array:
@@ -456,25 +464,28 @@ def _stack(x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, opt
     return x
 
 
-def _encoder(x: Array, mask: Any = None, *, encoder_layer: Call, **given: Any) -> Array:
-    return _stack(x, None, {"mask": mask}, given, encoder_layer.settings)
+def _encoder(x: Array, mask: Any = None, *, encoder_layer: Call, **parameters: Any) -> Array:
+    return _stack(x, None, {"mask": mask}, parameters, encoder_layer.settings)
 
 
 def _decoder(
-    x: Array, memory: Array, tgt_mask: Any = None, *, decoder_layer: Call, **given: Any
+    x: Array, memory: Array, tgt_mask: Any = None, *, decoder_layer: Call, **parameters: Any
 ) -> Array:
-    return _stack(x, memory, {"mask": tgt_mask}, given, decoder_layer.settings)
+    return _stack(x, memory, {"mask": tgt_mask}, parameters, decoder_layer.settings)
 
 
-def _transformer(src: Array, tgt: Array, **given: Any) -> Array:
-    encoding = {"mask": given.get("src_mask"), "padding": given.get("src_key_padding_mask")}
-    decoding = {
-        **given,
-        "mask": given.get("tgt_mask"),
-        "padding": given.get("tgt_key_padding_mask"),
+def _transformer(src: Array, tgt: Array, **parameters: Any) -> Array:
+    encoding = {
+        "mask": parameters.get("src_mask"),
+        "padding": parameters.get("src_key_padding_mask"),
     }
-    memory = _stack(src, None, encoding, _submodule_parameters(given, "encoder"), given)
-    return _stack(tgt, memory, decoding, _submodule_parameters(given, "decoder"), given)
+    decoding = {
+        **parameters,
+        "mask": parameters.get("tgt_mask"),
+        "padding": parameters.get("tgt_key_padding_mask"),
+    }
+    memory = _stack(src, None, encoding, _submodule_parameters(parameters, "encoder"), parameters)
+    return _stack(tgt, memory, decoding, _submodule_parameters(parameters, "decoder"), parameters)
 
 
 # --- Recurrent networks --------------------------------------------------------------------------
@@ -519,7 +530,7 @@ def _network(step: Step, count: int) -> Callable[..., Any]:
         batch_first: bool = False,
         bidirectional: bool = False,
         proj_size: int = 0,
-        **given: Any,
+        **parameters: Any,
     ) -> Any:
         directions = ("", "_reverse") if bidirectional else ("",)
         batched = x.ndim == 3
@@ -537,7 +548,7 @@ def _network(step: Step, count: int) -> Callable[..., Any]:
             outputs = []
             for direction in directions:
                 weights = {
-                    name: given.get(f"{name}_l{layer}{direction}", 0.0)
+                    name: parameters.get(f"{name}_l{layer}{direction}", 0.0)
                     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
                 }
                 states: States = tuple(state[len(last)] for state in first)
@@ -626,12 +637,12 @@ def convolution(
     ]
     out = np.zeros((len(x), len(weight), *counts))
     inputs_per_group, outputs_per_group = weight.shape[1], len(weight) // groups
-    for place in itertools.product(*map(range, counts)):
-        window = x[_window_index(place, steps, spreads, sizes)]
+    for position in itertools.product(*map(range, counts)):
+        window = x[_window_index(position, steps, spreads, sizes)]
         for output, kernel in enumerate(weight):
             first = output // outputs_per_group * inputs_per_group
             part = window[:, first : first + inputs_per_group]
-            target: Any = (slice(None), output, *place)
+            target: Any = (slice(None), output, *position)
             out[target] = (part * kernel).sum(tuple(range(1, x.ndim)))
     return out if bias is None else out + bias.reshape(-1, *[1] * dims)
 
@@ -668,11 +679,11 @@ def transposed_convolution(
     ]
     outputs_per_group = weight.shape[1]
     out = np.zeros((len(x), outputs_per_group * groups, *buffer_sizes))
-    for place in itertools.product(*map(range, x.shape[2:])):
-        window_index = _window_index(place, steps, spreads, sizes)
+    for position in itertools.product(*map(range, x.shape[2:])):
+        window_index = _window_index(position, steps, spreads, sizes)
         for channel, kernels in enumerate(weight):
             first = channel // (len(weight) // groups) * outputs_per_group
-            source: Any = (slice(None), channel, *place)
+            source: Any = (slice(None), channel, *position)
             elements = x[source].reshape(-1, *[1] * (dims + 1))
             channels = slice(first, first + outputs_per_group)
             out[(slice(None), channels, *window_index[1:])] += elements * kernels
@@ -689,9 +700,9 @@ def transposed_convolution(
     return cropped if bias is None else cropped + bias.reshape(-1, *[1] * dims)
 
 
-def _window_index(place: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
+def _window_index(position: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
     """Return the index of a window."""
-    spans = zip(place, steps, spreads, sizes, strict=True)
+    spans = zip(position, steps, spreads, sizes, strict=True)
     return (
         ...,
         *(slice(i * s, i * s + spread * (size - 1) + 1, spread) for i, s, spread, size in spans),
@@ -819,22 +830,22 @@ def _window_elements(lengths: tuple[int, ...], windows: Windows) -> Iterator[tup
 def _pool(x: Array, windows: Windows, fold: Callable[[Array], Array]) -> Array:
     lengths = x.shape[-len(windows) :]
     out = np.zeros((*x.shape[: -len(windows)], *map(len, windows)))
-    for window, places in _window_elements(lengths, windows):
-        out[(..., *window)] = fold(np.stack([x[(..., *place)] for place in places], -1))
+    for window, positions in _window_elements(lengths, windows):
+        out[(..., *window)] = fold(np.stack([x[(..., *position)] for position in positions], -1))
     return out
 
 
 def _argmax(x: Array, windows: Windows) -> Array:
     lengths = x.shape[-len(windows) :]
     out = np.zeros((*x.shape[: -len(windows)], *map(len, windows)), np.int64)
-    for window, places in _window_elements(lengths, windows):
-        flat = np.array([np.ravel_multi_index(place, lengths) for place in places])
-        out[(..., *window)] = flat[np.stack([x[(..., *p)] for p in places], -1).argmax(-1)]
+    for window, positions in _window_elements(lengths, windows):
+        flat = np.array([np.ravel_multi_index(position, lengths) for position in positions])
+        out[(..., *window)] = flat[np.stack([x[(..., *p)] for p in positions], -1).argmax(-1)]
     return out
 
 
 def _max_pool_windows(x: Array, windows: Windows, return_indices: bool) -> Any:
-    values = _pool(x, windows, lambda seen: seen.max(-1))
+    values = _pool(x, windows, lambda window: window.max(-1))
     return (values, _argmax(x, windows)) if return_indices else values
 
 
@@ -866,7 +877,7 @@ def _avg_pool(dims: int) -> Callable[..., Array]:
     ) -> Array:
         lengths, margins = x.shape[-dims:], per_dimension(padding, dims)
         windows = _pool_windows(lengths, kernel_size, stride, padding, 1, ceil_mode)
-        sums = _pool(x, windows, lambda seen: seen.sum(-1))
+        sums = _pool(x, windows, lambda window: window.sum(-1))
         edges = margins if count_include_pad else (0,) * dims
         counts: Any = 1.0
         for taps, length, edge in zip(windows, lengths, edges, strict=True):
@@ -884,8 +895,8 @@ def _lp_pool(dims: int) -> Callable[..., Array]:
         windows = _pool_windows(x.shape[-dims:], kernel_size, stride, 0, 1, ceil_mode)
         if math.isinf(norm_type):
             fold = np.max if norm_type > 0 else np.min
-            return _pool(abs(x), windows, lambda seen: fold(seen, axis=-1))
-        means = _pool(x**norm_type, windows, lambda seen: seen.mean(-1))
+            return _pool(abs(x), windows, lambda window: fold(window, axis=-1))
+        means = _pool(x**norm_type, windows, lambda window: window.mean(-1))
         return (abs(means) * math.prod(per_dimension(kernel_size, dims))) ** (1 / norm_type)
 
     return reference
@@ -893,7 +904,7 @@ def _lp_pool(dims: int) -> Callable[..., Array]:
 
 def _adaptive_avg_pool(dims: int) -> Callable[..., Array]:
     return lambda x, output_size: _pool(
-        x, _adaptive_windows(x.shape[-dims:], output_size), lambda seen: seen.mean(-1)
+        x, _adaptive_windows(x.shape[-dims:], output_size), lambda window: window.mean(-1)
     )
 
 
@@ -920,10 +931,10 @@ def _unpool(dims: int) -> Callable[..., Array]:
             output_size = [(e - 1) * s + k - 2 * p for e, k, s, p in every]
         outer = x.shape[:-dims]
         out = np.zeros((math.prod(outer), math.prod(output_size[-dims:])))
-        for row, places, values in zip(
+        for row, positions, values in zip(
             out, indices.reshape(len(out), -1), x.reshape(len(out), -1), strict=True
         ):
-            row[places] = values
+            row[positions] = values
         return out.reshape(*outer, *output_size[-dims:])
 
     return reference
@@ -936,14 +947,16 @@ def _fractional(
     dims = _random_samples.shape[-1]
     kernel, size = per_dimension(kernel_size, dims), per_dimension(output_size, dims)
     out = np.zeros((*x.shape[:2], *size))
-    for n, channel, *place in np.ndindex(out.shape):
+    for n, channel, *position in np.ndindex(out.shape):
         samples = _random_samples[n, channel][:: -1 if dims == 2 else 1]
         window: list[Any] = []
-        for length, k, count, u, i in zip(x.shape[2:], kernel, size, samples, place, strict=True):
+        for length, k, count, u, i in zip(
+            x.shape[2:], kernel, size, samples, position, strict=True
+        ):
             step = (length - k) / (count - 1)
             start = length - k if i == count - 1 else int((i + u) * step) - int(u * step)
             window.append(slice(start, start + k))
-        out[(n, channel, *place)] = x[(n, channel, *window)].max()
+        out[(n, channel, *position)] = x[(n, channel, *window)].max()
     return out
 
 
@@ -968,22 +981,22 @@ def _resampling_row(mode: str, length: int, i: int, count: int, step: float, ali
         part = slice(i * length // count, math.ceil((i + 1) * length / count))
         row[part] = 1 / len(row[part])
     else:
-        place = (i + 0.5) * step - 0.5
+        position = (i + 0.5) * step - 0.5
         if align:
-            place = i * (length - 1) / (count - 1) if count > 1 else 0.0
+            position = i * (length - 1) / (count - 1) if count > 1 else 0.0
         cubic = mode == "bicubic"
-        for tap in range(math.floor(place) - 1, math.floor(place) + 3):
-            weight = _cubic(place - tap, -0.75) if cubic else max(1 - abs(place - tap), 0)
+        for tap in range(math.floor(position) - 1, math.floor(position) + 3):
+            weight = _cubic(position - tap, -0.75) if cubic else max(1 - abs(position - tap), 0)
             row[min(max(tap, 0), length - 1)] += weight
     return row
 
 
 def _antialiasing_row(mode: str, length: int, i: int, step: float) -> Array:
     """Return these weights with antialiasing: the kernel is scaled by the step."""
-    scale, place = max(step, 1.0), (i + 0.5) * step - 0.5
+    scale, position = max(step, 1.0), (i + 0.5) * step - 0.5
     row = np.array([
-        _cubic((tap - place) / scale, -0.5) if mode == "bicubic"
-        else max(1 - abs(tap - place) / scale, 0)
+        _cubic((tap - position) / scale, -0.5) if mode == "bicubic"
+        else max(1 - abs(tap - position) / scale, 0)
         for tap in range(length)
     ])  # fmt: skip
     normalized: Array = row / row.sum()
@@ -1006,9 +1019,9 @@ def interpolated(
         if size is None:
             factor = scale_factor[dim] if isinstance(scale_factor, tuple) else scale_factor
             count = math.floor(length * factor)
-            kept = length == count and mode.endswith("linear")
-            kept |= mode == "nearest" and dims == 2 and count in (length, 2 * length)
-            step = length / count if recompute_scale_factor or kept else 1 / factor
+            uses_size_ratio = length == count and mode.endswith("linear")
+            uses_size_ratio |= mode == "nearest" and dims == 2 and count in (length, 2 * length)
+            step = length / count if recompute_scale_factor or uses_size_ratio else 1 / factor
         else:
             count = size[dim] if isinstance(size, tuple) else size
             step = (length - 1) / (count - 1) if align_corners and count > 1 else length / count
@@ -1250,7 +1263,11 @@ def _flatten(x: Array, start_dim: int = 1, end_dim: int = -1) -> Array:
 
 # --- The rows of the tables -----------------------------------------------------------------------
 
-KINDS: dict[str, tuple[Step, int]] = {"RNN": (_rnn, 1), "GRU": (_gru, 1), "LSTM": (_lstm, 2)}
+RECURRENT_NETWORKS: dict[str, tuple[Step, int]] = {
+    "RNN": (_rnn, 1),
+    "GRU": (_gru, 1),
+    "LSTM": (_lstm, 2),
+}
 
 
 def both(layer: str, function: str, reference: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -1327,8 +1344,8 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "TransformerEncoder": _encoder,
     "TransformerDecoder": _decoder,
     "Transformer": _transformer,
-    **{kind: _network(step, count) for kind, (step, count) in KINDS.items()},
-    **{f"{kind}Cell": _cell(step, count) for kind, (step, count) in KINDS.items()},
+    **{kind: _network(step, count) for kind, (step, count) in RECURRENT_NETWORKS.items()},
+    **{f"{kind}Cell": _cell(step, count) for kind, (step, count) in RECURRENT_NETWORKS.items()},
     **{
         f"{name}{dims}d": reference
         for dims in (1, 2, 3)

@@ -46,8 +46,8 @@ def test_recognized_mask_gives_same_result_as_its_copy(
     x, mask = mt.tensor(X), nn.Transformer.generate_square_subsequent_mask(5)
     padding = mt.tensor(np.arange(5) == np.array([[4], [3], [9]])) if padded else None
     with_registered, with_copy = (
-        layer(x, x, x, padding, need_weights=False, attn_mask=given)[0].detach().numpy()
-        for given in (mask, mask.clone())
+        layer(x, x, x, padding, need_weights=False, attn_mask=attn_mask)[0].detach().numpy()
+        for attn_mask in (mask, mask.clone())
     )
     np.testing.assert_allclose(with_registered, with_copy, rtol=1e-5, atol=1e-6)
 
@@ -65,6 +65,6 @@ def test_recognized_mask_is_replaced_by_is_causal(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(attention, "scaled_dot_product_attention", record_mask)
     layer, x = nn.MultiheadAttention(8, 2), mt.tensor(X)
     mask = nn.Transformer.generate_square_subsequent_mask(5)
-    for given in (mask, mask.clone()):
-        layer(x, x, x, need_weights=False, attn_mask=given)
+    for attn_mask in (mask, mask.clone()):
+        layer(x, x, x, need_weights=False, attn_mask=attn_mask)
     assert [each is None for each in masks] == [True, False]

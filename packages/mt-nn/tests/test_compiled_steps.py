@@ -242,13 +242,15 @@ def test_new_modules_of_one_class_are_distinguished() -> None:
     assert [run(Scaled(n), mt.ones(1)).item() for n in range(6)] == list(range(6))
 
 
-@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("layer_type", [nn.RNN, nn.LSTM, nn.GRU])
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_backward_raises_if_recurrent_output_was_modified_in_place(kind: Any, backend: str) -> None:
+def test_backward_raises_if_recurrent_output_was_modified_in_place(
+    layer_type: Any, backend: str
+) -> None:
     if backend == "fast":
         pytest.importorskip("mt_fast")
     with mt.use_backend(backend):
-        layer, x = kind(3, 4), mt.rand(5, 2, 3)
+        layer, x = layer_type(3, 4), mt.rand(5, 2, 3)
         run = mt.compile(lambda: layer(x)[0])
         for _ in range(3):
             result = run()

@@ -21,8 +21,8 @@ def random_leaf(*shape: int) -> mt.Tensor:
     return mt.randn(*shape).requires_grad_()
 
 
-def recurrent(kind: Callable[..., Any]) -> Any:
-    network = kind(8, 12, bidirectional=True)
+def recurrent(layer_type: Callable[..., Any]) -> Any:
+    network = layer_type(8, 12, bidirectional=True)
     x = random_leaf(5, 9, 8)
     return network(x)[0], [x, *(parameter.value for parameter in network.parameters())]
 
