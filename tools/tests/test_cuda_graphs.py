@@ -31,7 +31,7 @@ assert _spec is not None
 assert _spec.loader is not None
 mock = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(mock)
-pretend = mock.pretend
+make_mock_gpu = mock.make_mock_gpu
 
 STEPS = 6
 
@@ -40,9 +40,9 @@ GRAPHS = {"LeNet": 30, "MLP": 16, "GPT": 86, "ResNet": 36}
 
 
 @pytest.fixture
-def driver(pretend: Any) -> Iterator[Any]:
+def driver(make_mock_gpu: Any) -> Iterator[Any]:
     """The mock driver of the GPU that is in use."""
-    machine, driver = pretend("cubin")
+    machine, driver = make_mock_gpu("cubin")
     driver.total = 1 << 30
     with use_backend(CudaOps(machine)):
         yield driver

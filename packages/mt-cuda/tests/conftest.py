@@ -1,4 +1,4 @@
-"""The machines that the tests of mt-cuda run on, and a mock GPU."""
+"""Fixtures: backends on the simulator, on a GPU, and on a mock GPU."""
 
 import collections
 import ctypes
@@ -29,11 +29,11 @@ from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.extending import DTYPES
 
 COMPILERS = ["ptx", "cubin"]
-"""How kernels are compiled: by the core alone, or by registered extensions."""
+"""How kernels are compiled: to PTX by the core alone, or to cubins by NVRTC."""
 
 
-def made_by(compiler):
-    """Return a function that creates a machine with this compiler."""
+def machine_factory(compiler):
+    """Return a function that creates a GPU machine with this compiler."""
 
     def make():
         with pytest.MonkeyPatch.context() as patch:
@@ -47,7 +47,7 @@ def made_by(compiler):
 
 def _gpu(compiler="cubin") -> CudaOps:
     try:
-        return CudaOps(made_by(compiler)(), plain=compiler == "ptx")
+        return CudaOps(machine_factory(compiler)(), plain=compiler == "ptx")
     except BackendUnavailableError as error:
         pytest.skip(f"needs a GPU: {str(error).split('. ')[0]}")
 
@@ -63,13 +63,13 @@ MACHINES = {
     scope="session", params=["forward", "reversed", pytest.param("gpu", marks=pytest.mark.gpu)]
 )
 def ops(request):
-    """The backend on the simulator, with threads in either order, and on a GPU if there is one."""
+    """The backend on the simulator, with threads in both orders, and on a GPU."""
     return MACHINES[request.param]()
 
 
 @pytest.fixture(scope="session", params=COMPILERS)
 def gpu_ops(request):
-    """The backend on a GPU, with our kernels by either compiler; skips without a GPU."""
+    """The backend on a GPU, with our own kernels, for each compiler; skipped without a GPU."""
     ops = _gpu(request.param)
     blas._LIBRARIES[ops.machine] = None
     return ops
@@ -77,7 +77,7 @@ def gpu_ops(request):
 
 @pytest.fixture(scope="session")
 def cubin_ops():
-    """The backend that users get, on a GPU; skips without a GPU."""
+    """The default backend on a GPU; skipped without a GPU."""
     return _gpu()
 
 
@@ -89,9 +89,9 @@ SIGNED = ("pow", *integer_functions.INTEGERS)
 
 @pytest.fixture(scope="session")
 def every_kernel():
-    """Kernels by name that together use every operator, template and element type.
+    """Kernels by name that together use every operator, template and dtype.
 
-    Those of uint16 and uint32 are the ones of uint8 with another name in their text.
+    Kernels of uint16 and uint32 are left out: they differ from those of uint8 only in names.
     """
     elements = [dtype for name, dtype in DTYPES.items() if name not in ("uint16", "uint32")]
     return {kernel.name: kernel for kernel in _kernels(elements)}
@@ -101,9 +101,9 @@ def _kernels(elements):
     for operator in OPERATORS.values():
         yield from _elementwise(operator)
         if operator.identity is not None or operator.name in {"maximum", "minimum"}:
-            for element, way in itertools.product(elements, inspection.FOLDS):
+            for element, layout in itertools.product(elements, inspection.FOLDS):
                 if operator.result != "bool" or element is bool_:
-                    yield inspection.kernel(operator.name, dtype=element, layout=way)
+                    yield inspection.kernel(operator.name, dtype=element, layout=layout)
     for element, target in itertools.product(elements, repeat=2):
         yield inspection._copy(element, target)
     for element in elements:
@@ -121,13 +121,13 @@ def _kernels(elements):
 
 
 def _elementwise(operator):
-    every, wide = inspection.ELEMENTWISE, ("vector", "strided")
+    all_layouts, two_layouts = inspection.ELEMENTWISE, ("vector", "strided")
     for name, layouts in (
-        ("float32", every),
+        ("float32", all_layouts),
         ("float64", ("vector",)),
-        ("int32", every),
-        ("float16", wide),
-        ("uint8", wide),
+        ("int32", all_layouts),
+        ("float16", two_layouts),
+        ("uint8", two_layouts),
         ("uint64", ("strided",) if operator.name in SIGNED else ()),
     ):
         element = DTYPES[name]
@@ -154,7 +154,7 @@ class Status(SimpleNamespace):
 
 
 class Buffer:
-    """A block of host memory in place of device memory; it is freed when it is collected."""
+    """Host memory in place of device memory; it is freed by garbage collection."""
 
     def __init__(self, device, size):
         assert size > 0  # as drivers require
@@ -164,38 +164,40 @@ class Buffer:
         self.size = size
 
     def __del__(self):
-        self.device.taken -= self.bytes.size
-        self.device.kept += self.bytes.size
+        self.device.allocated -= self.bytes.size
+        self.device.pooled += self.bytes.size
 
 
-def memory_at(place, dtype, buffers):
-    """Return the memory that is passed to a kernel, as a buffer or as an address.
+def memory_at(pointer, dtype, buffers):
+    """Return the memory of a kernel's argument, which is a buffer or an address.
 
-    Kernels that are given addresses do not know how long the memory is. Where it is none of ours it
-    is some array of NumPy's, which is longer than what a test does with it.
+    An address has no size. If it is outside of all buffers it belongs to a NumPy array of a test,
+    for which 64 elements are enough.
     """
-    if isinstance(place, Buffer):
-        return Memory(place.bytes.view(dtype.numpy), dtype)
-    ends = (b.handle + b.size for b in buffers if b.handle <= place < b.handle + b.size)
-    size = next(ends, place + 64 * dtype.itemsize) - place
+    if isinstance(pointer, Buffer):
+        return Memory(pointer.bytes.view(dtype.numpy), dtype)
+    ends = (b.handle + b.size for b in buffers if b.handle <= pointer < b.handle + b.size)
+    size = next(ends, pointer + 64 * dtype.itemsize) - pointer
     size -= size % dtype.itemsize
-    there = np.frombuffer((ctypes.c_char * size).from_address(place), dtype.numpy)
-    return Memory(there, dtype)
+    array = np.frombuffer((ctypes.c_char * size).from_address(pointer), dtype.numpy)
+    return Memory(array, dtype)
 
 
-class Pretended:
-    """A GPU with its driver and `cuda.core`, on host memory, whose kernels the simulator runs.
+class MockDriver:
+    """A mock of the driver and of `cuda.core`: memory is on the host, the simulator runs kernels.
 
     Attributes:
-        total: its memory, in bytes; of which so much is `taken`, and kept for later by the pool.
-        fault: what every call says from now on; kernels that were launched before find it.
-        loaded: the code that was handed to the driver, by the name of its kernel.
-        compiled: the kernels that a compiler was asked for, by their names.
-        out_of_memory: what `cuda.core` says when there is none.
-        missing: what the compiler says, if it is not there.
-        waiting: the streams of others that have been let wait.
-        calls: how often the driver has been called.
-        buffers: the memory that has been given out.
+        total: The size of device memory, in bytes.
+        allocated: The number of bytes in use.
+        pooled: The number of bytes that are freed and cached by the memory pool.
+        fault: The error that every call returns, or None.
+        loaded: The code that was loaded, by kernel name.
+        compiled: The kernels that were compiled, by name.
+        out_of_memory: The message of `cuda.core` if there is no memory left.
+        missing: The message of the compiler if it is not installed.
+        waiting: The streams of other libraries that wait for ours.
+        calls: The number of calls of each kind.
+        buffers: All allocated buffers.
     """
 
     CUresult = Status
@@ -204,7 +206,7 @@ class Pretended:
 
     def __init__(self, status="CUDA_SUCCESS", devices=1, version=13000, missing=""):
         self.status, self.devices, self.version = status, devices, version
-        self.total, self.taken, self.kept = 1 << 20, 0, 0
+        self.total, self.allocated, self.pooled = 1 << 20, 0, 0
         self.fault, self.missing = None, missing
         self.out_of_memory = "CUDA_ERROR_OUT_OF_MEMORY: as the driver explains it."
         self.loaded, self.compiled, self.waiting = {}, {}, []
@@ -212,7 +214,7 @@ class Pretended:
         self.buffers = weakref.WeakSet()
         self.ObjectCode = SimpleNamespace(from_ptx=self.from_ptx, from_cubin=self.from_cubin)
 
-    def says(self):
+    def result(self):
         return (SimpleNamespace(name=self.fault) if self.fault else "CUDA_SUCCESS",)
 
     def check(self):
@@ -236,36 +238,36 @@ class Pretended:
         self.calls["copy"] += 1
         if not self.fault:
             ctypes.memmove(target, source, count)
-        return self.says()
+        return self.result()
 
     cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = cuMemcpyHtoDAsync
 
     def cuMemGetInfo(self):
-        return "CUDA_SUCCESS", self.total - self.taken - self.kept, self.total
+        return "CUDA_SUCCESS", self.total - self.allocated - self.pooled, self.total
 
     def cuMemPoolTrimTo(self, pool, least):
-        self.kept = least
-        return self.says()
+        self.pooled = least
+        return self.result()
 
     def cuEventCreate(self, flags):
         return "CUDA_SUCCESS", "event"
 
     def cuEventRecord(self, event, stream):
         assert (event, stream) == ("event", 7)
-        return self.says()
+        return self.result()
 
     def cuStreamWaitEvent(self, stream, event, flags):
         self.waiting.append(stream)
-        return self.says()
+        return self.result()
 
     def cuEventDestroy(self, event):
-        return self.says()
+        return self.result()
 
     # `cuda.core`.
 
     def Device(self):
         return SimpleNamespace(
-            name="Pretended",
+            name="Mock GPU",
             device_id=0,
             compute_capability=(9, 0),
             properties=SimpleNamespace(multiprocessor_count=2),
@@ -281,9 +283,9 @@ class Pretended:
     def allocate(self, size, stream):
         self.calls["allocate"] += 1
         self.check()
-        if self.taken + self.kept + size > self.total:  # the cached blocks are too small
+        if self.allocated + self.pooled + size > self.total:  # the cached blocks are too small
             raise RuntimeError(self.out_of_memory)
-        self.taken += size
+        self.allocated += size
         buffer = Buffer(self, size)
         self.buffers.add(buffer)
         return buffer
@@ -314,7 +316,7 @@ class Pretended:
 
     def run(self, grid, threads, kernel, arguments):
         self.check()
-        rest, given = list(arguments), []
+        rest, values = list(arguments), []
         for parameter in kernel.parameters:
             if parameter.passed == "array":
                 assert rest[:2] == [0, 0]
@@ -323,49 +325,49 @@ class Pretended:
             value = rest.pop(0)
             if parameter.passed != "value":
                 value = memory_at(value, DTYPES[parameter.type], self.buffers)
-            given.append(value)
+            values.append(value)
         assert not rest
         machine = Simulator()
-        machine.launch(machine.load(kernel), grid, threads, given, ())
+        machine.launch(machine.load(kernel), grid, threads, values, ())
 
-    # Graphs: a node is its number.
+    # Graphs: a node is its index.
 
     CUDA_KERNEL_NODE_PARAMS = SimpleNamespace
 
     def cuGraphCreate(self, flags):
         self.calls["graph"] += 1
-        return *self.says(), []
+        return *self.result(), []
 
     def cuGraphAddKernelNode(self, graph, before, count, parameters):
         assert before == [len(graph) - 1][: len(graph)]  # a chain
         assert count == len(before)
-        graph.append(self.described(parameters))
-        return *self.says(), len(graph) - 1
+        graph.append(self.read_parameters(parameters))
+        return *self.result(), len(graph) - 1
 
     def cuGraphInstantiate(self, graph, flags):
-        return *self.says(), SimpleNamespace(nodes=list(graph))
+        return *self.result(), SimpleNamespace(nodes=list(graph))
 
     def cuGraphExecKernelNodeSetParams(self, executable, node, parameters):
         self.calls["parameters"] += 1
-        assert executable.nodes[node][:3] == self.described(parameters)[:3]
-        executable.nodes[node] = self.described(parameters)
-        return self.says()
+        assert executable.nodes[node][:3] == self.read_parameters(parameters)[:3]
+        executable.nodes[node] = self.read_parameters(parameters)
+        return self.result()
 
     def cuGraphLaunch(self, executable, stream):
         assert stream == 7
         self.calls["graph launch"] += 1
         for node in executable.nodes if not self.fault else ():
             self.run(*node)
-        return self.says()
+        return self.result()
 
     def cuGraphExecDestroy(self, executable):
         self.calls["destroyed"] += 1
-        return self.says()
+        return self.result()
 
     cuGraphDestroy = cuGraphExecDestroy
 
-    def described(self, parameters):
-        """Read a launch from host memory, as the driver does."""
+    def read_parameters(self, parameters):
+        """Read the parameters of a launch from host memory, as the driver does."""
         kernel = parameters.kern
         assert (parameters.gridDimZ, parameters.blockDimY, parameters.blockDimZ) == (1, 1, 1)
         words = []
@@ -382,37 +384,37 @@ class Pretended:
 
     # The compilers.
 
-    def asked(self, kernel):
+    def compile(self, kernel):
         if self.missing:
             raise KernelError(self.missing)
         self.compiled[kernel.name] = kernel
 
     def ptx(self, kernel, capability):
-        self.asked(kernel)
+        self.compile(kernel)
         return Compiled(kernel, "PTX", kernel.name)
 
     def cubin(self, kernel, capability):
-        self.asked(kernel)
+        self.compile(kernel)
         return b"cubin"
 
 
 @pytest.fixture
-def pretend(monkeypatch):
-    """Return a function that creates a mock GPU with a compiler."""
+def make_mock_gpu(monkeypatch):
+    """Return a function that creates a machine on a mock GPU, and returns it with its driver."""
     monkeypatch.setattr(gpu, "THREADS", 16)
 
-    def pretending(compiler="ptx", **facts):
-        there = Pretended(**facts)
-        monkeypatch.setattr(gpu, "_import_cuda", lambda: (there, there))
-        monkeypatch.setattr(gpu, "compile_kernel", there.ptx)
-        monkeypatch.setattr(cache, "cubin", there.cubin)
-        return made_by(compiler)(), there
+    def make(compiler="ptx", **settings):
+        driver = MockDriver(**settings)
+        monkeypatch.setattr(gpu, "_import_cuda", lambda: (driver, driver))
+        monkeypatch.setattr(gpu, "compile_kernel", driver.ptx)
+        monkeypatch.setattr(cache, "cubin", driver.cubin)
+        return machine_factory(compiler)(), driver
 
-    return pretending
+    return make
 
 
 @pytest.fixture(params=COMPILERS)
-def pretended(request, pretend):
-    """The backend on a mock GPU, with kernels of either compiler."""
-    machine, _ = pretend(request.param)
+def mock_ops(request, make_mock_gpu):
+    """The backend on a mock GPU, for each compiler."""
+    machine, _ = make_mock_gpu(request.param)
     return CudaOps(machine, plain=True)

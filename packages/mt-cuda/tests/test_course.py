@@ -1,4 +1,4 @@
-"""The exercises of the course: sums of blocks, and products within a block, of any size."""
+"""The kernels of the course's exercises: block sums, and products within one block."""
 
 import numpy as np
 import pytest
@@ -13,20 +13,20 @@ from mt_cuda.course import block_product, block_sums, mm_practice, sum_practice
 from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
 from mt_tensor.extending import DTYPES
 
-GPUS = [CudaOps(Simulator(order)) for order in ("forward", "reversed")]
+BACKENDS = [CudaOps(Simulator(order)) for order in ("forward", "reversed")]
 NUMBERS = sorted(name for name in DTYPES if name != "bool")
 
 
-def whole(*shape, seed=0):
-    """Return numbers so small that their sums and products are exact in every dtype."""
+def small_integers(*shape, seed=0):
+    """Return integers so small that sums and products are exact in every dtype."""
     return np.random.default_rng(seed).integers(0, 4, shape)
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 40), st.integers(1, 12), st.sampled_from(NUMBERS), st.sampled_from(GPUS))
-def test_sums_of_blocks(n, block, dtype, gpu):
-    x = whole(n)
-    sums = sum_practice(mt.tensor(x, dtype=dtype, backend=gpu), block)
+@given(st.integers(0, 40), st.integers(1, 12), st.sampled_from(NUMBERS), st.sampled_from(BACKENDS))
+def test_sum_practice_sums_each_block(n, block, dtype, backend):
+    x = small_integers(n)
+    sums = sum_practice(mt.tensor(x, dtype=dtype, backend=backend), block)
     assert sums.dtype is DTYPES[dtype]
     assert sums.tolist() == [x[i : i + block].sum() for i in range(0, n, block)]
 
@@ -35,18 +35,18 @@ def test_sums_of_blocks(n, block, dtype, gpu):
 @given(
     st.tuples(*[st.integers(0, 4)] * 3), st.integers(4, 6), st.booleans(), st.sampled_from(NUMBERS)
 )
-def test_products_within_a_block(shape, block, transposed, dtype):
+def test_mm_practice_multiplies_within_one_block(shape, block, transposed, dtype):
     rows, inner, columns = shape
-    a, b = whole(rows, inner), whole(inner, columns, seed=1)
-    left = mt.tensor(a, dtype=dtype, backend=GPUS[0])
-    right = mt.tensor(b.T if transposed else b, dtype=dtype, backend=GPUS[0])
+    a, b = small_integers(rows, inner), small_integers(inner, columns, seed=1)
+    left = mt.tensor(a, dtype=dtype, backend=BACKENDS[0])
+    right = mt.tensor(b.T if transposed else b, dtype=dtype, backend=BACKENDS[0])
     product = mm_practice(left, right.mT if transposed else right, block)
     assert product.dtype is DTYPES[dtype]
     assert product.tolist() == (a @ b).tolist()
 
 
-def test_every_second_element():
-    x = mt.arange(9.0, backend=GPUS[1])[1::2]
+def test_sum_practice_accepts_strided_input():
+    x = mt.arange(9.0, backend=BACKENDS[1])[1::2]
     assert sum_practice(x, 3).tolist() == [1 + 3 + 5, 7]
 
 
@@ -58,8 +58,8 @@ def test_every_second_element():
     ],
     ids=["sums", "product"],
 )
-def test_each_barrier_is_needed(kernel, threads, numbers):
-    machine = GPUS[0].machine
+def test_removing_any_barrier_is_a_race(kernel, threads, numbers):
+    machine = BACKENDS[0].machine
     memory = [machine.upload(np.ones(8, "f4")), 0]
     operands = memory * ((len(kernel.parameters) - len(numbers)) // 2)
     machine.launch(machine.load(kernel), (1, 1), threads, numbers, operands)
@@ -74,7 +74,7 @@ def test_each_barrier_is_needed(kernel, threads, numbers):
             machine.launch(loaded, (1, 1), threads, numbers, operands)
 
 
-def test_the_kernels_run_on_every_machine():
+def test_practice_kernels_translate_to_c_with_barriers():
     for kernel in (block_sums(mt.float16, 32), block_product(mt.int32, 32)):
         assert "BARRIER;" in to_c(kernel)
 
@@ -92,9 +92,9 @@ def test_the_kernels_run_on_every_machine():
         (lambda x: mm_practice(x, x[:2]), ShapeError, "cannot be multiplied"),
         (lambda x: mm_practice(x, x, 2), ShapeError, "uses as many blocks"),
         (lambda x: mm_practice(x, x.double()), DTypeError, "one dtype"),
-        (lambda x: mm_practice(x, mt.ones(3, 3, backend=GPUS[1])), BackendMismatchError, "one"),
+        (lambda x: mm_practice(x, mt.ones(3, 3, backend=BACKENDS[1])), BackendMismatchError, "one"),
     ],
 )
-def test_mistakes(call, error, message):
+def test_practice_function_rejects_invalid_arguments(call, error, message):
     with pytest.raises(error, match=message):
-        call(mt.ones(3, 3, backend=GPUS[0]))
+        call(mt.ones(3, 3, backend=BACKENDS[0]))

@@ -1,4 +1,4 @@
-"""Kernels as machine code: compiled by NVRTC, cached on disk, loaded by the driver."""
+"""Cubins: compiled by NVRTC, cached on disk, loaded by the driver."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def kernel(name="one", number=1):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder for cubins, with the caches of a new process."""
+    """The empty folder of the disk cache, as in a new process."""
     monkeypatch.setenv(cache.FOLDER.variable, str(tmp_path / "cubins"))
     cache._make_room.cache_clear()
     yield tmp_path / "cubins"
@@ -37,15 +37,15 @@ def compiled(monkeypatch):
     """The names of the kernels that a mock compiler has compiled."""
     names = []
 
-    def compiling(kernel, capability):
+    def mock_compile(kernel, capability):
         names.append(kernel.name)
         return f"{kernel.source} for {capability}".encode()
 
-    monkeypatch.setattr(nvrtc, "cubin", compiling)
+    monkeypatch.setattr(nvrtc, "cubin", mock_compile)
     return names
 
 
-def test_nvrtc_compiles_for_each_kind_of_gpu(folder):
+def test_nvrtc_compiles_for_each_compute_capability(folder):
     codes = {capability: cache.cubin(kernel(), capability) for capability in (HOPPER, AMPERE)}
     for capability, code in codes.items():
         assert code[:4] == b"\x7fELF"
@@ -55,7 +55,7 @@ def test_nvrtc_compiles_for_each_kind_of_gpu(folder):
     assert len(list(folder.iterdir())) == 2
 
 
-def test_compile_cubin_takes_the_name_of_an_operator():
+def test_compile_cubin_accepts_operator_name():
     code = mt_cuda.compile_cubin("neg", dtype="float64", layout="strided", capability=AMPERE)
     assert code[:4] == b"\x7fELF"
     assert b"neg_float64" in code
@@ -63,7 +63,7 @@ def test_compile_cubin_takes_the_name_of_an_operator():
         mt_cuda.compile_cubin("eq", gradient=True)
 
 
-def test_a_kernel_is_compiled_once(folder, compiled):
+def test_cached_kernel_is_not_compiled_again(folder, compiled):
     first = cache.cubin(kernel(), HOPPER)
     assert cache.cubin(kernel(), HOPPER) == first
     assert compiled == ["one"]
@@ -71,23 +71,25 @@ def test_a_kernel_is_compiled_once(folder, compiled):
     assert file.name.startswith("one-")
 
 
-@pytest.mark.parametrize("what", ["text", "parameters", "capability", "version", "C"])
-def test_every_input_of_the_compiler_changes_the_file_name(folder, compiled, monkeypatch, what):
+@pytest.mark.parametrize("changed_input", ["text", "parameters", "capability", "version", "C"])
+def test_cache_file_name_depends_on_every_compiler_input(
+    folder, compiled, monkeypatch, changed_input
+):
     cache.cubin(kernel(), HOPPER)
-    if what == "version":
+    if changed_input == "version":
         monkeypatch.setattr(nvrtc, "version", lambda: (13, 99))
-    if what == "C":
+    if changed_input == "C":
         monkeypatch.setattr(cache, "_meaning", lambda: b"another translation")
-    changed = kernel(number=2) if what == "text" else kernel()
-    if what == "parameters":
+    changed = kernel(number=2) if changed_input == "text" else kernel()
+    if changed_input == "parameters":
         changed = replace(changed, parameters=(Parameter("n", "int32"), *changed.parameters[1:]))
-    cache.cubin(changed, AMPERE if what == "capability" else HOPPER)
+    cache.cubin(changed, AMPERE if changed_input == "capability" else HOPPER)
     assert compiled == ["one", "one"]
     assert len(list(folder.iterdir())) == 2
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "one bit"])
-def test_a_damaged_file_is_compiled_again_and_replaced(folder, compiled, damage):
+def test_damaged_cache_file_is_recompiled_and_replaced(folder, compiled, damage):
     code = cache.cubin(kernel(), HOPPER)
     (file,) = folder.iterdir()
     data = file.read_bytes()
@@ -99,17 +101,17 @@ def test_a_damaged_file_is_compiled_again_and_replaced(folder, compiled, damage)
     assert compiled == ["one", "one"]
 
 
-def test_nothing_is_stored_if_disabled_or_impossible(tmp_path, compiled, monkeypatch):
+def test_nothing_is_cached_if_disabled_or_not_writable(tmp_path, compiled, monkeypatch):
     (tmp_path / "file").touch()
-    for place in ("off", str(tmp_path / "file" / "folder")):
-        monkeypatch.setenv(cache.FOLDER.variable, place)
+    for setting in ("off", str(tmp_path / "file" / "folder")):
+        monkeypatch.setenv(cache.FOLDER.variable, setting)
         cache.cubin(kernel(), HOPPER)
     assert compiled == ["one", "one"]
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
-def test_files_that_other_users_may_have_written_are_not_loaded(folder, compiled):
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner on this platform")
+def test_cache_writable_by_others_is_ignored_with_warning(folder, compiled):
     cache.cubin(kernel(), HOPPER)
     folder.chmod(0o777)
     with pytest.warns(RuntimeWarning, match="set MT_CUDA_CACHE to a folder of your own"):
@@ -126,16 +128,16 @@ def test_least_recently_used_cubins_are_deleted_once_per_process(folder, compile
     (folder / "precious").write_bytes(bytes(10**4))
     monkeypatch.setattr(cache, "MOST", 900)
     cache.cubin(kernel("new"), HOPPER)
-    left = {file.name.partition("-")[0] for file in folder.iterdir()}
-    assert {"new", "old0", "precious"} < left
-    assert "old9" not in left
+    remaining = {file.name.partition("-")[0] for file in folder.iterdir()}
+    assert {"new", "old0", "precious"} < remaining
+    assert "old9" not in remaining
     assert sum(file.stat().st_size for file in folder.glob("*.cubin")) <= 675
     cache.cubin(kernel("newer"), HOPPER)
-    assert {file.name.partition("-")[0] for file in folder.iterdir()} == {*left, "newer"}
+    assert {file.name.partition("-")[0] for file in folder.iterdir()} == {*remaining, "newer"}
 
 
-def test_the_machine_passes_cubins_to_the_driver(pretend):
-    machine, gpu = pretend("cubin")
+def test_load_passes_cubin_to_driver(make_mock_gpu):
+    machine, gpu = make_mock_gpu("cubin")
     loaded = machine.load(kernel("mine"))
     assert gpu.loaded["mine"] == b"cubin"
     memory = machine.allocate(1, float32)
@@ -143,7 +145,7 @@ def test_the_machine_passes_cubins_to_the_driver(pretend):
     assert machine.download(memory, 1)[0] == 5
 
 
-def test_compiler_errors_name_the_kernel(folder, monkeypatch):
+def test_compiler_error_names_the_kernel(folder, monkeypatch):
     monkeypatch.setattr(nvrtc, "PRELUDE", nvrtc.PRELUDE + "#error the prelude is wrong\n")
     with pytest.raises(
         KernelError, match=r"(?s)kernel one does not compile .*the prelude is wrong"
@@ -152,7 +154,7 @@ def test_compiler_errors_name_the_kernel(folder, monkeypatch):
     assert not folder.exists()
 
 
-def test_an_unsupported_gpu_raises_with_advice(folder):
+def test_unsupported_gpu_raises_with_advice(folder):
     with pytest.raises(
         KernelError, match=r"does not support GPUs .* 99\.9\. .*pip install 'mt-cuda"
     ):
@@ -175,7 +177,7 @@ except KernelError as error:
 
 
 @pytest.mark.parametrize("module", ["cuda", "cuda.bindings.nvrtc"])
-def test_a_missing_compiler_raises_with_advice(module):
+def test_missing_nvrtc_raises_with_advice(module):
     code = MISSING.format(module=module)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "compiled by NVRTC, which is missing" in run.stdout
@@ -201,7 +203,7 @@ print(len(compiled))
 
 
 @pytest.mark.gpu
-def test_a_repeated_step_compiles_nothing_in_the_next_process(cubin_ops, tmp_path):
+def test_second_process_loads_every_kernel_from_cache(cubin_ops, tmp_path):
     compiled = [
         subprocess.run(
             [sys.executable, "-c", STEP],

@@ -1,4 +1,4 @@
-"""Errors of a GPU: where they are raised, their messages, and the state afterwards."""
+"""GPU errors: where they are raised, their messages, and the state afterwards."""
 
 import gc
 
@@ -14,39 +14,39 @@ from mt_tensor import float32
 from mt_tensor.errors import BackendError, BackendUnavailableError
 
 
-def fills(name):
+def fill_kernel(name):
     return define(name, [*numbers("n"), *operand("y", float32)], ["y[y_at] = float32(n)"])
 
 
 @pytest.fixture(params=["ptx", "cubin"])
-def there(request, pretend):
-    """A machine, and its mock GPU."""
-    return pretend(request.param)
+def mock_gpu(request, make_mock_gpu):
+    """A machine, and the mock driver of its GPU."""
+    return make_mock_gpu(request.param)
 
 
-def launched(machine, *names):
+def launch_kernels(machine, *names):
     memory = machine.allocate(1, float32)
     for name in names:
-        machine.launch(machine.load(fills(name)), (1, 1), 1, (3,), (memory, 0))
+        machine.launch(machine.load(fill_kernel(name)), (1, 1), 1, (3,), (memory, 0))
     return memory
 
 
-def test_cached_memory_is_freed_before_out_of_memory_is_raised(there):
-    machine, gpu = there
+def test_cached_memory_is_freed_before_out_of_memory_is_raised(mock_gpu):
+    machine, gpu = mock_gpu
     half = gpu.total // 2 // float32.itemsize
-    for _ in range(5):  # each time the pool has cached the previous block
+    for _ in range(5):  # the pool has cached the previous block
         kept = machine.allocate(half, float32)
         del kept
-    assert gpu.taken + gpu.kept > 0
+    assert gpu.allocated + gpu.pooled > 0
     first = machine.allocate(half, float32)
     with pytest.raises(OutOfMemoryError):
         machine.allocate(half + 1, float32)
     second = machine.allocate(half, float32)
-    assert gpu.taken == (first.count + second.count) * float32.itemsize
+    assert gpu.allocated == (first.count + second.count) * float32.itemsize
 
 
-def test_reference_cycles_are_collected_first(there):
-    machine, gpu = there
+def test_allocation_collects_reference_cycles_before_raising(mock_gpu):
+    machine, gpu = mock_gpu
     most = gpu.total // float32.itemsize - 64
     gc.disable()
     try:
@@ -61,28 +61,28 @@ def test_reference_cycles_are_collected_first(there):
 @pytest.mark.parametrize(
     "message", ["CUDA_ERROR_OUT_OF_MEMORY: in words.", "Failed to allocate memory from pool"]
 )
-def test_out_of_memory_names_the_request_and_leaves_the_machine_usable(there, message):
-    machine, gpu = there
+def test_out_of_memory_error_names_request_and_machine_stays_usable(mock_gpu, message):
+    machine, gpu = mock_gpu
     gpu.out_of_memory = message
     values = np.arange(5, dtype="f4")
     kept = machine.upload(values)
     with pytest.raises(OutOfMemoryError) as raised:
         machine.allocate(1 << 20, float32)
-    said = str(raised.value)
-    assert said.startswith("Pretended has no memory for 1,048,576 elements of float32, 4.0 MiB: ")
-    assert "1.0 MiB are free" in said
-    assert "smaller batches" in said
+    text = str(raised.value)
+    assert text.startswith("Mock GPU has no memory for 1,048,576 elements of float32, 4.0 MiB: ")
+    assert "1.0 MiB are free" in text
+    assert "smaller batches" in text
     assert isinstance(raised.value, MemoryError)
     assert np.array_equal(machine.download(kept, 5), values)
-    assert machine.download(launched(machine, "three"), 1)[0] == 3
+    assert machine.download(launch_kernels(machine, "three"), 1)[0] == 3
 
 
 @pytest.mark.parametrize("code", LASTING)
-def test_after_a_fault_every_call_names_the_first_fault(there, code):
-    machine, gpu = there
-    memory = launched(machine, "healthy")
+def test_every_call_after_lost_device_repeats_first_error(mock_gpu, code):
+    machine, gpu = mock_gpu
+    memory = launch_kernels(machine, "healthy")
     machine.synchronize()
-    launched(machine, "one", "two", "two")
+    launch_kernels(machine, "one", "two", "two")
     gpu.fault = code
     with pytest.raises(DeviceLostError) as raised:
         machine.synchronize()
@@ -95,8 +95,8 @@ def test_after_a_fault_every_call_names_the_first_fault(there, code):
         lambda: machine.allocate(1, float32),
         lambda: machine.upload(np.zeros(1)),
         lambda: machine.download(memory, 1),
-        lambda: machine.load(fills("new")),
-        lambda: machine.launch(machine.load(fills("new")), (1, 1), 1, (1,), (memory, 0)),
+        lambda: machine.load(fill_kernel("new")),
+        lambda: machine.launch(machine.load(fill_kernel("new")), (1, 1), 1, (1,), (memory, 0)),
         machine.synchronize,
     ):
         with pytest.raises(DeviceLostError) as again:
@@ -104,17 +104,17 @@ def test_after_a_fault_every_call_names_the_first_fault(there, code):
         assert str(again.value) == first
 
 
-def test_a_copy_names_the_only_kernel_that_can_have_failed(there):
-    machine, gpu = there
-    memory = launched(machine, "culprit")
+def test_lost_device_error_of_copy_names_the_only_pending_kernel(mock_gpu):
+    machine, gpu = mock_gpu
+    memory = launch_kernels(machine, "culprit")
     gpu.fault = "CUDA_ERROR_ILLEGAL_ADDRESS"
     with pytest.raises(DeviceLostError, match=r"failed \(CUDA_ERROR_ILL.*\), in kernel culprit\. "):
         machine.download(memory, 1)
 
 
-def test_a_refused_launch_names_its_kernel_and_has_no_effect(there):
-    machine, gpu = there
-    memory, kernel = machine.allocate(1, float32), machine.load(fills("greedy"))
+def test_failed_launch_names_its_kernel_and_has_no_effect(mock_gpu):
+    machine, gpu = mock_gpu
+    memory, kernel = machine.allocate(1, float32), machine.load(fill_kernel("greedy"))
     gpu.fault = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
     message = r"kernel greedy could not be launched with \(2, 1\) blocks of 2048 threads \(CUDA_ERR"
     with pytest.raises(KernelError, match=message) as raised:
@@ -126,16 +126,16 @@ def test_a_refused_launch_names_its_kernel_and_has_no_effect(there):
 
 
 @pytest.mark.parametrize("code", REFUSED)
-def test_code_that_the_driver_refuses_raises_with_advice(there, code):
-    machine, gpu = there
+def test_code_rejected_by_driver_raises_with_advice(mock_gpu, code):
+    machine, gpu = mock_gpu
     gpu.fault = code
     message = rf"load kernel new \({code}.*newer than the driver.*pip install 'mt-cuda\[cu13\]'"
     with pytest.raises(KernelError, match=message):
-        machine.load(fills("new"))
+        machine.load(fill_kernel("new"))
 
 
-def test_a_forked_process_raises_with_advice(there, monkeypatch):
-    machine, gpu = there
+def test_forked_process_raises_with_advice(mock_gpu, monkeypatch):
+    machine, gpu = mock_gpu
     gpu.fault = "CUDA_ERROR_NOT_INITIALIZED"
     monkeypatch.setattr("os.getpid", lambda: -1)
     with pytest.raises(DeviceLostError, match=r"NOT_INIT.* was forked from .*method `spawn`"):
@@ -145,15 +145,15 @@ def test_a_forked_process_raises_with_advice(there, monkeypatch):
     assert machine.allocate(1000, float32).count == 1000  # the parent process is not affected
 
 
-def test_other_allocation_errors_are_not_out_of_memory(there):
-    machine, gpu = there
+def test_other_allocation_error_raises_kernel_error(mock_gpu):
+    machine, gpu = mock_gpu
     gpu.out_of_memory = "CUDA_ERROR_NOT_SUPPORTED: in words."
     with pytest.raises(KernelError, match=r"memory could not be allocated \(CUDA_ERROR_NOT_SUPP"):
         machine.allocate(1 << 20, float32)
 
 
-def test_other_failures_are_reported_unchanged(there):
-    machine, gpu = there
+def test_other_driver_error_raises_backend_error(mock_gpu):
+    machine, gpu = mock_gpu
     gpu.fault = "CUDA_ERROR_NOT_PERMITTED"
     for action in (
         lambda: machine.allocate(1000, float32),
@@ -167,9 +167,9 @@ def test_other_failures_are_reported_unchanged(there):
 
 
 @pytest.mark.parametrize("compiler", ["ptx", "cubin"])
-def test_a_missing_compiler_makes_the_gpu_unavailable(pretend, compiler):
-    with pytest.raises(BackendUnavailableError, match="on Pretended: install one. To learn"):
-        pretend(compiler, missing="install one.")
+def test_gpu_is_unavailable_without_compiler(make_mock_gpu, compiler):
+    with pytest.raises(BackendUnavailableError, match="on Mock GPU: install one. To learn"):
+        make_mock_gpu(compiler, missing="install one.")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_missing_compiler_makes_the_gpu_unavailable(pretend, compiler):
         (5 << 40, "5120.0 GiB"),
     ],
 )
-def test_sizes_are_formatted_for_people(size, text):
+def test_sized_formats_bytes_in_binary_units(size, text):
     assert sized(size) == text
 
 
@@ -190,13 +190,13 @@ def test_sizes_are_formatted_for_people(size, text):
 
 
 @pytest.mark.gpu
-def test_a_gpu_works_after_out_of_memory(gpu_ops):
+def test_gpu_works_after_out_of_memory(gpu_ops):
     machine = gpu_ops.machine
     kept = machine.upload(np.arange(5, dtype="f4"))
     with pytest.raises(OutOfMemoryError, match=r"are free"):
         machine.allocate(1 << 50, float32)
     assert machine.download(kept, 5).tolist() == [0, 1, 2, 3, 4]
-    assert machine.download(launched(machine, "three"), 1)[0] == 3
+    assert machine.download(launch_kernels(machine, "three"), 1)[0] == 3
 
 
 LOST = """
@@ -219,12 +219,12 @@ for action in (gpu.synchronize, lambda: gpu.allocate(1, float32), lambda: gpu.do
 
 
 @pytest.mark.gpu
-def test_every_call_after_a_failed_kernel_raises(cubin_ops):
+def test_every_call_after_failed_kernel_raises_the_same_error(cubin_ops):
     import subprocess
     import sys
 
     run = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=True)
-    said = run.stdout.splitlines()
-    assert len(said) == 3
-    assert len(set(said)) == 1
-    assert "in kernel wild" in said[0]
+    errors = run.stdout.splitlines()
+    assert len(errors) == 3
+    assert len(set(errors)) == 1
+    assert "in kernel wild" in errors[0]

@@ -1,4 +1,4 @@
-"""The real machine: its bookkeeping on a mock driver, its limits on a real GPU."""
+"""The GPU machine: calls to a mock driver, and large sizes on a real GPU."""
 
 from types import SimpleNamespace
 
@@ -15,32 +15,32 @@ from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
 
 
-def test_memory_is_copied_to_the_device_and_back(pretended):
+def test_arrays_are_copied_to_device_and_back(mock_ops):
     for values in (np.arange(5.0), np.array([True, False]), np.zeros(0, np.int8)):
-        storage = pretended.from_host(values)
-        assert np.array_equal(pretended.to_host(storage), values)
-        assert pretended.to_host(storage).dtype == values.dtype
-    assert pretended.machine.describe() == "Pretended, compute capability 9.0, 2 SMs"
+        storage = mock_ops.from_host(values)
+        assert np.array_equal(mock_ops.to_host(storage), values)
+        assert mock_ops.to_host(storage).dtype == values.dtype
+    assert mock_ops.machine.describe() == "Mock GPU, compute capability 9.0, 2 SMs"
 
 
-def test_every_primitive_is_launched_with_the_right_arguments(pretended):
-    with use_backend(pretended):
+def test_primitives_on_mock_gpu_match_numpy(mock_ops):
+    with use_backend(mock_ops):
         x = mt.tensor(np.arange(12.0, dtype="f4").reshape(3, 4), requires_grad=True)
         y = ((x.T @ x) * 0.01).tanh().sum(0).relu()
         y.sum().backward()
         index = mt.tensor([[0, 1, 1, 0]])
         picked = x.detach().gather(0, index)
         added = x.detach().scatter_add(0, index, picked)
-    there = mt.tensor(
+    expected = mt.tensor(
         np.arange(12.0, dtype="f4").reshape(3, 4), backend="numpy", requires_grad=True
     )
-    (((there.T @ there) * 0.01).tanh().sum(0).relu()).sum().backward()
-    np.testing.assert_allclose(x.grad.numpy(), there.grad.numpy(), rtol=1e-5, atol=1e-6)
+    (((expected.T @ expected) * 0.01).tanh().sum(0).relu()).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), expected.grad.numpy(), rtol=1e-5, atol=1e-6)
     assert picked.tolist() == [[0, 5, 6, 3]]
     assert added.tolist() == [[0, 1, 2, 6], [4, 10, 12, 7], [8, 9, 10, 11]]
 
 
-def test_kernels_have_as_many_parameters_as_are_passed(every_kernel):
+def test_ptx_has_one_parameter_per_passed_argument(every_kernel):
     for name in ("add_float32_contiguous", "scatter_add_float32_2", "gather_float64_2"):
         kernel = every_kernel[name]
         head = compile_kernel(kernel).ptx.split(".entry")[1].split(")")[0]
@@ -49,7 +49,7 @@ def test_kernels_have_as_many_parameters_as_are_passed(every_kernel):
 
 
 @pytest.mark.parametrize(
-    ("facts", "reason"),
+    ("settings", "reason"),
     [
         ({"status": "CUDA_ERROR_NO_DEVICE"}, "finds no GPU"),
         ({"devices": 0}, "finds no GPU"),
@@ -59,22 +59,22 @@ def test_kernels_have_as_many_parameters_as_are_passed(every_kernel):
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
-def test_drivers_without_a_device(pretend, facts, reason):
+def test_gpu_is_unavailable_without_device_or_suitable_driver(make_mock_gpu, settings, reason):
     with pytest.raises(BackendUnavailableError, match=f"{reason}.*MT_CUDA_SIM=1"):
-        pretend(**facts)
+        make_mock_gpu(**settings)
 
 
-def test_a_newer_driver_accepts_code_for_an_older_one(pretend):
-    pretend(version=14020)
+def test_newer_driver_is_accepted(make_mock_gpu):
+    make_mock_gpu(version=14020)
 
 
-def test_kernels_that_do_not_run_make_the_gpu_unavailable(pretend):
-    with pytest.raises(BackendUnavailableError, match=r"run on Pretended: no compiler\. To learn"):
-        pretend(missing="no compiler.\nMore of it.")
+def test_gpu_is_unavailable_if_kernels_do_not_run(make_mock_gpu):
+    with pytest.raises(BackendUnavailableError, match=r"run on Mock GPU: no compiler\. To learn"):
+        make_mock_gpu(missing="no compiler.\nMore of it.")
 
 
-def test_the_cache_of_launches_is_bounded(pretend, monkeypatch):
-    machine, _ = pretend()
+def test_launch_config_cache_is_bounded(make_mock_gpu, monkeypatch):
+    machine, _ = make_mock_gpu()
     monkeypatch.setattr(gpu, "CACHE_SIZE", 2)
     one = define("one", [*numbers("n"), *operand("y", mt.float32)], ["y[y_at] = float32(n)"])
     loaded, memory = machine.load(one), machine.allocate(1, mt.float32)
@@ -89,7 +89,7 @@ def test_the_cache_of_launches_is_bounded(pretend, monkeypatch):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("size", [1, 255, 1 << 20, (1 << 24) + 3])
-def test_sizes(gpu_ops, size):
+def test_neg_and_sum_on_gpu_match_numpy(gpu_ops, size):
     values = np.random.default_rng(size).standard_normal(size).astype("f4")
     x, out = gpu_ops.from_host(values), gpu_ops.empty((size,), mt.float32)
     gpu_ops.elementwise(OPERATORS["neg"].value)((out,), x)
@@ -100,7 +100,7 @@ def test_sizes(gpu_ops, size):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("shape", [(128, 128, 128), (1000, 333, 517), (2048, 1024, 2048)])
-def test_large_products(gpu_ops, shape):
+def test_large_matmul_on_gpu_matches_numpy(gpu_ops, shape):
     n, m, k = shape
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(s).astype("f4") for s in ((n, m), (m, k)))
@@ -114,7 +114,7 @@ def test_large_products(gpu_ops, shape):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dims", [(0,), (1,), (0, 1)])
-def test_large_folds_repeat_exactly(gpu_ops, dims):
+def test_large_sum_on_gpu_is_deterministic(gpu_ops, dims):
     values = np.random.default_rng(0).standard_normal((3000, 1031)).astype("f4")
     x = gpu_ops.from_host(values)
     results = []
@@ -127,7 +127,7 @@ def test_large_folds_repeat_exactly(gpu_ops, dims):
 
 
 @pytest.mark.gpu
-def test_another_thread_may_compute(gpu_ops):
+def test_gpu_works_in_another_thread(gpu_ops):
     import threading
 
     results = []

@@ -1,4 +1,4 @@
-"""Compiled programs as CUDA graphs, on a mock driver that computes."""
+"""CUDA graphs of compiled functions, on a mock driver whose kernels the simulator runs."""
 
 import gc
 import itertools
@@ -24,9 +24,9 @@ ADD, MUL = OPERATORS["add"].value, OPERATORS["mul"].value
 
 
 @pytest.fixture(params=["cubin", "ptx"])
-def driver(request, pretend):
-    """The mock driver of the GPU that is in use."""
-    machine, driver = pretend(request.param)
+def driver(request, make_mock_gpu):
+    """The mock driver of the GPU that is the current backend."""
+    machine, driver = make_mock_gpu(request.param)
     driver.ops = CudaOps(machine)
     driver.allocates = () if "pool" in machine.parts else ("allocate",)  # for each result
     with use_backend(driver.ops):
@@ -42,8 +42,8 @@ def row(*values):
     return mt.tensor(np.array(values, np.float32))
 
 
-def launched(driver, function, *arguments):
-    """Call a function, which must be one launch of a graph; return the result."""
+def run_as_graph(driver, function, *arguments):
+    """Call a function, check that it launches one graph and no kernel, and return its result."""
     driver.calls.clear()
     result = function(*arguments)
     assert driver.calls["graph launch"] == 1
@@ -51,8 +51,8 @@ def launched(driver, function, *arguments):
     return result
 
 
-def compiled(driver, function, *arguments):
-    """Return a compiled function that has a graph."""
+def compile_to_graph(driver, function, *arguments):
+    """Compile a function and call it until it has a graph."""
     function = mt.compile(function)
     for _ in range(2):
         function(*arguments)
@@ -64,7 +64,7 @@ def chain(x, y):
     return ((x @ x.T).relu() * y).sum(0)
 
 
-def test_a_program_is_one_launch(driver):
+def test_compiled_function_is_one_graph_launch_from_third_call(driver):
     rng = np.random.default_rng(0)
     step = mt.compile(chain)
     for number in range(5):
@@ -79,20 +79,20 @@ def test_a_program_is_one_launch(driver):
             assert calls.keys() <= {"parameters", *driver.allocates}
 
 
-def test_results_are_never_overwritten(driver):
-    step = compiled(driver, lambda x: (x * 2, (x * 2 + 1).reshape(3, 1)), row(1, 2, 3))
-    kept = []
+def test_later_calls_do_not_overwrite_earlier_results(driver):
+    step = compile_to_graph(driver, lambda x: (x * 2, (x * 2 + 1).reshape(3, 1)), row(1, 2, 3))
+    results = []
     for number in range(4):
-        double, column = launched(driver, step, row(number, 0, 1))
-        kept.append((double, column[0], column.reshape(3).detach()))
-    for number, (double, part, whole) in enumerate(kept):
+        double, column = run_as_graph(driver, step, row(number, 0, 1))
+        results.append((double, column[0], column.reshape(3).detach()))
+    for number, (double, first, flat) in enumerate(results):
         assert double.tolist() == [2 * number, 0, 2]
-        assert part.tolist() == [2 * number + 1]
-        assert whole.tolist() == [2 * number + 1, 1, 3]
+        assert first.tolist() == [2 * number + 1]
+        assert flat.tolist() == [2 * number + 1, 1, 3]
 
 
-def test_memory_of_dropped_results_is_used_again(driver):
-    step = compiled(driver, lambda x: (x * 2).exp() @ x, row(1, 2, 3))
+def test_memory_of_deleted_result_is_reused(driver):
+    step = compile_to_graph(driver, lambda x: (x * 2).exp() @ x, row(1, 2, 3))
     x = row(1, 2, 3)
     assert len({step(x)._tensor.storage.address for _ in range(6)}) == 1
     driver.calls.clear()
@@ -102,19 +102,19 @@ def test_memory_of_dropped_results_is_used_again(driver):
     assert len({each._tensor.storage.address for each in results}) == 6
 
 
-def test_memory_of_many_dropped_results_is_free(driver, ops):
+def test_memory_of_many_deleted_results_is_freed(driver, ops):
     x = row(1, 2, 3)
-    step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
+    step = compile_to_graph(driver, lambda x: (x * 2).exp() @ x, x)
     results = [step(x) for _ in range(20)]
-    taken = driver.taken
+    allocated = driver.allocated
     del results
     step(x)
     others = [ops.empty((1,), mt.float32) for _ in range(15)]
-    assert driver.taken <= taken
+    assert driver.allocated <= allocated
     assert len(others) == 15
 
 
-def test_constants_are_kept(driver, ops):
+def test_program_keeps_its_constants_alive(driver, ops):
     add, constant = ops.elementwise(ADD), [row(1, 2)._tensor]
 
     def calls(a):
@@ -128,60 +128,60 @@ def test_constants_are_kept(driver, ops):
     assert ops.to_host(found).tolist() == [3, 6]
 
 
-def test_lazy_programs_run_once_and_are_no_graphs(driver):
+def test_lazy_program_builds_no_graph(driver):
     with mt.lazy():
         x = ((row(1, 2) + 1) @ row(1, 1)).exp() + 1
     assert x.item() == pytest.approx(np.exp(5) + 1)
     assert driver.calls["graph"] == 0
 
 
-def test_arguments_are_not_kept(driver):
+def test_program_keeps_no_reference_to_its_arguments(driver):
     x = row(1, 2, 3)
-    step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
+    step = compile_to_graph(driver, lambda x: (x * 2).exp() @ x, x)
     owner = weakref.ref(x._tensor.storage.owner)
     del x
     assert owner() is None
     step(row(1, 2, 3))
-    taken = driver.taken
+    allocated = driver.allocated
     for _ in range(5):
         step(row(1, 2, 3))
-    assert driver.taken == taken
+    assert driver.allocated == allocated
 
 
-def test_a_graph_is_destroyed_with_its_program(driver):
+def test_graph_is_destroyed_with_its_program(driver):
     x = row(1, 2, 3)
-    step = compiled(driver, lambda x: (x * 2).exp() @ x, x)
+    step = compile_to_graph(driver, lambda x: (x * 2).exp() @ x, x)
     driver.calls.clear()
     del step
     gc.collect()
-    assert driver.calls["destroyed"] == 2  # with what it was made of
+    assert driver.calls["destroyed"] == 2  # the executable graph and its template
 
 
-def test_programs_alternate(driver):
+def test_calls_of_two_compiled_functions_may_alternate(driver):
     x = row(1, 2, 3)
-    first = compiled(driver, lambda x: (x + 1).exp() @ x, x)
-    second = compiled(driver, lambda x: (x + 1).exp() * x.sum(), x)
+    first = compile_to_graph(driver, lambda x: (x + 1).exp() @ x, x)
+    second = compile_to_graph(driver, lambda x: (x + 1).exp() * x.sum(), x)
     expected = first(x).item(), second(x).tolist()
     for _ in range(3):
-        a, b = launched(driver, first, x), launched(driver, second, x)
+        a, b = run_as_graph(driver, first, x), run_as_graph(driver, second, x)
         assert (a.item(), b.tolist()) == expected
 
 
-def test_in_place_changes_reach_the_argument(driver):
+def test_in_place_operation_in_graph_changes_the_argument(driver):
     def step(x, y):
         y.mul_(2)
         y.add_(x @ x)
         return y.sum()
 
     x, y = row(1, 2), row(3, 4)
-    step = compiled(driver, step, x, y)
+    step = compile_to_graph(driver, step, x, y)
     for _ in range(3):
         x, y = row(1, 2), row(3, 4)
-        assert launched(driver, step, x, y).item() == 24
+        assert run_as_graph(driver, step, x, y).item() == 24
         assert y.tolist() == [11, 13]
 
 
-def test_a_result_may_be_the_next_argument(driver):
+def test_result_may_be_argument_of_the_next_call(driver):
     def function(state, x):
         return ((state + x).exp() @ x) * state
 
@@ -197,7 +197,7 @@ def test_a_result_may_be_the_next_argument(driver):
     assert found == [each.tolist() for each in expected]
 
 
-def test_gradients_through_a_compiled_function(driver):
+def test_backward_of_compiled_function_uses_a_graph_and_matches_eager(driver):
     w = mt.tensor(np.arange(6, dtype="f4").reshape(3, 2), requires_grad=True)
 
     def function(x):
@@ -217,7 +217,7 @@ def test_gradients_through_a_compiled_function(driver):
     assert "CUDA graph" in repr(backward)
 
 
-def test_random_numbers_continue(driver):
+def test_random_numbers_in_graph_follow_the_generator(driver):
     def step(x):
         return mt.rand(3) + x * mt.rand(3)
 
@@ -226,36 +226,36 @@ def test_random_numbers_continue(driver):
     mt.manual_seed(3)
     run = mt.compile(step)
     found = [run(row(1, 1, 1)).tolist() for _ in range(3)]
-    found += [launched(driver, run, row(1, 1, 1)).tolist() for _ in range(2)]
+    found += [run_as_graph(driver, run, row(1, 1, 1)).tolist() for _ in range(2)]
     assert found == expected
     mt.manual_seed(3)
-    assert launched(driver, run, row(1, 1, 1)).tolist() == expected[0]
+    assert run_as_graph(driver, run, row(1, 1, 1)).tolist() == expected[0]
     with use_generator(mt.Generator().manual_seed(3)):
-        assert launched(driver, run, row(1, 1, 1)).tolist() == expected[0]
-    assert launched(driver, run, row(1, 1, 1)).tolist() == expected[1]
+        assert run_as_graph(driver, run, row(1, 1, 1)).tolist() == expected[0]
+    assert run_as_graph(driver, run, row(1, 1, 1)).tolist() == expected[1]
 
 
-def test_wrong_indices_are_reported_at_the_next_download(driver):
+def test_invalid_index_in_graph_raises_at_next_download(driver):
     def step(table, index):
         return (table[index] * 2).exp()
 
     table, good = mt.ones(3, 2), mt.tensor([0, 2, 1])
-    step = compiled(driver, step, table, good)
+    step = compile_to_graph(driver, step, table, good)
     expected = step(table, good).tolist()
     for _ in range(3):
         step(table, mt.tensor([0, 5, 1]))
-        kept = launched(driver, step, table, good)
+        kept = run_as_graph(driver, step, table, good)
         with pytest.raises(IndexingError, match="index 5 is out of range .* 3 element"):
             kept.tolist()
         assert kept.tolist() == expected
-        assert step(table, good).tolist() == expected  # a new graph, with another notice
+        assert step(table, good).tolist() == expected  # a new graph, with another error flag
 
 
-# --- Numbers, of calls that are written by hand ---------------------------------------------------
+# --- Numbers and layouts, in programs written by hand ---------------------------------------------
 
 
-def scaled(ops):
-    """Return a program that changes two views in place, and returns two others."""
+def scale_program(ops):
+    """Return a program that multiplies two tensors in place by 2, and returns scaled sums."""
     mul, add = ops.elementwise(MUL), ops.elementwise(ADD)
 
     def calls(a):
@@ -269,36 +269,36 @@ def scaled(ops):
     return ops.program(calls)
 
 
-def expected(first, second, third):
+def expected_results(first, second, third):
     x = np.float32([1, 2, 3]) * 2 + np.float32(third)
     return [(x * first).tolist(), (x * second).tolist()]
 
 
-def run(ops, program, *numbers):
+def run_program(ops, program, *numbers):
     arguments = [row(1, 2, 3)._tensor, row(1, 2, 3)._tensor, *numbers]
     found = program(arguments)
     assert arguments == []
     return [ops.to_host(each).tolist() for each in found]
 
 
-def test_numbers_may_differ_at_each_run(driver, ops):
-    program = scaled(ops)
+def test_numbers_may_differ_in_each_call_of_a_graph(driver, ops):
+    program = scale_program(ops)
     for numbers in [(2.0, 3.0, 0.5), (4.0, 5.0, -0.5), (2.0, 2.0, 1e30), (1.0, 2.0, 0.0)]:
         driver.calls.clear()
-        assert run(ops, program, *numbers) == expected(*numbers)
+        assert run_program(ops, program, *numbers) == expected_results(*numbers)
         assert driver.calls["graph launch"] == 1
         assert "launch" not in driver.calls
 
 
-def test_equal_numbers_are_launched_together_while_they_are_equal(driver, ops):
-    program = scaled(ops)
+def test_launches_are_batched_while_their_numbers_are_equal(driver, ops):
+    program = scale_program(ops)
     for count, numbers in enumerate([(2.0, 2.0, 1.0), (3.0, 3.0, 1.0), (3.0, 4.0, 1.0)]):
-        assert run(ops, program, *numbers) == expected(*numbers)
+        assert run_program(ops, program, *numbers) == expected_results(*numbers)
         assert driver.calls["graph"] == 1 + (count == 2)
         assert f"of {6 if count == 2 else 5} launches" in repr(program)
 
 
-def test_layouts_may_differ(driver, ops):
+def test_program_accepts_arguments_of_different_layouts(driver, ops):
     neg, exp = (ops.elementwise(OPERATORS[name].value) for name in ("neg", "exp"))
 
     def calls(a):
@@ -312,21 +312,21 @@ def test_layouts_may_differ(driver, ops):
         np.testing.assert_allclose(ops.to_host(found), -np.exp(each.numpy()), 1e-6)
 
 
-def test_zeros_of_other_sign_are_not_equal_and_nan_is(driver, ops):
-    program = scaled(ops)
-    run(ops, program, 2.0, 2.0, 1.0)
-    found = run(ops, program, 0.0, -0.0, 1.0)
+def test_graph_cache_distinguishes_zeros_by_sign_and_treats_nan_as_equal(driver, ops):
+    program = scale_program(ops)
+    run_program(ops, program, 2.0, 2.0, 1.0)
+    found = run_program(ops, program, 0.0, -0.0, 1.0)
     assert [np.signbit(each).tolist() for each in found] == [[False] * 3, [True] * 3]
     for _ in range(2):
-        assert np.isnan(run(ops, program, np.nan, np.nan, 1.0)).all()
+        assert np.isnan(run_program(ops, program, np.nan, np.nan, 1.0)).all()
         assert driver.calls["graph"] == 2
 
 
-def test_a_graph_for_each_change_of_what_is_equal_would_be_too_many(driver, ops):
-    program = scaled(ops)
+def test_number_of_graphs_per_program_is_bounded(driver, ops):
+    program = scale_program(ops)
     for number in range(MOST + 2):
         for numbers in ((2.0, 2.0, 1.0 + number), (2.0, 1.0 + number, 1.0 + number)):
-            assert run(ops, program, *numbers) == expected(*numbers)
+            assert run_program(ops, program, *numbers) == expected_results(*numbers)
     assert "which of its numbers are equal" in repr(program)
     assert driver.calls["graph"] == MOST
 
@@ -354,8 +354,8 @@ def test_arguments_may_share_memory(driver, ops):
     assert ops.to_host(found).tolist() == [7, 7]
 
 
-def test_memory_of_other_libraries(driver, ops):
-    program, arrays = scaled(ops), [np.arange(4, dtype="f4") for _ in range(8)]
+def test_graph_accepts_memory_of_other_libraries(driver, ops):
+    program, arrays = scale_program(ops), [np.arange(4, dtype="f4") for _ in range(8)]
     adopted = [
         ops.shared_memory().adopted(each.ctypes.data, 4, mt.float32, each) for each in arrays
     ]
@@ -368,24 +368,24 @@ def test_memory_of_other_libraries(driver, ops):
     assert [each.tolist() for each in arrays[::2]] == [[0, 2, 4, 6]] * 4
 
 
-def test_threads_share_a_program(driver, ops):
-    program, found = scaled(ops), {}
+def test_threads_may_share_a_program(driver, ops):
+    program, found = scale_program(ops), {}
 
     def work(number):
         with use_backend(ops):
             for _ in range(5):
-                found[number] = run(ops, program, number, 2.0 * number, 1.0 + number)
+                found[number] = run_program(ops, program, number, 2.0 * number, 1.0 + number)
 
     threads = [threading.Thread(target=work, args=(float(n),)) for n in range(1, 5)]
     for each in threads:
         each.start()
     for each in threads:
         each.join()
-    assert found == {n: expected(n, 2 * n, 1 + n) for n in (1.0, 2.0, 3.0, 4.0)}
+    assert found == {n: expected_results(n, 2 * n, 1 + n) for n in (1.0, 2.0, 3.0, 4.0)}
     assert driver.calls["graph launch"] == 20
 
 
-def test_results_may_be_views_of_one_memory(driver, ops):
+def test_results_of_program_may_share_storage(driver, ops):
     add = ops.elementwise(ADD)
 
     def calls(a):
@@ -396,31 +396,31 @@ def test_results_may_be_views_of_one_memory(driver, ops):
 
     program = ops.program(calls)
     for number in range(3):
-        y, (turned, part, *rest) = program([mt.full((2, 3), float(number))._tensor])
+        y, (transposed, part, *rest) = program([mt.full((2, 3), float(number))._tensor])
         assert rest == [3, None]
         y.bump_version()
-        assert turned._tensor.version == part.version == 1
-        assert turned._tensor.storage is part.storage is y.storage
-        assert turned.tolist() == [[number + 2.0] * 2] * 3
+        assert transposed._tensor.version == part.version == 1
+        assert transposed._tensor.storage is part.storage is y.storage
+        assert transposed.tolist() == [[number + 2.0] * 2] * 3
         assert ops.to_host(part).tolist() == [[number + 2.0] * 2] * 2
 
 
-# --- Faults, and memory that runs out -------------------------------------------------------------
+# --- Errors, and memory that runs out -------------------------------------------------------------
 
 
-def test_a_launch_that_fails(driver, ops):
-    program = scaled(ops)
-    run(ops, program, 2.0, 3.0, 1.0)
+def test_program_works_after_failed_graph_launch(driver, ops):
+    program = scale_program(ops)
+    run_program(ops, program, 2.0, 3.0, 1.0)
     x, y = row(1, 2, 3)._tensor, row(1, 2, 3)._tensor
     driver.fault = "CUDA_ERROR_UNKNOWN"
     with pytest.raises(KernelError, match="CUDA_ERROR_UNKNOWN"):
         program([x, y, 4.0, 5.0, 1.0])
     driver.fault = None
-    assert run(ops, program, 2.0, 3.0, 1.0) == expected(2.0, 3.0, 1.0)
+    assert run_program(ops, program, 2.0, 3.0, 1.0) == expected_results(2.0, 3.0, 1.0)
 
 
-def test_the_error_of_a_lost_device_names_the_graph(driver, ops):
-    program = scaled(ops)
+def test_lost_device_error_names_the_graph(driver, ops):
+    program = scale_program(ops)
     ops.synchronize()
     first, _ = program([row(1)._tensor, row(2)._tensor, 2.0, 3.0, 1.0])
     driver.fault = "CUDA_ERROR_ILLEGAL_ADDRESS"
@@ -428,13 +428,13 @@ def test_the_error_of_a_lost_device_names_the_graph(driver, ops):
         ops.to_host(first)
 
 
-def test_graphs_are_dropped_before_memory_runs_out(driver, ops):
+def test_graphs_are_dropped_before_out_of_memory_is_raised(driver, ops):
     x = row(*range(600))
-    step = compiled(driver, lambda x: ((x * 2).exp().cumsum(0) @ x, x.exp()), x)
+    step = compile_to_graph(driver, lambda x: ((x * 2).exp().cumsum(0) @ x, x.exp()), x)
     expected = [each.tolist() for each in step(x)]
     driver.calls.clear()
     full = []
-    while not driver.calls["destroyed"]:  # at the end there is an error
+    while not driver.calls["destroyed"]:  # allocation raises if no graph is dropped
         full.append(ops.empty((1 << 12,), mt.float32))
     assert "its memory was needed" in repr(step.program.calls)
     full.clear()
@@ -442,7 +442,7 @@ def test_graphs_are_dropped_before_memory_runs_out(driver, ops):
     assert "CUDA graph" in repr(step.program.calls)
 
 
-def test_names_that_the_driver_must_have():
+def test_cuda_bindings_have_the_graph_api():
     from cuda.bindings import driver
 
     parameters = driver.CUDA_KERNEL_NODE_PARAMS()
@@ -460,7 +460,7 @@ def test_names_that_the_driver_must_have():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_temporary_results_do_not_overlap_while_they_are_used(seed):
+def test_temporary_results_in_use_do_not_overlap_in_arena(seed):
     rng = np.random.default_rng(seed)
     variables = [Variable(int(size)) for size in rng.integers(1, 5000, 30)]
     launches = [Launch(None, (1, 1), 1, list(rng.choice(variables, 3))) for _ in range(40)]
@@ -499,7 +499,7 @@ X = np.arange(3, dtype="f4")
     ],
     ids=["upload", "download", "wait", "library", "comparison", "bool", "hash", "float", "order"],
 )
-def test_why_there_is_no_graph(driver, ops, call, reason):
+def test_repr_of_program_without_graph_states_reason(driver, ops, call, reason):
     mul = ops.elementwise(MUL)
 
     def calls(a):
@@ -525,7 +525,7 @@ def test_why_there_is_no_graph(driver, ops, call, reason):
     ],
     ids=["argument", "object"],
 )
-def test_results_without_a_graph(driver, ops, result, reason):
+def test_program_with_unsupported_result_has_no_graph(driver, ops, result, reason):
     add = ops.elementwise(ADD)
 
     def calls(a):
@@ -539,14 +539,14 @@ def test_results_without_a_graph(driver, ops, result, reason):
     assert reason in repr(program)
 
 
-def test_one_launch_is_no_graph(driver):
+def test_program_of_one_launch_has_no_graph(driver):
     step = mt.compile(lambda x: x * 2 + 1)
     for _ in range(3):
         assert step(row(1, 2)).tolist() == [3, 5]
     assert repr(step.program.calls) == "separate launches: it launches one kernel at most"
 
 
-def test_calls_outside_of_the_thread_are_not_recorded(driver, ops):
+def test_calls_of_other_threads_are_not_recorded(driver, ops):
     add, other = ops.elementwise(ADD), row(1, 2)
 
     def calls(a):
@@ -563,8 +563,8 @@ def test_calls_outside_of_the_thread_are_not_recorded(driver, ops):
     assert other.tolist() == [2, 3]
 
 
-def test_delayed_calls_come_first(driver, ops):
-    program, add = scaled(ops), ops.elementwise(ADD)
+def test_delayed_calls_run_before_the_graph(driver, ops):
+    program, add = scale_program(ops), ops.elementwise(ADD)
     x, y = row(1, 2)._tensor, row(1, 2)._tensor
     with ops.together():
         for _ in range(3):
@@ -578,7 +578,7 @@ def test_delayed_calls_come_first(driver, ops):
     assert ops.to_host(y).tolist() == [9, 17]
 
 
-def test_the_example_of_the_documentation(driver, capsys):
+def test_example_of_the_guide_prints_its_output(driver, capsys):
     text = Path(__file__).parents[1].joinpath("docs", "execution.md").read_text(encoding="utf-8")
     _, source, _, output, *_ = re.split(
         "^```.*\n", text.split("## A compiled step is one")[1], flags=re.MULTILINE
@@ -588,7 +588,7 @@ def test_the_example_of_the_documentation(driver, capsys):
 
 
 @pytest.mark.gpu
-def test_graphs_on_a_gpu(cubin_ops):
+def test_graph_on_gpu_matches_eager(cubin_ops):
     rng, kept = np.random.default_rng(0), []
     with use_backend(cubin_ops):
 

@@ -1,4 +1,4 @@
-"""Indices checked on the device: valid ones do not wait, and invalid ones raise later."""
+"""Index checks on the device: valid indices do not synchronize, invalid ones raise later."""
 
 import pytest
 
@@ -12,33 +12,33 @@ from mt_tensor.errors import IndexingError
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    """The backend of users, on threads in either order."""
+    """The default backend on the simulator, with threads in both orders."""
     ops = CudaOps(Simulator(request.param))
     with use_backend(ops):
         yield ops
 
 
-def test_a_repeated_step_copies_nothing_and_waits_for_nothing():
+def test_repeated_indexing_step_does_not_copy_or_synchronize():
     machine = Recorder()
     with use_backend(CudaOps(machine)):
-        x, places = mt.ones(8, 8, requires_grad=True), mt.tensor([[0, -1], [2, 3]])
+        x, index = mt.ones(8, 8, requires_grad=True), mt.tensor([[0, -1], [2, 3]])
         for _ in range(2):
             machine.record = Record()
-            drawn = mt.rand(8, 8) < 0.5
-            looked_up = x[places] + x.index_select(0, places[1]).gather(1, places)[:, :1]
-            looked_up = looked_up.sum() + x.take(places).sum() + (x * drawn).sum()
-            x.index_add(0, places[1], x[:2]).sum().add(looked_up).backward()
+            mask = mt.rand(8, 8) < 0.5
+            total = x[index] + x.index_select(0, index[1]).gather(1, index)[:, :1]
+            total = total.sum() + x.take(index).sum() + (x * mask).sum()
+            x.index_add(0, index[1], x[:2]).sum().add(total).backward()
             mt.empty(5).uniform_(1, 2).bernoulli_(0.3)
     record = machine.record
     assert record.launches
     assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
 
 
-def test_the_notice_is_read_with_the_next_download():
+def test_index_error_flag_is_read_with_the_next_download():
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         x = mt.ones(4, 4)
-        for reads in (2, 1):  # the second time there was no check in between
+        for reads in (2, 1):  # nothing was checked before the second download
             y = x.gather(0, mt.tensor([[1, 2]])) if reads == 2 else x
             machine.record = Record()
             y.numpy()
@@ -46,7 +46,7 @@ def test_the_notice_is_read_with_the_next_download():
 
 
 @pytest.mark.parametrize("wait", ["synchronize", "numpy", "another tensor"])
-def test_the_first_invalid_index_is_raised_once_at_the_next_wait(ops, wait):
+def test_first_invalid_index_raises_once_at_next_synchronization(ops, wait):
     x = mt.arange(12.0).view(3, 4)
     other = x + 1
     wrong = x.index_select(1, mt.tensor([0, -7, 9, 3]))
@@ -60,9 +60,11 @@ def test_the_first_invalid_index_is_raised_once_at_the_next_wait(ops, wait):
     assert wrong.tolist() == x.numpy()[:, [0, 0, 0, 3]].tolist()
 
 
-def test_the_number_of_distinguished_operations_is_bounded(ops, monkeypatch):
+def test_number_of_operations_that_index_errors_name_is_bounded(ops, monkeypatch):
     monkeypatch.setattr(indices, "MOST_PLACES", 1)
     x = mt.ones(3)
-    for name, told in (("gather", "gather"), ("index_select", "an operation")):
-        with pytest.raises(IndexingError, match=rf"^{told}.*index 3 is out of range .* 3 element"):
+    for name, prefix in (("gather", "gather"), ("index_select", "an operation")):
+        with pytest.raises(
+            IndexingError, match=rf"^{prefix}.*index 3 is out of range .* 3 element"
+        ):
             getattr(x, name)(0, mt.tensor([3])).numpy()

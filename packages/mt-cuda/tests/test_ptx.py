@@ -1,4 +1,4 @@
-"""Kernels compile for Hopper, on a machine without a GPU."""
+"""PTX of every kernel, compiled for Hopper without a GPU: loads, registers, source, errors."""
 
 import importlib.util
 import re
@@ -17,52 +17,52 @@ from mt_operators import OPERATORS
 from mt_operators.core.errors import UnknownOperatorError
 from mt_tensor.extending import DTYPES
 
-OTHERS = (
+NOT_OPERATORS = (
     "gather",
     "matmul",
-    *(f"scatter_{way}" for way in ("set", "add", "maximum", "minimum")),
-    *(f"scatter_lines_{way}" for way in ("add", "mul", "maximum", "minimum")),
+    *(f"scatter_{update}" for update in ("set", "add", "maximum", "minimum")),
+    *(f"scatter_lines_{update}" for update in ("add", "mul", "maximum", "minimum")),
 )
 """Kernels that belong to no operator."""
 
 REDUCED_IN_FLOAT64 = re.compile(r"(sin|cos|tan|sinc|lgamma|digamma)(_gradient_0)?_float(16|32)_")
-"""CUDA's functions of huge float32 angles compute one step in float64."""
+"""CUDA's functions of float32 that reduce huge angles in float64."""
 
 
 def group(name):
-    """Return the operator of a kernel, or the name of another kind."""
+    """Return the operator of a kernel, or its name in `NOT_OPERATORS`."""
     return re.split(r"_(?:gradient|bool|b?float|u?int)", name)[0]
 
 
-def formula_type_and_way(name):
+def formula_dtype_and_pattern(name):
     """Return the operation of a kernel, its dtype, and its memory access pattern."""
     return re.fullmatch(rf"(.*?)_({'|'.join(DTYPES)})(?:_\d)?_(.*)", name).groups()
 
 
 @pytest.fixture(scope="session")
-def covering(every_kernel):
-    """Return kernels among which is each formula in each type that it computes in, and each way to
-    walk through memory, with each number of parameters and for each type of elements.
+def covering_kernels(every_kernel):
+    """The names of kernels that cover each formula and each access pattern.
 
-    A formula has the same text in every way, and converts 16 bits to compute in float32. All of
-    this at once has nothing new, and is twice as many.
+    Each formula is covered in every dtype that it computes in, and each access pattern in every
+    dtype and with every number of parameters. A formula has the same text in every pattern, and
+    16-bit dtypes compute in float32, so that other combinations would test nothing new.
     """
     traits = {name: set(traits_of(kernel)) for name, kernel in every_kernel.items()}
     chosen, known = set(), set()
-    for enough in (3, 2, 1):  # those that cover most first
+    for least in (3, 2, 1):  # start with kernels that cover most
         for name, found in traits.items():
-            if len(found - known) >= enough:
+            if len(found - known) >= least:
                 chosen.add(name)
                 known |= found
     return chosen
 
 
 def traits_of(kernel):
-    """Yield the properties of a kernel that have to be covered once."""
-    formula, element, way = formula_type_and_way(kernel.name)
-    yield formula, "float32" if element in ("float16", "bfloat16") else element
-    yield way, element
-    yield way, len(kernel.parameters)
+    """Yield the properties of a kernel that must be covered once."""
+    formula, dtype, pattern = formula_dtype_and_pattern(kernel.name)
+    yield formula, "float32" if dtype in ("float16", "bfloat16") else dtype
+    yield pattern, dtype
+    yield pattern, len(kernel.parameters)
 
 
 def accesses(ptx, kind):
@@ -70,18 +70,20 @@ def accesses(ptx, kind):
     return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
 
 
-def test_bools_are_reduced_as_bools_and_numbers_of_every_dtype(every_kernel):
+def test_reduction_kernels_exist_for_bool_or_every_numeric_dtype(every_kernel):
     numbers = set(DTYPES) - {"uint16", "uint32"}  # these are like uint8
     for name, types in (("logical_and", {"bool"}), ("logical_xor", {"bool"}), ("add", numbers)):
-        for way in ("rows", "columns"):
-            folds = [re.fullmatch(rf"{name}_(\w+?)_{way}_1_1", kernel) for kernel in every_kernel]
+        for pattern in ("rows", "columns"):
+            folds = [
+                re.fullmatch(rf"{name}_(\w+?)_{pattern}_1_1", kernel) for kernel in every_kernel
+            ]
             assert {match[1] for match in folds if match} == types
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*OPERATORS, *OTHERS])
-def test_kernels_compile(kind, every_kernel, covering):
-    found = [every_kernel[name] for name in covering if group(name) == kind]
+@pytest.mark.parametrize("kind", [*OPERATORS, *NOT_OPERATORS])
+def test_kernel_compiles_without_calls_and_float64_arithmetic(kind, every_kernel, covering_kernels):
+    found = [every_kernel[name] for name in covering_kernels if group(name) == kind]
     assert found
     for kernel in found:
         ptx = nvrtc.ptx(kernel)
@@ -90,7 +92,9 @@ def test_kernels_compile(kind, every_kernel, covering):
         double = ptx.count(".f64")
         if "float64" in kernel.name or re.match("(is_close|signbit)_int", kernel.name):
             continue
-        if re.match("id_(bool|u?int[0-9]+)_bfloat16", kernel.name):  # integers, rounded once
+        if re.match(
+            "id_(bool|u?int[0-9]+)_bfloat16", kernel.name
+        ):  # integers are rounded only once
             continue
         if REDUCED_IN_FLOAT64.match(kernel.name):
             assert double <= 40, f"{kernel.name} computes in float64"
@@ -98,8 +102,8 @@ def test_kernels_compile(kind, every_kernel, covering):
             assert not double, f"{kernel.name} computes in float64"
 
 
-def test_the_kernels_cover_the_table(every_kernel):
-    assert {group(name) for name in every_kernel} == {*OPERATORS, *OTHERS}
+def test_kernels_cover_every_operator_and_template(every_kernel):
+    assert {group(name) for name in every_kernel} == {*OPERATORS, *NOT_OPERATORS}
     for operator in OPERATORS.values():
         for layout in inspection.ELEMENTWISE:
             names = [n for n in every_kernel if re.match(rf"{operator.name}_(float|bool|int)", n)]
@@ -123,25 +127,25 @@ def test_the_kernels_cover_the_table(every_kernel):
         ("logical_and", "bool", "v4.u32", 2, 1),
     ],
 )
-def test_rows_move_sixteen_bytes_at_a_time(name, dtype, width, reads, writes):
+def test_vector_kernel_moves_16_bytes_at_a_time(name, dtype, width, reads, writes):
     ptx = mt_cuda.compile_ptx(name, dtype=dtype, layout="vector")
     assert accesses(ptx, "ld.global").count(f"ld.global.{width}") == reads
     assert accesses(ptx, "st.global").count(f"st.global.{width}") == writes
 
 
-def test_the_fused_backward_reads_each_input_once():
+def test_fused_gradient_reads_each_input_once():
     ptx = mt_cuda.compile_ptx("div", layout="vector", gradient=True)
     assert accesses(ptx, "ld.global").count("ld.global.v4.f32") <= 4
     assert accesses(ptx, "st.global").count("st.global.v4.f32") == 2
 
 
-def test_indices_are_decomposed_in_32_bits():
+def test_strided_kernel_divides_indices_in_32_bits():
     ptx = mt_cuda.compile_ptx("add", layout="strided")
     loop = ptx[ptx.index("ld.global") - 3000 : ptx.index("ld.global")]
     assert "div.u32" in loop
 
 
-def test_atomics_are_the_hardwares(every_kernel):
+def test_scatter_add_uses_hardware_atomics(every_kernel):
     for dtype, instruction in (
         ("float32", ".add.f32"),
         ("float64", ".add.f64"),
@@ -153,10 +157,10 @@ def test_atomics_are_the_hardwares(every_kernel):
 
 
 def ptxas():
-    """Return the assembler that the extra `ptx` installs."""
+    """Return the path of the assembler, which the extra `ptx` installs."""
     roots = importlib.util.find_spec("nvidia").submodule_search_locations
     found = [path for root in roots for path in Path(root).glob("**/bin/ptxas*")]
-    assert found, "the extra `ptx` brings ptxas"
+    assert found, "ptxas is missing: install the extra `ptx`"
     return found[0]
 
 
@@ -170,7 +174,7 @@ def ptxas():
         r"(gather|scatter_\w+)_float32",
     ],
 )
-def test_nothing_spills(pattern, tmp_path, every_kernel):
+def test_kernel_spills_no_registers(pattern, tmp_path, every_kernel):
     names = [name for name in every_kernel if re.match(pattern, name)]
     assert len(names) > 6
     for name in names:
@@ -194,7 +198,7 @@ def check_registers(kernel, folder):
 # --- Selecting kernels --------------------------------------------------------------------------
 
 
-def test_the_source_of_a_kernel():
+def test_source_depends_on_layout_dtype_and_gradient():
     text = mt_cuda.source("tanh")
     assert text.startswith("def tanh_float32_contiguous(n, x0, x0_at, y0, y0_at):")
     assert "math.tanh(a0)" in text
@@ -217,13 +221,13 @@ def test_the_source_of_a_kernel():
         ("add", "columns", {"kept", "folded", "out"}, 1),
     ],
 )
-def test_kernels_are_shown_for_so_many_dimensions(name, layout, operands, rank):
+def test_source_has_one_stride_per_operand_and_dimension(name, layout, operands, rank):
     head = mt_cuda.source(name, layout=layout).splitlines()[0]
     strides = set(re.findall(r"(\w+)_stride(\d)", head))
     assert strides == {(operand, str(d)) for operand in operands for d in range(rank)}
 
 
-def test_kernels_that_do_not_exist():
+def test_source_of_invalid_kernel_raises():
     with pytest.raises(UnknownOperatorError, match="Did you mean 'sigmoid'"):
         mt_cuda.source("sigmod")
     with pytest.raises(KernelError, match="layout must be one of contiguous"):
@@ -236,7 +240,7 @@ def test_kernels_that_do_not_exist():
         mt_cuda.source("mul", gradient=(True,))
 
 
-def test_a_kernel_that_does_not_compile_is_named():
+def test_compiler_error_names_the_kernel():
     broken = Kernel("broken", "def broken(n):\n    unknown(n)\n", (Parameter("n"),))
     with pytest.raises(KernelError, match=r"(?s)broken does not compile.*unknown\(n\)"):
         compile_kernel(broken)

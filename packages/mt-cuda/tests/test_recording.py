@@ -1,4 +1,4 @@
-"""The recorder: its counts, and the records that they are computed from."""
+"""Recorder: counts of launches, allocations, copies and synchronizations."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ def machine():
         yield machine
 
 
-def told(machine, action):
-    """The record of a call that has run before: constants are on the device already."""
+def counts_of_second_call(machine, action):
+    """Return the counts of the second call, for which constants are on the device already."""
     action()
     machine.record = Record()
     action()
@@ -46,12 +46,12 @@ def told(machine, action):
     ],
     ids=["add", "numbers", "in place", "ones", "data", "numpy", "transposed", "sum", "matmul"],
 )
-def test_the_calls_of_operations(machine, action, counts):
+def test_operation_has_expected_counts(machine, action, counts):
     x = mt.ones(3, 4)
-    assert told(machine, lambda: action(x)) == counts
+    assert counts_of_second_call(machine, lambda: action(x)) == counts
 
 
-def test_one_element_is_read_and_not_its_storage(machine, monkeypatch):
+def test_item_downloads_one_element(machine, monkeypatch):
     read = []
     x = mt.ones(4096, 4096)
     download = machine.download
@@ -62,7 +62,7 @@ def test_one_element_is_read_and_not_its_storage(machine, monkeypatch):
     assert read == [1]
 
 
-def test_the_operations_of_a_launch():
+def test_launch_counts_its_operations():
     machine = Recorder()
     with use_backend(CudaOps(machine, plain=True)):
         x, y = mt.ones(5, 30, 70), mt.ones(5, 70, 20)
@@ -76,14 +76,14 @@ def test_the_operations_of_a_launch():
     assert machine.record.least_blocks(10**7) is None
 
 
-def test_uploads_are_stored_and_all_else_is_zero(machine):
+def test_recorder_keeps_uploads_and_returns_zeros_for_results(machine):
     x = mt.tensor(np.arange(3.0))
     assert x.tolist() == [0, 1, 2]
     assert (x + 1).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
-def test_a_recorder_counts_what_the_simulator_computes(order):
+def test_recorder_with_simulator_counts_and_computes(order):
     machine = Recorder(order)
     x = mt.tensor(np.arange(300.0).reshape(3, 100), backend=CudaOps(machine))
     machine.record = Record()

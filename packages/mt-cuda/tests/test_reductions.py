@@ -1,4 +1,4 @@
-"""Reductions of short rows, on the simulator in either order, against NumPy; which kernel runs."""
+"""Reductions of rows on the simulator, compared with NumPy, and the choice of the kernel."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ VIEWS = {
 
 @pytest.fixture(params=["forward", "reversed"], scope="module")
 def ops(request):
-    """A machine with two warps in a block, so that both reduce separate rows."""
+    """A backend with two warps per block, which reduce different rows."""
     machine = Simulator(request.param)
     machine.size = replace(machine.size, threads=64)
     return CudaOps(machine)
@@ -30,7 +30,7 @@ def ops(request):
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("shape", [(3, 7), (1, 8), (5, 9), (3, 31), (2, 32), (3, 70), (2, 513)])
 @pytest.mark.parametrize("name", ["add", "maximum", "logical_or"])
-def test_rows_of_every_length(ops, name, shape, view):
+def test_reduction_of_rows_of_any_length_matches_numpy(ops, name, shape, view):
     dtype = "bool" if name == "logical_or" else "int32"
     x = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
     numpy = get_backend("numpy")
@@ -45,24 +45,24 @@ def test_rows_of_every_length(ops, name, shape, view):
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES])
-def test_rows_of_every_type(ops, dtype):
+def test_reduction_of_rows_of_every_dtype_matches_numpy(ops, dtype):
     x = np.random.default_rng(0).integers(0, 2, (5, 40)).astype(DTYPES[dtype].numpy)
     for name, wanted in (("mul", x.all(1)), ("maximum", x.any(1))):
         found = ops.to_host(ops.reduce(OPERATORS[name], ops.from_host(x), (1,)))
         np.testing.assert_array_equal(found.astype(bool), wanted)
 
 
-@pytest.mark.parametrize("place", [0, 31, 32, 39])
+@pytest.mark.parametrize("position", [0, 31, 32, 39])
 @pytest.mark.parametrize("name", ["add", "maximum", "minimum"])
-def test_nan_propagates(ops, name, place):
+def test_reduction_of_rows_propagates_nan(ops, name, position):
     x = np.ones((3, 40), "f4")
-    x[1, place] = np.nan
+    x[1, position] = np.nan
     found = ops.to_host(ops.reduce(OPERATORS[name], ops.from_host(x), (1,)))
     np.testing.assert_array_equal(np.isnan(found), [False, True, False])
 
 
 @pytest.mark.parametrize(
-    ("shape", "dims", "way", "threads"),
+    ("shape", "dims", "pattern", "threads"),
     [
         ((4096, 100), (1,), "team32", 4096 * 32),
         ((4096, 10), (1,), "team8", 4096 * 8),
@@ -72,11 +72,11 @@ def test_nan_propagates(ops, name, place):
         ((64, 4096), (1,), "rows", None),
     ],
 )
-def test_which_kernel_reduces(shape, dims, way, threads):
+def test_kernel_is_chosen_by_shape_and_dimensions(shape, dims, pattern, threads):
     ops = CudaOps(machine := Recorder())
     x = ops.from_host(np.zeros(shape, "f4"))
     machine.record = Record()
     ops.reduce(OPERATORS["add"], x, dims)
     first = machine.record.launches[0]
-    assert f"_{way}_" in first.kernel.name
+    assert f"_{pattern}_" in first.kernel.name
     assert threads is None or first.blocks * machine.size.threads == threads

@@ -1,4 +1,4 @@
-"""Positions in sorted rows, and `isin`, on the simulator in either order."""
+"""searchsorted(), bucketize() and isin() on the simulator, compared with NumPy."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ NUMBERS = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38, 1e-40, 2.0]
 
 SHAPES = [((9,), (2, 7)), ((1,), (5,)), ((0,), (3,)), ((6,), ())]
 SHAPES += [((3, 8), (3, 5)), ((2, 2, 5), (2, 2, 1))]
-"""One row for all values, and a row for each row of values."""
+"""Shapes with one sorted row for all values, and with a sorted row for each row of values."""
 
 
 @pytest.fixture(params=["forward", "reversed"])
@@ -25,7 +25,7 @@ def ops(request):
 @pytest.mark.parametrize("right", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint64", "int64"])
 @pytest.mark.parametrize(("rows", "values"), SHAPES)
-def test_positions_match_numpy(ops, rows, values, dtype, right):
+def test_searchsorted_matches_numpy_backend(ops, rows, values, dtype, right):
     rng = np.random.default_rng(0)
     choices = np.arange(7) if dtype[0] in "iu" else np.array(NUMBERS)
     with np.errstate(over="ignore"):
@@ -37,7 +37,7 @@ def test_positions_match_numpy(ops, rows, values, dtype, right):
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
 
 
-def test_views_are_searched(ops):
+def test_searchsorted_accepts_views(ops):
     x = np.random.default_rng(0).integers(0, 9, (4, 6)).astype("f4")
     s = np.sort(np.arange(12.0, dtype="f4").reshape(6, 2), 1)
     found, wanted = (
@@ -47,7 +47,7 @@ def test_views_are_searched(ops):
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
 
 
-def test_two_dtypes_are_compared_as_in_numpy(ops):
+def test_bucketize_promotes_mixed_dtypes(ops):
     s, x = np.array([1, 2, 3]), np.array([0.5, 2.0, 2.5], "f4")
     found = mt.bucketize(mt.tensor(x, backend=ops), mt.tensor(s, backend=ops))
     assert found.tolist() == [0, 1, 2]
@@ -65,10 +65,10 @@ def test_isin_matches_numpy(ops, others, dtype, invert):
     np.testing.assert_array_equal(found.numpy(), np.isin(x, y, invert=invert))
 
 
-def test_a_search_is_one_launch_and_waits_for_nothing():
+def test_bucketize_and_isin_do_not_synchronize():
     with mt.use_backend(CudaOps(machine := Recorder())):
         s, x = mt.ones(9), mt.ones(3, 4)
-        mt.isin(x, s)  # the notice of indices is created once
+        mt.isin(x, s)  # creates the index error flag, once per backend
         machine.record = Record()
         mt.bucketize(x, s)
         assert [len(machine.record.launches), machine.record.synchronisations] == [1, 0]
@@ -77,6 +77,6 @@ def test_a_search_is_one_launch_and_waits_for_nothing():
 
 
 @pytest.mark.parametrize("right", [False, True])
-def test_kernels_compile(right):
+def test_search_kernel_compiles_for_every_dtype(right):
     for dtype in DTYPES.values():
         assert dtype is mt.bool or nvrtc.cubin(search(dtype, right))

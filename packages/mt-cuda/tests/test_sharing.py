@@ -1,4 +1,4 @@
-"""Memory shared with other libraries without copies, on a mock GPU, in host memory."""
+"""DLPack and `__cuda_array_interface__` share memory without copies, on a mock GPU."""
 
 import gc
 import weakref
@@ -15,15 +15,15 @@ CPU = 1
 
 
 @pytest.fixture
-def shared(pretend):
-    """The backend, and the mock GPU that it runs on."""
-    machine, gpu = pretend("cubin")
+def shared(make_mock_gpu):
+    """A backend, and the mock driver of its GPU."""
+    machine, gpu = make_mock_gpu("cubin")
     return CudaOps(machine), gpu
 
 
 @pytest.fixture
 def readable(shared, monkeypatch):
-    """The backend, whose memory is declared as host memory, so that NumPy can read it."""
+    """A backend whose memory is declared as host memory, so that NumPy can read it."""
     monkeypatch.setattr(shared[0].shared_memory(), "device", (CPU, 0))
     return shared[0]
 
@@ -46,20 +46,20 @@ class OnGpu:
         return self.array.__dlpack__()
 
 
-def test_other_libraries_read_exports(readable):
+def test_numpy_reads_exported_tensor_without_copy(readable):
     x = grid(readable).T[1:]
-    there = np.from_dlpack(x)
-    assert there.tolist() == x.tolist() == [[1, 5, 9], [2, 6, 10], [3, 7, 11]]
-    assert there.strides == (4, 16)
-    assert there.__array_interface__["data"][0] == x.data_ptr()
+    array = np.from_dlpack(x)
+    assert array.tolist() == x.tolist() == [[1, 5, 9], [2, 6, 10], [3, 7, 11]]
+    assert array.strides == (4, 16)
+    assert array.__array_interface__["data"][0] == x.data_ptr()
 
 
-def test_writes_are_visible_on_both_sides(shared):
+def test_imported_tensor_and_its_producer_see_each_others_writes(shared):
     backend, _ = shared
     theirs = np.zeros((2, 3), np.float32)
     producer = OnGpu(theirs)
     ours = mt.from_dlpack(producer, backend)
-    assert producer.streams == [7]  # which waits for their work
+    assert producer.streams == [7]  # our stream waits for the producer
     ours[1, 2] = 5.0
     assert theirs.tolist() == [[0, 0, 0], [0, 0, 5]]
     theirs[0, 0] = 3
@@ -68,7 +68,7 @@ def test_writes_are_visible_on_both_sides(shared):
 
 
 @pytest.mark.parametrize("start", range(5))
-def test_elements_may_start_anywhere(shared, start):
+def test_import_accepts_unaligned_memory(shared, start):
     backend, _ = shared
     memory = np.arange(64, dtype="f4")
     theirs = memory[start : start + 40]
@@ -80,20 +80,20 @@ def test_elements_may_start_anywhere(shared, start):
     assert memory.tolist() == [-v if start <= v < start + 40 else v for v in range(64)]
 
 
-def test_memory_lives_as_long_as_it_is_used(shared, readable):
+def test_exported_memory_lives_until_consumer_is_deleted(shared, readable):
     x = grid(readable)
     buffer = weakref.ref(x._tensor.storage.owner)
-    there = np.from_dlpack(x)
+    array = np.from_dlpack(x)
     del x
     gc.collect()
     assert buffer() is not None
-    assert there.tolist() == grid("numpy").tolist()
-    del there
+    assert array.tolist() == grid("numpy").tolist()
+    del array
     gc.collect()
     assert buffer() is None
 
 
-def test_the_owner_is_released(shared):
+def test_imported_memory_is_released_after_last_view(shared):
     backend, _ = shared
     first = grid(backend)
     buffer = weakref.ref(first._tensor.storage.owner)
@@ -113,13 +113,13 @@ def test_the_owner_is_released(shared):
 @pytest.mark.parametrize(
     ("stream", "waiting"), [(None, [1]), (1, [1]), (2, [2]), (4096, [4096]), (-1, [])]
 )
-def test_other_streams_wait(shared, stream, waiting):
+def test_dlpack_makes_stream_of_consumer_wait(shared, stream, waiting):
     backend, gpu = shared
     grid(backend).__dlpack__(stream=stream)
     assert gpu.waiting == waiting
 
 
-def test_the_cuda_array_interface(shared):
+def test_cuda_array_interface_describes_layout_and_stream(shared):
     backend, _ = shared
     x = grid(backend, "int16")[1:, ::2]
     assert x.__cuda_array_interface__ == {
@@ -134,7 +134,7 @@ def test_the_cuda_array_interface(shared):
         assert not hasattr(other, "__cuda_array_interface__")
 
 
-def test_cuda_core_reads_both(shared):
+def test_cuda_core_reads_exported_tensor(shared):
     from cuda.core.utils import StridedMemoryView
 
     backend, _ = shared
@@ -146,7 +146,7 @@ def test_cuda_core_reads_both(shared):
     assert not view.readonly
 
 
-def test_the_simulator_does_not_share_memory(shared):
+def test_simulator_raises_on_export_and_import(shared):
     simulated = CudaOps(Simulator())
     with pytest.raises(ExchangeError, match="backend 'cuda' stores them elsewhere"):
         grid(simulated).__dlpack__()
@@ -158,7 +158,7 @@ def test_the_simulator_does_not_share_memory(shared):
 
 
 @pytest.mark.gpu
-def test_memory_of_a_gpu_is_shared_with_this_backend(cubin_ops):
+def test_import_of_own_export_shares_gpu_memory(cubin_ops):
     x = grid(cubin_ops)
     y = mt.from_dlpack(x, cubin_ops)
     y.T[1] = 0
@@ -166,7 +166,7 @@ def test_memory_of_a_gpu_is_shared_with_this_backend(cubin_ops):
 
 
 @pytest.mark.gpu
-def test_cuda_core_reads_exports_on_the_gpu(cubin_ops):
+def test_cuda_core_reads_exported_tensor_on_gpu(cubin_ops):
     from cuda.core.utils import StridedMemoryView
 
     x, stream = grid(cubin_ops).T[1:], int(cubin_ops.machine.stream.handle)

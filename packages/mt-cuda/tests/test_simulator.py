@@ -1,4 +1,4 @@
-"""The simulator detects errors that a GPU would ignore."""
+"""The simulator runs kernels, and detects errors that a GPU ignores."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ THREADS = 8
 
 
 def run(body, order="forward", count=THREADS, grid=(1, 1), threads=THREADS):
-    """Run the lines of a kernel on `x` = 0, 1, 2, ... and return `y`."""
+    """Run a kernel with this body on `x` = 0, 1, 2, ..., and return `y`."""
     parameters = [*numbers("n"), *operand("x", mt.float32), *operand("y", mt.float32)]
     kernel = define("planted", parameters, body.strip("\n").splitlines())
     machine = Simulator(order)
@@ -35,7 +35,7 @@ def run(body, order="forward", count=THREADS, grid=(1, 1), threads=THREADS):
     return machine.download(y, count).tolist()
 
 
-BACKWARDS = """
+REVERSE = """
 row = cuda.shared.array(8, float32)
 t = cuda.threadIdx.x
 row[t] = x[t]
@@ -45,46 +45,48 @@ y[t] = row[7 - t]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_threads_wait_at_a_barrier(order):
-    assert run(BACKWARDS.format(barrier="cuda.syncthreads()"), order) == [7, 6, 5, 4, 3, 2, 1, 0]
+def test_barrier_makes_shared_writes_visible(order):
+    assert run(REVERSE.format(barrier="cuda.syncthreads()"), order) == [7, 6, 5, 4, 3, 2, 1, 0]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_missing_barrier_is_a_race(order):
+def test_missing_barrier_is_a_race(order):
     with pytest.raises(RaceError, match=r"planted: thread \d of block .* put cuda.syncthreads"):
-        run(BACKWARDS.format(barrier=""), order)
+        run(REVERSE.format(barrier=""), order)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_overwriting_what_another_reads_is_a_race(order):
-    body = BACKWARDS.format(barrier="cuda.syncthreads()") + "row[t] = float32(0.0)\n"
+def test_overwriting_an_element_that_another_thread_reads_is_a_race(order):
+    body = REVERSE.format(barrier="cuda.syncthreads()") + "row[t] = float32(0.0)\n"
     with pytest.raises(RaceError, match="since the last barrier"):
         run(body, order)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_two_threads_that_write_one_element_race(order):
+def test_writing_one_element_from_two_threads_is_a_race(order):
     with pytest.raises(RaceError, match="writes element 0"):
         run("row = cuda.shared.array(8, float32)\nrow[0] = x[cuda.threadIdx.x]", order)
 
 
-class Planted(Simulator):
-    """A simulator in which the text of every kernel with barriers has been changed."""
+class ModifyingSimulator(Simulator):
+    """A simulator that changes the source of every kernel with barriers."""
 
     def __init__(self, order, change):
         super().__init__(order)
         self.change = change
 
     def load(self, kernel):
-        meets = "syncthreads" in kernel.source
-        return super().load(replace(kernel, source=self.change(kernel.source)) if meets else kernel)
+        has_barriers = "syncthreads" in kernel.source
+        return super().load(
+            replace(kernel, source=self.change(kernel.source)) if has_barriers else kernel
+        )
 
 
 BARRIER = r"\n *cuda\.syncthreads\(\)"
 
 
 def without_barrier(which):
-    """Return a function that removes one barrier of a text."""
+    """Return a function that removes one barrier from a source."""
 
     def change(source):
         barriers = list(re.finditer(BARRIER, source))
@@ -95,7 +97,7 @@ def without_barrier(which):
 
 
 def barrier_in_branch(source):
-    """Move the first barrier to a branch that only threads with elements reach."""
+    """Move the first barrier into a branch that only threads with elements reach."""
     return re.sub(BARRIER, "\n        cuda.syncthreads()", source, count=1)
 
 
@@ -110,8 +112,8 @@ def barrier_in_branch(source):
     ],
     ids=["sound", "first barrier", "second barrier", "barrier in a branch"],
 )
-def test_faults_of_a_reduction_are_detected(order, change, fault, count):
-    x = mt.ones(count, backend=CudaOps(Planted(order, change), plain=True))
+def test_wrong_barrier_in_reduction_is_detected(order, change, fault, count):
+    x = mt.ones(count, backend=CudaOps(ModifyingSimulator(order, change), plain=True))
     if fault is None:
         assert x.sum().item() == count
     else:
@@ -120,16 +122,16 @@ def test_faults_of_a_reduction_are_detected(order, change, fault, count):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("picked", [3, -1])
-def test_an_unchecked_index_is_detected(order, picked):
+@pytest.mark.parametrize("position", [3, -1])
+def test_gather_with_index_out_of_range_raises(order, position):
     kernel = indexed.gather(mt.float32, 1, "index32")
     machine = Simulator(order)
     x, y = machine.upload(np.ones(3, "f4")), machine.allocate(2, mt.float32)
-    index = machine.upload(np.array([0, picked]))
+    index = machine.upload(np.array([0, position]))
     launch = (machine.load(kernel), (1, 1), THREADS, (2, 1, 0, 1, 1), (x, 0, index, 0, y, 0))
     with pytest.raises(
         OutOfBoundsError,
-        match=rf"thread 1 .*position {picked} is outside of the array of 3 elements",
+        match=rf"thread 1 .*position {position} is outside of the array of 3 elements",
     ):
         machine.launch(*launch)
 
@@ -143,30 +145,30 @@ def test_an_unchecked_index_is_detected(order, picked):
         "for i in range(cuda.threadIdx.x):\n    cuda.syncthreads()",
     ],
 )
-def test_a_barrier_that_some_threads_never_reach(body, order):
+def test_barrier_that_some_threads_do_not_reach_raises(body, order):
     with pytest.raises(BarrierError, match=r"wait at a barrier that thread\(s\) .* never reach"):
         run(body, order)
 
 
 @pytest.mark.parametrize("body", ["y[n] = x[0]", "y[0] = x[-1]", "y[-1] = x[0]"])
-def test_positions_outside_memory(body):
+def test_position_outside_memory_raises(body):
     with pytest.raises(OutOfBoundsError, match=r"planted: thread 0 of block \(0, 0\): position"):
         run(body)
 
 
-def test_positions_outside_shared_memory():
+def test_position_outside_shared_memory_raises():
     with pytest.raises(OutOfBoundsError, match="index 8 of shared memory"):
         run("row = cuda.shared.array(8, float32)\nrow[cuda.threadIdx.x + 1] = x[0]")
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_rest_of_an_array(order):
+def test_slices_of_memory_are_views_with_checked_bounds(order):
     body = """
 row = cuda.shared.array(12, float32)
-here = row[cuda.threadIdx.x:]
-there = x[2:]
-there = there[-1:]
-here[4] = there[0]
+tail = row[cuda.threadIdx.x:]
+source = x[2:]
+source = source[-1:]
+tail[4] = source[0]
 cuda.syncthreads()
 y[cuda.threadIdx.x] = row[4 + (cuda.threadIdx.x + 1) % 8]
 """
@@ -178,7 +180,7 @@ y[cuda.threadIdx.x] = row[4 + (cuda.threadIdx.x + 1) % 8]
             run(line, order)
 
 
-def test_16_bytes_of_shared_memory():
+def test_load4_and_store4_check_alignment_bounds_and_races():
     body = """
 row = cuda.shared.array(8, float32)
 t = cuda.threadIdx.x
@@ -197,12 +199,12 @@ y[t] = part[t % 4]
         run(body.format(setting="store4(row, 0, (x[0], x[1], x[2], x[3]))", start=0))
 
 
-def test_other_mistakes_name_the_thread():
+def test_exception_in_kernel_names_the_thread():
     with pytest.raises(SimulationError, match=r"thread 3 of block \(0, 0\): ZeroDivisionError"):
         run("y[0] = float32(1 // (cuda.threadIdx.x - 3))")
 
 
-def test_arguments_are_counted():
+def test_launch_with_wrong_number_of_arguments_raises():
     kernel = define("few", [*operand("y", mt.float32)], ["pass"])
     machine = Simulator()
     with pytest.raises(SimulationError, match="takes 2 arguments, and was launched with 1"):
@@ -210,25 +212,25 @@ def test_arguments_are_counted():
 
 
 @pytest.mark.parametrize(("grid", "threads"), [((0, 1), 8), ((1, 0), 8), ((1, 1), 0)])
-def test_an_empty_launch_raises(grid, threads):
+def test_launch_of_empty_grid_or_block_raises(grid, threads):
     with pytest.raises(SimulationError, match="Launch no kernel for an empty tensor"):
         run("y[0] = x[0]", grid=grid, threads=threads)
 
 
-def test_uninitialized_memory_is_visible():
+def test_uninitialized_memory_is_nan_or_a_marker():
     machine = Simulator()
     assert np.isnan(machine.download(machine.allocate(3, mt.float64), 3)).all()
     assert set(machine.download(machine.allocate(3, mt.int32), 3)) == {0x55}
     assert np.isnan(run("row = cuda.shared.array(8, float32)\ny[0] = row[0]")[0])
 
 
-def test_memory_that_cannot_be_allocated_raises_out_of_memory_error():
+def test_too_large_allocation_raises_out_of_memory_error():
     for dtype in (mt.float32, mt.bfloat16):
         with pytest.raises(OutOfMemoryError, match="no memory for 1,000,000,000,000,000 elements"):
             Simulator().allocate(10**15, dtype)
 
 
-def test_two_shared_arrays_are_separate():
+def test_shared_arrays_do_not_overlap():
     body = """
 a = cuda.shared.array(8, float32); b = cuda.shared.array(8, float32)
 t = cuda.threadIdx.x
@@ -241,7 +243,7 @@ y[t] = a[7 - t] * b[t]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_blocks_have_separate_shared_memory(order):
+def test_each_block_has_its_own_shared_memory(order):
     body = """
 row = cuda.shared.array(2, float32)
 row[cuda.threadIdx.x] = x[cuda.grid(1)]
@@ -251,7 +253,7 @@ y[cuda.grid(1)] = row[1 - cuda.threadIdx.x]
     assert run(body, order, grid=(4, 1), threads=2) == [1, 0, 3, 2, 5, 4, 7, 6]
 
 
-def test_atomics_count_every_thread():
+def test_atomic_add_counts_every_thread():
     machine = Simulator()
     kernel = define(
         "count", operand("y", mt.int64, array=True), ["cuda.atomic.add(y, y_at, int64(1))"]

@@ -1,4 +1,4 @@
-"""Sorting on the simulator, with the threads in either order, against NumPy."""
+"""Sorting and unique() on the simulator, compared with the numpy backend."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from mt_cuda.recording import Record, Recorder
 
 SHAPES = [((7,), 0), ((5, 3), 0), ((3, 2, 4), 1), ((2, 64), 1), ((65,), 0), ((3, 150, 2), 1)]
 SHAPES += [((1, 1), 0), ((0, 3), 0), ((3, 0), 1), ((), 0), ((9, 1), 1)]
-"""Several rows in a block; a row in a block, and one in two; and several runs of which some lack a
-neighbour: a block of the simulator's eight threads has 64 elements."""
+"""Shapes with several rows per block, one row per block, one row for two blocks, and several runs
+to merge, some without a partner: a block of the simulator's eight threads sorts 64 elements."""
 
 
 @pytest.fixture(params=["forward", "reversed"])
@@ -26,7 +26,7 @@ def ops(request):
         *(((130,), 0, dtype) for dtype in ("bool", "float16")),
     ],
 )
-def test_equal_elements_keep_their_order(ops, dtype, shape, dim):
+def test_argsort_is_stable(ops, dtype, shape, dim):
     x = np.random.default_rng(0).integers(0, 6, shape).astype(dtype)
     for descending in (False, True):
         found, wanted = (
@@ -38,7 +38,7 @@ def test_equal_elements_keep_their_order(ops, dtype, shape, dim):
 
 @pytest.mark.parametrize("length", [4, 30, 130])
 @pytest.mark.parametrize("descending", [False, True])
-def test_nan_infinities_and_zeros_are_ordered_as_in_numpy(ops, length, descending):
+def test_sort_orders_nan_infinity_and_zeros_as_numpy_backend(ops, length, descending):
     values = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38]
     x = np.random.default_rng(0).choice(values, (2, length)).astype("f4")
     found, wanted = (mt.tensor(x, backend=b).sort(1, descending) for b in (ops, "numpy"))
@@ -46,7 +46,7 @@ def test_nan_infinities_and_zeros_are_ordered_as_in_numpy(ops, length, descendin
     np.testing.assert_array_equal(found.values.numpy(), wanted.values.numpy())
 
 
-def test_views_are_sorted(ops):
+def test_argsort_accepts_views(ops):
     x = np.random.default_rng(0).integers(0, 9, (6, 8)).astype("i4")
     views = [
         lambda x: x.T,
@@ -59,7 +59,7 @@ def test_views_are_sorted(ops):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_gradients_are_permuted_back(ops):
+def test_gradient_of_topk_goes_to_selected_elements(ops):
     x = mt.tensor([3.0, 1.0, 2.0], requires_grad=True, backend=ops)
     (x.topk(2).values * mt.tensor([1.0, 10.0], backend=ops)).sum().backward()
     assert x.grad.tolist() == [1, 0, 10]
@@ -69,7 +69,7 @@ def test_gradients_are_permuted_back(ops):
     ("shape", "dim", "count"),
     [((10**4, 10), 1, 1), ((500, 2048), 1, 1), ((3, 2049), 1, 2), ((2**20,), 0, 10)],
 )
-def test_launches(shape, dim, count):
+def test_argsort_has_few_launches_and_no_copies(shape, dim, count):
     x = mt.zeros(shape, backend=CudaOps(machine := Recorder()))
     machine.record = Record()
     x.argsort(dim)
@@ -80,7 +80,7 @@ def test_launches(shape, dim, count):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint64", "bool"])
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 50), (0,)])
 @pytest.mark.parametrize("name", ["unique", "unique_consecutive"])
-def test_unique_matches_numpy(ops, name, shape, dtype):
+def test_unique_matches_numpy_backend(ops, name, shape, dtype):
     values = [0, 1, 2, 3] if dtype[0] in "iub" else [np.nan, -np.inf, 0.0, -0.0, 1.5]
     x = np.random.default_rng(0).choice(values, shape).astype(dtype)
     found, wanted = (
@@ -92,11 +92,13 @@ def test_unique_matches_numpy(ops, name, shape, dtype):
     values, inverse, counts = (each.numpy() for each in found)
     np.testing.assert_array_equal(values, wanted[0].numpy())
     np.testing.assert_array_equal(counts, wanted[2].numpy())
-    np.testing.assert_array_equal(values[inverse], x)  # NumPy gives each nan any of their positions
+    np.testing.assert_array_equal(
+        values[inverse], x
+    )  # in NumPy, the index of each nan may be that of any nan
     np.testing.assert_array_equal(np.sort(inverse, None), np.sort(wanted[1].numpy(), None))
 
 
-def test_unique_waits_for_one_number():
+def test_unique_synchronizes_once_and_uploads_nothing():
     x = mt.ones(9, backend=CudaOps(machine := Recorder("forward")))
     x.unique()
     machine.record = Record()

@@ -1,4 +1,4 @@
-"""Copies by tiles, on the simulator in either order, against NumPy; which copies use them."""
+"""Tiled copies of permuted tensors: results on the simulator, and when tiles are used."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ def ops(request):
     return CudaOps(Simulator(request.param))
 
 
-def turned(ops, values, order):
-    """Copy an array with permuted dimensions on a backend."""
+def permuted_copy(ops, values, order):
+    """Return a contiguous copy of an array with permuted dimensions."""
     x = ops.from_host(values).permute(*order)
     return ops.to_host(ops.copy(x, x.layout.contiguous))
 
@@ -36,25 +36,25 @@ def turned(ops, values, order):
         ((2, 3, 2, 5, 4), (4, 1, 2, 0, 3)),
     ],
 )
-def test_dimensions_in_another_order(ops, shape, order):
+def test_permuted_copy_matches_numpy(ops, shape, order):
     values = np.random.default_rng(0).permutation(np.prod(shape)).reshape(shape).astype("i4")
-    np.testing.assert_array_equal(turned(ops, values, order), values.transpose(order))
+    np.testing.assert_array_equal(permuted_copy(ops, values, order), values.transpose(order))
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES])
-def test_every_type(ops, dtype):
+def test_transposed_copy_of_every_dtype_matches_numpy(ops, dtype):
     x = np.random.default_rng(0).integers(0, 2, (5, 6)).astype(DTYPES[dtype].numpy)
-    np.testing.assert_array_equal(turned(ops, x, (1, 0)), x.T)
+    np.testing.assert_array_equal(permuted_copy(ops, x, (1, 0)), x.T)
 
 
-def test_parts_of_larger_storages(ops):
+def test_transposed_copy_between_slices_matches_numpy(ops):
     values = np.arange(120.0, dtype="f4").reshape(10, 12)
     numpy, results = get_backend("numpy"), []
     for backend in (ops, numpy):
         source = backend.from_host(values).slice((9, 1), (-2, 1), (5, 7)).permute(1, 0)
-        whole = backend.from_host(np.zeros((9, 8), "f4"))
-        backend.copy(source, whole.slice((1, 2), (1, 1), (7, 5)))
-        results.append(backend.to_host(whole))
+        out = backend.from_host(np.zeros((9, 8), "f4"))
+        backend.copy(source, out.slice((1, 2), (1, 1), (7, 5)))
+        results.append(backend.to_host(out))
     np.testing.assert_array_equal(*results)
 
 
@@ -64,11 +64,11 @@ def test_parts_of_larger_storages(ops):
         ((4096, 1000), (1, 0), 128 * 32),
         ((16, 64, 6, 64), (0, 2, 3, 1), 16 * 6 * 2 * 2),
         ((4096, 1000), (0, 1), None),
-        ((16, 256, 6, 64), (0, 2, 1, 3), None),  # rows stay rows
+        ((16, 256, 6, 64), (0, 2, 1, 3), None),  # the last dimension stays last
         ((4096, 7), (1, 0), None),
     ],
 )
-def test_which_copies_use_tiles(shape, order, tiles):
+def test_tiles_are_used_for_large_transposed_copies(shape, order, tiles):
     ops = CudaOps(machine := Recorder())
     x = ops.from_host(np.zeros(shape, "f4")).permute(*order)
     machine.record = Record()
@@ -78,7 +78,7 @@ def test_which_copies_use_tiles(shape, order, tiles):
     assert tiles is None or launch.blocks == tiles
 
 
-def test_tiles_in_memory_of_many_gigabytes():
+def test_tiled_copy_of_large_memory_has_64_bit_indices():
     kernel = transposed(DTYPES["uint8"], 2, 4, 8, "int64")
     assert kernel.name == "transposed_uint8_4_of_2_wide"
     assert "int64(row) * y_apart" in kernel.source

@@ -1,4 +1,4 @@
-"""Fused kernels on the simulator, with the threads in either order, against NumPy's composition."""
+"""Fused softmax, argmax and argmin on the simulator, compared with the numpy backend."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ def ops(request):
     return CudaOps(Simulator(request.param))
 
 
-def close(ops, function, *arrays):
-    """Compare a function's value and gradients with those of the backend numpy, in float64."""
+def assert_close_to_numpy(ops, function, *arrays):
+    """Compare a function and its gradients with the numpy backend in float64."""
     results = []
     for backend, dtype in ((ops, None), ("numpy", "f8")):
         with use_backend(backend):
@@ -29,8 +29,8 @@ def close(ops, function, *arrays):
         np.testing.assert_allclose(ours, wanted, tolerance, tolerance)
 
 
-def launches(action):
-    """Count the launches of a call that has run before."""
+def count_launches(action):
+    """Return the number of launches of the second call."""
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         action()
@@ -45,9 +45,9 @@ def launches(action):
     [((3, 5), -1), ((4, 100), 1), ((2, 7, 3), 1), ((70, 3), 0), ((1, 300), -1), ((5,), 0)],
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_softmax_along_a_dimension(ops, name, shape, dim, dtype):
+def test_softmax_and_its_gradient_match_numpy(ops, name, shape, dim, dtype):
     x = (10 * np.random.default_rng(0).standard_normal(shape)).astype(dtype)
-    close(ops, lambda x: getattr(mt, name)(x, dim), x)
+    assert_close_to_numpy(ops, lambda x: getattr(mt, name)(x, dim), x)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
@@ -57,31 +57,31 @@ def test_softmax_of_infinities_and_nan_matches_numpy(ops, name):
     np.testing.assert_allclose(*results, rtol=1e-6)
 
 
-def test_softmax_is_one_launch_each_way():
+def test_softmax_forward_and_backward_are_one_launch_each():
     def step():
         x = mt.ones(40, 50, requires_grad=True)
         y = mt.softmax(x, 1)
         y.backward(y.detach())
 
-    assert launches(step) == 3  # and one for ones_like
+    assert count_launches(step) == 3  # the third is for mt.ones
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int64", "uint64"])
 @pytest.mark.parametrize(("shape", "dim"), [((7, 40), 1), ((5, 3, 4), 1), ((1, 1), 0), ((9,), 0)])
-def test_positions_match_numpy(ops, name, dtype, shape, dim):
+def test_argmax_and_argmin_match_numpy(ops, name, dtype, shape, dim):
     x = np.random.default_rng(0).integers(0, 9, shape).astype(dtype)  # with ties
     found = getattr(mt.tensor(x, backend=ops), name)(dim)
     np.testing.assert_array_equal(found.numpy(), getattr(np, name)(x, dim))
 
 
-def test_nan_is_the_extreme_and_infinities_count(ops):
+def test_argmax_and_argmin_return_first_nan_and_compare_infinity(ops):
     x = np.array([[0, np.nan, 5, np.nan], [-np.inf] * 4, [1, np.inf, 2, 0]], "f4")
     x = mt.tensor(x, backend=ops)
     assert (x.argmax(1).tolist(), x.argmin(1).tolist()) == ([1, 0, 1], [1, 0, 3])
 
 
-def test_a_position_is_one_launch():
+def test_argmax_is_one_launch():
     x = mt.ones(40, 50, backend=CudaOps(machine := Recorder()))
     before = len(machine.record.launches)
     x.argmax(1)

@@ -1,4 +1,4 @@
-"""Evenly spaced numbers, which the device computes."""
+"""arange(), which the device computes."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from mt_tensor.extending import FUSED
 @pytest.mark.parametrize(
     "bounds", [(0, 5), (9, -4, -2), (100, 20, -7), (0.5, 3.0, 1.5), (1.0, 4.0), (0, 40), (3, 3)]
 )
-def test_evenly_spaced_numbers_match_every_backend(bounds, dtype, order):
+def test_arange_matches_numpy_backend(bounds, dtype, order):
     if min(bounds[:2]) < 0 and dtype.startswith("u"):
         bounds = (9, 0, -2)
     ours = mt.arange(*bounds, dtype=dtype, backend=CudaOps(Simulator(order)))
@@ -22,7 +22,7 @@ def test_evenly_spaced_numbers_match_every_backend(bounds, dtype, order):
     assert ours.tolist() == theirs.tolist()
 
 
-def test_evenly_spaced_numbers_are_not_copied():
+def test_arange_is_one_launch_without_upload_if_exact():
     with mt.use_backend(CudaOps(machine := Recorder())):
         assert mt.arange(1000, dtype="float32", requires_grad=True).requires_grad
         assert [len(machine.record.launches), machine.record.uploads] == [1, 0]
@@ -30,7 +30,7 @@ def test_evenly_spaced_numbers_are_not_copied():
         assert machine.record.uploads == 1
 
 
-def test_integers_beyond_float64_are_exact():
+def test_arange_of_integers_beyond_float64_is_exact():
     bounds = 2**60, 2**60 + 3
     assert mt.arange(*bounds, backend=CudaOps(Simulator())).tolist() == list(range(*bounds))
     assert "arange" in FUSED

@@ -1,4 +1,4 @@
-"""Kernels translated to C, and errors for unsupported statements."""
+"""Translation of kernels to C, and errors for unsupported statements."""
 
 import textwrap
 
@@ -16,13 +16,13 @@ from mt_operators.core.tracing import graph_of
 from mt_tensor import bfloat16, float16, float32, int32, int64
 
 
-def written(body, *operands):
-    """Translate the body of a kernel of some lines to C."""
+def body_in_c(body, *operands):
+    """Return the body of a kernel with these lines, in C."""
     text = to_c(define("some", [*numbers("n"), *(p for o in operands for p in operand(*o))], body))
     return textwrap.dedent(text.partition("{\n")[2].rpartition("}\n")[0])
 
 
-def test_the_translation_of_a_kernel():
+def test_tanh_kernel_is_translated_to_c():
     assert to_c(inspection.kernel("tanh")) == textwrap.dedent("""\
         DEVICE float32 element_float32(float32 a0)
         {
@@ -76,12 +76,12 @@ def test_the_translation_of_a_kernel():
         ("cuda.atomic.add(x, n + 1, y[0])", "atomic_add_float32(x + (n + 1), y[0]);"),
     ],
 )
-def test_statements(python, c):
+def test_statement_is_translated_to_c(python, c):
     operands = (("x", float32), ("y", float32), ("i", int32), ("h", float16), ("b", bfloat16))
-    assert written([python], *operands).strip() == c
+    assert body_in_c([python], *operands).strip() == c
 
 
-def test_integers_of_a_formula_wrap_around():
+def test_integer_formula_wraps_around():
     body = ["def f(a):", "    return -a * 3 + abs(a)", "i[0] = f(i[0])"]
     text = to_c(define("some", operand("i", int64), body))
     assert "(int64)((uint64)" in text
@@ -89,7 +89,7 @@ def test_integers_of_a_formula_wrap_around():
 
 
 @pytest.mark.parametrize("dtype", [int32, int64], ids=["int32", "int64"])
-def test_integers_of_reductions_wrap_around(dtype):
+def test_integer_reduction_wraps_around(dtype):
     graph = expanded(graph_of(OPERATORS["mul"].value))
     text = to_c(indexed.scatter_lines("mul", graph, dtype, 1, "index32"))
     function, _, kernel = text.partition("KERNEL")
@@ -98,7 +98,7 @@ def test_integers_of_reductions_wrap_around(dtype):
     assert f"out[at] = combine_{dtype.name}(a, b);" in kernel
 
 
-def test_variables_are_declared_at_their_first_assignment():
+def test_variable_is_declared_at_its_first_assignment():
     body = [
         "total = float32(0)",
         "if n > 3:",
@@ -114,7 +114,7 @@ def test_variables_are_declared_at_their_first_assignment():
         "    n -= 1",
         "y[0] = total",
     ]
-    lines = [line.strip() for line in written(body, ("y", float32)).splitlines()]
+    lines = [line.strip() for line in body_in_c(body, ("y", float32)).splitlines()]
     assert lines[0] == "int64 kind;"  # two branches set a variable that is read after them
     assert lines[1] == "float32 total = 0.0f;"
     assert "kind = 1;" in lines
@@ -122,17 +122,17 @@ def test_variables_are_declared_at_their_first_assignment():
     assert "float32 twice = y[n];" in lines
 
 
-def test_several_results_are_written_through_pointers():
+def test_function_with_several_results_writes_through_pointers():
     body = ["def f(a):", "    return a, a < 0", "r, s = f(y[0])", "y[1] = r if s else y[0]"]
     text = to_c(define("some", operand("y", float32), body))
     assert "DEVICE void f_float32(float32 a, float32 *result0, bool *result1)" in text
     assert "f_float32(y[0], &r, &s);" in text
 
 
-def test_vector_accesses_name_their_memory():
+def test_load4_and_store4_name_their_memory_space():
     body = ["s = cuda.shared.array(8, float32)", "p = s[4:]", "q = load4(p, 0)", "p = p[n:]"]
     body += ["store4(s, n, (q[0], q[1], q[2], q[3]))", "store4(x, 0, (q[0], q[1], q[2], q[3]))"]
-    assert written(body, ("x", float32)) == textwrap.dedent("""\
+    assert body_in_c(body, ("x", float32)) == textwrap.dedent("""\
         SHARED LANES float32 s[8];
         SHARED_POINTER float32 *p = s + 4;
         LANES float32 q[4];
@@ -176,12 +176,12 @@ def test_every_kernel_translates_to_c(every_kernel):
         "e = cuda.local.array(8, float32); f = load4(e, 0)",
     ],
 )
-def test_unsupported_statements_raise_and_are_quoted(line):
+def test_unsupported_statement_raises_and_is_quoted(line):
     with pytest.raises(KernelError, match="kernel some cannot be written in C: `"):
-        written([line], ("y", float32))
+        body_in_c([line], ("y", float32))
 
 
-def test_parameters_of_a_kernel_are_pointers_and_integers():
+def test_kernel_parameters_are_pointers_and_integers():
     kernel = Kernel(
         "k", "def k(n, x):\n    x[0] = n", (Parameter("n"), Parameter("x", "uint8", "pointer"))
     )

@@ -1,4 +1,4 @@
-"""Reuse of freed memory, on a mock GPU and by itself."""
+"""Reuse of freed device memory, by itself and on a mock GPU."""
 
 import gc
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from mt_tensor import float32
 
 
 class Resource:
-    """A mock memory resource that records the sizes."""
+    """A mock memory resource that records sizes."""
 
     def __init__(self):
         self.sizes = []
@@ -41,21 +41,21 @@ def test_freed_memory_is_reused():
 
 
 @given(st.integers(1, 1 << 50))
-def test_sizes_are_rounded_by_an_eighth_at_most(size):
-    taken = rounded(size)
-    assert size <= taken
-    assert taken % SMALLEST == 0
-    assert taken < size * 9 / 8 or taken < size + SMALLEST
-    assert rounded(taken) == taken
+def test_size_is_rounded_up_by_at_most_an_eighth(size):
+    result = rounded(size)
+    assert size <= result
+    assert result % SMALLEST == 0
+    assert result < size * 9 / 8 or result < size + SMALLEST
+    assert rounded(result) == result
 
 
 @pytest.fixture
-def there(pretend):
-    return pretend("cubin")
+def mock_gpu(make_mock_gpu):
+    return make_mock_gpu("cubin")
 
 
-def test_a_repeated_training_step_allocates_no_new_memory(there):
-    machine, gpu = there
+def test_repeated_training_step_allocates_no_new_memory(mock_gpu):
+    machine, gpu = mock_gpu
     weights = mt.ones(8, 4, backend=CudaOps(machine), requires_grad=True)
     x = mt.ones(3, 8, backend=weights.backend)
 
@@ -64,25 +64,25 @@ def test_a_repeated_training_step_allocates_no_new_memory(there):
         weights.grad = None
 
     step()
-    taken = gpu.taken
+    allocated = gpu.allocated
     for _ in range(3):
         step()
-    assert gpu.taken == taken
+    assert gpu.allocated == allocated
 
 
-def test_cached_memory_is_freed_before_out_of_memory_is_raised(there):
-    machine, gpu = there
-    pieces = [machine.allocate(count, float32) for count in range(10_000, 60_000, 10_000)]
-    del pieces
+def test_cached_memory_is_freed_before_out_of_memory_is_raised(mock_gpu):
+    machine, gpu = mock_gpu
+    blocks = [machine.allocate(count, float32) for count in range(10_000, 60_000, 10_000)]
+    del blocks
     gc.collect()
-    assert gpu.taken > 500_000
+    assert gpu.allocated > 500_000
     assert machine.allocate(180_000, float32).count == 180_000
     with pytest.raises(OutOfMemoryError):
         machine.allocate(300_000, float32)
 
 
-def test_reused_memory_has_the_last_values(there):
-    machine, _ = there
+def test_reused_memory_holds_the_last_upload(mock_gpu):
+    machine, _ = mock_gpu
     for value in range(5):
         memory = machine.upload(np.full(100, value, "f4"))
         assert machine.download(memory, 100).tolist() == [value] * 100
