@@ -32,7 +32,7 @@ def test_freed_memory_is_reused():
     assert first.handle != second.handle
     handle = second.handle
     del second
-    assert reuse.allocate(4999, None).handle == handle  # and freed again
+    assert reuse.allocate(4999, None).handle == handle  # it is freed again at once
     assert reuse.allocate(9000, None).handle not in {handle, first.handle}
     assert resource.sizes == [5120, 5120, 9216]
     reuse.forget()

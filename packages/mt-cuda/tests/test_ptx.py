@@ -92,9 +92,7 @@ def test_kernel_compiles_without_calls_and_float64_arithmetic(kind, every_kernel
         double = ptx.count(".f64")
         if "float64" in kernel.name or re.match("(is_close|signbit)_int", kernel.name):
             continue
-        if re.match(
-            "id_(bool|u?int[0-9]+)_bfloat16", kernel.name
-        ):  # integers are rounded only once
+        if re.match("id_(bool|u?int[0-9]+)_bfloat16", kernel.name):  # integers round only once
             continue
         if REDUCED_IN_FLOAT64.match(kernel.name):
             assert double <= 40, f"{kernel.name} computes in float64"

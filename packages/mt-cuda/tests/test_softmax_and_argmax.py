@@ -63,7 +63,7 @@ def test_softmax_forward_and_backward_are_one_launch_each():
         y = mt.softmax(x, 1)
         y.backward(y.detach())
 
-    assert count_launches(step) == 3  # the third is for mt.ones
+    assert count_launches(step) == 3  # and one for mt.ones
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])

@@ -92,9 +92,8 @@ def test_unique_matches_numpy_backend(ops, name, shape, dtype):
     values, inverse, counts = (each.numpy() for each in found)
     np.testing.assert_array_equal(values, wanted[0].numpy())
     np.testing.assert_array_equal(counts, wanted[2].numpy())
-    np.testing.assert_array_equal(
-        values[inverse], x
-    )  # in NumPy, the index of each nan may be that of any nan
+    # The inverse of a nan in NumPy may be the index of any nan.
+    np.testing.assert_array_equal(values[inverse], x)
     np.testing.assert_array_equal(np.sort(inverse, None), np.sort(wanted[1].numpy(), None))
 
 
