@@ -94,6 +94,6 @@ def test_size_command_lists_parts_and_reading_order_of_every_stage(
     for name, size in sizes.items():
         core = size["core"]
         assert f"\n{name:24}{core['lines']:,} ({core['code']:,}) in {core['files']} " in shown
-        files = " ".join(shown.partition(f"Core of {name}\n")[2].split())
-        listed = [part.split()[0] for part in files.split("Core of")[0].split(", ")]
+        listing = " ".join(shown.partition(f"Core of {name}\n")[2].split())
+        listed = [part.split()[0] for part in listing.split("Core of")[0].split(", ")]
         assert listed == [path.removeprefix("core/") for path in core["order"]]
