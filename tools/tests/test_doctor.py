@@ -66,7 +66,7 @@ def test_nothing_is_wrong_here() -> None:
 
 def test_faults_are_found_and_their_fixes_cure() -> None:
     faults = {
-        "MT_BACKEND": "nobody",
+        "MT_BACKEND": "unknown",
         "NUMBA_DISABLE_JIT": "1",
         "MT_FAST_CACHE": "/dev/null/folder",
     }

@@ -50,7 +50,7 @@ def test_without_a_driver_there_is_no_device(tmp_path):
     assert "there is no OpenCL device. Install the driver of one" in said
 
 
-@pytest.mark.parametrize("choice", ["99", "0:99", "nobody"])
+@pytest.mark.parametrize("choice", ["99", "0:99", "unknown"])
 def test_a_choice_that_there_is_not_names_those_that_there_are(choice, monkeypatch, device):
     monkeypatch.setenv("PYOPENCL_CTX", choice)
     with pytest.raises(BackendUnavailableError) as caught:
