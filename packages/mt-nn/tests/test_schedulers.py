@@ -1,4 +1,4 @@
-"""Schedulers, weight averaging and clipping: errors, and behaviour without a torch equivalent."""
+"""Schedulers, weight averaging and clipping: errors, resuming, and behavior unlike torch."""
 
 import json
 from typing import Any
@@ -68,18 +68,18 @@ def optimizer(groups: int = 2) -> optim.SGD:
         ),
     ],
 )
-def test_bad_settings(make: Any, message: str) -> None:
+def test_scheduler_with_invalid_setting_raises_setting_error(make: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         make(optimizer())
 
 
-def test_cycling_momentum_needs_momentum() -> None:
+def test_cyclic_lr_raises_for_optimizer_without_momentum() -> None:
     adagrad = optim.Adagrad([nn.Parameter(mt.ones(1))])
     with pytest.raises(nn.SettingError, match="Adagrad has no momentum to cycle"):
         schedules.CyclicLR(adagrad, 0.1, 1.0)
 
 
-def test_one_cycle_ends() -> None:
+def test_one_cycle_lr_raises_after_total_steps() -> None:
     scheduler = schedules.OneCycleLR(optimizer(), 0.1, total_steps=3)
     for _ in range(3):
         scheduler.step()
@@ -95,7 +95,7 @@ def test_one_cycle_ends() -> None:
         ([1], "it is a list, not a dictionary"),
     ],
 )
-def test_loading_the_state_of_another_scheduler_raises(state: Any, message: str) -> None:
+def test_load_state_dict_of_another_scheduler_raises(state: Any, message: str) -> None:
     scheduler = schedules.StepLR(optimizer(), 4)
     with pytest.raises(nn.StateDictError, match=message):
         scheduler.load_state_dict(state)
@@ -127,13 +127,13 @@ def test_loading_the_state_of_another_scheduler_raises(state: Any, message: str)
     ],
 )
 @pytest.mark.parametrize("stop", [0, 2, 5])
-def test_schedules_can_be_resumed(make: Any, stop: int) -> None:
-    """The state is converted to JSON and back, as in a checkpoint."""
-    straight, resumed = optimizer(), optimizer()
-    schedule, other = make(straight), make(resumed)
+def test_scheduler_resumed_from_state_dict_continues_the_schedule(make: Any, stop: int) -> None:
+    uninterrupted, resumed = optimizer(), optimizer()
+    schedule, other = make(uninterrupted), make(resumed)
     for _ in range(stop):
         schedule.step()
-    resumed.load_state_dict(straight.state_dict())
+    resumed.load_state_dict(uninterrupted.state_dict())
+    # Through JSON and back, as in a checkpoint.
     other.load_state_dict(json.loads(json.dumps(schedule.state_dict())))
     for _ in range(7 - stop):
         schedule.step()
@@ -142,32 +142,32 @@ def test_schedules_can_be_resumed(make: Any, stop: int) -> None:
         assert [group["lr"] for group in resumed.param_groups] == schedule.get_last_lr()
 
 
-def test_loading_the_state_of_another_chain_raises() -> None:
-    mine = optimizer()
-    chain = schedules.ChainedScheduler([schedules.StepLR(mine, 1), schedules.StepLR(mine, 2)])
+def test_load_state_dict_of_shorter_chained_scheduler_raises() -> None:
+    shared = optimizer()
+    chain = schedules.ChainedScheduler([schedules.StepLR(shared, 1), schedules.StepLR(shared, 2)])
     shorter = schedules.ChainedScheduler([schedules.StepLR(optimizer(), 1)])
     with pytest.raises(nn.StateDictError, match="it has 1 members, the scheduler 2"):
         chain.load_state_dict(shorter.state_dict())
 
 
-def test_user_schedulers_define_get_lr() -> None:
+def test_user_scheduler_only_defines_get_lr() -> None:
     class Halving(schedules.LRScheduler):
-        """Halve rates at each epoch."""
+        """Halve the learning rates at each epoch."""
 
         def get_lr(self) -> list[float]:
             return [rate * 0.5**self.last_epoch for rate in self.base_lrs]
 
-    mine = optimizer(1)
-    scheduler = Halving(mine)
+    sgd = optimizer(1)
+    scheduler = Halving(sgd)
     scheduler.step()
     scheduler.step()
-    assert scheduler.get_last_lr() == [mine.param_groups[0]["lr"]] == [0.025]
+    assert scheduler.get_last_lr() == [sgd.param_groups[0]["lr"]] == [0.025]
 
 
 # --- Clipping, vectors, averages ------------------------------------------------------------------
 
 
-def test_clipping_with_a_norm_that_is_not_finite() -> None:
+def test_clip_grad_norm_with_non_finite_norm_raises_only_on_request() -> None:
     x = nn.Parameter(mt.ones(2))
     x.grad = mt.tensor([float("inf"), 1.0])
     with pytest.raises(nn.InputError, match="norm of order 2 of the gradients is inf"):
@@ -182,24 +182,24 @@ def test_clipping_with_a_norm_that_is_not_finite() -> None:
 @pytest.mark.parametrize("max_norm", [1e-3, 0.5, 4.9, 5.1])
 @pytest.mark.parametrize("norm_type", [1.0, 2.0, 3.0, float("inf")])
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
-def test_clipped_gradients_have_the_largest_norm(
+def test_clip_grad_norm_scales_gradients_to_max_norm(
     size: float, norm_type: float, max_norm: float
 ) -> None:
-    """Gradients are divided by the norm plus 1e-6, as in torch, which avoids a division by 0."""
+    """Gradients are divided by norm + 1e-6, as in torch, which avoids division by zero."""
     grads = [size * np.array([0.5, -1.0]), size * np.array([[2.0], [1.5]])]
     parameters = [nn.Parameter(mt.zeros(*grad.shape, dtype="float64")) for grad in grads]
     for parameter, grad in zip(parameters, grads, strict=True):
         parameter.grad = mt.tensor(grad)
     norm = np.linalg.norm(np.concatenate([grad.ravel() for grad in grads]), norm_type)
-    bound = max_norm * size
-    total = nn.utils.clip_grad_norm_(parameters, bound, norm_type)
+    limit = max_norm * size
+    total = nn.utils.clip_grad_norm_(parameters, limit, norm_type)
     assert total.item() == pytest.approx(norm, rel=1e-14)
     for parameter, grad in zip(parameters, grads, strict=True):
-        wanted = grad * min(bound / (norm + 1e-6), 1.0)
-        np.testing.assert_allclose(parameter.grad.numpy(), wanted, rtol=1e-13)
+        expected = grad * min(limit / (norm + 1e-6), 1.0)
+        np.testing.assert_allclose(parameter.grad.numpy(), expected, rtol=1e-13)
 
 
-def test_clipping_accepts_a_generator() -> None:
+def test_clip_grad_norm_accepts_a_generator() -> None:
     model = nn.Linear(2, 2)
     model(mt.ones(1, 2)).sum().backward()
     nn.utils.clip_grad_norm_(model.parameters(), 0.1)
@@ -207,7 +207,7 @@ def test_clipping_accepts_a_generator() -> None:
     assert total.item() == pytest.approx(0.1, rel=1e-4)
 
 
-def test_vector_to_parameters_checks_the_size() -> None:
+def test_vector_to_parameters_of_wrong_size_raises() -> None:
     parameters = list(nn.Linear(2, 2).parameters())
     before = nn.utils.parameters_to_vector(parameters).tolist()
     with pytest.raises(nn.InputError, match=r"have 6 elements; a tensor of shape \(5,\)"):
@@ -217,8 +217,8 @@ def test_vector_to_parameters_checks_the_size() -> None:
         nn.utils.parameters_to_vector([])
 
 
-class Counted(nn.Module):
-    """A model with buffers of both kinds."""
+class ModelWithBuffers(nn.Module):
+    """A model with an integer and a float buffer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,10 +231,10 @@ class Counted(nn.Module):
 
 
 @pytest.mark.parametrize("use_buffers", [False, True])
-def test_buffers_follow_the_model_or_are_averaged(use_buffers: bool) -> None:
-    model = Counted()
-    rule = optim.swa_utils.get_ema_multi_avg_fn(0.75)
-    averaged = optim.swa_utils.AveragedModel(model, multi_avg_fn=rule, use_buffers=use_buffers)
+def test_averaged_model_copies_buffers_or_averages_them(use_buffers: bool) -> None:
+    model = ModelWithBuffers()
+    update = optim.swa_utils.get_ema_multi_avg_fn(0.75)
+    averaged = optim.swa_utils.AveragedModel(model, multi_avg_fn=update, use_buffers=use_buffers)
     averaged.update_parameters(model)
     model.weight.update(mt.ones(2))
     model.seen, model.mean = mt.tensor(3), mt.ones(1)
@@ -245,7 +245,7 @@ def test_buffers_follow_the_model_or_are_averaged(use_buffers: bool) -> None:
     assert averaged.n_averaged.item() == 2
 
 
-def test_averaged_model_errors() -> None:
+def test_averaged_model_rejects_other_models_and_bad_settings() -> None:
     averaged = optim.swa_utils.AveragedModel(nn.Linear(2, 2))
     with pytest.raises(nn.InputError, match="another was given"):
         averaged.update_parameters(nn.Linear(2, 3))
@@ -258,12 +258,12 @@ def test_averaged_model_errors() -> None:
 
 
 @pytest.mark.parametrize("start", [1.0, 1 / 3, 0.1, 0.7])
-def test_a_linear_schedule_ends_at_0_and_not_below(start: float) -> None:
+def test_linear_lr_ends_at_zero_and_never_below(start: float) -> None:
     for total in range(1, 40):
-        last = optim.Adam([nn.Parameter(mt.zeros(1))], lr=0.003)
-        schedule = schedules.LinearLR(last, start, 0.0, total)
+        adam = optim.Adam([nn.Parameter(mt.zeros(1))], lr=0.003)
+        schedule = schedules.LinearLR(adam, start, 0.0, total)
         for _ in range(total + 1):
-            last.step()
+            adam.step()
             schedule.step()
-            assert last.param_groups[0]["lr"] >= 0.0
-        assert last.param_groups[0]["lr"] == pytest.approx(0.0, abs=1e-15)
+            assert adam.param_groups[0]["lr"] >= 0.0
+        assert adam.param_groups[0]["lr"] == pytest.approx(0.0, abs=1e-15)

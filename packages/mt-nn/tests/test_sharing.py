@@ -1,7 +1,6 @@
-"""Whose memory the results of layers and functions lie in, where there is nothing to do.
+"""Layers that have nothing to do: the result is a view of the input only where torch's is.
 
-Where torch gives a view, or the input itself, so does mt_nn; where torch gives a copy, a later
-change in place leaves the input as it is.
+Where torch copies, an in-place change of the result does not affect the input.
 """
 
 import numpy as np
@@ -12,17 +11,17 @@ import mt_tensor as mt
 from mt_nn.conformance.calls import CALLS
 from mt_nn.conformance.calls.call import arrays_of, leaves_of, prepared
 
-ITSELF = {
+VIEWS = {
     "identity": lambda m: m.Identity(),
-    "an empty sequence": lambda m: m.Sequential(),
+    "empty Sequential": lambda m: m.Sequential(),
     "flatten": lambda m: m.Flatten(),
     "unflatten": lambda m: m.Unflatten(1, (1, 1)),
 }
-"""Layers whose result lies in the memory of their input."""
+"""Layers whose result shares_memory_with_input memory with the input."""
 
-APART = {
+COPIES = {
     "pad": lambda m: lambda x: m.functional.pad(x, (0, 0)),
-    "pad nothing": lambda m: lambda x: m.functional.pad(x, ()),
+    "pad of no dimension": lambda m: lambda x: m.functional.pad(x, ()),
     "pad that crops": lambda m: lambda x: m.functional.pad(x, (-1, 0)),
     "reflect": lambda m: m.ReflectionPad2d(0),
     "replicate": lambda m: m.ReplicationPad2d(0),
@@ -50,7 +49,7 @@ APART = {
     "normalize": lambda m: m.functional.normalize,
     "l1_loss": lambda m: lambda x: m.functional.l1_loss(x, x * 0, reduction="none"),
 }
-"""Layers and functions whose result lies in memory of its own, set so that nothing is to do."""
+"""Layers and functions whose result is a copy, with settings that leave the values unchanged."""
 
 DROPOUT = {
     f"{name}({p}){'' if training else ' in evaluation'}": lambda m, n=name, p=p, t=training: (
@@ -59,15 +58,15 @@ DROPOUT = {
     for name in ("Dropout", "Dropout2d", "AlphaDropout", "FeatureAlphaDropout")
     for p, training in ((0.0, True), (0.5, False))
 }
-"""Layers that leave out nothing: whether they copy is torch's choice, layer by layer."""
+"""Layers that drop nothing. Which of them copy differs between layers, as in torch."""
 
-PASSING_ON = ("Flatten", "Unflatten", "Identity", "ropout", "DropPath", "drop_path")
-"""Parts of the names of what may pass its input on."""
+MAY_RETURN_A_VIEW = ("Flatten", "Unflatten", "Identity", "ropout", "DropPath", "drop_path")
+"""Substrings of the names of layers that may return their input or a view of it."""
 
 IMAGES = np.arange(1.0, 17.0).reshape(1, 1, 4, 4)
 
 
-def shares(make):
+def shares_memory_with_input(make):
     x = mt.tensor(IMAGES)
     result = make(nn)(x)
     shared = x.backend.same_memory(result._tensor.storage, x._tensor.storage)
@@ -76,34 +75,34 @@ def shares(make):
     return shared
 
 
-@pytest.mark.parametrize("name", ITSELF)
-def test_a_change_of_what_was_only_passed_on_changes_the_input(name):
-    assert shares(ITSELF[name])
+@pytest.mark.parametrize("name", VIEWS)
+def test_in_place_change_of_view_changes_the_input(name):
+    assert shares_memory_with_input(VIEWS[name])
 
 
-@pytest.mark.parametrize("name", APART)
-def test_a_change_of_a_result_leaves_the_input_as_it_is(name):
-    assert not shares(APART[name])
+@pytest.mark.parametrize("name", COPIES)
+def test_in_place_change_of_copy_keeps_the_input(name):
+    assert not shares_memory_with_input(COPIES[name])
 
 
-@pytest.mark.parametrize("name", [*ITSELF, *APART, *DROPOUT])
-def test_torch_shares_the_same(name):
+@pytest.mark.parametrize("name", [*VIEWS, *COPIES, *DROPOUT])
+def test_memory_is_shared_where_torch_shares_it(name):
     torch = pytest.importorskip("torch")
-    make = {**ITSELF, **APART, **DROPOUT}[name]
+    make = {**VIEWS, **COPIES, **DROPOUT}[name]
     x = torch.tensor(IMAGES)
-    theirs = make(torch.nn)(x).untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
-    assert shares(make) == theirs
+    shared = make(torch.nn)(x).untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    assert shares_memory_with_input(make) == shared
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_results_lie_in_memory_of_their_own(call):
-    """Of all calls of the tables: only what gives another shape, or drops nothing, passes it on."""
-    if any(part in call.name for part in PASSING_ON):
+def test_results_do_not_share_memory_with_inputs(call):
+    """Only reshaping layers and dropout may return their input or a view of it."""
+    if any(part in call.name for part in MAY_RETURN_A_VIEW):
         return
     function, parameters = prepared(call, "float32")
     inputs, options = leaves_of(call.inputs, "float32"), leaves_of(call.options, "float32")
     keywords = {**options, **(leaves_of(call.settings, "float32") if call.is_function else {})}
-    taken = [*arrays_of([*inputs, keywords]), *parameters]
+    sources = [*arrays_of([*inputs, keywords]), *parameters]
     for result in arrays_of(function(*inputs, **keywords)):
-        for tensor in taken:
+        for tensor in sources:
             assert not result.backend.same_memory(result._tensor.storage, tensor._tensor.storage)

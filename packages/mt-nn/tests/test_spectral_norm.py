@@ -1,4 +1,4 @@
-"""`nn.utils.spectral_norm`: torch's parameters, buffers, values and gradients."""
+"""`nn.utils.spectral_norm`: values, gradients, states, copies, compiled steps and errors."""
 
 import copy
 from typing import Any
@@ -21,7 +21,7 @@ from mt_nn.utils import remove_spectral_norm, remove_weight_norm, spectral_norm,
         ("ConvTranspose1d", {"in_channels": 3, "out_channels": 4, "kernel_size": 2}, (1, 3, 4), {}),
     ],
 )
-def test_results_and_gradients_are_those_of_torch(
+def test_values_gradients_and_state_match_torch(
     name: str, settings: dict[str, Any], shape: tuple[int, ...], options: dict[str, Any]
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -43,11 +43,11 @@ def test_results_and_gradients_are_those_of_torch(
         np.testing.assert_allclose(ours.state_dict()[key], value, rtol=1e-9)
     found.square().sum().backward()
     expected.square().sum().backward()
-    for (key, ours_parameter), (same, theirs_parameter) in zip(
+    for (key, our_parameter), (their_key, their_parameter) in zip(
         ours.named_parameters(), theirs.named_parameters(), strict=True
     ):
-        assert key == same
-        np.testing.assert_allclose(ours_parameter.grad, theirs_parameter.grad, 1e-8, 1e-10)
+        assert key == their_key
+        np.testing.assert_allclose(our_parameter.grad, their_parameter.grad, 1e-8, 1e-10)
     remove_spectral_norm(ours, normalized)
     torch.nn.utils.remove_spectral_norm(theirs, normalized)
     assert list(ours.state_dict()) == list(theirs.state_dict())
@@ -56,7 +56,7 @@ def test_results_and_gradients_are_those_of_torch(
     )
 
 
-def test_the_weight_is_initialized_through_its_name() -> None:
+def test_init_of_weight_changes_weight_orig() -> None:
     layer = spectral_norm(nn.Linear(3, 2))
     nn.init.constant_(layer.weight, 2.0)
     assert layer.weight_orig.tolist() == [[2.0] * 3] * 2
@@ -65,7 +65,7 @@ def test_the_weight_is_initialized_through_its_name() -> None:
     np.testing.assert_allclose(layer.weight.detach(), np.full((2, 3), 6**-0.5), rtol=1e-5)
 
 
-def test_accesses_do_not_continue_the_iteration() -> None:
+def test_power_iteration_runs_only_in_training_forward() -> None:
     layer = spectral_norm(nn.Linear(3, 2))
     layer(mt.ones(1, 3))
     before = layer.weight_u.tolist()
@@ -76,7 +76,7 @@ def test_accesses_do_not_continue_the_iteration() -> None:
     assert layer.weight_u.tolist() != before
 
 
-def test_copies_are_independent() -> None:
+def test_removal_does_not_affect_a_deepcopy() -> None:
     layer = spectral_norm(nn.Linear(3, 2))
     layer(mt.ones(1, 3))
     copied = copy.deepcopy(layer)
@@ -89,7 +89,7 @@ def test_copies_are_independent() -> None:
     assert list(remove_spectral_norm(copied).state_dict()) == ["bias", "weight"]
 
 
-def test_compiled_steps_are_those_of_eager_code() -> None:
+def test_compiled_training_steps_match_eager_ones() -> None:
     def step(model: nn.Module, optimizer: Any, x: mt.Tensor) -> mt.Tensor:
         optimizer.zero_grad()
         loss = model(x).square().mean()
@@ -99,16 +99,16 @@ def test_compiled_steps_are_those_of_eager_code() -> None:
 
     mt.manual_seed(0)
     eager = nn.Sequential(spectral_norm(nn.Linear(3, 4)), nn.Tanh(), spectral_norm(nn.Linear(4, 1)))
-    recorded = copy.deepcopy(eager)
+    copied = copy.deepcopy(eager)
     compiled, x = mt.compile(step), mt.randn(5, 3)
-    models = (eager, recorded)
+    models = (eager, copied)
     optimizers = [nn.optim.SGD(model.parameters(), lr=0.1) for model in models]
     for _ in range(4):
         expected = step(eager, optimizers[0], x)
-        np.testing.assert_allclose(compiled(recorded, optimizers[1], x).item(), expected.item())
+        np.testing.assert_allclose(compiled(copied, optimizers[1], x).item(), expected.item())
 
 
-def test_two_normalizations_of_one_module() -> None:
+def test_spectral_norm_and_weight_norm_combine_and_reject_wrong_names() -> None:
     layer: Any = weight_norm(spectral_norm(nn.Bilinear(2, 2, 2)), "bias")
     names = ["bias_g", "bias_v", "weight_orig"]
     assert sorted(dict(layer.named_parameters())) == names
