@@ -1,4 +1,4 @@
-"""Hooks around saving and loading of modules: their order, arguments and results are torch's."""
+"""Hooks of state_dict() and load_state_dict(): order, arguments and results match torch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,20 +16,20 @@ LIBRARIES: list[Any] = [(torch, torch.nn, RuntimeError), (mt, nn, StateDictError
 
 
 def model_of(layers: Any) -> Any:
-    """Return a network with a shared submodule, a buffer and two levels."""
+    """Return a network with nested submodules and buffers."""
     inner = layers.Sequential(layers.BatchNorm1d(2, affine=False), layers.Linear(2, 1, bias=False))
     return layers.Sequential(layers.Linear(3, 2), inner)
 
 
-def same(run: Callable[[Any, Any], Any]) -> Any:
-    """Run a function with torch and with this package; require equal results, and return one."""
+def same_results(run: Callable[[Any, Any], Any]) -> Any:
+    """Run a function with torch and mt_nn, check that the results are equal, and return one."""
     theirs, ours = (run(library, layers) for library, layers, _ in LIBRARIES)
     assert ours == theirs
     return ours
 
 
-def loaded(model: Any, state: Any, strict: bool = True) -> Any:
-    """Load a state; return the incompatible names, or the type of the error."""
+def load_or_error(model: Any, state: Any, strict: bool = True) -> Any:
+    """Load a state; return missing and unexpected names, or which names the error mentions."""
     try:
         keys = model.load_state_dict(state, strict=strict)
     except (RuntimeError, StateDictError) as error:
@@ -37,26 +37,26 @@ def loaded(model: Any, state: Any, strict: bool = True) -> Any:
     return list(keys.missing_keys), list(keys.unexpected_keys)
 
 
-def test_order_and_arguments_of_hooks() -> None:
+def test_state_hooks_are_called_in_torch_order_with_torch_arguments() -> None:
     def run(library: Any, layers: Any) -> Any:
         model, events = model_of(layers), []
-        for name, each in model.named_modules():
-            each.register_state_dict_pre_hook(
+        for name, submodule in model.named_modules():
+            submodule.register_state_dict_pre_hook(
                 lambda module, prefix, keep_vars, name=name: events.append(
                     ("saving", name, type(module).__name__, prefix, keep_vars)
                 )
             )
-            each.register_state_dict_post_hook(
+            submodule.register_state_dict_post_hook(
                 lambda module, state, prefix, metadata, name=name: events.append(
                     ("saved", name, type(module).__name__, list(state), prefix, list(metadata))
                 )
             )
-            each.register_load_state_dict_pre_hook(
+            submodule.register_load_state_dict_pre_hook(
                 lambda module, state, prefix, metadata, strict, *lists, name=name: events.append(
                     ("loading", name, type(module).__name__, list(state), prefix, strict, *lists)
                 )
             )
-            each.register_load_state_dict_post_hook(
+            submodule.register_load_state_dict_post_hook(
                 lambda module, keys, name=name: events.append(("loaded", name, tuple(keys)))
             )
         state = model.state_dict()
@@ -64,11 +64,11 @@ def test_order_and_arguments_of_hooks() -> None:
         keys = model.load_state_dict(dict(state))
         loads = [event for event in events if event[0].startswith("load")]
         saves = [event for event in events if event not in loads]
-        # Here all values are loaded before the first post hook.
+        # mt_nn loads all values before it calls the first post hook; torch alternates.
         loads.sort(key=lambda event: event[0] == "loaded")
         return saves, loads, tuple(keys)
 
-    saves, loads, keys = same(run)
+    saves, loads, keys = same_results(run)
     assert [event[:2] for event in saves[:4]] == [
         ("saving", ""),
         ("saving", "0"),
@@ -79,7 +79,7 @@ def test_order_and_arguments_of_hooks() -> None:
     assert keys == ([], [])
 
 
-def test_saved_states_are_changed() -> None:
+def test_state_dict_hooks_can_change_the_saved_state() -> None:
     def run(library: Any, layers: Any) -> Any:
         model = model_of(layers)
         model.register_state_dict_pre_hook(
@@ -88,7 +88,8 @@ def test_saved_states_are_changed() -> None:
         model[1].register_state_dict_post_hook(
             lambda module, state, prefix, metadata: state.__delitem__(f"{prefix}1.weight")
         )
-        model[1]._register_state_dict_hook(lambda *_: {"only": 1})  # of a submodule: ignored
+        # The result is used for the outermost module only.
+        model[1]._register_state_dict_hook(lambda *_: {"only": 1})
         names = [list(model.state_dict())]
         handle = model._register_state_dict_hook(
             lambda module, state, prefix, metadata: {name: 1 for name in state if "weight" in name}
@@ -98,10 +99,10 @@ def test_saved_states_are_changed() -> None:
         names.append(list(model.state_dict(destination={"first": 1}, prefix="net.")))
         return names
 
-    assert same(run)[1] == ["0.weight"]
+    assert same_results(run)[1] == ["0.weight"]
 
 
-def test_parameters_themselves_are_saved() -> None:
+def test_state_dict_with_keep_vars_contains_the_parameters_themselves() -> None:
     model = nn.Linear(2, 2)
     assert model.state_dict(keep_vars=True)["weight"] is model.weight
     assert not model.state_dict(keep_vars=False)["weight"].requires_grad
@@ -109,58 +110,58 @@ def test_parameters_themselves_are_saved() -> None:
     assert buffers.state_dict(keep_vars=True)["running_mean"] is buffers.running_mean
 
 
-def renamed(state: Any, prefix: str, *_: Any) -> None:
-    """Accept a state in which the weight has another name."""
+def rename_old_to_weight(state: Any, prefix: str, *_: Any) -> None:
+    """Rename "old" to "weight" in a state."""
     if f"{prefix}old" in state:
         state[f"{prefix}weight"] = state.pop(f"{prefix}old")
 
 
 @pytest.mark.parametrize("with_module", [False, True])
-def test_states_are_changed_before_they_are_loaded(with_module: bool) -> None:
+def test_load_state_dict_pre_hooks_can_rename_entries(with_module: bool) -> None:
     def run(library: Any, layers: Any) -> Any:
         model, modules = model_of(layers), []
 
-        def of_root(state: Any, prefix: str, *_: Any) -> None:
+        def root_hook(state: Any, prefix: str, *_: Any) -> None:
             state["1.1.old"] = state.pop("last")
 
-        def of_last(*arguments: Any) -> None:
+        def last_hook(*arguments: Any) -> None:
             if with_module:
                 modules.append(arguments[0] is model[1][1])
-            renamed(*arguments[with_module:])
+            rename_old_to_weight(*arguments[with_module:])
 
-        model._register_load_state_dict_pre_hook(of_root)
-        model[1][1]._register_load_state_dict_pre_hook(of_last, with_module=with_module)
+        model._register_load_state_dict_pre_hook(root_hook)
+        model[1][1]._register_load_state_dict_pre_hook(last_hook, with_module=with_module)
         state = dict(model.state_dict())
         state["last"] = library.full_like(state.pop("1.1.weight"), 7.0)
         before = list(state)
-        keys = loaded(model, state)
+        keys = load_or_error(model, state)
         return keys, modules, list(state) == before, model[1][1].weight.tolist()
 
-    assert same(run)[0] == ([], [])
+    assert same_results(run)[0] == ([], [])
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_names_that_do_not_fit(strict: bool) -> None:
+def test_missing_and_unexpected_names_with_hooks_match_torch(strict: bool) -> None:
     def run(library: Any, layers: Any) -> Any:
         model = model_of(layers)
         state = dict(model.state_dict())
         handles = [model.register_load_state_dict_pre_hook(lambda *_: None)]
         del state["0.weight"]
         state.update({"extra": 1, "1.1.extra.deep": 1, "0": 1, "1.2.weight": 1})
-        results = [loaded(model, state, strict)]
+        results = [load_or_error(model, state, strict)]
         handles.append(
             model.register_load_state_dict_post_hook(
                 lambda _, keys: [names.clear() for names in keys].clear()
             )
         )
-        results.append(loaded(model, state, strict))
+        results.append(load_or_error(model, state, strict))
         for handle in handles:
             handle.remove()
-        results.append(loaded(model, state, strict)[0] == "error")
+        results.append(load_or_error(model, state, strict)[0] == "error")
         model[0].register_load_state_dict_pre_hook(lambda *arguments: arguments[-1].append("odd"))
-        return [*results, loaded(model, state, strict)]
+        return [*results, load_or_error(model, state, strict)]
 
-    results = same(run)
+    results = same_results(run)
     assert results[1] == ([], [])
     assert results[3] == ("error", results[3][1])
     assert "odd" in results[3][1]
@@ -189,11 +190,11 @@ def test_nothing_is_loaded_if_a_hook_reports_an_error() -> None:
     assert model[0].weight._tensor.storage is state["0.weight"]._tensor.storage
 
 
-def test_versions_in_the_state_are_passed_to_hooks() -> None:
+def test_load_state_dict_pre_hook_receives_the_saved_version() -> None:
     def run(library: Any, layers: Any) -> Any:
-        model, seen = layers.Sequential(layers.Linear(2, 2)), []
+        model, received = layers.Sequential(layers.Linear(2, 2)), []
         model[0].register_load_state_dict_pre_hook(
-            lambda module, state, prefix, metadata, *_: seen.append(dict(metadata))
+            lambda module, state, prefix, metadata, *_: received.append(dict(metadata))
         )
         state = torch.nn.Sequential(torch.nn.Linear(2, 2)).state_dict()
         if library is mt:
@@ -202,12 +203,12 @@ def test_versions_in_the_state_are_passed_to_hooks() -> None:
             state = converted
         model.load_state_dict(state)
         model.load_state_dict(state, assign=True)
-        return seen
+        return received
 
-    assert same(run) == [{"version": 1}, {"version": 1, "assign_to_params_buffers": True}]
+    assert same_results(run) == [{"version": 1}, {"version": 1, "assign_to_params_buffers": True}]
 
 
-def test_results_of_post_hooks_are_errors() -> None:
+def test_post_hook_that_returns_a_value_raises() -> None:
     model = nn.Linear(2, 2)
     handle = model.register_state_dict_post_hook(lambda *_: {})
     with pytest.raises(TypeError, match=r"hook of register_state_dict_post_hook\(\) must return"):

@@ -1,4 +1,4 @@
-"""`functional_call`: modules as functions of their parameters and buffers."""
+"""`functional_call`: replaced parameters and buffers, gradients, shared parameters, errors."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def network(layers: Any = nn) -> Any:
     return layers.Sequential(layers.Linear(2, 3), layers.BatchNorm1d(3), layers.Linear(3, 1))
 
 
-def test_tensors_replace_parameters_and_buffers_during_the_call() -> None:
+def test_functional_call_replaces_parameters_and_buffers_during_the_call() -> None:
     model = network().eval()
     before = {name: x.clone() for name, x in model.state_dict().items()}
     zeros = {name: mt.zeros_like(x) for name, x in model.named_parameters()}
@@ -29,14 +29,14 @@ def test_tensors_replace_parameters_and_buffers_during_the_call() -> None:
     assert all(isinstance(x, nn.Parameter) for x in model.parameters())
 
 
-def test_parameters_come_back_after_an_error() -> None:
+def test_parameters_are_restored_after_an_error() -> None:
     model = network()
     with pytest.raises(nn.InputError):
         functional_call(model, {"0.weight": mt.ones(5, 7)}, mt.tensor(X))
     assert model[0].weight.shape == (3, 2)
 
 
-def test_an_inner_step_is_differentiated_as_in_torch() -> None:
+def test_gradient_through_an_inner_step_matches_torch() -> None:
     torch = pytest.importorskip("torch")
 
     def outer_gradients(library: Any, layers: Any, call: Any, model: Any) -> list[Any]:
@@ -51,20 +51,20 @@ def test_an_inner_step_is_differentiated_as_in_torch() -> None:
     theirs, ours = network(torch.nn), network()
     ours.load_state_dict({n: mt.tensor(x.numpy()) for n, x in theirs.state_dict().items()})
     expected = outer_gradients(torch, torch.nn, torch.func.functional_call, theirs)
-    for found, want in zip(outer_gradients(mt, nn, functional_call, ours), expected, strict=True):
-        np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-6)
+    for found, wanted in zip(outer_gradients(mt, nn, functional_call, ours), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
 
 
-def test_shared_parameters_are_replaced_under_all_names() -> None:
+def test_shared_parameter_is_replaced_everywhere_unless_untied() -> None:
     model = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
     model[1].weight = model[0].weight
-    x, twice = mt.tensor([[1.0, 2.0]]), {"0.weight": 2 * mt.eye(2)}
-    assert functional_call(model, twice, x).tolist() == [[4.0, 8.0]]
-    alone = functional_call(model, [twice], x, tie_weights=False)
-    np.testing.assert_allclose(alone.detach(), model[1](2 * x).detach())
+    x, replacement = mt.tensor([[1.0, 2.0]]), {"0.weight": 2 * mt.eye(2)}
+    assert functional_call(model, replacement, x).tolist() == [[4.0, 8.0]]
+    untied = functional_call(model, [replacement], x, tie_weights=False)
+    np.testing.assert_allclose(untied.detach(), model[1](2 * x).detach())
 
 
-def test_names_are_checked() -> None:
+def test_unknown_or_missing_name_raises_input_error() -> None:
     model = network()
     with pytest.raises(nn.InputError, match=r"of Sequential: .*\['0.scale'\]"):
         functional_call(model, {"0.scale": mt.ones(1)}, mt.tensor(X))

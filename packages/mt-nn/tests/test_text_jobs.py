@@ -1,4 +1,4 @@
-"""Jobs of `mt-train` that read texts: what they remember, what they write, and their errors."""
+"""`mt-train` jobs for text: hidden states, windows, text generation, errors."""
 
 import re
 from pathlib import Path
@@ -20,48 +20,48 @@ FILES = {
     "language": {"ptb.train.txt": 300, "ptb.valid.txt": 100, "ptb.test.txt": 100},
     "shakespeare": {"input.txt": 100},
 }
-"""The files of each job, and how many lines they have here."""
+"""The files of each job, with the number of lines that these tests write."""
 
 EPOCHS = 3
 
-EVERY = [(job, model) for job in FILES for model in job_class(job).models]
+JOBS_AND_MODELS = [(job, model) for job in FILES for model in job_class(job).models]
 
 
 def write(folder: Path, job: str, lines: float = 1.0) -> None:
-    """Write the files of a job, with a fraction of their lines."""
+    """Write the files of a job; `lines` scales the number of lines."""
     for name, count in FILES[job].items():
         (folder / name).write_text(LINE * int(lines * count))
 
 
 def job_of(folder: Path, job: str, model: str) -> Text:
-    made = job_class(job)(Settings(model, EPOCHS, 4, 0.01, 0, str(folder)))
-    assert isinstance(made, Text)
-    return made
+    instance = job_class(job)(Settings(model, EPOCHS, 4, 0.01, 0, str(folder)))
+    assert isinstance(instance, Text)
+    return instance
 
 
-# --- What networks see ----------------------------------------------------------------------------
+# --- Networks -------------------------------------------------------------------------------------
 
 
 def close(one: mt.Tensor, other: mt.Tensor) -> bool:
     return bool(one.detach().allclose(other.detach(), rtol=1e-4, atol=1e-6))
 
 
-def test_an_lstm_keeps_its_state_between_windows() -> None:
+def test_lstm_keeps_its_state_between_windows() -> None:
     mt.manual_seed(0)
     network, text = LSTMLanguageModel(5, 8, layers=2), mt.randint(0, 5, (9, 3))
-    whole = network(text)
+    expected = network(text)
     parts = [network(text[:4]), network(text[4:7], False), network(text[7:], begins=False)]
-    assert close(mt.cat(parts), whole)
-    assert not close(network(text[4:7]), whole[12:21])  # where a text begins
+    assert close(mt.cat(parts), expected)
+    assert not close(network(text[4:7]), expected[12:21])  # begins=True resets the state
 
 
-def test_evaluation_does_not_change_the_training_state() -> None:
+def test_evaluation_does_not_change_the_lstm_state_of_training() -> None:
     mt.manual_seed(0)
     network, text = LSTMLanguageModel(5, 8), mt.randint(0, 5, (8, 3))
-    whole = network(text)
+    expected = network(text)
     network(text[:4])
     network.eval()(mt.randint(0, 5, (6, 2)))
-    assert close(network.train()(text[4:], begins=False), whole[12:])
+    assert close(network.train()(text[4:], begins=False), expected[12:])
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def test_language_models_are_causal(network: nn.Module) -> None:
 @pytest.mark.parametrize("job", FILES)
 def test_evaluation_does_not_depend_on_the_batch_size(tmp_path: Path, job: str) -> None:
     write(tmp_path, job, 4)
-    judged = []
+    batches = []
     for columns in (4, 16):
         settings = Settings("lstm", EPOCHS, columns, 0.01, 0, str(tmp_path))
         parts = job_class(job)(settings).read()
-        judged.append([*parts.validation, *parts.test])
-    for one, other in zip(*judged, strict=True):
+        batches.append([*parts.validation, *parts.test])
+    for one, other in zip(*batches, strict=True):
         assert one[1] == other[1]
         assert (one[0] == other[0]).all()
         assert (one[2] == other[2]).all()
 
 
-@pytest.mark.parametrize(("name", "model"), EVERY)
+@pytest.mark.parametrize(("name", "model"), JOBS_AND_MODELS)
 def test_every_token_except_the_first_is_a_target_once(
     tmp_path: Path, name: str, model: str
 ) -> None:
@@ -111,14 +111,14 @@ def test_every_token_except_the_first_is_a_target_once(
     assert (begins == sorted(begins, reverse=True)) or not job.is_recurrent()
 
 
-def test_language_without_training_file(tmp_path: Path) -> None:
+def test_language_job_without_training_file_splits_the_validation_file(tmp_path: Path) -> None:
     write(tmp_path, "language")
     (tmp_path / "ptb.test.txt").write_text("to be is news\n" * 13)
     job = job_of(tmp_path, "language", "lstm")
-    whole = job.read().counts
-    assert whole == (300 * 11 - 4, 100 * 11 - 10, 60 - 10)
+    counts = job.read().counts
+    assert counts == (300 * 11 - 4, 100 * 11 - 10, 60 - 10)
     (tmp_path / "ptb.train.txt").unlink()
-    assert job.read().counts == (988 - 4, 110 - 10, 60 - 10)  # of 1,100, in columns
+    assert job.read().counts == (988 - 4, 110 - 10, 60 - 10)  # ptb.valid.txt is split 9 : 1
     assert len(job.vocabulary) == 10
     assert job.vocabulary.decode(job.read().test.dataset[0][-1][:4].tolist()) == [
         "be", "is", "<unk>", "<eos>",
@@ -126,8 +126,8 @@ def test_language_without_training_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "model"), EVERY)
-def test_language_models_can_overfit(tmp_path: Path, name: str, model: str) -> None:
+@pytest.mark.parametrize(("name", "model"), JOBS_AND_MODELS)
+def test_training_of_language_model_lowers_the_loss(tmp_path: Path, name: str, model: str) -> None:
     write(tmp_path, name)
     job = job_of(tmp_path, name, model)
     mt.manual_seed(0)
@@ -138,11 +138,11 @@ def test_language_models_can_overfit(tmp_path: Path, name: str, model: str) -> N
     assert trainer.evaluate(parts.validation)["loss"] < 0.8 * first
 
 
-# --- Writing --------------------------------------------------------------------------------------
+# --- Generation -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "model"), EVERY)
-def test_text_generation(
+@pytest.mark.parametrize(("name", "model"), JOBS_AND_MODELS)
+def test_training_and_predict_write_generated_text(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -152,8 +152,8 @@ def test_text_generation(
     monkeypatch.setattr(job_class(name), "length", 20)
     write(tmp_path, name, 0.5)
     out = tmp_path / "out"
-    where = ["--data-dir", str(tmp_path), "--out", str(out)]
-    assert cli.main([name, "--model", model, "--epochs", "2", "--batch-size", "8", *where]) == 0
+    folders = ["--data-dir", str(tmp_path), "--out", str(out)]
+    assert cli.main([name, "--model", model, "--epochs", "2", "--batch-size", "8", *folders]) == 0
     printed = capsys.readouterr().out
     epochs = (out / "samples.txt").read_text().split("--- epoch 2 ---\n\n")
     assert len(epochs) == 2
@@ -174,7 +174,7 @@ def test_text_generation(
         assert message in error
 
 
-def test_generation_with_nan_scores(tmp_path: Path) -> None:
+def test_generation_from_nan_scores_raises_input_error(tmp_path: Path) -> None:
     write(tmp_path, "language")
     job = job_of(tmp_path, "language", "lstm")
     job.read()
@@ -187,8 +187,8 @@ def test_generation_with_nan_scores(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("lines", [0.0, 0.01], ids=["nothing", "too little"])
-def test_too_short_texts(
+@pytest.mark.parametrize("lines", [0.0, 0.01], ids=["empty", "too short"])
+def test_too_short_text_ends_the_command_with_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, lines: float
 ) -> None:
     write(tmp_path, name, lines)

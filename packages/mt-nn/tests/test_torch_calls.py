@@ -1,6 +1,6 @@
-"""Every row of the tables of calls on torch as well: names, arguments, values, gradients, states.
+"""Calls of the tables compared with torch: values, gradients, overflow, states, initialization.
 
-Layers are compared with torch's parameters in them, which travel through safetensors, both ways.
+Layers are compared with torch's parameters, which are exchanged as safetensors files.
 """
 
 import dataclasses
@@ -40,28 +40,30 @@ safetensors = pytest.importorskip("safetensors.torch")
 pytestmark = pytest.mark.filterwarnings(
     "ignore:enable_nested_tensor", "ignore:Using padding='same' with even kernel lengths"
 )
-"""Torch says so where it has no shorter way to compute."""
+"""Torch warns where it has no fast path."""
 
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-11}
 
-ROUGH: dict[str, str] = {
-    "Hardsigmoid": "the slope, 1 / 6, has only float32's precision in torch",
+LESS_ACCURATE_IN_TORCH: dict[str, str] = {
+    "Hardsigmoid": "torch rounds the slope, 1 / 6, to float32",
     "functional.hardsigmoid": "see Hardsigmoid",
 }
-"""Layers and functions that torch computes less exactly in float64, with the reason."""
+"""Layers and functions that torch computes less accurately in float64, with the reason."""
 
 
-def made_alike(call: Call) -> str:
-    """Return how a layer is made, whatever it is called on."""
+def constructor_of(call: Call) -> str:
+    """Return the constructor call of a layer, without the inputs of its forward call."""
     return str(dataclasses.replace(call, inputs=(), options={}, in_training=True))
 
 
-LAYERS = list({made_alike(call): call for call in IN_TORCH if not call.is_function}.values())
-"""One call of each layer that is made in its own way."""
+DISTINCT_LAYERS = list(
+    {constructor_of(call): call for call in IN_TORCH if not call.is_function}.values()
+)
+"""One call for each distinct way of constructing a layer."""
 
 
 @pytest.mark.parametrize("call", IN_TORCH, ids=str)
-def test_values_and_gradients_are_torchs(call: Call) -> None:
+def test_values_and_gradients_match_torch(call: Call) -> None:
     ours = outcome(call, "float64")
     function = theirs(call.name) if call.is_function else torch_layer(call)
     inputs, options = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.options))
@@ -77,23 +79,23 @@ def test_values_and_gradients_are_torchs(call: Call) -> None:
     if recorded:
         sum((r * torch.from_numpy(upstream_of(tuple(r.shape)))).sum() for r in recorded).backward()
     assert [tuple(r.shape) for r in results] == [value.shape for value in ours.values]
-    tolerance = {"rtol": 1e-7} if call.name in ROUGH else TOLERANCE
+    tolerance = {"rtol": 1e-7} if call.name in LESS_ACCURATE_IN_TORCH else TOLERANCE
     for mine, other in zip(ours.values, results, strict=True):
         np.testing.assert_allclose(mine, other.detach().numpy(), **tolerance)
     for mine, other in zip(ours.gradients, leaves, strict=True):
-        wanted = np.zeros(other.shape) if other.grad is None else other.grad.numpy()
-        np.testing.assert_allclose(0.0 if mine is None else mine, wanted, **tolerance)
+        expected = np.zeros(other.shape) if other.grad is None else other.grad.numpy()
+        np.testing.assert_allclose(0.0 if mine is None else mine, expected, **tolerance)
     assert ours.buffers.keys() == buffers.keys()
     for name, buffer in buffers.items():
         np.testing.assert_allclose(ours.buffers[name], buffer.numpy(), err_msg=name, **TOLERANCE)
 
 
 LARGE = 20000.0
-"""A number of float16 whose square is none."""
+"""A float16 value whose square overflows."""
 
 
 def large(value: Any) -> Any:
-    """Return arrays of floats as float16, the largest number of each of them being `LARGE`."""
+    """Return float arrays as float16, scaled so that the largest magnitude is `LARGE`."""
 
     def enlarged(array: Array) -> Array:
         if array.dtype.kind != "f" or not np.any(array):
@@ -104,41 +106,42 @@ def large(value: Any) -> Any:
 
 
 def half(array: Array) -> Any:
-    """Return an array as a tensor of torch, of float16 if it holds floats."""
+    """Return an array as a torch tensor, converted to float16 if it holds floats."""
     return torch.from_numpy(as_floats(array, "float16"))
 
 
-ONE_OF_EACH = {call.name: call for call in reversed(IN_TORCH)}.values()
+ONE_CALL_PER_NAME = {call.name: call for call in reversed(IN_TORCH)}.values()
 
 
-@pytest.mark.parametrize("call", list(ONE_OF_EACH), ids=str)
-def test_float16_overflows_where_torchs_does(call: Call) -> None:
-    """Neither scores nor squares nor sums on the way leave a range that the result is in."""
+@pytest.mark.parametrize("call", list(ONE_CALL_PER_NAME), ids=str)
+def test_float16_result_is_finite_where_torch_result_is(call: Call) -> None:
+    """Intermediate scores, squares and sums do not overflow if the result does not."""
     settings = large(dict(call.settings)) if call.is_function else call.settings
     call = dataclasses.replace(call, inputs=large(call.inputs), settings=settings)
-    given = list(call.inputs), {**(call.settings if call.is_function else {}), **call.options}
+    arguments = list(call.inputs), {**(call.settings if call.is_function else {}), **call.options}
     function = theirs(call.name) if call.is_function else torch_layer(call).half()
     constants = mapped(half, dict(call.constants)) if call.is_function else {}
-    inputs, keywords = (mapped(half, each) for each in given)
+    inputs, keywords = (mapped(half, part) for part in arguments)
     try:
         results = list(arrays_of(function(*inputs, **keywords, **constants)))
-    except RuntimeError:  # it has no kernel for float16, or no place for so large an index
+    except RuntimeError:  # no kernel for float16, or the index is out of range
         return
     ours, _ = prepared(call, "float16")
-    inputs, keywords = (leaves_of(each, "float16") for each in given)
+    inputs, keywords = (leaves_of(part, "float16") for part in arguments)
     for mine, other in zip(arrays_of(ours(*inputs, **keywords)), results, strict=True):
         inside = other.detach().abs().numpy() < 0.9 * np.finfo(np.float16).max
         assert np.isfinite(mine.detach().numpy()[inside]).all()
 
 
-@pytest.mark.parametrize("call", LAYERS, ids=str)
-def test_states_travel_to_torch_and_back(call: Call, tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", DISTINCT_LAYERS, ids=str)
+def test_states_are_exchanged_with_torch_through_safetensors(call: Call, tmp_path: Path) -> None:
     layer, _ = prepared(call, "float64")
-    twin = bare_torch_layer(call)
+    torch_twin = bare_torch_layer(call)
     path = tmp_path / "ours.safetensors"
     nn.save(layer.state_dict(), path)
-    twin.load_state_dict(safetensors.load_file(path))
-    assert [name for name, _ in layer.named_parameters()] == [n for n, _ in twin.named_parameters()]
+    torch_twin.load_state_dict(safetensors.load_file(path))
+    names = [name for name, _ in layer.named_parameters()]
+    assert names == [name for name, _ in torch_twin.named_parameters()]
     state = {name: value.contiguous() for name, value in torch_layer(call).state_dict().items()}
     path = tmp_path / "theirs.safetensors"
     safetensors.save_file(state, path)
@@ -147,14 +150,14 @@ def test_states_travel_to_torch_and_back(call: Call, tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.array(value), state[name].numpy(), err_msg=name)
 
 
-@pytest.mark.parametrize("call", LAYERS, ids=str)
-def test_layers_start_as_torchs_do(call: Call) -> None:
-    """Compare mean and deviation of the first values of many layers made alike."""
-    many = 200 if list(bare_torch_layer(call).parameters()) else 1
+@pytest.mark.parametrize("call", DISTINCT_LAYERS, ids=str)
+def test_initial_parameters_have_the_distribution_of_torch(call: Call) -> None:
+    """Compare mean and standard deviation of the initial values of many equal layers."""
+    count = 200 if list(bare_torch_layer(call).parameters()) else 1
     mt.manual_seed(0)
     torch.manual_seed(0)
-    ours = [dict(layer_of(call, nn, mt.tensor).named_parameters()) for _ in range(many)]
-    others = [dict(layer_of(call, torch.nn, constant).named_parameters()) for _ in range(many)]
+    ours = [dict(layer_of(call, nn, mt.tensor).named_parameters()) for _ in range(count)]
+    others = [dict(layer_of(call, torch.nn, constant).named_parameters()) for _ in range(count)]
     for name, first in ours[0].items():
         mine = np.array([np.array(layer[name].value.detach()) for layer in ours])
         other = np.array([layer[name].detach().numpy() for layer in others])

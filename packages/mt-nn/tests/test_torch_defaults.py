@@ -1,4 +1,4 @@
-"""Arguments have the same defaults as in torch."""
+"""Default values of arguments match torch."""
 
 import inspect
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ MODULES = [
 
 
 def pairs(ours: Any, theirs: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield functions, classes and the methods that these have of their own, with torch's."""
+    """Yield the public functions, classes and methods, with their torch counterparts."""
     for name, value in inspect.getmembers(ours, callable):
         if name[0] == "_" or not hasattr(theirs, name):
             continue
@@ -41,12 +41,12 @@ def pairs(ours: Any, theirs: Any) -> Iterator[tuple[str, Any, Any]]:
 def parameters_of(function: Any) -> dict[str, inspect.Parameter]:
     try:
         return dict(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # one of C, or what is no function
+    except (TypeError, ValueError):  # a builtin, or not a function
         return {}
 
 
 def default_of(parameter: inspect.Parameter) -> Any:
-    """Return a default; of a function its name."""
+    """Return the default value, or the name if it is a function."""
     return getattr(parameter.default, "__name__", parameter.default)
 
 
@@ -59,14 +59,14 @@ DEFAULTS = [
     for known in [parameters_of(other)]
     for name, parameter in parameters_of(mine).items()
     if parameter.default is not parameter.empty and name in known
-    if (called, name) != ("random_split", "generator")  # torch's is the one that None stands for
+    if (called, name) != ("random_split", "generator")  # None means torch's default
 ]
 
 
 @pytest.mark.parametrize(("ours", "theirs"), DEFAULTS)
-def test_a_default_is_torchs(ours: Any, theirs: Any) -> None:
+def test_default_matches_torch(ours: Any, theirs: Any) -> None:
     assert ours == theirs
 
 
-def test_most_functions_and_layers_are_compared() -> None:
+def test_more_than_700_defaults_are_compared() -> None:
     assert len(DEFAULTS) > 700

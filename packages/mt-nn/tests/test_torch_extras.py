@@ -1,4 +1,4 @@
-"""Names of torch that old or larger programs use, on `torch_names`."""
+"""`mt_nn.torch_names`: deprecated names, torch.jit, and functions that differ from mt_tensor's."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ import mt_tensor as mt
 
 
 @pytest.mark.parametrize("name", ["relu_", "elu_", "celu_", "selu_", "leaky_relu_", "hardtanh_"])
-def test_activations_in_place(name: str) -> None:
+def test_in_place_activation_changes_its_input(name: str) -> None:
     x = mt.tensor([-1.0, 0.5, 2.0])
     expected = getattr(torch.nn.functional, name[:-1])(x)
     result = getattr(torch.nn.functional, name)(x)
     assert result.tolist() == x.tolist() == expected.tolist()
 
 
-def test_old_names() -> None:
+def test_deprecated_names_are_available() -> None:
     assert torch.nn.init.constant is torch.nn.init.constant_
     assert torch.nn.init.kaiming_normal is torch.nn.init.kaiming_normal_
     assert torch.optim.lr_scheduler._LRScheduler is torch.optim.lr_scheduler.LRScheduler
@@ -32,7 +32,7 @@ def test_old_names() -> None:
         torch.autograd.grad((x * x).sum(), x, is_grads_batched=True)
 
 
-def test_decorators_of_jit_do_nothing() -> None:
+def test_jit_decorators_return_the_function_unchanged() -> None:
     def double(x: Any) -> Any:
         return 2 * x
 
@@ -42,7 +42,7 @@ def test_decorators_of_jit_do_nothing() -> None:
     assert not torch.jit.is_scripting()
 
 
-def test_functions_with_another_form() -> None:
+def test_functions_with_torch_specific_signatures() -> None:
     table = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     torch.embedding(table, mt.tensor([1, 1, 0]), 0).sum().backward()
     assert table.grad is not None
@@ -55,7 +55,7 @@ def test_functions_with_another_form() -> None:
     assert mt.arange(4).index_fill(0, mt.tensor([-1, 0]), 9).tolist() == [9, 1, 2, 9]
 
 
-def test_packed_sequences_and_modules_move() -> None:
+def test_packed_sequences_and_modules_move_to_another_backend() -> None:
     packed = nn.utils.rnn.pack_sequence([mt.ones(2, 1), mt.ones(1, 1)]).to("simple", mt.float64)
     assert (packed.data.backend.name, packed.data.dtype) == ("simple", mt.float64)
     layer = nn.Linear(2, 1)

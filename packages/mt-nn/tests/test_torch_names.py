@@ -1,4 +1,4 @@
-"""`mt_nn.torch_names`: the names of torch, and advice for those that are left out."""
+"""`mt_nn.torch_names`: imports, identity of names, and advice for names that are left out."""
 
 import builtins
 import importlib
@@ -22,14 +22,14 @@ from mt_nn.torch_names.left_out import LEFT_OUT, advice
 
 ROOT = "mt_nn.torch_names"
 WRITTEN_FOR = (2, 13)
-"""The release of torch that the table is made for; others may have other names."""
+"""The torch release that the table describes; others may have other names."""
 
 MIRRORED = [
     found.name.removeprefix(f"{ROOT}.")
     for found in pkgutil.walk_packages(names.__path__, f"{ROOT}.")
     if "._" not in found.name and not found.name.endswith("left_out")
 ]
-"""The modules of the mirror, behind the name that stands for torch."""
+"""The modules of `mt_nn.torch_names`, relative to it."""
 
 IMPORTS = [
     "import {} as th; th.zeros, th.nn.Linear, th.optim.lr_scheduler.StepLR",
@@ -65,28 +65,30 @@ IMPORTS = [
     "import {}; {}.backends.cudnn.deterministic = True; {}.backends.mps.is_available()",
     "from {} import *; zeros(2).dtype",
 ]
-"""How programs import, and what they then ask for; `{}` stands for torch."""
+"""Import statements and uses of what they import; `{}` is replaced by the package name."""
 
 
 def run(code: str, *options: str) -> str:
-    """Return what a program prints in a process of its own."""
-    done = subprocess.run(
+    """Run a program in a new process and return its output."""
+    result = subprocess.run(
         [sys.executable, *options, "-c", code], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    assert result.returncode == 0, result.stderr
+    return result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("line", IMPORTS)
-def test_programs_import_in_every_way(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_statement_of_torch_programs_works(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in [name for name in sys.modules if name.startswith(ROOT)]:
-        if name != f"{ROOT}._mirror":  # nor does a way lean on what another has imported
+        if name != f"{ROOT}._mirror":  # import it again, whatever other tests imported
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(nn, "torch_names", names)  # and this is put back
+    monkeypatch.setattr(nn, "torch_names", names)  # restored after the test
     exec(line.replace("{}", ROOT), {})
 
 
-def test_names_are_those_of_tensors_and_networks() -> None:
+def test_names_are_the_objects_of_mt_tensor_and_mt_nn() -> None:
     assert names.zeros is mt.zeros
     assert names.abs is mt.abs
     assert names.float is mt.float32
@@ -100,7 +102,7 @@ def test_names_are_those_of_tensors_and_networks() -> None:
     assert pickle.loads(pickle.dumps(names.nn.Linear)) is nn.Linear
 
 
-def test_all_of_tensors_and_layers_are_there() -> None:
+def test_all_names_of_mt_tensor_and_all_layers_exist() -> None:
     shadowing = {name for name in vars(builtins) if hasattr(mt, name) and name[0] != "_"}
     for name in {*mt.__all__, *shadowing} - {"backends", "id"}:
         mine, theirs = getattr(names, name), getattr(mt, name)
@@ -112,17 +114,17 @@ def test_all_of_tensors_and_layers_are_there() -> None:
 
 
 @pytest.mark.parametrize("path", MIRRORED)
-def test_a_module_is_one_object_and_copies_nothing(path: str) -> None:
+def test_module_is_an_attribute_of_its_parent_and_copies_nothing(path: str) -> None:
     module = importlib.import_module(f"{ROOT}.{path}")
-    reached = names
+    attribute = names
     for name in path.split("."):
-        reached = getattr(reached, name)
-    assert reached is module
+        attribute = getattr(attribute, name)
+    assert attribute is module
     for name, value in vars(module).items():
-        home = getattr(value, "__module__", None)
+        defined_in = getattr(value, "__module__", None)
         if isinstance(value, type | types.FunctionType) and name not in ("__getattr__", "__path__"):
-            assert home is not None
-            assert home == module.__name__ or not home.startswith(ROOT), name
+            assert defined_in is not None
+            assert defined_in == module.__name__ or not defined_in.startswith(ROOT), name
 
 
 def test_no_module_is_loaded_twice() -> None:
@@ -133,18 +135,18 @@ def test_no_module_is_loaded_twice() -> None:
     assert all(Path(module.__file__ or "").is_relative_to(folder) for module in loaded)
 
 
-def test_importing_it_imports_only_what_networks_do() -> None:
+def test_import_loads_no_more_modules_than_mt_nn() -> None:
     code = "{}; import sys; print(*sorted(m for m in sys.modules if m.startswith('mt_')))"
     networks = set(run(code.format("from mt_nn import load, save")).split())
     mirror = set(run(code.format(f"import {ROOT}")).split())
-    below = ("mt_tensor.", "mt_operators.")  # of which all names are there
-    of_tensors = {name for name in mirror if name.startswith(below)}
+    prefixes = ("mt_tensor.", "mt_operators.")  # torch_names exports all of their names
+    of_tensors = {name for name in mirror if name.startswith(prefixes)}
     own = {f"{ROOT}.{name}" for name in ("_functions", "_mirror", "_settings")}
     assert mirror - networks - of_tensors == {ROOT, *own}
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("import {}.fx", "torch.fx is left out. Networks run as they are written"),
         ("import {}.jit.mobile as m", "torch.jit.mobile is left out. Networks run"),
@@ -158,14 +160,16 @@ def test_importing_it_imports_only_what_networks_do() -> None:
         ("import {}.nn.fuctional", "torch.nn.fuctional is not here. Did you mean functional?"),
     ],
 )
-def test_what_is_left_out_says_so_when_it_is_imported(statement: str, said: str) -> None:
+def test_import_of_left_out_or_unknown_name_raises_with_advice(
+    statement: str, message: str
+) -> None:
     with pytest.raises(ImportError) as raised:
         exec(statement.replace("{}", ROOT), {})
-    assert str(raised.value).startswith(said)
+    assert str(raised.value).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "message"),
     [
         ("export", "torch.export is left out. Networks run"),
         ("nn.functional.grid_sample", "torch.nn.functional.grid_sample is left out. Images"),
@@ -175,82 +179,86 @@ def test_what_is_left_out_says_so_when_it_is_imported(statement: str, said: str)
         ("qqqqqq", "torch.qqqqqq is not here."),
     ],
 )
-def test_what_is_left_out_says_so_when_it_is_asked_for(expression: str, said: str) -> None:
+def test_access_of_left_out_or_unknown_name_raises_with_advice(
+    expression: str, message: str
+) -> None:
     with pytest.raises(AttributeError) as raised:
         eval(f"names.{expression}", {"names": names})
-    assert str(raised.value).startswith(said)
+    assert str(raised.value).startswith(message)
     parent, _, name = f"names.{expression}".rpartition(".")
     assert not hasattr(eval(parent, {"names": names}), name)
 
 
-def test_what_the_readme_says_is_left_out_is() -> None:
+def test_names_documented_as_unavailable_have_advice() -> None:
     text = (Path(__file__).parents[1] / "docs" / "torch.md").read_text()
     table = text.partition("| unavailable | instead |\n")[2].partition("\n\n")[0]
-    shown = [
+    documented = [
         name for row in table.splitlines() for name in re.findall(r"`([\w.]+)`", row.split("|")[1])
     ]
-    assert len(shown) > 20
-    places = ["", "distributions."]
-    for name in shown:
-        below = name.removeprefix("torch.")
-        assert any(advice(place + below) for place in places), name
+    assert len(documented) > 20
+    prefixes = ["", "distributions."]
+    for name in documented:
+        path = name.removeprefix("torch.")
+        assert any(advice(prefix + path) for prefix in prefixes), name
 
 
-# torch's own tree, where it is installed.
+# --- Comparison with an installed torch -----------------------------------------------------------
 
 
-def public(module: types.ModuleType) -> set[str]:
-    """Return the names that a module of torch's offers: it says so, or they are torch's own."""
+def public_names(module: types.ModuleType) -> set[str]:
+    """Return the public names of a torch module: those in `__all__`, and those torch defines."""
     declared = getattr(module, "__all__", ())
     return {
         name
         for name, value in [*vars(module).items(), *((name, None) for name in declared)]
         if not name.startswith("_")
         and not isinstance(value, types.ModuleType)
-        and (name in declared or is_torchs(value))
+        and (name in declared or is_defined_by_torch(value))
     }
 
 
-def is_torchs(value: object) -> bool:
-    """Whether torch defines something: a class, a function or a value of a class."""
-    home = getattr(value, "__module__", None) or type(value).__module__
-    return home.startswith("torch")
+def is_defined_by_torch(value: object) -> bool:
+    """Whether a class, function or object is defined by torch."""
+    defined_in = getattr(value, "__module__", None) or type(value).__module__
+    return defined_in.startswith("torch")
 
 
 NOT_COMPARED = {"utils.tensorboard"}
-FUNCTIONS = {"nn.utils.spectral_norm", "nn.utils.weight_norm"}  # and modules of torch
-"""Modules of torch's that need a package besides torch."""
+"""Torch modules that need a package besides torch."""
+
+FUNCTIONS = {"nn.utils.spectral_norm", "nn.utils.weight_norm"}
+"""Names of torch modules that are functions here."""
 
 
-def compared(path: str) -> Iterator[tuple[str, bool]]:
-    """Yield the names of a module of torch's and of those within, and whether they are here.
+def names_and_existence(path: str) -> Iterator[tuple[str, bool]]:
+    """Yield the names of a torch module and its submodules, and whether they exist here.
 
-    What lies in a module that is left out is not looked at.
+    Modules that are left out are not searched.
     """
     theirs = importlib.import_module(f"torch.{path}".rstrip("."))
     ours = importlib.import_module(f"{ROOT}.{path}".rstrip("."))
     dot = f"{path}." if path else ""
-    for name in public(theirs):
+    for name in public_names(theirs):
         yield f"{dot}{name}", hasattr(ours, name)
-    for below in pkgutil.iter_modules(getattr(theirs, "__path__", [])):
-        inner = f"{dot}{below.name}"
+    for submodule in pkgutil.iter_modules(getattr(theirs, "__path__", [])):
+        inner = f"{dot}{submodule.name}"
         if inner in NOT_COMPARED:
             continue
         if inner in MIRRORED:
-            yield from compared(inner)
-        elif not below.name.startswith("_") and inner not in FUNCTIONS:
+            yield from names_and_existence(inner)
+        elif not submodule.name.startswith("_") and inner not in FUNCTIONS:
             yield inner, False
 
 
 @pytest.fixture(scope="module")
 def torch_names() -> dict[str, bool]:
-    """Return the names of torch's tree, behind `torch`, and whether they are here."""
+    """Return the names below `torch`, and whether they exist here."""
     torch = pytest.importorskip("torch")
     if tuple(map(int, torch.__version__.split(".")[:2])) != WRITTEN_FOR:
-        pytest.skip(f"the table is made for torch {WRITTEN_FOR}")
+        pytest.skip(f"the table describes torch {WRITTEN_FOR}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = dict(compared(""))
+        found = dict(names_and_existence(""))
     for path, theirs, ours in [
         ("Tensor", torch.Tensor, mt.Tensor),
         ("nn.Module", torch.nn.Module, nn.Module),
@@ -263,18 +271,19 @@ def torch_names() -> dict[str, bool]:
     return found
 
 
-def test_every_name_of_torch_is_here_or_left_out_with_advice(torch_names: dict[str, bool]) -> None:
-    assert sorted(n for n, here in torch_names.items() if not here and advice(n) is None) == []
+def test_every_torch_name_exists_or_has_advice(torch_names: dict[str, bool]) -> None:
+    missing = (name for name, exists in torch_names.items() if not exists)
+    assert sorted(name for name in missing if advice(name) is None) == []
 
 
-def test_the_table_names_what_torch_has(torch_names: dict[str, bool]) -> None:
+def test_every_pattern_of_the_table_matches_a_torch_name(torch_names: dict[str, bool]) -> None:
     patterns = [pattern for listed in LEFT_OUT.values() for pattern in listed.split()]
     assert len(patterns) == len(set(patterns))
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in torch_names)] == []
 
 
-def test_what_a_class_lacks_is_named_letter_by_letter() -> None:
-    """A variable's attribute is only known by its name: see `mt port`."""
+def test_left_out_methods_are_listed_without_wildcards() -> None:
+    """`mt port` knows attributes of variables only by their names, so patterns would not do."""
     patterns = {pattern for listed in LEFT_OUT.values() for pattern in listed.split()}
     for path, ours in (("Tensor.", mt.Tensor), ("nn.Module.", nn.Module)):
         for pattern in patterns:
@@ -283,12 +292,12 @@ def test_what_a_class_lacks_is_named_letter_by_letter() -> None:
                 assert not hasattr(ours, pattern.removeprefix(path))
 
 
-def test_every_module_is_one_of_torchs(torch_names: dict[str, bool]) -> None:
+def test_every_module_exists_in_torch(torch_names: dict[str, bool]) -> None:
     for path in set(MIRRORED) - NOT_COMPARED:
         importlib.import_module(f"torch.{path}")
 
 
 def test_advice_is_one_sentence() -> None:
-    for said in LEFT_OUT:
-        assert said.endswith(".")
-        assert ". " not in said
+    for message in LEFT_OUT:
+        assert message.endswith(".")
+        assert ". " not in message

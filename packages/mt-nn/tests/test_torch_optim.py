@@ -1,4 +1,4 @@
-"""Every optimizer and every scheduler beside torch's: parameters, states, rates."""
+"""Optimizers, schedulers, clipping and averaging compared with torch."""
 
 import copy
 import inspect
@@ -21,8 +21,8 @@ EXACT = {"rtol": 1e-9, "atol": 1e-12}
 STEPS = 12
 
 
-def crossed(**choices: Any) -> list[dict[str, Any]]:
-    """Return every combination of choices for settings."""
+def combinations(**choices: Any) -> list[dict[str, Any]]:
+    """Return every combination of the given values of settings."""
     return [
         dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())
     ]
@@ -30,35 +30,35 @@ def crossed(**choices: Any) -> list[dict[str, Any]]:
 
 OPTIMIZERS: dict[str, list[dict[str, Any]]] = {
     "SGD": [
-        *crossed(momentum=[0, 0.9], weight_decay=[0, 0.1], maximize=[False, True]),
-        *crossed(momentum=[0.9], dampening=[0.3], weight_decay=[0, 0.1]),
-        *crossed(momentum=[0.9], nesterov=[True], maximize=[False, True]),
+        *combinations(momentum=[0, 0.9], weight_decay=[0, 0.1], maximize=[False, True]),
+        *combinations(momentum=[0.9], dampening=[0.3], weight_decay=[0, 0.1]),
+        *combinations(momentum=[0.9], nesterov=[True], maximize=[False, True]),
     ],
     "Adam": [
-        *crossed(weight_decay=[0, 0.1], amsgrad=[False, True], maximize=[False, True]),
+        *combinations(weight_decay=[0, 0.1], amsgrad=[False, True], maximize=[False, True]),
         {"betas": (0.5, 0.9), "eps": 1e-3, "decoupled_weight_decay": True, "weight_decay": 0.1},
     ],
-    "AdamW": crossed(weight_decay=[0.01, 0.3], amsgrad=[False, True], maximize=[False, True]),
+    "AdamW": combinations(weight_decay=[0.01, 0.3], amsgrad=[False, True], maximize=[False, True]),
     "RMSprop": [
-        *crossed(momentum=[0, 0.9], centered=[False, True], weight_decay=[0, 0.1]),
+        *combinations(momentum=[0, 0.9], centered=[False, True], weight_decay=[0, 0.1]),
         {"alpha": 0.5, "eps": 0.01, "maximize": True},
     ],
     "Adagrad": [
-        *crossed(lr_decay=[0, 0.1], weight_decay=[0, 0.1], initial_accumulator_value=[0, 0.5]),
+        *combinations(lr_decay=[0, 0.1], weight_decay=[0, 0.1], initial_accumulator_value=[0, 0.5]),
         {"eps": 0.1, "maximize": True},
     ],
-    "Adadelta": crossed(rho=[0.9, 0.5], weight_decay=[0, 0.1], maximize=[False, True]),
+    "Adadelta": combinations(rho=[0.9, 0.5], weight_decay=[0, 0.1], maximize=[False, True]),
     "NAdam": [
-        *crossed(weight_decay=[0, 0.1], decoupled_weight_decay=[False, True]),
+        *combinations(weight_decay=[0, 0.1], decoupled_weight_decay=[False, True]),
         {"momentum_decay": 0.1, "betas": (0.5, 0.9), "maximize": True},
     ],
-    "Adamax": crossed(weight_decay=[0, 0.1], maximize=[False, True], betas=[(0.9, 0.99)]),
+    "Adamax": combinations(weight_decay=[0, 0.1], maximize=[False, True], betas=[(0.9, 0.99)]),
     "RAdam": [
-        *crossed(weight_decay=[0, 0.1], decoupled_weight_decay=[False, True]),
+        *combinations(weight_decay=[0, 0.1], decoupled_weight_decay=[False, True]),
         {"betas": (0.5, 0.6), "maximize": True},
     ],
     "Adafactor": [
-        *crossed(weight_decay=[0, 0.1], maximize=[False, True]),
+        *combinations(weight_decay=[0, 0.1], maximize=[False, True]),
         {"lr": 1.0, "beta2_decay": -0.5, "eps": (1e-3, 0.1), "d": 2.0},
     ],
     "Rprop": [
@@ -66,12 +66,12 @@ OPTIMIZERS: dict[str, list[dict[str, Any]]] = {
         {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.1), "maximize": True},
     ],
     "ASGD": [
-        *crossed(weight_decay=[0, 0.1], t0=[1e6, 5]),
+        *combinations(weight_decay=[0, 0.1], t0=[1e6, 5]),
         {"lambd": 0.1, "alpha": 0.5, "t0": 2, "maximize": True},
     ],
 }
 
-PAIRS = [
+OPTIMIZER_SETTINGS = [
     pytest.param(name, settings, id=f"{name}-{settings}")
     for name, all_settings in OPTIMIZERS.items()
     for settings in all_settings
@@ -80,10 +80,10 @@ PAIRS = [
 STARTS = [draw(3, 4, dtype="float64"), draw(5, dtype="float64", seed=1), draw(2, dtype="float64")]
 
 
-class Side:
-    """An optimizer of ours or of torch's with three parameters, of which the last has no gradient.
+class OptimizerUnderTest:
+    """An optimizer of mt_nn or torch with three parameters in two groups.
 
-    The second is in a group of its own, with another rate.
+    The last parameter has no gradient; the second is in a group with another learning rate.
     """
 
     def __init__(self, name: str, settings: dict[str, Any], ours: bool) -> None:
@@ -92,8 +92,8 @@ class Side:
             self.parameters: list[Any] = [nn.Parameter(mt.tensor(start)) for start in STARTS]
         else:
             self.parameters = [torch.nn.Parameter(torch.tensor(start)) for start in STARTS]
-        first, second, idle = self.parameters
-        groups = [{"params": [first, idle]}, {"params": [second], "lr": 0.05}]
+        first, second, without_gradient = self.parameters
+        groups = [{"params": [first, without_gradient]}, {"params": [second], "lr": 0.05}]
         self.optimizer = getattr(optim if ours else torch.optim, name)(groups, **settings)
 
     def values(self) -> list[Any]:
@@ -111,50 +111,58 @@ class Side:
             for number, state in self.optimizer.state_dict()["state"].items()
         }
 
-    def take(self, other: "Side") -> None:
-        """Take over parameters and state of the other library's optimizer."""
+    def copy_from(self, other: "OptimizerUnderTest") -> None:
+        """Copy parameters and state of the other library's optimizer."""
         with mt.no_grad(), torch.no_grad():
             for mine, theirs in zip(self.parameters, other.values(), strict=True):
                 mine.copy_(mt.tensor(theirs) if self.ours else torch.tensor(theirs))
         state = copy.deepcopy(other.optimizer.state_dict())
-        for kept in state["state"].values():
-            for name, value in kept.items():
+        for entry in state["state"].values():
+            for name, value in entry.items():
                 if hasattr(value, "shape"):
-                    kept[name] = (mt if self.ours else torch).tensor(value.numpy())
+                    entry[name] = (mt if self.ours else torch).tensor(value.numpy())
         self.optimizer.load_state_dict(state)
 
 
-def close(name: str) -> dict[str, float]:
-    """Return how near numbers must be: torch keeps numbers of these in float32."""
+def tolerance_of(name: str) -> dict[str, float]:
+    """Return tolerances: torch keeps the scalar state of NAdam and ASGD in float32."""
     return {"rtol": 1e-6, "atol": 1e-7} if name in ("NAdam", "ASGD") else EXACT
 
 
-@pytest.mark.parametrize(("name", "settings"), PAIRS)
-def test_steps_and_states_match_torch(name: str, settings: dict[str, Any]) -> None:
-    ours, theirs = Side(name, settings, True), Side(name, settings, False)
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZER_SETTINGS)
+def test_optimizer_steps_and_states_match_torch(name: str, settings: dict[str, Any]) -> None:
+    ours, theirs = (
+        OptimizerUnderTest(name, settings, True),
+        OptimizerUnderTest(name, settings, False),
+    )
     for _ in range(STEPS):
         ours.step()
         theirs.step()
         for mine, other in zip(ours.values(), theirs.values(), strict=True):
-            np.testing.assert_allclose(mine, other, **close(name))
+            np.testing.assert_allclose(mine, other, **tolerance_of(name))
     states = theirs.state()
-    for number, kept in ours.state().items():
-        assert kept.keys() == states[number].keys()
-        for key, value in kept.items():
-            np.testing.assert_allclose(value, states[number][key], err_msg=key, **close(name))
+    for number, entry in ours.state().items():
+        assert entry.keys() == states[number].keys()
+        for key, value in entry.items():
+            np.testing.assert_allclose(
+                value, states[number][key], err_msg=key, **tolerance_of(name)
+            )
 
 
-@pytest.mark.parametrize(("name", "settings"), PAIRS[::2])
-def test_states_are_exchanged_with_torch(name: str, settings: dict[str, Any]) -> None:
-    ours, theirs = Side(name, settings, True), Side(name, settings, False)
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZER_SETTINGS[::2])
+def test_optimizer_states_are_exchanged_with_torch(name: str, settings: dict[str, Any]) -> None:
+    ours, theirs = (
+        OptimizerUnderTest(name, settings, True),
+        OptimizerUnderTest(name, settings, False),
+    )
     for _ in range(3):
         ours.step()
-    theirs.take(ours)
+    theirs.copy_from(ours)
     for _ in range(3):
         ours.step()
         theirs.step()
-    again = Side(name, {**settings, "lr": 0.5}, True)
-    again.take(theirs)
+    again = OptimizerUnderTest(name, {**settings, "lr": 0.5}, True)
+    again.copy_from(theirs)
     assert [group["lr"] for group in again.optimizer.param_groups] == [
         group["lr"] for group in theirs.optimizer.param_groups
     ]
@@ -162,22 +170,25 @@ def test_states_are_exchanged_with_torch(name: str, settings: dict[str, Any]) ->
         again.step()
         theirs.step()
         ours.step()
-    for mine, other, straight in zip(again.values(), theirs.values(), ours.values(), strict=True):
-        np.testing.assert_allclose(mine, other, **close(name))
-        np.testing.assert_allclose(straight, other, **close(name))
+    for mine, other, first in zip(again.values(), theirs.values(), ours.values(), strict=True):
+        np.testing.assert_allclose(mine, other, **tolerance_of(name))
+        np.testing.assert_allclose(first, other, **tolerance_of(name))
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_defaults_match_torch(name: str) -> None:
+def test_optimizer_defaults_match_torch(name: str) -> None:
     ours = getattr(optim, name)([nn.Parameter(mt.ones(1))]).defaults
     theirs = getattr(torch.optim, name)([torch.nn.Parameter(torch.ones(1))]).defaults
     assert ours == theirs
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_hundred_steps_with_a_file_in_the_middle(name: str, tmp_path: Any) -> None:
+def test_100_steps_with_a_saved_and_loaded_state_match_torch(name: str, tmp_path: Any) -> None:
     settings = OPTIMIZERS[name][1]
-    ours, theirs = Side(name, settings, True), Side(name, settings, False)
+    ours, theirs = (
+        OptimizerUnderTest(name, settings, True),
+        OptimizerUnderTest(name, settings, False),
+    )
     for number in range(1, 101):
         ours.step()
         theirs.step()
@@ -185,20 +196,20 @@ def test_a_hundred_steps_with_a_file_in_the_middle(name: str, tmp_path: Any) -> 
             nn.save_checkpoint(tmp_path / "ours.safetensors", optimizer=ours.optimizer)
             torch.save(theirs.optimizer.state_dict(), tmp_path / "theirs.pt")
             parameters = [ours.parameters, theirs.parameters]
-            ours, theirs = Side(name, {}, True), Side(name, {}, False)
-            for side, kept in zip((ours, theirs), parameters, strict=True):
+            ours, theirs = OptimizerUnderTest(name, {}, True), OptimizerUnderTest(name, {}, False)
+            for side, values in zip((ours, theirs), parameters, strict=True):
                 groups = side.optimizer.param_groups
-                side.parameters = kept
-                groups[0]["params"], groups[1]["params"] = [kept[0], kept[2]], [kept[1]]
+                side.parameters = values
+                groups[0]["params"], groups[1]["params"] = [values[0], values[2]], [values[1]]
             nn.load_checkpoint(tmp_path / "ours.safetensors", optimizer=ours.optimizer)
             theirs.optimizer.load_state_dict(torch.load(tmp_path / "theirs.pt"))
         if number in (10, 50, 51, 100):
             for mine, other in zip(ours.values(), theirs.values(), strict=True):
-                np.testing.assert_allclose(mine, other, **close(name))
+                np.testing.assert_allclose(mine, other, **tolerance_of(name))
 
 
 @pytest.mark.parametrize("name", [*OPTIMIZERS, "LBFGS"])
-def test_signatures_match_torch(name: str) -> None:
+def test_optimizer_signatures_match_torch(name: str) -> None:
     ours, theirs = (
         [(p.name, p.kind, p.default) for p in inspect.signature(kind).parameters.values()]
         for kind in (getattr(optim, name), getattr(torch.optim, name))
@@ -206,7 +217,7 @@ def test_signatures_match_torch(name: str) -> None:
     assert ours == theirs
 
 
-REFUSED: dict[str, list[dict[str, Any]]] = {
+INVALID_SETTINGS: dict[str, list[dict[str, Any]]] = {
     "SGD": [
         {"lr": -0.1},
         {"momentum": -0.1},
@@ -252,12 +263,12 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     ("name", "settings"),
     [
         pytest.param(name, settings, id=f"{name}-{settings}")
-        for name, all_settings in REFUSED.items()
+        for name, all_settings in INVALID_SETTINGS.items()
         for settings in all_settings
     ],
 )
-def test_settings_that_torch_rejects(name: str, settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - messages are torch's own
+def test_invalid_settings_raise_as_in_torch(name: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - any message of torch
         getattr(torch.optim, name)([torch.nn.Parameter(torch.ones(1))], **settings)
     with pytest.raises(nn.SettingError):
         getattr(optim, name)([nn.Parameter(mt.ones(1))], **settings)
@@ -268,8 +279,8 @@ def test_settings_that_torch_rejects(name: str, settings: dict[str, Any]) -> Non
 MATRIX, RIGHT = draw(6, 6, dtype="float64"), draw(6, dtype="float64", seed=1)
 
 
-class Fit:
-    """A loss with curved valleys, of two parameters, minimized by LBFGS of ours or torch's."""
+class LBFGSProblem:
+    """A Rosenbrock-like loss of two parameters and an LBFGS optimizer of mt_nn or torch."""
 
     def __init__(self, ours: bool, settings: dict[str, Any]) -> None:
         self.library: Any = mt if ours else torch
@@ -295,7 +306,7 @@ class Fit:
         return loss.item(), self.calls
 
 
-SEARCHES = [
+LBFGS_SETTINGS = [
     {},
     {"lr": 0.01, "max_iter": 5},
     {"line_search_fn": "strong_wolfe"},
@@ -306,9 +317,9 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize("settings", SEARCHES, ids=str)
-def test_lbfgs_matches_torch(settings: dict[str, Any]) -> None:
-    ours, theirs = Fit(True, settings), Fit(False, settings)
+@pytest.mark.parametrize("settings", LBFGS_SETTINGS, ids=str)
+def test_lbfgs_loss_calls_and_parameters_match_torch(settings: dict[str, Any]) -> None:
+    ours, theirs = LBFGSProblem(True, settings), LBFGSProblem(False, settings)
     for _ in range(4):
         (loss, calls), (other_loss, other_calls) = ours.step(), theirs.step()
         assert calls == other_calls
@@ -317,26 +328,30 @@ def test_lbfgs_matches_torch(settings: dict[str, Any]) -> None:
         np.testing.assert_allclose(mine.detach().numpy(), other.detach().numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("settings", SEARCHES[1:4], ids=str)
+@pytest.mark.parametrize("settings", LBFGS_SETTINGS[1:4], ids=str)
 def test_lbfgs_states_are_exchanged_with_torch(settings: dict[str, Any]) -> None:
-    ours, theirs, again = Fit(True, settings), Fit(False, settings), Fit(True, settings)
+    ours, theirs, again = (
+        LBFGSProblem(True, settings),
+        LBFGSProblem(False, settings),
+        LBFGSProblem(True, settings),
+    )
     ours.step()
 
-    def hand_over(source: Fit, target: Fit) -> None:
+    def transfer(source: LBFGSProblem, target: LBFGSProblem) -> None:
         state = copy.deepcopy(source.optimizer.state_dict())
         for name, value in state["state"].get(0, {}).items():
-            many = value if isinstance(value, list) else [value]
-            moved = [target.library.tensor(x.numpy()) if hasattr(x, "numpy") else x for x in many]
-            state["state"][0][name] = moved if isinstance(value, list) else moved[0]
+            items = value if isinstance(value, list) else [value]
+            new = [target.library.tensor(x.numpy()) if hasattr(x, "numpy") else x for x in items]
+            state["state"][0][name] = new if isinstance(value, list) else new[0]
         target.optimizer.load_state_dict(state)
         with mt.no_grad(), torch.no_grad():
             for mine, other in zip(target.parameters, source.parameters, strict=True):
                 mine.copy_(target.library.tensor(other.detach().numpy()))
 
-    hand_over(ours, theirs)
+    transfer(ours, theirs)
     ours.step()
     theirs.step()
-    hand_over(theirs, again)
+    transfer(theirs, again)
     for fit in (ours, theirs, again):
         fit.step()
     for mine, other, third in zip(*(f.parameters for f in (ours, theirs, again)), strict=True):
@@ -344,10 +359,10 @@ def test_lbfgs_states_are_exchanged_with_torch(settings: dict[str, Any]) -> None
         np.testing.assert_allclose(third.detach().numpy(), other.detach().numpy(), rtol=1e-6)
 
 
-# --- Names, and rates in tensors ------------------------------------------------------------------
+# --- Names of parameters, and tensors as learning rates -------------------------------------------
 
 
-def test_param_names_match_torch() -> None:
+def test_param_names_in_states_match_torch() -> None:
     states = []
     for library, optimizers, new in ((nn, optim, mt.ones), (torch.nn, torch.optim, torch.ones)):
         model = library.Linear(3, 2)
@@ -358,17 +373,17 @@ def test_param_names_match_torch() -> None:
         renamed = optimizers.SGD(
             [{"params": [("a", model.weight), ("b", model.bias)]}, {"params": [("c", new(2))]}]
         )
-        plain = second.state_dict()
+        without_names = second.state_dict()
         second.load_state_dict(first.state_dict())
-        renamed.load_state_dict(plain)
+        renamed.load_state_dict(without_names)
         states += [[o.state_dict()["param_groups"] for o in (first, second, renamed)]]
     ours, theirs = states
     assert ours == theirs
     assert ours[0][0]["param_names"] == ["weight", "bias"]
 
 
-def test_tensor_rates_match_torch() -> None:
-    places = []
+def test_learning_rate_tensor_is_updated_as_in_torch() -> None:
+    results = []
     for library, optimizers, new in ((nn, optim, mt.tensor), (torch.nn, torch.optim, torch.tensor)):
         x, rate = library.Parameter(new([1.0, -2.0])), new(0.1)
         optimizer = optimizers.Adam([x], lr=rate)
@@ -377,8 +392,8 @@ def test_tensor_rates_match_torch() -> None:
         for _ in range(3):
             optimizer.step()
             scheduler.step()
-        places.append((x.detach().numpy(), rate.item()))
-    (mine, rate), (other, other_rate) = places
+        results.append((x.detach().numpy(), rate.item()))
+    (mine, rate), (other, other_rate) = results
     np.testing.assert_allclose(mine, other, rtol=1e-6)
     assert rate == pytest.approx(other_rate)
     assert rate == pytest.approx(0.0125)
@@ -392,24 +407,27 @@ SCHEDULERS: dict[str, list[dict[str, Any]]] = {
         {"lr_lambda": [lambda epoch: 1 / (1 + epoch), lambda epoch: 0.5]},
     ],
     "MultiplicativeLR": [{"lr_lambda": lambda epoch: 0.9 + 0.01 * epoch}],
-    "StepLR": crossed(step_size=[1, 4], gamma=[0.1, 0.9]),
+    "StepLR": combinations(step_size=[1, 4], gamma=[0.1, 0.9]),
     "MultiStepLR": [
         {"milestones": [2, 5, 5, 9], "gamma": 0.5},
         {"milestones": [0, 3]},
         {"milestones": ()},
     ],
-    "ConstantLR": [{}, *crossed(factor=[0.5, 1.0], total_iters=[0, 3])],
-    "LinearLR": [{}, *crossed(start_factor=[0.1, 1.0], end_factor=[0.0, 0.7], total_iters=[7])],
+    "ConstantLR": [{}, *combinations(factor=[0.5, 1.0], total_iters=[0, 3])],
+    "LinearLR": [
+        {},
+        *combinations(start_factor=[0.1, 1.0], end_factor=[0.0, 0.7], total_iters=[7]),
+    ],
     "ExponentialLR": [{"gamma": 0.9}],
     "PolynomialLR": [{}, {"total_iters": 9, "power": 2.0}],
     "SWALR": [
-        *crossed(swa_lr=[0.05], anneal_epochs=[0, 1, 7], anneal_strategy=["cos", "linear"]),
+        *combinations(swa_lr=[0.05], anneal_epochs=[0, 1, 7], anneal_strategy=["cos", "linear"]),
         {"swa_lr": [0.5, 0.01]},
     ],
-    "CosineAnnealingLR": crossed(T_max=[1, 5, 20], eta_min=[0.0, 0.001]),
-    "CosineAnnealingWarmRestarts": crossed(T_0=[1, 4], T_mult=[1, 2], eta_min=[0.0, 0.01]),
+    "CosineAnnealingLR": combinations(T_max=[1, 5, 20], eta_min=[0.0, 0.001]),
+    "CosineAnnealingWarmRestarts": combinations(T_0=[1, 4], T_mult=[1, 2], eta_min=[0.0, 0.01]),
     "OneCycleLR": [
-        *crossed(
+        *combinations(
             max_lr=[0.1],
             total_steps=[25],
             three_phase=[False, True],
@@ -420,7 +438,7 @@ SCHEDULERS: dict[str, list[dict[str, Any]]] = {
         {"max_lr": 1.0, "total_steps": 30, "base_momentum": 0.5, "max_momentum": [0.6, 0.9]},
     ],
     "CyclicLR": [
-        *crossed(
+        *combinations(
             base_lr=[0.01],
             max_lr=[[0.1, 0.2]],
             step_size_up=[3],
@@ -440,7 +458,7 @@ SCHEDULERS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 
-SCHEDULES = [
+SCHEDULER_SETTINGS = [
     pytest.param(name, settings, id=sample_id(name, settings))
     for name, all_settings in SCHEDULERS.items()
     for settings in all_settings
@@ -448,7 +466,7 @@ SCHEDULES = [
 
 
 def optimizers(name: str = "SGD", **settings: Any) -> tuple[Any, Any]:
-    """Return an optimizer of ours and torch's with two groups of different rates."""
+    """Return optimizers of mt_nn and torch, each with two groups of different learning rates."""
     return tuple(
         getattr(library, name)(
             [{"params": [parameter(1)]}, {"params": [parameter(1)], "lr": 0.3}],
@@ -462,7 +480,7 @@ def optimizers(name: str = "SGD", **settings: Any) -> tuple[Any, Any]:
 
 
 def rates(optimizer: Any) -> list[tuple[float, ...]]:
-    """Return what schedulers change in each group."""
+    """Return the settings of each group that schedulers change."""
     return [
         (group["lr"], group.get("momentum", 0), *group.get("betas", ()))
         for group in optimizer.param_groups
@@ -474,7 +492,7 @@ def step(scheduler: Any) -> None:
     scheduler.step()
 
 
-def made(library: Any, name: str, optimizer: Any, settings: dict[str, Any]) -> Any:
+def make_scheduler(library: Any, name: str, optimizer: Any, settings: dict[str, Any]) -> Any:
     module = library.swa_utils if name == "SWALR" else library.lr_scheduler
     return getattr(module, name)(optimizer, **settings)
 
@@ -502,12 +520,14 @@ def test_all_schedulers_of_torch_exist() -> None:
 
 
 @pytest.mark.parametrize("kind", ["SGD", "Adam"])
-@pytest.mark.parametrize(("name", "settings"), SCHEDULES)
-def test_rates_match_torch(name: str, settings: dict[str, Any], kind: str) -> None:
+@pytest.mark.parametrize(("name", "settings"), SCHEDULER_SETTINGS)
+def test_scheduled_learning_rates_match_torch(
+    name: str, settings: dict[str, Any], kind: str
+) -> None:
     momentum = {"momentum": 0.9} if kind == "SGD" else {}
     mine, theirs = optimizers(kind, **momentum)
-    ours = made(optim, name, mine, settings)
-    other = made(torch.optim, name, theirs, settings)
+    ours = make_scheduler(optim, name, mine, settings)
+    other = make_scheduler(torch.optim, name, theirs, settings)
     for _ in range(22):
         np.testing.assert_allclose(rates(mine), rates(theirs), **EXACT)
         np.testing.assert_allclose(ours.get_last_lr(), other.get_last_lr(), **EXACT)
@@ -516,18 +536,18 @@ def test_rates_match_torch(name: str, settings: dict[str, Any], kind: str) -> No
         step(other)
 
 
-@pytest.mark.parametrize(("name", "settings"), SCHEDULES)
+@pytest.mark.parametrize(("name", "settings"), SCHEDULER_SETTINGS)
 def test_scheduler_states_are_exchanged_with_torch(name: str, settings: dict[str, Any]) -> None:
     mine, theirs = optimizers(momentum=0.9)
-    ours = made(optim, name, mine, settings)
+    ours = make_scheduler(optim, name, mine, settings)
     for _ in range(5):
         step(ours)
     saved = json.loads(json.dumps(ours.state_dict()))
     again, _ = optimizers(momentum=0.1)
-    resumed = made(optim, name, again, settings)
+    resumed = make_scheduler(optim, name, again, settings)
     again.load_state_dict(mine.state_dict())
     resumed.load_state_dict(saved)
-    other = made(torch.optim, name, theirs, settings)
+    other = make_scheduler(torch.optim, name, theirs, settings)
     theirs.load_state_dict(mine.state_dict())
     other.load_state_dict(ours.state_dict())
     for _ in range(6):
@@ -552,14 +572,14 @@ def test_scheduler_states_are_exchanged_with_torch(name: str, settings: dict[str
         ("OneCycleLR", {"max_lr": 0.1, "total_steps": 20, "cycle_momentum": False}),
     ],
 )
-def test_last_epoch_matches_torch(name: str, settings: dict[str, Any]) -> None:
+def test_scheduler_started_at_last_epoch_matches_torch(name: str, settings: dict[str, Any]) -> None:
     mine, theirs = optimizers()
     for library, optimizer in ((optim, mine), (torch.optim, theirs)):
-        scheduler = made(library, name, optimizer, settings)
+        scheduler = make_scheduler(library, name, optimizer, settings)
         for _ in range(3):
             step(scheduler)
-    ours = made(optim, name, mine, {**settings, "last_epoch": 2})
-    other = made(torch.optim, name, theirs, {**settings, "last_epoch": 2})
+    ours = make_scheduler(optim, name, mine, {**settings, "last_epoch": 2})
+    other = make_scheduler(torch.optim, name, theirs, {**settings, "last_epoch": 2})
     for _ in range(4):
         np.testing.assert_allclose(rates(mine), rates(theirs), **EXACT)
         step(ours)
@@ -573,17 +593,19 @@ MEASURES = [1.0, 0.9, 0.95, 0.9, 0.91, 0.92, 0.89995, 0.8, 0.8, 0.8, 0.8, 0.8, 0
     "settings",
     [
         {},
-        *crossed(patience=[0, 2], mode=["min", "max"], cooldown=[0, 2]),
-        *crossed(patience=[1], threshold_mode=["rel", "abs"], threshold=[0.2], mode=["min", "max"]),
+        *combinations(patience=[0, 2], mode=["min", "max"], cooldown=[0, 2]),
+        *combinations(
+            patience=[1], threshold_mode=["rel", "abs"], threshold=[0.2], mode=["min", "max"]
+        ),
         {"patience": 0, "factor": 0.5, "min_lr": 0.02},
         {"patience": 0, "min_lr": [0.05, 0.01], "eps": 0.06},
     ],
     ids=str,
 )
-def test_plateaus_match_torch(settings: dict[str, Any]) -> None:
+def test_reduce_lr_on_plateau_matches_torch(settings: dict[str, Any]) -> None:
     mine, theirs = optimizers()
-    ours = made(optim, "ReduceLROnPlateau", mine, settings)
-    other = made(torch.optim, "ReduceLROnPlateau", theirs, settings)
+    ours = make_scheduler(optim, "ReduceLROnPlateau", mine, settings)
+    other = make_scheduler(torch.optim, "ReduceLROnPlateau", theirs, settings)
     for number, measure in enumerate(MEASURES):
         ours.step(mt.tensor(measure) if number % 2 else measure)
         other.step(measure)
@@ -596,23 +618,25 @@ def test_plateaus_match_torch(settings: dict[str, Any]) -> None:
 
 def combined(library: Any, optimizer: Any, kind: str) -> Any:
     rules = library.lr_scheduler
-    warm = rules.LinearLR(optimizer, 0.1, total_iters=4)
+    warmup = rules.LinearLR(optimizer, 0.1, total_iters=4)
     if kind == "chained":
-        return rules.ChainedScheduler([warm, rules.ExponentialLR(optimizer, 0.9)])
-    then = {
+        return rules.ChainedScheduler([warmup, rules.ExponentialLR(optimizer, 0.9)])
+    middle = {
         "cosine": lambda: rules.CosineAnnealingLR(optimizer, 10),
         "step": lambda: rules.StepLR(optimizer, 2),
         "lambda": lambda: rules.LambdaLR(optimizer, lambda epoch: 0.9**epoch),
         "restarts": lambda: rules.CosineAnnealingWarmRestarts(optimizer, 3),
-        "at once": lambda: rules.ConstantLR(optimizer, 0.5),
+        "first milestone 0": lambda: rules.ConstantLR(optimizer, 0.5),
     }[kind]()
     last = rules.ExponentialLR(optimizer, 0.5)
-    milestones = [0 if kind == "at once" else 4, 12]
-    return rules.SequentialLR(optimizer, [warm, then, last], milestones)
+    milestones = [0 if kind == "first milestone 0" else 4, 12]
+    return rules.SequentialLR(optimizer, [warmup, middle, last], milestones)
 
 
-@pytest.mark.parametrize("kind", ["cosine", "step", "lambda", "restarts", "at once", "chained"])
-def test_combinations_match_torch(kind: str) -> None:
+@pytest.mark.parametrize(
+    "kind", ["cosine", "step", "lambda", "restarts", "first milestone 0", "chained"]
+)
+def test_sequential_and_chained_schedulers_match_torch(kind: str) -> None:
     mine, theirs = optimizers()
     ours, other = combined(optim, mine, kind), combined(torch.optim, theirs, kind)
     for number in range(16):
@@ -625,11 +649,11 @@ def test_combinations_match_torch(kind: str) -> None:
             ours.load_state_dict(other.state_dict())
 
 
-def test_restarts_at_any_epoch_match_torch() -> None:
+def test_warm_restarts_at_fractional_epochs_match_torch() -> None:
     mine, theirs = optimizers()
     settings = {"T_0": 3, "T_mult": 2, "eta_min": 0.01}
-    ours = made(optim, "CosineAnnealingWarmRestarts", mine, settings)
-    other = made(torch.optim, "CosineAnnealingWarmRestarts", theirs, settings)
+    ours = make_scheduler(optim, "CosineAnnealingWarmRestarts", mine, settings)
+    other = make_scheduler(torch.optim, "CosineAnnealingWarmRestarts", theirs, settings)
     for epoch in (0.5, 1.25, 2.99, 3.0, 8.5, 9.0, 20.75, 1.0):
         ours.step(epoch)
         other.step(epoch)
@@ -664,7 +688,7 @@ def test_update_bn_matches_torch(momentum: float | None) -> None:
 def with_gradients() -> tuple[list[Any], list[Any]]:
     ours = [nn.Parameter(mt.tensor(draw(3, 4, seed=seed))) for seed in range(3)]
     theirs = [torch.nn.Parameter(torch.tensor(draw(3, 4, seed=seed))) for seed in range(3)]
-    for seed in range(2):  # the last has none
+    for seed in range(2):  # the last parameter has no gradient
         ours[seed].grad = mt.tensor(draw(3, 4, seed=seed + 7))
         theirs[seed].grad = torch.tensor(draw(3, 4, seed=seed + 7))
     return ours, theirs
@@ -680,7 +704,7 @@ def assert_same_gradients(ours: list[Any], theirs: list[Any]) -> None:
 
 @pytest.mark.parametrize("norm_type", [1.0, 2.0, 3.0, float("inf")])
 @pytest.mark.parametrize("max_norm", [0.1, 100.0])
-def test_clipped_norms_match_torch(norm_type: float, max_norm: float) -> None:
+def test_clip_grad_norm_matches_torch(norm_type: float, max_norm: float) -> None:
     ours, theirs = with_gradients()
     total = nn.utils.clip_grad_norm_(ours, max_norm, norm_type)
     other = torch.nn.utils.clip_grad_norm_(theirs, max_norm, norm_type)
@@ -688,7 +712,7 @@ def test_clipped_norms_match_torch(norm_type: float, max_norm: float) -> None:
     assert_same_gradients(ours, theirs)
 
 
-def test_clipped_values_and_vectors_match_torch() -> None:
+def test_clip_grad_value_and_parameter_vectors_match_torch() -> None:
     ours, theirs = with_gradients()
     nn.utils.clip_grad_value_(ours, 0.3)
     torch.nn.utils.clip_grad_value_(theirs, 0.3)
@@ -700,8 +724,8 @@ def test_clipped_values_and_vectors_match_torch() -> None:
     np.testing.assert_array_equal(ours[2].detach().numpy(), 2 * theirs[2].detach().numpy())
 
 
-@pytest.mark.parametrize("rule", ["mean", "ema", "ema of all"])
-def test_averaged_models_match_torch(rule: str) -> None:
+@pytest.mark.parametrize("rule", ["mean", "ema", "multi ema"])
+def test_averaged_model_matches_torch(rule: str) -> None:
     models = []
     for library, averages, new in (
         (nn, optim.swa_utils, mt.tensor),
@@ -710,7 +734,7 @@ def test_averaged_models_match_torch(rule: str) -> None:
         rules = {
             "mean": {},
             "ema": {"avg_fn": averages.get_ema_avg_fn(0.9)},
-            "ema of all": {"multi_avg_fn": averages.get_ema_multi_avg_fn(0.9)},
+            "multi ema": {"multi_avg_fn": averages.get_ema_multi_avg_fn(0.9)},
         }
         model = library.Linear(3, 2)
         averaged = averages.AveragedModel(model, **rules[rule])

@@ -1,4 +1,4 @@
-"""`DataParallel` beside torch's DistributedDataParallel over gloo: losses and parameters."""
+"""`DataParallel` compared with torch's DistributedDataParallel (gloo): losses and parameters."""
 
 import json
 import os
@@ -37,40 +37,40 @@ def _networks() -> Any:
 NETWORKS = _networks()
 
 
-def _torchs(given: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return what torch's ranks make of it."""
-    torch.save(given, folder / "given.pt")
+def _train_with_torch(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Train on torch ranks; return losses and state of the first rank."""
+    torch.save(settings, folder / "given.pt")
     command = [sys.executable, str(PROGRAMS / "torch_ranks.py"), str(folder / "given.pt")]
-    common = {**os.environ, "WORLD_SIZE": str(SIZE), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "WORLD_SIZE": str(SIZE), "OMP_NUM_THREADS": "1"}
     running = [
         subprocess.Popen(
             command,
-            env={**common, "RANK": str(rank)},
+            env={**environment, "RANK": str(rank)},
             stdout=subprocess.PIPE,
             text=True,
         )
         for rank in range(SIZE)
     ]
-    told = [process.communicate(timeout=120)[0] for process in running]
+    outputs = [process.communicate(timeout=120)[0] for process in running]
     assert [process.returncode for process in running] == [0] * SIZE
-    found: dict[str, Any] = json.loads(told[0])
+    found: dict[str, Any] = json.loads(outputs[0])
     return found
 
 
-def _ours(group: Group, given: dict[str, Any]) -> dict[str, Any]:
-    network = NETWORKS[given["name"]](nn).double()
-    network.load_state_dict({k: mt.tensor(v.numpy()) for k, v in given["state"].items()})
+def _train_with_mt_nn(group: Group, settings: dict[str, Any]) -> dict[str, Any]:
+    network = NETWORKS[settings["name"]](nn).double()
+    network.load_state_dict({k: mt.tensor(v.numpy()) for k, v in settings["state"].items()})
     model = DataParallel(network, bucket_cap_mb=0.01, process_group=group)
     optimizer = optim.SGD(model.parameters(), 0.1, momentum=0.9)
     losses = []
-    for inputs, targets in given["batches"]:
+    for inputs, targets in settings["batches"]:
         optimizer.zero_grad()
-        parts = range(given["parts"])
+        parts = range(settings["parts"])
         for part in parts:
-            share = slice(group.rank * len(parts) + part, None, group.size * len(parts))
-            wait = model.no_sync() if part < parts[-1] else nullcontext()
-            with wait:
-                x, y = (mt.tensor(each[share].numpy()) for each in (inputs, targets))
+            rows = slice(group.rank * len(parts) + part, None, group.size * len(parts))
+            context = model.no_sync() if part < parts[-1] else nullcontext()
+            with context:
+                x, y = (mt.tensor(values[rows].numpy()) for values in (inputs, targets))
                 loss = F.cross_entropy(model(x), y)
                 (loss / len(parts)).backward()
             losses.append(loss.item())
@@ -80,9 +80,9 @@ def _ours(group: Group, given: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("parts", [1, 2])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_ranks_learn_what_torchs_do(name: str, parts: int, tmp_path: Path) -> None:
+def test_data_parallel_training_matches_torch(name: str, parts: int, tmp_path: Path) -> None:
     torch.manual_seed(1)
-    given = {
+    settings = {
         "name": name,
         "parts": parts,
         "state": NETWORKS[name](torch.nn).double().state_dict(),
@@ -91,8 +91,8 @@ def test_ranks_learn_what_torchs_do(name: str, parts: int, tmp_path: Path) -> No
             for _ in range(4)
         ],
     }
-    theirs = _torchs(given, tmp_path)
-    ours = on_ranks(SIZE, lambda group: _ours(group, given))[0]
+    theirs = _train_with_torch(settings, tmp_path)
+    ours = on_ranks(SIZE, lambda group: _train_with_mt_nn(group, settings))[0]
     np.testing.assert_allclose(ours["losses"], theirs["losses"], rtol=1e-9)
     assert ours["state"].keys() == theirs["state"].keys()
     for key, value in theirs["state"].items():

@@ -1,4 +1,4 @@
-"""The `Trainer`: its computations, callbacks, logs, and exact resumption."""
+"""`Trainer`: training, evaluation, callbacks, resuming, logs and progress."""
 
 import builtins
 import csv
@@ -47,32 +47,32 @@ def trainer(*callbacks: Callback, **settings: Any) -> Trainer:
     return Trainer(model, optimizer, cross_entropy, metrics, callbacks=callbacks, **settings)
 
 
-class Steps:
+class HalvingScheduler:
     """A scheduler that counts its steps and halves the learning rate."""
 
     def __init__(self, optimizer: nn.optim.Optimizer) -> None:
-        self.optimizer, self.seen = optimizer, []
+        self.optimizer, self.calls = optimizer, []
 
-    def step(self, *given: float) -> None:
-        self.seen.append(given)
+    def step(self, *metrics: float) -> None:
+        self.calls.append(metrics)
         self.optimizer.param_groups[0]["lr"] /= 2
 
     def state_dict(self) -> Any:
-        return {"seen": self.seen}
+        return {"calls": self.calls}
 
     def load_state_dict(self, state: Any) -> None:
-        self.seen = state["seen"]
+        self.calls = state["calls"]
 
 
 # --- Training -----------------------------------------------------------------------------------
 
 
-def test_training_matches_a_manual_loop() -> None:
+def test_fit_matches_a_manual_training_loop() -> None:
     model = network()
     optimizer = nn.optim.Adam(model.parameters(), lr=0.02)
-    losses, means, rates = [], [], []
+    losses, means, accuracies = [], [], []
     for _ in range(3):
-        total = right = 0.0
+        total = correct = 0.0
         for x, y in loader():
             output = model(x)
             loss = cross_entropy(output, y)
@@ -81,22 +81,22 @@ def test_training_matches_a_manual_loop() -> None:
             optimizer.step()
             losses.append(loss.item())
             total += loss.item() * len(y)
-            right += nn.functional.accuracy(output, y) * len(y)
+            correct += nn.functional.accuracy(output, y) * len(y)
         means.append(total / 22)
-        rates.append(right / 22)
+        accuracies.append(correct / 22)
     ours = trainer()
     history = ours.fit(loader(), 3)
     assert history.losses == losses
     assert history["loss"] == pytest.approx(means, rel=1e-12)
-    assert history["accuracy"] == pytest.approx(rates, rel=1e-12)
+    assert history["accuracy"] == pytest.approx(accuracies, rel=1e-12)
     assert history["epoch"] == [1, 2, 3]
     assert (ours.epoch, ours.batch, ours.step) == (3, 0, 18)
     assert ours.fit(loader(), 3) is history
     assert len(ours.fit(loader(), 4)) == 4
 
 
-def test_accumulation_equals_a_larger_batch() -> None:
-    large, small = Trainer(*plain()), Trainer(*plain(), accumulate=3)
+def test_accumulate_3_matches_3_times_larger_batches() -> None:
+    large, small = Trainer(*linear_setup()), Trainer(*linear_setup(), accumulate=3)
     data = samples(20)
     large.fit(nn.data.DataLoader(data, 12), 2)
     small.fit(nn.data.DataLoader(data, 4), 2)
@@ -105,35 +105,35 @@ def test_accumulation_equals_a_larger_batch() -> None:
         np.testing.assert_allclose(one.value.detach(), two.value.detach(), rtol=1e-5, atol=1e-6)
 
 
-def plain() -> tuple[Any, Any, Any]:
+def linear_setup() -> tuple[Any, Any, Any]:
     mt.manual_seed(0)
     model = nn.Linear(4, 2)
     return model, nn.optim.SGD(model.parameters(), lr=0.5, momentum=0.9), cross_entropy
 
 
-def test_a_loader_without_length() -> None:
-    class Endless:
+def test_fit_accepts_loader_without_length() -> None:
+    class WithoutLength:
         def __iter__(self) -> Any:
             return iter(list(loader(shuffle=False)))
 
-    ours = Trainer(*plain(), accumulate=4)
-    assert len(ours.fit(Endless(), 2).losses) == 12
+    ours = Trainer(*linear_setup(), accumulate=4)
+    assert len(ours.fit(WithoutLength(), 2).losses) == 12
     assert ours.step == 4
 
 
-class Watched(nn.Linear):
-    """A model that records the number of each batch."""
+class BatchRecorder(nn.Linear):
+    """A model that records the numbers of its batches."""
 
     def __init__(self) -> None:
         super().__init__(1, 2)
-        self.seen: list[int] = []
+        self.batches: list[int] = []
 
     def forward(self, x: mt.Tensor) -> mt.Tensor:
-        self.seen.append(int(x[0, 0].item()))
+        self.batches.append(int(x[0, 0].item()))
         return super().forward(x)
 
 
-def watching(model: Watched) -> Trainer:
+def make_trainer_of(model: BatchRecorder) -> Trainer:
     return Trainer(model, nn.optim.SGD(model.parameters(), lr=0.0), cross_entropy)
 
 
@@ -141,7 +141,7 @@ def numbered_batches() -> list[Any]:
     return [(mt.full((1, 1), float(n)), mt.zeros(1).long()) for n in range(5)]
 
 
-def test_steps_per_epoch() -> None:
+def test_steps_per_epoch_divides_the_loader_into_epochs() -> None:
     class Stream(nn.data.IterableDataset):
         def __iter__(self) -> Any:
             return itertools.count()
@@ -149,17 +149,17 @@ def test_steps_per_epoch() -> None:
     batches = nn.data.DataLoader(
         Stream(), 2, collate_fn=lambda pair: (mt.ones(2, 4), mt.zeros(2).long())
     )
-    ours = Trainer(*plain(), accumulate=2)
-    assert ours.batches is None  # nobody has said
+    ours = Trainer(*linear_setup(), accumulate=2)
+    assert ours.batches is None  # not known before fit()
     history = ours.fit(batches, 3, steps_per_epoch=5, validation=loader())
     assert (ours.step, len(history.losses), len(history["validation_loss"])) == (15, 30, 3)
-    model, numbered = Watched(), numbered_batches()
-    short = watching(model)
+    model, numbered = BatchRecorder(), numbered_batches()
+    short = make_trainer_of(model)
     for epochs in (2, 3):
         short.fit(numbered, epochs, steps_per_epoch=3)
-    assert model.seen == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+    assert model.batches == [0, 1, 2, 3, 4, 0, 1, 2, 3]
     assert short.batches == 3
-    short.epoch, short.batch = 0, 4  # as if it had been interrupted in a longer epoch
+    short.epoch, short.batch = 0, 4  # as after an interrupted, longer epoch
     assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
     with pytest.raises(nn.InputError, match="a loader without batches"):
         short.fit([], 4, steps_per_epoch=3)
@@ -167,56 +167,59 @@ def test_steps_per_epoch() -> None:
         short.fit(numbered, 4, steps_per_epoch=0)
 
 
-def test_the_state_contains_the_position_of_a_loader_without_a_state() -> None:
-    first, second = Watched(), Watched()
-    begun, goes_on = watching(first), watching(second)
-    begun.fit(numbered_batches(), 1, steps_per_epoch=2)
-    goes_on.load_state_dict(begun.state_dict())
-    goes_on.fit(numbered_batches(), 3, steps_per_epoch=2)
-    assert (first.seen, second.seen) == ([0, 1], [2, 3, 4, 0])
+def test_state_dict_contains_the_position_in_the_loader() -> None:
+    first, second = BatchRecorder(), BatchRecorder()
+    original, resumed = make_trainer_of(first), make_trainer_of(second)
+    original.fit(numbered_batches(), 1, steps_per_epoch=2)
+    resumed.load_state_dict(original.state_dict())
+    resumed.fit(numbered_batches(), 3, steps_per_epoch=2)
+    assert (first.batches, second.batches) == ([0, 1], [2, 3, 4, 0])
 
 
-def test_gradients_are_clipped() -> None:
-    class Watch(Callback):
+def test_clip_norm_and_clip_value_limit_the_steps() -> None:
+    class RecordChanges(Callback):
         def on_step_end(self, trainer: Trainer) -> None:
-            moved.append(float(np.abs(trainer.model.weight.detach().numpy() - start[-1]).max()))
-            start.append(trainer.model.weight.detach().numpy().copy())
+            weight = trainer.model.weight.detach().numpy().copy()
+            changes.append(float(np.abs(weight - weights[-1]).max()))
+            weights.append(weight)
 
     for setting in ("clip_norm", "clip_value"):
-        moved: list[float] = []
-        model, _, loss = plain()
-        start = [model.weight.detach().numpy().copy()]
+        changes: list[float] = []
+        model, _, loss = linear_setup()
+        weights = [model.weight.detach().numpy().copy()]
         optimizer = nn.optim.SGD(model.parameters(), lr=1.0)
-        bounds: dict[str, Any] = {setting: 1e-3}
-        Trainer(model, optimizer, loss, callbacks=[Watch()], **bounds).fit(loader(), 1)
-        assert 0 < max(moved) <= 1e-3 * 1.001
+        limit: dict[str, Any] = {setting: 1e-3}
+        Trainer(model, optimizer, loss, callbacks=[RecordChanges()], **limit).fit(loader(), 1)
+        assert 0 < max(changes) <= 1e-3 * 1.001
 
 
-@pytest.mark.parametrize(("schedule", "by", "calls"), [("epoch", "loss", 2), ("step", None, 12)])
-def test_schedulers(schedule: Any, by: Any, calls: int) -> None:
+@pytest.mark.parametrize(
+    ("schedule", "metric", "calls"), [("epoch", "loss", 2), ("step", None, 12)]
+)
+def test_scheduler_is_called_per_epoch_or_per_step(schedule: Any, metric: Any, calls: int) -> None:
     model = network()
     optimizer = nn.optim.Adam(model.parameters(), lr=1.0)
-    scheduler = Steps(optimizer)
+    scheduler = HalvingScheduler(optimizer)
     ours = Trainer(
-        model, optimizer, cross_entropy, scheduler=scheduler, schedule=schedule, schedule_by=by
+        model, optimizer, cross_entropy, scheduler=scheduler, schedule=schedule, schedule_by=metric
     )
     history = ours.fit(loader(), 2)
-    assert len(scheduler.seen) == calls
-    if by:
-        assert scheduler.seen == [(loss,) for loss in history["loss"]]
+    assert len(scheduler.calls) == calls
+    if metric:
+        assert scheduler.calls == [(loss,) for loss in history["loss"]]
         assert history["lr"] == [1.0, 0.5]
 
 
-def test_evaluation_and_prediction() -> None:
+def test_evaluate_and_predict_use_eval_mode_and_all_batches() -> None:
     ours = trainer()
     before = ours.model.state_dict()["0.weight"].numpy().copy()
     measured = ours.evaluate(loader())
     outputs = ours.predict(loader(shuffle=False))
     data = samples()
     ours.model.eval()
-    wanted = ours.model(data.tensors[0]).detach().numpy()
+    expected = ours.model(data.tensors[0]).detach().numpy()
     ours.model.train()
-    np.testing.assert_allclose(outputs, wanted, rtol=1e-6)
+    np.testing.assert_allclose(outputs, expected, rtol=1e-6)
     assert measured["loss"] == pytest.approx(cross_entropy(outputs, data.tensors[1]).item())
     assert measured["accuracy"] == nn.functional.accuracy(outputs, data.tensors[1])
     assert ours.model.training
@@ -224,36 +227,36 @@ def test_evaluation_and_prediction() -> None:
     np.testing.assert_array_equal(before, ours.model.state_dict()["0.weight"])
     images = data.tensors[0]
     for batches in ([images], [(images,)]):
-        np.testing.assert_array_equal(ours.predict(batches, targets=False), wanted)
-    np.testing.assert_array_equal(ours.predict([images]), wanted)
+        np.testing.assert_array_equal(ours.predict(batches, targets=False), expected)
+    np.testing.assert_array_equal(ours.predict([images]), expected)
     history = ours.fit(loader(), 1, validation=loader())
     measured = ours.evaluate(loader(shuffle=False))
     assert history["validation_loss"] == [pytest.approx(measured["loss"], rel=1e-6)]
 
 
-def test_evaluation_restores_modes() -> None:
+def test_evaluate_and_predict_restore_modes_after_an_error() -> None:
     model = nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
     model[2].eval()
     ours = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.1), cross_entropy)
-    seen: list[list[bool]] = []
+    modes_during: list[list[bool]] = []
 
     def modes() -> list[bool]:
         return [module.training for module in model.modules()]
 
     def batches() -> Any:
         for batch in loader():
-            seen.append(modes())
+            modes_during.append(modes())
             yield batch
-        raise RuntimeError("the disk broke")
+        raise RuntimeError("disk error")
 
     before = modes()
     assert before == [True, True, True, False, False]
-    for use in (ours.evaluate, ours.predict):
-        with pytest.raises(RuntimeError, match="the disk broke"):
-            use(batches())
-        assert seen == [[False] * 5] * 6
+    for method in (ours.evaluate, ours.predict):
+        with pytest.raises(RuntimeError, match="disk error"):
+            method(batches())
+        assert modes_during == [[False] * 5] * 6
         assert modes() == before
-        seen.clear()
+        modes_during.clear()
 
 
 class Adder(nn.Module):
@@ -265,7 +268,7 @@ class Adder(nn.Module):
         return self.scale * (x + y)
 
 
-def test_a_model_with_two_inputs() -> None:
+def test_model_with_two_inputs_is_trained_and_predicts() -> None:
     model = Adder()
     ours = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.1), nn.functional.mse_loss)
     batches = [(mt.ones(3), mt.ones(3), mt.zeros(3))]
@@ -274,7 +277,7 @@ def test_a_model_with_two_inputs() -> None:
     assert ours.predict([batch[:2] for batch in batches], targets=False).shape == (3,)
 
 
-def test_invalid_batches() -> None:
+def test_invalid_batches_raise_input_error() -> None:
     ours = trainer()
     for batch in (mt.ones(2, 4), (mt.ones(2, 4),)):
         with pytest.raises(nn.InputError, match=r"a batch for training must be a tuple"):
@@ -293,7 +296,7 @@ def test_invalid_batches() -> None:
         ({"clip_value": math.nan}, "clip_value must be a non-negative number"),
     ],
 )
-def test_bad_settings(settings: Any, message: str) -> None:
+def test_invalid_trainer_setting_raises_setting_error(settings: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         trainer(**settings)
 
@@ -306,31 +309,31 @@ def test_bad_settings(settings: Any, message: str) -> None:
         ({"a": nn.functional.accuracy}, r"must be a Metric.*Mean\(function\)"),
     ],
 )
-def test_bad_metrics(metrics: Any, message: str) -> None:
+def test_invalid_metric_name_or_type_raises_setting_error(metrics: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
-        Trainer(*plain(), metrics)
+        Trainer(*linear_setup(), metrics)
 
 
 # --- Callbacks ----------------------------------------------------------------------------------
 
 
-class Moments(Callback):
-    """Record the calls."""
+class CallRecorder(Callback):
+    """Record the names of the methods that are called."""
 
     def __init__(self) -> None:
-        self.seen: list[str] = []
+        self.calls: list[str] = []
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("on_"):
-            self.seen.append(name.removeprefix("on_"))
+            self.calls.append(name.removeprefix("on_"))
         return super().__getattribute__(name)
 
 
-def test_callbacks_are_called_in_order() -> None:
-    moments = Moments()
-    ours = trainer(moments, accumulate=4)
+def test_callback_methods_are_called_in_order() -> None:
+    recorder = CallRecorder()
+    ours = trainer(recorder, accumulate=4)
     ours.fit(loader(count=20), 1)
-    assert moments.seen == [
+    assert recorder.calls == [
         "fit_start",
         "epoch_start",
         *["batch_end"] * 4,
@@ -340,14 +343,14 @@ def test_callbacks_are_called_in_order() -> None:
         "epoch_end",
         "fit_end",
     ]
-    moments.seen.clear()
+    recorder.calls.clear()
     with pytest.raises(nn.InputError):
         ours.fit([3], 2)
-    assert moments.seen == ["fit_start", "epoch_start", "fit_end"]
+    assert recorder.calls == ["fit_start", "epoch_start", "fit_end"]
 
 
-class Given(train.Metric):
-    """A metric with given values, one per epoch."""
+class PresetMetric(train.Metric):
+    """A metric that returns preset values, one per epoch."""
 
     def __init__(self, values: list[float]) -> None:
         self.values = values
@@ -371,28 +374,34 @@ class Given(train.Metric):
         ([math.nan, math.nan, 1, 0, 0, 0], {}, 2),
     ],
 )
-def test_early_stopping(values: list[float], settings: Any, epochs: int) -> None:
+def test_early_stopping_ends_after_patience_epochs(
+    values: list[float], settings: Any, epochs: int
+) -> None:
     stopping = train.EarlyStopping("given", **{"patience": 1, **settings})
-    ours = Trainer(*plain(), {"given": Given(values)}, callbacks=[stopping])
+    ours = Trainer(*linear_setup(), {"given": PresetMetric(values)}, callbacks=[stopping])
     assert len(ours.fit(loader(), 6)) == epochs
     assert ours.should_stop or epochs == 6
 
 
-def test_the_best_parameters_are_restored() -> None:
-    kept: list[Any] = []
+def test_early_stopping_restores_the_best_parameters() -> None:
+    weights: list[Any] = []
 
-    class Keep(Callback):
+    class RecordWeights(Callback):
         def on_epoch_end(self, trainer: Trainer) -> None:
-            kept.append(trainer.model.weight.detach().numpy().copy())
+            weights.append(trainer.model.weight.detach().numpy().copy())
 
     stopping = train.EarlyStopping("given", patience=1, restore_best=True)
-    ours = Trainer(*plain(), {"given": Given([3, 1, 2, 2, 0])}, callbacks=[stopping, Keep()])
+    ours = Trainer(
+        *linear_setup(),
+        {"given": PresetMetric([3, 1, 2, 2, 0])},
+        callbacks=[stopping, RecordWeights()],
+    )
     ours.fit(loader(), 5)
-    assert len(kept) == 4
-    np.testing.assert_array_equal(ours.model.weight.detach(), kept[1])
+    assert len(weights) == 4
+    np.testing.assert_array_equal(ours.model.weight.detach(), weights[1])
 
 
-def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
+def test_invalid_callback_setting_raises_setting_error(tmp_path: Path) -> None:
     with pytest.raises(nn.SettingError, match="mode must be"):
         train.EarlyStopping(mode="least")  # type: ignore[arg-type]
     with pytest.raises(nn.SettingError, match="min_delta must be"):
@@ -403,11 +412,11 @@ def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
         train.SaveCheckpoints(tmp_path, every_steps=0)
 
 
-# --- Going on -----------------------------------------------------------------------------------
+# --- Resuming -----------------------------------------------------------------------------------
 
 
 class Interrupt(Callback):
-    """Save a checkpoint after some step, and raise an error."""
+    """Save a checkpoint after the given step, and raise KeyboardInterrupt."""
 
     comes_last = True
 
@@ -428,33 +437,33 @@ class Interrupt(Callback):
 
 
 class StatefulLoader:
-    """A loader with a state."""
+    """A loader with state_dict() and load_state_dict()."""
 
     def __init__(self) -> None:
-        self.at, self.order = 0, np.zeros(0, int)
-        self.goes_on = False
+        self.position, self.order = 0, np.zeros(0, int)
+        self.resumed = False
 
     def __len__(self) -> int:
         return 6
 
     def __iter__(self) -> Any:
-        if not self.goes_on:
-            self.at, self.order = 0, mt.randperm(22).numpy()
-        self.goes_on = False
-        while self.at < 6:
-            self.at += 1
-            yield samples()[self.order[4 * self.at - 4 : 4 * self.at]]
+        if not self.resumed:
+            self.position, self.order = 0, mt.randperm(22).numpy()
+        self.resumed = False
+        while self.position < 6:
+            self.position += 1
+            yield samples()[self.order[4 * self.position - 4 : 4 * self.position]]
         self.order = self.order[:0]
 
     def state_dict(self) -> Any:
-        return {"at": self.at, "order": self.order}
+        return {"position": self.position, "order": self.order}
 
     def load_state_dict(self, state: Any) -> None:
-        self.at, self.order = state["at"], state["order"]
-        self.goes_on = len(self.order) > 0
+        self.position, self.order = state["position"], state["order"]
+        self.resumed = len(self.order) > 0
 
 
-class MapOf:
+class IterableLoader:
     """A loader without a state or a length."""
 
     def __init__(self, batches: Any) -> None:
@@ -464,13 +473,13 @@ class MapOf:
         return iter(self.batches)
 
 
-def whole(*callbacks: Callback, accumulate: int = 1) -> Trainer:
+def trainer_with_state(*callbacks: Callback, accumulate: int = 1) -> Trainer:
     ours = trainer(*callbacks, train.EarlyStopping("loss", 9), accumulate=accumulate)
-    ours.scheduler = Steps(ours.optimizer)
+    ours.scheduler = HalvingScheduler(ours.optimizer)
     return ours
 
 
-@pytest.mark.parametrize("make", [loader, StatefulLoader, lambda: MapOf(loader())])
+@pytest.mark.parametrize("make", [loader, StatefulLoader, lambda: IterableLoader(loader())])
 @pytest.mark.parametrize(
     ("accumulate", "steps", "step", "at_epoch_end"),
     [
@@ -490,104 +499,108 @@ def test_training_is_resumed_exactly(
     tmp_path: Path, make: Any, accumulate: int, steps: int | None, step: int, at_epoch_end: bool
 ) -> None:
     path = tmp_path / "c.safetensors"
-    wanted = whole(accumulate=accumulate)
-    wanted.fit(make(), 4, validation=loader(), steps_per_epoch=steps)
-    broken = whole(Interrupt(path, step, at_epoch_end), accumulate=accumulate)
+    expected = trainer_with_state(accumulate=accumulate)
+    expected.fit(make(), 4, validation=loader(), steps_per_epoch=steps)
+    interrupted = trainer_with_state(Interrupt(path, step, at_epoch_end), accumulate=accumulate)
     with pytest.raises(KeyboardInterrupt):
-        broken.fit(make(), 4, validation=loader(), steps_per_epoch=steps)
-    found = whole(accumulate=accumulate)
+        interrupted.fit(make(), 4, validation=loader(), steps_per_epoch=steps)
+    found = trainer_with_state(accumulate=accumulate)
     mt.manual_seed(99)
     history = found.fit(make(), 4, validation=loader(), resume=path, steps_per_epoch=steps)
-    assert history.losses == wanted.history.losses
-    assert history.rows == wanted.history.rows
-    assert found.scheduler.seen == wanted.scheduler.seen
-    for one, two in zip(found.model.parameters(), wanted.model.parameters(), strict=True):
+    assert history.losses == expected.history.losses
+    assert history.rows == expected.history.rows
+    assert found.scheduler.calls == expected.scheduler.calls
+    for one, two in zip(found.model.parameters(), expected.model.parameters(), strict=True):
         np.testing.assert_array_equal(one.value.detach(), two.value.detach())
 
 
 @pytest.fixture
 def handler() -> Iterator[Any]:
-    """Install Python's handler of Control-C, which background processes ignore."""
+    """Install Python's SIGINT handler: background processes ignore the signal."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield signal.default_int_handler
     signal.signal(signal.SIGINT, before)
 
 
-def test_control_c_saves_a_checkpoint(tmp_path: Path, handler: Any) -> None:
-    class Press(Callback):
+def test_control_c_saves_a_checkpoint_and_training_can_be_resumed(
+    tmp_path: Path, handler: Any
+) -> None:
+    class PressControlC(Callback):
         def on_batch_end(self, trainer: Trainer) -> None:
             for _ in range(presses[0] if trainer.step == 7 else 0):
                 signal.raise_signal(signal.SIGINT)
 
     def make() -> Trainer:
-        return trainer(train.SaveCheckpoints(tmp_path), Press())
+        return trainer(train.SaveCheckpoints(tmp_path), PressControlC())
 
     presses = [0]
-    wanted = trainer().fit(loader(), 3).losses
-    # Pressed twice it does not wait, and the last checkpoint is that of an epoch.
+    expected = trainer().fit(loader(), 3).losses
+    # The second press ends the training at once; the last checkpoint is then that of the epoch.
     for presses[0], step in ((2, 6), (1, 8)):
         with pytest.raises(KeyboardInterrupt):
             make().fit(loader(), 3)
         assert [path.name for path in tmp_path.iterdir()] == [f"step-0000000{step}.safetensors"]
         assert signal.getsignal(signal.SIGINT) is handler
     presses[0] = 0
-    assert make().fit(loader(), 3, resume=tmp_path).losses == wanted
+    assert make().fit(loader(), 3, resume=tmp_path).losses == expected
 
-    class PressAtTheEnd(Callback):
+    class PressAtEpochEnd(Callback):
         def on_epoch_end(self, trainer: Trainer) -> None:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        trainer(train.SaveCheckpoints(tmp_path), PressAtTheEnd()).fit(loader(), 2)
+        trainer(train.SaveCheckpoints(tmp_path), PressAtEpochEnd()).fit(loader(), 2)
     assert nn.load_checkpoint(nn.Checkpoints(tmp_path).paths()[0])["trainer"]["epoch"] == 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     presses[0] = 1
-    assert make().fit(loader(), 3).losses == wanted  # somebody else has taken it over
+    assert make().fit(loader(), 3).losses == expected  # another SIGINT handler is kept
 
 
-def test_early_stopping_is_restored(tmp_path: Path) -> None:
+def test_early_stopping_state_is_restored_from_checkpoint(tmp_path: Path) -> None:
     def make(patience: int) -> Trainer:
         stopping = train.EarlyStopping("given", patience)
         saving = train.SaveCheckpoints(tmp_path)
-        return Trainer(*plain(), {"given": Given([1] * 9)}, callbacks=[saving, stopping])
+        return Trainer(
+            *linear_setup(), {"given": PresetMetric([1] * 9)}, callbacks=[saving, stopping]
+        )
 
     assert len(make(1).fit(loader(), 5)) == 3
     assert len(make(1).fit(loader(), 5, resume=tmp_path)) == 3
     assert len(make(2).fit(loader(), 5, resume=tmp_path)) == 4
 
 
-def test_checkpoints_that_do_not_fit(tmp_path: Path) -> None:
+def test_checkpoint_of_other_model_metrics_or_loader_raises(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     ours = trainer()
     ours.fit(loader(), 1)
     ours.save(path)
-    other = Trainer(*plain())
+    other = Trainer(*linear_setup())
     with pytest.raises(nn.StateDictError, match="does not fit model"):
         other.fit(loader(), 1, resume=path)
-    unmeasured = Trainer(ours.model, ours.optimizer, cross_entropy)
+    without_metrics = Trainer(ours.model, ours.optimizer, cross_entropy)
     with pytest.raises(nn.StateDictError, match="the metrics loss, accuracy; this .* has loss"):
-        unmeasured.load(path)
-    assert unmeasured.epoch == 0
+        without_metrics.load(path)
+    assert without_metrics.epoch == 0
     assert ours.epoch == 1
     with pytest.raises(nn.FileError, match="could not read"):
         ours.fit(loader(), 2, resume=tmp_path / "nowhere")
-    broken = trainer(Interrupt(path, 5, at_epoch_end=False))
+    interrupted = trainer(Interrupt(path, 5, at_epoch_end=False))
     with pytest.raises(KeyboardInterrupt):
-        broken.fit(list(loader()), 1)  # a loader without a state
+        interrupted.fit(list(loader()), 1)  # a loader without a state
     with pytest.raises(nn.StateDictError, match="after 5 batches .* but the loader has 2"):
         trainer().fit(list(loader(count=8)), 1, resume=path)
 
 
-def test_accumulated_gradients_are_not_saved(tmp_path: Path) -> None:
-    class Early(Callback):
+def test_saving_with_accumulated_gradients_raises_setting_error(tmp_path: Path) -> None:
+    class SaveEachBatch(Callback):
         def on_batch_end(self, trainer: Trainer) -> None:
             trainer.save(tmp_path / "c")
 
     with pytest.raises(nn.SettingError, match="accumulated gradients"):
-        trainer(Early(), accumulate=2).fit(loader(), 1)
+        trainer(SaveEachBatch(), accumulate=2).fit(loader(), 1)
 
 
-KILLED = """
+KILLED_PROGRAM = """
 import os, random, signal, sys, time
 from pathlib import Path
 import mt_nn as nn, mt_tensor as mt
@@ -620,8 +633,8 @@ def dies_in(owner, name):
     return lambda: setattr(owner, name, die)
 
 start = time.perf_counter()
-wanted = run(Path(sys.argv[1], "wanted"))
-took = time.perf_counter() - start
+expected = run(Path(sys.argv[1], "expected"))
+duration = time.perf_counter() - start
 folder = Path(sys.argv[1], "killed")
 folder.mkdir()
 while_writing = 0
@@ -631,24 +644,24 @@ for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "unlink")):
 rng, steps = random.Random(0), set()
 for number in range(20):
     child = in_child(folder)
-    time.sleep(rng.uniform(0, took / 12))
+    time.sleep(rng.uniform(0, duration / 12))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     last = nn.Checkpoints(folder).last()
     if last is not None:
         steps.add(nn.load_checkpoint(last, generators=False)["trainer"]["step"])
 found = run(folder)
-print(len(wanted), found == wanted, len(steps) > 3, while_writing, len(list(folder.iterdir())))
+print(len(expected), found == expected, len(steps) > 3, while_writing, len(list(folder.iterdir())))
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as only Unix can")
-def test_a_training_that_is_killed_repeatedly_gives_the_same_result(
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork()")
+def test_repeatedly_killed_and_resumed_training_gives_the_same_losses(
     tmp_path: Path,
 ) -> None:
     single = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    command = [sys.executable, "-c", KILLED_PROGRAM, str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=single)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["200", "True", "True", "3", "2"]
@@ -657,7 +670,7 @@ def test_a_training_that_is_killed_repeatedly_gives_the_same_result(
 # --- Logs ---------------------------------------------------------------------------------------
 
 
-def test_logs(tmp_path: Path) -> None:
+def test_csv_and_json_lines_logs_contain_the_history(tmp_path: Path) -> None:
     table, lines = tmp_path / "new" / "log.csv", tmp_path / "log.jsonl"
     ours = trainer(train.CSVLog(table), train.JSONLinesLog(lines))
     history = ours.fit(loader(), 2, validation=loader())
@@ -667,25 +680,27 @@ def test_logs(tmp_path: Path) -> None:
     assert [float(row["validation_accuracy"]) for row in rows] == history["validation_accuracy"]
     assert [json.loads(line) for line in lines.read_text().splitlines()] == history.rows
     matrix = train.ConfusionMatrix(2)
-    ours = Trainer(*plain(), {"matrix": matrix}, callbacks=[train.JSONLinesLog(lines)])
+    ours = Trainer(*linear_setup(), {"matrix": matrix}, callbacks=[train.JSONLinesLog(lines)])
     ours.fit([], 1)
     assert json.loads(lines.read_text())["matrix"] == [[0, 0], [0, 0]]
     assert json.loads(lines.read_text())["loss"] is None
 
 
-def test_progress_with_and_without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bar_prints_a_line_per_epoch_with_or_without_rich(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("rich")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    shown = io.StringIO()
-    trainer(train.ProgressBar(shown)).fit(loader(), 2, validation=loader())
-    first, second = shown.getvalue().splitlines()  # each whole, however long, and nothing else
+    plain_output = io.StringIO()
+    trainer(train.ProgressBar(plain_output)).fit(loader(), 2, validation=loader())
+    first, second = plain_output.getvalue().splitlines()  # one unwrapped line per epoch
     assert first.startswith("epoch   1  lr 0.02  loss ")
     assert "  validation_accuracy 0." in second
     assert len(second) > 80
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
-    drawn = io.StringIO()
-    trainer(train.ProgressBar(drawn)).fit(loader(), 2)
-    assert "\x1b[" in drawn.getvalue()
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal
+    terminal_output = io.StringIO()
+    trainer(train.ProgressBar(terminal_output)).fit(loader(), 2)
+    assert "\x1b[" in terminal_output.getvalue()
     imported = builtins.__import__
 
     def without_rich(name: str, *args: Any) -> Any:
@@ -694,35 +709,36 @@ def test_progress_with_and_without_rich(monkeypatch: pytest.MonkeyPatch) -> None
         return imported(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", without_rich)
-    told = io.StringIO()
-    trainer(train.ProgressBar(told)).fit(loader(), 2)
-    first, *lines = told.getvalue().splitlines()
+    fallback_output = io.StringIO()
+    trainer(train.ProgressBar(fallback_output)).fit(loader(), 2)
+    first, *lines = fallback_output.getvalue().splitlines()
     assert "pip install 'mt-nn[train]'" in first
     assert [line[:11] for line in lines] == ["epoch   1  ", "epoch   2  "]
 
 
-def test_a_progress_bar_counts_the_batches_of_its_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_bar_shows_batches_and_loss_of_the_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     progress = pytest.importorskip("rich.progress")
-    drawn: list[Any] = []
-    seen: list[Any] = []
+    bars: list[Any] = []
+    states: list[Any] = []
 
-    class Drawn(progress.Progress):
+    class RecordedProgress(progress.Progress):
         def __init__(self, *columns: Any, **settings: Any) -> None:
             super().__init__(*columns, **settings)
-            drawn.append(self)
+            bars.append(self)
 
-    class Looking(Callback):
-        comes_last = True  # as the bar does
+    class RecordTasks(Callback):
+        comes_last = True  # as ProgressBar
 
         def on_batch_end(self, trainer: Trainer) -> None:
-            seen.append([(task.completed, task.total, task.description) for task in drawn[0].tasks])
+            tasks = bars[0].tasks
+            states.append([(task.completed, task.total, task.description) for task in tasks])
 
         def on_epoch_end(self, trainer: Trainer) -> None:
-            assert not drawn[0].tasks
+            assert not bars[0].tasks
 
-    monkeypatch.setattr("rich.progress.Progress", Drawn)
-    history = trainer(train.ProgressBar(io.StringIO()), Looking()).fit(loader(), 2)
-    assert seen == [
+    monkeypatch.setattr("rich.progress.Progress", RecordedProgress)
+    history = trainer(train.ProgressBar(io.StringIO()), RecordTasks()).fit(loader(), 2)
+    assert states == [
         [(batch, 6, f"epoch {epoch}  loss {loss:.4f}")]
         for (epoch, batch), loss in zip(
             itertools.product((1, 2), range(1, 7)), history.losses, strict=True
@@ -730,7 +746,9 @@ def test_a_progress_bar_counts_the_batches_of_its_epoch(monkeypatch: pytest.Monk
     ]
 
 
-def test_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draw_curves_returns_png_and_raises_without_epochs_or_matplotlib(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("matplotlib")
     history = trainer().fit(loader(), 2, validation=loader())
     assert train.draw_curves(history).startswith(b"\x89PNG\r\n\x1a\n")
@@ -741,7 +759,7 @@ def test_curves(monkeypatch: pytest.MonkeyPatch) -> None:
         train.draw_curves(history)
 
 
-def test_history() -> None:
+def test_history_is_indexed_by_column_and_iterates_over_rows() -> None:
     history = train.History()
     with pytest.raises(nn.SettingError, match="no 'loss'; it has no epochs yet"):
         history["loss"]
@@ -752,22 +770,22 @@ def test_history() -> None:
     assert repr(history).startswith("History(2 epochs, the last {'epoch': 2,")
 
 
-def test_the_progress_bar_shows_remaining_time_and_speed(
+def test_progress_bar_shows_remaining_time_and_speed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     progress = pytest.importorskip("rich.progress")
-    told: list[str] = []
+    speeds: list[str] = []
 
-    class Drawn(progress.Progress):
+    class RecordedProgress(progress.Progress):
         def update(self, *task: Any, speed: str, **fields: Any) -> None:
             super().update(*task, speed=speed, **fields)
-            told.append(speed)
+            speeds.append(speed)
 
-    monkeypatch.setattr("rich.progress.Progress", Drawn)
-    now = itertools.count()  # one second from one look at the clock to the next
+    monkeypatch.setattr("rich.progress.Progress", RecordedProgress)
+    now = itertools.count()  # every call of perf_counter() is one second later
     monkeypatch.setattr(callbacks.time, "perf_counter", lambda: next(now))
-    fitted = trainer(train.ProgressBar(io.StringIO(), "images"))
-    fitted.fit(loader(), 2)
-    assert fitted.samples == 2 * 22
+    ours = trainer(train.ProgressBar(io.StringIO(), "images"))
+    ours.fit(loader(), 2)
+    assert ours.samples == 2 * 22
     for batch, left in ((0, "0:00:11"), (5, "0:00:06"), (11, "0:00:00")):
-        assert told[batch] == f"{left} left  4 images/s"
+        assert speeds[batch] == f"{left} left  4 images/s"

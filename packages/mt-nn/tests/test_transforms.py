@@ -1,4 +1,4 @@
-"""Transforms of images, beside NumPy, and beside torch where it is installed."""
+"""Image transforms compared with NumPy and torch: geometry, colors, randomness, errors."""
 
 import colorsys
 import math
@@ -43,28 +43,28 @@ def image(shape: tuple[int, ...] = (2, 4, 5)) -> Any:
     return np.random.default_rng(0).random(shape, np.float32)
 
 
-def each(transform: Any, images: mt.Tensor) -> mt.Tensor:
-    """Return images that are transformed by one call each."""
+def transform_each(transform: Any, images: mt.Tensor) -> mt.Tensor:
+    """Transform each image by a separate call."""
     return mt.stack([transform(image) for image in images.unbind()])
 
 
-def test_to_tensor() -> None:
+def test_to_tensor_scales_bytes_and_keeps_other_integers() -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), np.uint8)
-    made = ToTensor()(pixels)
-    assert (made.shape, made.dtype) == ((3, 4, 5), mt.float32)
-    assert np.array_equal(made.numpy(), pixels.transpose(2, 0, 1) / np.float32(255))
+    result = ToTensor()(pixels)
+    assert (result.shape, result.dtype) == ((3, 4, 5), mt.float32)
+    assert np.array_equal(result.numpy(), pixels.transpose(2, 0, 1) / np.float32(255))
     assert ToTensor()(pixels[..., 0]).shape == (1, 4, 5)
-    kept = ToTensor()(np.full((2, 2), 300, np.int32))
-    assert (kept.dtype, kept.tolist()) == (mt.int32, [[[300, 300], [300, 300]]])
+    integers = ToTensor()(np.full((2, 2), 300, np.int32))
+    assert (integers.dtype, integers.tolist()) == (mt.int32, [[[300, 300], [300, 300]]])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_normalize(dtype: str) -> None:
+def test_normalize_subtracts_mean_and_divides_by_std(dtype: str) -> None:
     x = image((3, 2, 4, 5)).astype(dtype)
-    made = Normalize((0.5, 0.25), [2.0, 4.0])(mt.tensor(x))
+    result = Normalize((0.5, 0.25), [2.0, 4.0])(mt.tensor(x))
     mean, std = np.array([[[0.5]], [[0.25]]], dtype), np.array([[[2]], [[4]]], dtype)
-    assert made.dtype.name == dtype
-    assert np.array_equal(made.numpy(), (x - mean) / std)
+    assert result.dtype.name == dtype
+    assert np.array_equal(result.numpy(), (x - mean) / std)
     assert np.array_equal(Normalize([0.5], [1.0])(mt.tensor(x)).numpy(), x - np.asarray(0.5, dtype))
 
 
@@ -79,26 +79,26 @@ def test_normalize(dtype: str) -> None:
         (0, ((0, 0), (0, 0))),
     ],
 )
-def test_padding(shape: tuple[int, ...], mode: str, padding: Any, sides: Any) -> None:
+def test_pad_matches_numpy(shape: tuple[int, ...], mode: str, padding: Any, sides: Any) -> None:
     x = image(shape)
-    made = Pad(padding, fill=7 if mode == "constant" else 0, padding_mode=mode)(mt.tensor(x))
+    result = Pad(padding, fill=7 if mode == "constant" else 0, padding_mode=mode)(mt.tensor(x))
     fill: Any = {"constant_values": 7} if mode == "constant" else {}
     expected = np.pad(x, ((0, 0),) * (x.ndim - 2) + sides, mode, **fill)
-    assert np.array_equal(made.numpy(), expected)
+    assert np.array_equal(result.numpy(), expected)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_center_crop(shape: tuple[int, ...]) -> None:
+def test_center_crop_cuts_or_pads_around_the_center(shape: tuple[int, ...]) -> None:
     x = image(shape)
     assert np.array_equal(CenterCrop(2)(mt.tensor(x)).numpy(), x[..., 1:3, 2:4])
     assert np.array_equal(CenterCrop((4, 3))(mt.tensor(x)).numpy(), x[..., 1:4])
-    wide = np.pad(x, ((0, 0),) * (x.ndim - 2) + ((1, 1), (1, 1)))[..., :7]
-    assert np.array_equal(CenterCrop((6, 7))(mt.tensor(x)).numpy(), wide)
+    padded = np.pad(x, ((0, 0),) * (x.ndim - 2) + ((1, 1), (1, 1)))[..., :7]
+    assert np.array_equal(CenterCrop((6, 7))(mt.tensor(x)).numpy(), padded)
     assert CenterCrop((2, 8))(mt.tensor(x)).shape == (*shape[:-2], 2, 8)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_random_crops_are_uniform(shape: tuple[int, ...]) -> None:
+def test_random_crop_positions_are_uniform(shape: tuple[int, ...]) -> None:
     mt.manual_seed(0)
     x = image(shape)
     crops = {(i, j): x[..., i : i + 3, j : j + 4].tobytes() for i in range(2) for j in range(2)}
@@ -108,18 +108,18 @@ def test_random_crops_are_uniform(shape: tuple[int, ...]) -> None:
     assert all(60 < count < 140 for count in counts.values())
 
 
-def test_crops_of_padded_images() -> None:
+def test_random_crop_with_padding_is_part_of_the_padded_image() -> None:
     mt.manual_seed(0)
     x = mt.tensor(IMAGE + 1)
-    whole = Pad(1)(x).numpy()
+    padded = Pad(1)(x).numpy()
     crop = RandomCrop(4, padding=1)(x).numpy()
-    places = [
+    matches = [
         (i, j)
         for i in range(3)
         for j in range(4)
-        if np.array_equal(crop, whole[:, i : i + 4, j : j + 4])
+        if np.array_equal(crop, padded[:, i : i + 4, j : j + 4])
     ]
-    assert len(places) == 1
+    assert len(matches) == 1
     assert RandomCrop(7, pad_if_needed=True, fill=3)(x).shape == (2, 7, 7)
     edges = RandomCrop((4, 7), pad_if_needed=True, padding_mode="edge")(x).numpy()
     assert set(edges.reshape(-1).tolist()) == set((IMAGE + 1).reshape(-1).tolist())
@@ -127,7 +127,9 @@ def test_crops_of_padded_images() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("flip", "axis"), [(RandomHorizontalFlip, -1), (RandomVerticalFlip, -2)])
-def test_flips(flip: Any, axis: int, shape: tuple[int, ...]) -> None:
+def test_random_flip_matches_numpy_with_probability_p(
+    flip: Any, axis: int, shape: tuple[int, ...]
+) -> None:
     mt.manual_seed(0)
     x = image(shape)
     assert np.array_equal(flip(1.0)(mt.tensor(x)).numpy(), np.flip(x, axis))
@@ -138,7 +140,7 @@ def test_flips(flip: Any, axis: int, shape: tuple[int, ...]) -> None:
     assert 150 < flipped < 250
 
 
-def test_pillow_images() -> None:
+def test_to_tensor_of_pillow_image_equals_that_of_its_array() -> None:
     pillow = pytest.importorskip("PIL.Image")
     pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), np.uint8)
     assert np.array_equal(ToTensor()(pillow.fromarray(pixels)).numpy(), ToTensor()(pixels).numpy())
@@ -149,12 +151,12 @@ def test_pillow_images() -> None:
 
 def resized_row(row: Any, new: int, antialias: bool) -> list[float]:
     """Resize one row of pixels, pixel by pixel."""
-    scale, made = len(row) / new, []
+    scale, result = len(row) / new, []
     for pixel in range(new):
-        middle, reach = (pixel + 0.5) * scale, max(scale, 1.0) if antialias else 1.0
-        weights = [max(1 - abs(old + 0.5 - middle) / reach, 0.0) for old in range(len(row))]
-        made.append(sum(w * x for w, x in zip(weights, row, strict=True)) / sum(weights))
-    return made
+        center, radius = (pixel + 0.5) * scale, max(scale, 1.0) if antialias else 1.0
+        weights = [max(1 - abs(old + 0.5 - center) / radius, 0.0) for old in range(len(row))]
+        result.append(sum(w * x for w, x in zip(weights, row, strict=True)) / sum(weights))
+    return result
 
 
 def resized(plane: Any, size: tuple[int, int], antialias: bool = True) -> Any:
@@ -168,22 +170,24 @@ SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4), (98, 49)]
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("antialias", [True, False])
-def test_resize(shape: tuple[int, ...], size: tuple[int, int], antialias: bool) -> None:
+def test_resize_matches_reference_for_image_shapes(
+    shape: tuple[int, ...], size: tuple[int, int], antialias: bool
+) -> None:
     x = image(shape)
-    made = Resize(size, antialias=antialias)(mt.tensor(x)).numpy()
+    result = Resize(size, antialias=antialias)(mt.tensor(x)).numpy()
     planes = [resized(plane, size, antialias) for plane in x.reshape(-1, 4, 5)]
-    assert made.shape == (*shape[:-2], *size)
-    np.testing.assert_allclose(made.reshape(-1, *size), planes, atol=1e-6)
+    assert result.shape == (*shape[:-2], *size)
+    np.testing.assert_allclose(result.reshape(-1, *size), planes, atol=1e-6)
     rows, columns = (np.arange(n) * old // n for n, old in zip(size, (4, 5), strict=True))
-    near = Resize(size, "nearest")(mt.tensor(x)).numpy()
-    assert np.array_equal(near, x[..., rows, :][..., columns])
+    nearest = Resize(size, "nearest")(mt.tensor(x)).numpy()
+    assert np.array_equal(nearest, x[..., rows, :][..., columns])
 
 
 @given(st.integers(1, 12), st.integers(1, 30), st.booleans())
-def test_resizing_any_length(old: int, new: int, antialias: bool) -> None:
+def test_resize_matches_reference_for_any_length(old: int, new: int, antialias: bool) -> None:
     row = image((1, 1, old))
-    made = Resize((1, new), antialias=antialias)(mt.tensor(row)).numpy()
-    np.testing.assert_allclose(made[0, 0], resized_row(row[0, 0], new, antialias), atol=1e-6)
+    result = Resize((1, new), antialias=antialias)(mt.tensor(row)).numpy()
+    np.testing.assert_allclose(result[0, 0], resized_row(row[0, 0], new, antialias), atol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -192,9 +196,9 @@ def test_resize_matches_torch(size: tuple[int, int]) -> None:
     x = image((2, 3, 4, 5))
     for settings in ({"antialias": True}, {"antialias": False}, {"interpolation": "nearest"}):
         mode = settings.get("interpolation", "bilinear")
-        smooth = settings.get("antialias", False)
+        antialias = settings.get("antialias", False)
         theirs = torch.nn.functional.interpolate(
-            torch.tensor(x), size, mode=mode, antialias=smooth
+            torch.tensor(x), size, mode=mode, antialias=antialias
         ).numpy()
         np.testing.assert_allclose(Resize(size, **settings)(mt.tensor(x)), theirs, atol=1e-6)
 
@@ -210,13 +214,13 @@ def test_resize_matches_torch(size: tuple[int, int]) -> None:
         ((1, 90), {"size": 2, "max_size": 3}, (1, 3)),
     ],
 )
-def test_resizing_the_shorter_side(
+def test_resize_with_one_size_sets_the_shorter_side(
     shape: tuple[int, int], settings: Any, size: tuple[int, int]
 ) -> None:
     assert Resize(**settings)(mt.ones(1, *shape)).shape == (1, *size)
 
 
-def test_random_resized_crop() -> None:
+def test_random_resized_crop_respects_scale_and_ratio() -> None:
     mt.manual_seed(0)
     x = image((1, 6, 8))
     boxes = {
@@ -227,58 +231,58 @@ def test_random_resized_crop() -> None:
         for left in range(9 - columns)
     }
     transform = RandomResizedCrop((3, 2), scale=(0.2, 0.6), ratio=(0.5, 2.0))
-    for crop in each(transform, mt.tensor(x).expand(60, 1, 6, 8)).numpy():
-        found = [box for box, part in boxes.items() if np.allclose(part, crop[0], atol=1e-5)]
+    for crop in transform_each(transform, mt.tensor(x).expand(60, 1, 6, 8)).numpy():
+        matches = [box for box, part in boxes.items() if np.allclose(part, crop[0], atol=1e-5)]
         assert any(
             0.15 < rows * columns / 48 < 0.7 and 0.4 < columns / rows < 2.6
-            for _, _, rows, columns in found
+            for _, _, rows, columns in matches
         )
-    for ratio, part in ((9, x[0, 2:3]), (0.1, x[0, :, 3:4])):  # none fits, so the middle it is
+    for ratio, part in ((9, x[0, 2:3]), (0.1, x[0, :, 3:4])):  # no crop fits: the center is used
         crop = RandomResizedCrop(2, scale=(1, 1), ratio=(ratio, ratio))(mt.tensor(x)).numpy()[0]
         np.testing.assert_allclose(crop, resized(part, (2, 2)), atol=1e-6)
 
 
-# --- Turned and sheared ---------------------------------------------------------------------------
+# --- Rotation, translation, shear -----------------------------------------------------------------
 
 
-def test_quarter_rotations() -> None:
+def test_rotations_by_90_degrees_match_rot90() -> None:
     x = image((2, 5, 5))
     for quarters, degrees in enumerate((0, 90, 180, 270)):
-        turned = RandomRotation((degrees, degrees))(mt.tensor(x)).numpy()
-        assert np.array_equal(turned, np.rot90(x, quarters, (1, 2)))
-        turned = RandomAffine((-degrees, -degrees), interpolation="bilinear")(mt.tensor(x)).numpy()
-        np.testing.assert_allclose(turned, np.rot90(x, quarters, (1, 2)), atol=1e-6)
+        rotated = RandomRotation((degrees, degrees))(mt.tensor(x)).numpy()
+        assert np.array_equal(rotated, np.rot90(x, quarters, (1, 2)))
+        rotated = RandomAffine((-degrees, -degrees), interpolation="bilinear")(mt.tensor(x)).numpy()
+        np.testing.assert_allclose(rotated, np.rot90(x, quarters, (1, 2)), atol=1e-6)
     corner = RandomRotation((180, 180), center=(1, 1), fill=(7, 8))(mt.tensor(x)).numpy()
     assert np.array_equal(corner[:, :2, :2], x[:, 1::-1, 1::-1])
     assert np.array_equal(corner[:, 2:], np.broadcast_to([[[7]], [[8]]], (2, 3, 5)))
 
 
-def test_translation() -> None:
+def test_random_affine_translates_by_every_allowed_offset() -> None:
     mt.manual_seed(0)
     x = image((1, 4, 10)) + 1
-    moving = RandomAffine(0, translate=(0.3, 0.25))
-    drawn = each(moving, mt.tensor(x).expand(200, 1, 4, 10)).numpy()
-    moved = {}
-    for across in range(-3, 4):
-        for down in (-1, 0, 1):
-            wide = np.pad(x[0], ((1, 1), (3, 3)))
-            moved[across, down] = wide[1 - down : 5 - down, 3 - across : 13 - across].tobytes()
-    assert {each.tobytes() for each in drawn} == set(moved.values())
+    transform = RandomAffine(0, translate=(0.3, 0.25))
+    drawn = transform_each(transform, mt.tensor(x).expand(200, 1, 4, 10)).numpy()
+    expected = set()
+    for dx in range(-3, 4):
+        for dy in (-1, 0, 1):
+            padded = np.pad(x[0], ((1, 1), (3, 3)))
+            expected.add(padded[1 - dy : 5 - dy, 3 - dx : 13 - dx].tobytes())
+    assert {image.tobytes() for image in drawn} == expected
 
 
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
 @pytest.mark.parametrize("center", [None, (2.0, 3.5)])
-def test_affine_maps_match_torch(interpolation: str, center: Any) -> None:
+def test_random_affine_matches_torch_grid_sample(interpolation: str, center: Any) -> None:
     torch = pytest.importorskip("torch")
     x, (height, width) = image((1, 3, 6, 9)).astype(np.float64), (6, 9)
-    turn, along_x, along_y, scale = math.radians(20), math.radians(10), math.radians(-7), 1.3
-    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    shear_x = np.array([[1, -np.tan(along_x)], [0, 1]])
-    shear_y = np.array([[1, 0], [-np.tan(along_y), 1]])
+    angle, angle_x, angle_y, scale = math.radians(20), math.radians(10), math.radians(-7), 1.3
+    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    shear_x = np.array([[1, -np.tan(angle_x)], [0, 1]])
+    shear_y = np.array([[1, 0], [-np.tan(angle_y), 1]])
     inverse = np.linalg.inv(scale * rotation @ shear_y @ shear_x)
-    middle = np.array([0, 0]) if center is None else np.subtract(center, (width / 2, height / 2))
+    origin = np.array([0, 0]) if center is None else np.subtract(center, (width / 2, height / 2))
     to_unit = np.diag([2 / width, 2 / height])  # torch's grids go from -1 to 1
-    offset = to_unit @ (middle - inverse @ middle)
+    offset = to_unit @ (origin - inverse @ origin)
     theta = np.column_stack([to_unit @ inverse @ np.linalg.inv(to_unit), offset])
     grid = torch.nn.functional.affine_grid(torch.tensor(theta)[None], x.shape, align_corners=False)
     theirs = torch.nn.functional.grid_sample(
@@ -294,10 +298,10 @@ def test_affine_maps_match_torch(interpolation: str, center: Any) -> None:
     np.testing.assert_allclose(transform(mt.tensor(x)), theirs, atol=1e-12)
 
 
-# --- Colors and boxes -----------------------------------------------------------------------------
+# --- Colors and erasing ---------------------------------------------------------------------------
 
 
-def test_grayscale() -> None:
+def test_grayscale_is_the_weighted_sum_of_channels() -> None:
     x = image((2, 3, 4, 5))
     gray = np.tensordot([0.2989, 0.587, 0.114], x, (0, 1))[:, None]
     np.testing.assert_allclose(Grayscale()(mt.tensor(x)), gray, rtol=1e-6)
@@ -307,47 +311,47 @@ def test_grayscale() -> None:
     assert np.array_equal(RandomGrayscale(1.0)(mt.tensor(x[:, :1])).numpy(), x[:, :1])
 
 
-def test_colors() -> None:
+def test_color_jitter_matches_formulas_and_colorsys() -> None:
     x = image((3, 4, 5))
     x[:, 0, 0], x[:, 0, 1] = 0.5, (1, 0, 1)
     gray = np.tensordot([0.2989, 0.587, 0.114], x, (0, 0))
-    wanted: dict[str, Any] = {
+    adjusted: dict[str, Any] = {
         "brightness": np.clip(1.5 * x, 0, 1),
         "contrast": np.clip(gray.mean() + 1.5 * (x - gray.mean()), 0, 1),
         "saturation": np.clip(gray + 1.5 * (x - gray), 0, 1),
     }
-    for name, expected in wanted.items():
-        made = ColorJitter(**{name: (1.5, 1.5)})(mt.tensor(x))
-        np.testing.assert_allclose(made, expected, atol=1e-6)
-    for turn in (0.3, -0.5):
-        turned = np.empty_like(x)
+    for name, expected in adjusted.items():
+        result = ColorJitter(**{name: (1.5, 1.5)})(mt.tensor(x))
+        np.testing.assert_allclose(result, expected, atol=1e-6)
+    for shift in (0.3, -0.5):
+        expected = np.empty_like(x)
         for i, j in np.ndindex(4, 5):
             hue, saturation, value = colorsys.rgb_to_hsv(*x[:, i, j].tolist())
-            turned[:, i, j] = colorsys.hsv_to_rgb((hue + turn) % 1, saturation, value)
-        made = ColorJitter(hue=(turn, turn))(mt.tensor(x))
-        np.testing.assert_allclose(made, turned, atol=1e-6)
+            expected[:, i, j] = colorsys.hsv_to_rgb((hue + shift) % 1, saturation, value)
+        result = ColorJitter(hue=(shift, shift))(mt.tensor(x))
+        np.testing.assert_allclose(result, expected, atol=1e-6)
     assert np.array_equal(ColorJitter()(mt.tensor(x)).numpy(), x)
-    one = ColorJitter(0, 0, (2, 2), 0.5)(mt.tensor(x[:1])).numpy()
-    np.testing.assert_allclose(one, x[:1], atol=1e-6)
+    gray_result = ColorJitter(0, 0, (2, 2), 0.5)(mt.tensor(x[:1])).numpy()
+    np.testing.assert_allclose(gray_result, x[:1], atol=1e-6)
 
 
-def test_color_factors_are_within_bounds() -> None:
+def test_color_jitter_factors_fill_their_range() -> None:
     mt.manual_seed(0)
     gray = mt.full((200, 1, 1, 1), 0.5)
-    drawn = each(ColorJitter(brightness=0.4), gray).numpy().reshape(-1) / 0.5
+    drawn = transform_each(ColorJitter(brightness=0.4), gray).numpy().reshape(-1) / 0.5
     assert 0.6 <= drawn.min() < 0.65
     assert 1.35 < drawn.max() <= 1.4
     assert ColorJitter(brightness=3).brightness == (0, 4)
 
 
-def test_random_erasing() -> None:
+def test_random_erasing_fills_rectangles_of_given_scale_and_ratio() -> None:
     mt.manual_seed(2)
     x = mt.ones(200, 3, 8, 10)
-    painted = each(RandomErasing(0.5, scale=(0.1, 0.3), value=(2, 3, 4)), x).numpy()
+    erased = transform_each(RandomErasing(0.5, scale=(0.1, 0.3), value=(2, 3, 4)), x).numpy()
     count = 0
-    for one in painted:
-        inside = one[0] != 1
-        assert np.array_equal(one, np.where(inside, [[[2]], [[3]], [[4]]], 1))
+    for result in erased:
+        inside = result[0] != 1
+        assert np.array_equal(result, np.where(inside, [[[2]], [[3]], [[4]]], 1))
         if inside.any():
             rows, columns = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
             assert (
@@ -361,21 +365,21 @@ def test_random_erasing() -> None:
     assert 70 < count < 130
     noise = RandomErasing(1.0, scale=(0.5, 0.5), ratio=(1, 1), value="random")(x[0]).numpy()
     assert len(set(noise[noise != 1])) > 100
-    unfit = RandomErasing(1.0, scale=(1, 1), ratio=(3, 3))
-    assert np.array_equal(unfit(x[0]).numpy(), x[0].numpy())
+    too_large = RandomErasing(1.0, scale=(1, 1), ratio=(3, 3))
+    assert np.array_equal(too_large(x[0]).numpy(), x[0].numpy())
 
 
-# --- In a row, and in loaders ---------------------------------------------------------------------
+# --- Compositions and loaders ---------------------------------------------------------------------
 
 
-def test_random_choice_and_apply() -> None:
+def test_random_choice_and_random_apply_follow_their_probabilities() -> None:
     mt.manual_seed(0)
     one, add, double = mt.ones(1, 1, 1), Lambda(lambda x: x + 1), Lambda(lambda x: x * 5)
     applied = Counter(RandomApply([add, double], p=0.3)(one).item() for _ in range(400))
     assert set(applied) == {1.0, 10.0}
     assert 80 < applied[10.0] < 160
-    some = each(RandomApply([add, double], p=0.3), mt.ones(400, 1, 1, 1))
-    assert 80 < (some.numpy() == 10).sum() < 160
+    results = transform_each(RandomApply([add, double], p=0.3), mt.ones(400, 1, 1, 1))
+    assert 80 < (results.numpy() == 10).sum() < 160
     chosen = Counter(RandomChoice([add, double], p=[1, 3])(one).item() for _ in range(400))
     assert set(chosen) == {2.0, 5.0}
     assert 60 < chosen[2.0] < 140
@@ -402,20 +406,22 @@ TRANSFORMS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda made: type(made).__name__)
-def test_one_call_transforms_all_images_in_the_same_way(transform: Any) -> None:
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: type(transform).__name__)
+def test_one_call_transforms_all_images_alike(transform: Any) -> None:
     x = mt.tensor(image((3, 5, 4)))
-    alone = transform(x).numpy()
-    many = each(transform, x.expand(24, 3, 5, 4)).numpy()
-    assert many.shape == (24, *alone.shape)
+    single = transform(x).numpy()
+    separate = transform_each(transform, x.expand(24, 3, 5, 4)).numpy()
+    assert separate.shape == (24, *single.shape)
     random = "Random" in repr(transform) or isinstance(transform, ColorJitter)
-    assert len({each.tobytes() for each in many}) > 1 if random else (many == alone).all()
-    deep = transform(x.expand(2, 2, 3, 5, 4)).numpy()  # one draw per call
-    assert len({each.tobytes() for each in deep.reshape(4, -1)}) == 1
+    assert (
+        len({image.tobytes() for image in separate}) > 1 if random else (separate == single).all()
+    )
+    batch = transform(x.expand(2, 2, 3, 5, 4)).numpy()  # random values are drawn once per call
+    assert len({image.tobytes() for image in batch.reshape(4, -1)}) == 1
     assert type(transform).__name__ in repr(transform)
 
 
-def test_loaders_draw_for_each_image() -> None:
+def test_loader_transforms_each_image_separately() -> None:
     mt.manual_seed(0)
     data = TensorDataset(mt.tensor([[[1.0, 2.0]]]).expand(64, 1, 1, 2), mt.arange(64))
     flipped = TransformedDataset(data, Compose([RandomHorizontalFlip(), Lambda(lambda x: x * 2)]))
@@ -425,7 +431,7 @@ def test_loaders_draw_for_each_image() -> None:
         assert {tuple(row) for row in x.view(64, 2).tolist()} == {(2.0, 4.0), (4.0, 2.0)}
 
 
-def test_compositions_are_reproducible() -> None:
+def test_seeded_compose_is_reproducible_and_has_a_repr() -> None:
     transform = Compose(
         [
             ToTensor(),
@@ -444,8 +450,8 @@ def test_compositions_are_reproducible() -> None:
     assert "RandomCrop(size=(3, 3), padding=(1, 1, 1, 1), pad_if_needed=False, fill=0, " in repr(
         transform
     )
-    for made in (Pad(1), CenterCrop(2)):
-        assert repr(made).startswith(type(made).__name__)
+    for other in (Pad(1), CenterCrop(2)):
+        assert repr(other).startswith(type(other).__name__)
 
 
 @pytest.mark.parametrize(
@@ -493,7 +499,7 @@ def test_compositions_are_reproducible() -> None:
         (lambda: RandomChoice([abs], [0]), "p must be 1 non-negative weights"),
     ],
 )
-def test_invalid_settings(make: Any, message: str) -> None:
+def test_transform_with_invalid_setting_raises_setting_error(make: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         make()
 
@@ -528,6 +534,6 @@ def test_invalid_settings(make: Any, message: str) -> None:
         (lambda: ColorJitter(0.5)(mt.ones(3, 2, 2).byte()), "uint8 was given"),
     ],
 )
-def test_unsupported_images(call: Any, message: str) -> None:
+def test_unsupported_input_raises_input_error(call: Any, message: str) -> None:
     with pytest.raises(nn.InputError, match=message):
         call()

@@ -1,4 +1,4 @@
-"""The limit on how long a rank waits for others, without MPI."""
+"""`Watch`: the timeout of a rank that waits for other ranks (without MPI)."""
 
 import threading
 
@@ -8,29 +8,33 @@ from mt_nn.errors import SettingError
 from mt_nn.parallel.watch import Watch, timeout_setting
 
 
-def test_timeout_names_the_operation() -> None:
-    told: list[str] = []
+def test_watch_reports_the_operation_that_exceeds_the_timeout() -> None:
+    problems: list[str] = []
     ended = threading.Event()
-    watch = Watch(0.1, lambda problem: (told.append(problem), ended.set())[1])
+    watch = Watch(0.1, lambda problem: (problems.append(problem), ended.set())[1])
     assert watch.last == "before its first operation"
     with watch.waiting(watch.begin("versions")):
         pass
-    assert not ended.wait(0.3)  # no rank waits
+    assert not ended.wait(0.3)  # the timer is stopped outside of `waiting`
     with watch.waiting(watch.begin("sum of gradients")):
         assert ended.wait(5)
-    assert told[0] == "has waited 0.1 s for other ranks in operation 2, sum of gradients"
+    assert problems[0] == "has waited 0.1 s for other ranks in operation 2, sum of gradients"
     assert watch.last == "after operation 2, sum of gradients"
     assert watch.waited > 0.1
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0", "-1", "nan", "inf"])
-def test_invalid_timeouts(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_mt_rank_timeout_raises_setting_error(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MT_RANK_TIMEOUT", text)
     with pytest.raises(SettingError, match="MT_RANK_TIMEOUT must be a positive number of seconds"):
         timeout_setting()
 
 
-def test_timeout_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_defaults_to_300_s_and_is_read_from_mt_rank_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("MT_RANK_TIMEOUT", raising=False)
     assert timeout_setting() == 300.0
     monkeypatch.setenv("MT_RANK_TIMEOUT", "2.5")

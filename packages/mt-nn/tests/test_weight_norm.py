@@ -1,4 +1,4 @@
-"""`nn.utils.weight_norm`: torch's parameters, values and gradients."""
+"""`nn.utils.weight_norm`: values, gradients, removal and errors."""
 
 import copy
 from typing import Any
@@ -12,7 +12,7 @@ from mt_nn.utils import remove_weight_norm, weight_norm
 
 
 @pytest.mark.parametrize("dim", [0, 1, None])
-def test_results_and_gradients_are_those_of_torch(dim: int | None) -> None:
+def test_values_gradients_and_shapes_match_torch(dim: int | None) -> None:
     torch = pytest.importorskip("torch")
     theirs = torch.nn.Conv1d(2, 3, 2)
     ours = nn.Conv1d(2, 3, 2)
@@ -29,11 +29,11 @@ def test_results_and_gradients_are_those_of_torch(dim: int | None) -> None:
     found.square().sum().backward()
     expected.square().sum().backward()
     for name in ("weight_g", "weight_v", "bias"):
-        ours_grad, theirs_grad = getattr(ours, name).grad, getattr(theirs, name).grad
-        np.testing.assert_allclose(ours_grad, theirs_grad, rtol=1e-4, atol=1e-5)
+        our_grad, their_grad = getattr(ours, name).grad, getattr(theirs, name).grad
+        np.testing.assert_allclose(our_grad, their_grad, rtol=1e-4, atol=1e-5)
 
 
-def test_the_weight_does_not_change_and_comes_back() -> None:
+def test_weight_norm_keeps_the_weight_and_can_be_removed() -> None:
     layer = nn.Linear(3, 2)
     before = layer.weight.detach().numpy().copy()
     assert weight_norm(layer) is layer
@@ -50,7 +50,7 @@ def test_the_weight_does_not_change_and_comes_back() -> None:
     assert repr(layer) == repr(nn.Linear(3, 2))
 
 
-def test_several_weights_of_a_module_are_normalized_apart() -> None:
+def test_two_parameters_of_a_module_are_normalized_independently() -> None:
     layer: Any = nn.Bilinear(2, 2, 2)
     weight_norm(weight_norm(layer), "bias")
     assert sorted(dict(layer.named_parameters())) == ["bias_g", "bias_v", "weight_g", "weight_v"]
@@ -58,7 +58,7 @@ def test_several_weights_of_a_module_are_normalized_apart() -> None:
     assert sorted(dict(layer.named_parameters())) == ["bias_g", "bias_v", "weight"]
 
 
-def test_missing_names_raise_errors() -> None:
+def test_unknown_or_unnormalized_name_raises_setting_error() -> None:
     with pytest.raises(nn.SettingError, match="Linear has no parameter 'scale'"):
         weight_norm(nn.Linear(2, 2), "scale")
     with pytest.raises(nn.SettingError, match="Linear has no weight_norm of 'weight'"):
