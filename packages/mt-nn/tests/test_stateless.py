@@ -51,8 +51,10 @@ def test_gradient_through_an_inner_step_matches_torch() -> None:
     theirs, ours = network(torch.nn), network()
     ours.load_state_dict({n: mt.tensor(x.numpy()) for n, x in theirs.state_dict().items()})
     expected = outer_gradients(torch, torch.nn, torch.func.functional_call, theirs)
-    for found, wanted in zip(outer_gradients(mt, nn, functional_call, ours), expected, strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    for gradient, wanted in zip(
+        outer_gradients(mt, nn, functional_call, ours), expected, strict=True
+    ):
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-4, atol=1e-6)
 
 
 def test_shared_parameter_is_replaced_everywhere_unless_untied() -> None:

@@ -82,7 +82,7 @@ def test_import_statement_of_torch_programs_works(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.startswith(ROOT)]:
-        if name != f"{ROOT}._mirror":  # import it again, whatever other tests imported
+        if name != f"{ROOT}._mirror":  # import it again, even if other tests have
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(nn, "torch_names", names)  # restored after the test
     exec(line.replace("{}", ROOT), {})

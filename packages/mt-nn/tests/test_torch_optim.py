@@ -211,8 +211,8 @@ def test_100_steps_with_a_saved_and_loaded_state_match_torch(name: str, tmp_path
 @pytest.mark.parametrize("name", [*OPTIMIZERS, "LBFGS"])
 def test_optimizer_signatures_match_torch(name: str) -> None:
     ours, theirs = (
-        [(p.name, p.kind, p.default) for p in inspect.signature(kind).parameters.values()]
-        for kind in (getattr(optim, name), getattr(torch.optim, name))
+        [(p.name, p.kind, p.default) for p in inspect.signature(cls).parameters.values()]
+        for cls in (getattr(optim, name), getattr(torch.optim, name))
     )
     assert ours == theirs
 
@@ -287,8 +287,8 @@ class LBFGSProblem:
         parameter: Any = nn.Parameter if ours else torch.nn.Parameter
         starts = draw(2, 2, dtype="float64", seed=2), draw(2, dtype="float64", seed=3)
         self.parameters = [parameter(self.library.tensor(start)) for start in starts]
-        kind: Any = optim.LBFGS if ours else torch.optim.LBFGS
-        self.optimizer = kind(self.parameters, **settings)
+        lbfgs: Any = optim.LBFGS if ours else torch.optim.LBFGS
+        self.optimizer = lbfgs(self.parameters, **settings)
         self.calls = 0
 
     def loss(self) -> Any:
@@ -513,19 +513,19 @@ def test_scheduler_signatures_match_torch(name: str) -> None:
 def test_all_schedulers_of_torch_exist() -> None:
     theirs = {
         name
-        for name, kind in vars(torch.optim.lr_scheduler).items()
-        if inspect.isclass(kind) and hasattr(kind, "get_last_lr") and name[0] != "_"
+        for name, cls in vars(torch.optim.lr_scheduler).items()
+        if inspect.isclass(cls) and hasattr(cls, "get_last_lr") and name[0] != "_"
     }
     assert theirs <= {*dir(optim.lr_scheduler)}
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
 @pytest.mark.parametrize(("name", "settings"), SCHEDULER_SETTINGS)
 def test_scheduled_learning_rates_match_torch(
-    name: str, settings: dict[str, Any], kind: str
+    name: str, settings: dict[str, Any], optimizer: str
 ) -> None:
-    momentum = {"momentum": 0.9} if kind == "SGD" else {}
-    mine, theirs = optimizers(kind, **momentum)
+    momentum = {"momentum": 0.9} if optimizer == "SGD" else {}
+    mine, theirs = optimizers(optimizer, **momentum)
     ours = make_scheduler(optim, name, mine, settings)
     other = make_scheduler(torch.optim, name, theirs, settings)
     for _ in range(22):
