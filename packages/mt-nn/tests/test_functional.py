@@ -122,6 +122,7 @@ def test_empty_batch_gives_empty_output() -> None:
     empty = mt.zeros(0, 4, 7, 6)
     assert F.conv2d(empty, mt.ones(2, 2, 3, 3), groups=2).shape == (0, 2, 5, 4)
     assert F.max_pool2d(empty, 2).shape == (0, 4, 3, 3)
+    assert F.fractional_max_pool2d(empty, 2, output_size=3).shape == (0, 4, 3, 3)
     assert F.linear(empty.flatten(1), mt.ones(5, 168)).shape == (0, 5)
 
 

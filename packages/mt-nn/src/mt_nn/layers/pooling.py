@@ -336,8 +336,8 @@ def flat_taps(lengths: Sequence[int], taps: Sequence[Array]) -> Array:
         shape[dim], shape[len(taps) + dim] = each.shape[-2:]
         indices = indices * length + each.reshape(*each.shape[:-2], *shape)
     batch = taps[0].shape[:-2]
-    windows = math.prod(indices.shape[len(batch) : len(batch) + len(taps)])
-    return indices.reshape(*batch, windows, -1)
+    windows, elements = (math.prod(each.shape[axis] for each in taps) for axis in (-2, -1))
+    return indices.reshape(*batch, windows, elements)
 
 
 # --- Layers ---------------------------------------------------------------------------------------
