@@ -1,4 +1,4 @@
-"""What the commands of the examples take: their defaults, what may be given, what is refused."""
+"""Arguments of the example commands: defaults, options, errors."""
 
 import argparse
 
@@ -9,23 +9,23 @@ from mt_operators.examples.arguments import add_choices, training_command
 
 @pytest.fixture
 def parser() -> argparse.ArgumentParser:
-    made = training_command("learn", "Learn something.", points=50, epochs=300)
-    add_choices(made, data="xor", hidden=(10, 4), rate=0.2)
-    return made
+    command = training_command("learn", "Learn something.", points=50, epochs=300)
+    add_choices(command, data="xor", hidden=(10, 4), rate=0.2)
+    return command
 
 
-def test_defaults_and_choices(parser: argparse.ArgumentParser) -> None:
+def test_parser_has_defaults_and_accepts_options(parser: argparse.ArgumentParser) -> None:
     defaults = {"data": "xor", "hidden": [10, 4], "rate": 0.2}
     defaults |= {"points": 50, "epochs": 300, "seed": 0}
     assert vars(parser.parse_args([])) == defaults
     line = "diag --hidden 3 1 --rate 1.5 --points 1 --epochs 7 --seed -2"
-    given = {"data": "diag", "hidden": [3, 1], "rate": 1.5, "points": 1, "epochs": 7, "seed": -2}
-    assert vars(parser.parse_args(line.split())) == given
+    expected = {"data": "diag", "hidden": [3, 1], "rate": 1.5, "points": 1, "epochs": 7, "seed": -2}
+    assert vars(parser.parse_args(line.split())) == expected
     assert parser.parse_args(["--hidden"]).hidden == []
-    shown = parser.format_help()
-    assert "usage: learn " in shown
-    assert "Learn something." in shown
-    assert "(default: 300)" in shown
+    help_text = parser.format_help()
+    assert "usage: learn " in help_text
+    assert "Learn something." in help_text
+    assert "(default: 300)" in help_text
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_defaults_and_choices(parser: argparse.ArgumentParser) -> None:
         ("--rate nan", "a finite number above 0 is needed; nan was given"),
     ],
 )
-def test_what_is_refused(
+def test_invalid_argument_exits_with_message(
     parser: argparse.ArgumentParser,
     line: str,
     message: str,

@@ -1,4 +1,4 @@
-"""The names of the course: its scalar operators and its higher-order functions."""
+"""Functions of the course: scalar operators and higher-order functions."""
 
 import math
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ FINITE = st.floats(-100.0, 100.0)
 
 
 @given(FINITE, FINITE)
-def test_scalar_operators(x: float, y: float) -> None:
+def test_scalar_operators_match_python(x: float, y: float) -> None:
     assert operators.mul(x, y) == x * y
     assert operators.add(x, y) == x + y
     assert operators.neg(x) == -x
@@ -29,7 +29,7 @@ def test_scalar_operators(x: float, y: float) -> None:
 
 
 @given(st.floats(0.01, 100.0), FINITE)
-def test_backwards(x: float, d: float) -> None:
+def test_log_inv_and_relu_match_their_formulas(x: float, d: float) -> None:
     assert operators.log(x) == math.log(x + 1e-6)
     assert operators.log(0.0) == math.log(1e-6)
     assert operators.log_back(x, d) == pytest.approx(d / (x + 1e-6))
@@ -40,7 +40,7 @@ def test_backwards(x: float, d: float) -> None:
 
 
 @given(st.lists(FINITE, max_size=8), st.lists(FINITE, max_size=8))
-def test_higher_order_functions(xs: list[float], ys: list[float]) -> None:
+def test_higher_order_functions_match_loops(xs: list[float], ys: list[float]) -> None:
     assert list(operators.map(operators.neg)(xs)) == [-x for x in xs]
     assert list(operators.negList(xs)) == [-x for x in xs]
     assert list(operators.zipWith(operators.mul)(xs, ys)) == [
@@ -52,23 +52,23 @@ def test_higher_order_functions(xs: list[float], ys: list[float]) -> None:
     assert operators.reduce(operators.max, -math.inf)(xs) == max(xs, default=-math.inf)
 
 
-def test_reduce_folds_from_the_left() -> None:
+def test_reduce_combines_from_left_to_right() -> None:
     assert operators.reduce(lambda text, letter: f"({text}{letter})", "")("abc") == "(((a)b)c)"
     assert operators.reduce(lambda total, x: total - x, 10.0)([1.0, 2.0]) == 7.0
 
 
-def test_map_and_zipwith_take_only_what_is_asked_for() -> None:
-    taken = []
+def test_map_and_zip_with_are_lazy() -> None:
+    consumed = []
 
-    def endless() -> Iterator[float]:
+    def count_up() -> Iterator[float]:
         number = 0.0
         while True:
-            taken.append(number)
+            consumed.append(number)
             yield number
             number += 1.0
 
-    halves = iter(operators.map(lambda x: x / 2.0)(endless()))
-    sums = iter(operators.zipWith(operators.add)(halves, operators.negList(endless())))
-    assert taken == []
+    halves = iter(operators.map(lambda x: x / 2.0)(count_up()))
+    sums = iter(operators.zipWith(operators.add)(halves, operators.negList(count_up())))
+    assert consumed == []
     assert [next(sums), next(sums)] == [0.0, -0.5]
-    assert taken == [0.0, 0.0, 1.0, 1.0]
+    assert consumed == [0.0, 0.0, 1.0, 1.0]

@@ -1,4 +1,4 @@
-"""Derivatives of graphs: the chain rule, once for all that is composed."""
+"""Symbolic derivatives of graphs: the chain rule for composed functions."""
 
 import math
 
@@ -18,54 +18,54 @@ from mt_operators.testing import high_precision
 sigmoid = OPERATORS["sigmoid"].function
 
 
-def repeated(x, y):
+def repeated_subexpression(x, y):
     inner = exp(-x * x) + y
     return inner * inner + sin(inner) * x
 
 
-def chosen(x, y):
+def where_and_maximum(x, y):
     return where(x > 0.0, x * tanh(y), -x) + maximum(x, 0.25) * y
 
 
-def of_rows(x, y):
+def table_operators(x, y):
     return sigmoid(x * y) * OPERATORS["softplus"].function(y) - log(1.5 + sigmoid(x))
 
 
-COMPOSED = [repeated, chosen, of_rows]
-"""They end in a sum, so that their derivatives do not read the output."""
+FUNCTIONS = [repeated_subexpression, where_and_maximum, table_operators]
+"""Functions that end in a sum, so that their derivatives do not read the output."""
 
 NUMBERS = st.floats(-2.0, 2.0).filter(lambda x: min(abs(x), abs(x - 0.25)) > 1e-3)
 
 
-@pytest.mark.parametrize("function", COMPOSED)
+@pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("argument", [0, 1])
 @pytest.mark.parametrize("order", [1, 2])
 @given(x=NUMBERS, y=NUMBERS)
-def test_the_derivative_is_that_of_the_function(function, argument, order, x, y):
+def test_derivative_of_graph_matches_central_difference(function, argument, order, x, y):
     graph = graph_of(Formula(function.__name__, 2, 1, function))
     point = [x, y]
     for _ in range(order - 1):
         out = evaluate(graph, point)
         graph, point = derivative(graph, argument), [*point, *out]
     out = evaluate(graph, point)
-    (slope,) = evaluate(derivative(graph, argument), [*point, *out])
-    wanted = difference(function, order, argument, x, y)
-    assert math.isclose(slope, wanted, rel_tol=1e-9, abs_tol=1e-12)
+    (result,) = evaluate(derivative(graph, argument), [*point, *out])
+    expected = difference(function, order, argument, x, y)
+    assert math.isclose(result, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def difference(function, order, argument, *point):
-    """Return the derivative by one argument, by differences with many digits."""
+    """Return the derivative with respect to one argument, by differences in high precision."""
     graph = trace("f", function, 2)
     with mpmath.workdps(120):
-        spelling, step = high_precision(mpmath), mpmath.mpf(10) ** -30
+        table, step = high_precision(mpmath), mpmath.mpf(10) ** -30
 
-        def at(move):
-            moved = [mpmath.mpf(x) + (move if i == argument else 0) for i, x in enumerate(point)]
-            return evaluate(graph, moved, spelling)[0]
+        def value_at(shift):
+            shifted = [mpmath.mpf(x) + (shift if i == argument else 0) for i, x in enumerate(point)]
+            return evaluate(graph, shifted, table)[0]
 
         if order == 1:
-            return float((at(step) - at(-step)) / (2 * step))
-        return float((at(step) - 2 * at(0) + at(-step)) / step**2)
+            return float((value_at(step) - value_at(-step)) / (2 * step))
+        return float((value_at(step) - 2 * value_at(0) + value_at(-step)) / step**2)
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def difference(function, order, argument, *point):
         (lambda x, y: floor(x), 0, "0.0"),
     ],
 )
-def test_what_does_not_vary_has_no_derivative(function, argument, text):
+def test_constant_derivative_is_a_single_constant(function, argument, text):
     graph = derivative(trace("f", function, 2), argument)
     assert str(graph).splitlines()[-2] == f"e3 = {text}"
     assert len(graph.expressions) == 4
 
 
-def test_an_output_is_read_where_the_row_reads_it():
+def test_derivative_reads_output_if_partial_of_operator_does():
     graph = derivative(trace("f", lambda x: exp(2.0 * x), 1), 0)
     assert graph.reads == (1,)
     assert evaluate(graph, [math.nan, 3.0]) == [6.0]
 
 
-def test_arguments_of_a_gradient_of_a_gradient_have_names_of_their_own():
+def test_higher_order_gradients_have_distinct_parameter_names():
     operator, names = OPERATORS["tanh"], ("x",)
     for _ in range(3):
         formula = operator.gradient((True,) * operator.arity)
@@ -99,7 +99,7 @@ def test_arguments_of_a_gradient_of_a_gradient_have_names_of_their_own():
         names = operator.parameters
 
 
-def test_a_derived_operator_is_like_a_row():
+def test_derived_operator_has_value_partial_and_gradient():
     operator = derived("cubed", ["x"], trace("cubed", lambda x: x * x * x, 1))
     assert operator.parameters == ("x",)
     assert operator.function(2.0) == 8.0

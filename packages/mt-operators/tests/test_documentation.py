@@ -1,4 +1,4 @@
-"""What runs the documentation notices everything that is wrong in it."""
+"""run_readme: runs the code blocks of a document and compares their output."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from mt_operators.testing.documentation import run_readme
 
-RIGHT = """
+DOCUMENT = """
 # A title
 
 ```python
@@ -29,7 +29,7 @@ line 1
 ```
 
 ```python
-print("nobody promises anything here")
+print("output that the document does not show")
 ```
 
 ```console
@@ -43,19 +43,19 @@ neither code nor output
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_guide(folder: Path, text: str) -> Path:
     path = folder / "GUIDE.md"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def test_right_documentation(tmp_path: Path) -> None:
-    assert run_readme(written(tmp_path, RIGHT)) == 3
-    assert run_readme(written(tmp_path, "no blocks")) == 0
+def test_run_readme_counts_blocks_of_correct_document(tmp_path: Path) -> None:
+    assert run_readme(write_guide(tmp_path, DOCUMENT)) == 3
+    assert run_readme(write_guide(tmp_path, "no blocks")) == 0
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "named"),
+    ("old", "new", "message"),
     [
         ("# 2", "# 5", r"GUIDE.md, line 5: .* \['5', '3', '4'\], but prints \['2', '3', '4'\]"),
         (") # 3", ") # 5", r"GUIDE.md, line 5: .* \['2', '5', '4'\]"),
@@ -72,7 +72,9 @@ def test_right_documentation(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_documentation(tmp_path: Path, right: str, wrong: str, named: str) -> None:
-    assert RIGHT.count(right) == 1
-    with pytest.raises(AssertionError, match=named):
-        run_readme(written(tmp_path, RIGHT.replace(right, wrong)))
+def test_run_readme_reports_wrong_block_and_its_line(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert DOCUMENT.count(old) == 1
+    with pytest.raises(AssertionError, match=message):
+        run_readme(write_guide(tmp_path, DOCUMENT.replace(old, new)))

@@ -1,4 +1,4 @@
-"""Values that are asked, and graphs that are evaluated."""
+"""Dispatch to operands, and evaluation of graphs."""
 
 import math
 
@@ -12,37 +12,37 @@ from mt_operators.core.tracing import graph_of
 from mt_operators.functions import atan2
 
 
-class Asked(Infix):
-    """Answers with what it was asked for."""
+class Operand(Infix):
+    """Return the name and the operands of every operator."""
 
     def __operator__(self, name, operands):
         return name, operands
 
 
-def test_any_operand_is_asked_and_numbers_are_computed():
-    asked = Asked()
-    assert exp(asked) == ("exp", (asked,))
-    assert atan2(1.0, asked) == ("atan2", (1.0, asked))
-    assert where(asked, 2, 3.0) == ("where", (asked, 2, 3.0))
-    assert OPERATORS["sigmoid"].function(asked) == ("sigmoid", (asked,))
+def test_functions_dispatch_to_operands_and_compute_numbers():
+    x = Operand()
+    assert exp(x) == ("exp", (x,))
+    assert atan2(1.0, x) == ("atan2", (1.0, x))
+    assert where(x, 2, 3.0) == ("where", (x, 2, 3.0))
+    assert OPERATORS["sigmoid"].function(x) == ("sigmoid", (x,))
     assert exp(0) == exp(0.0) == exp(False) == 1.0
 
 
-def test_python_asks_by_the_names_of_the_table():
-    asked = Asked()
-    assert asked + 1 == ("add", (asked, 1))
-    assert 1 - asked == ("sub", (1, asked))
-    assert 2.0**asked == ("pow", (2.0, asked))
-    assert 7 // asked == ("floor_divide", (7, asked))
-    assert divmod(asked, 7) == (("floor_divide", (asked, 7)), ("remainder", (asked, 7)))
-    assert (asked < 1) == ("lt", (asked, 1))
-    assert (asked == 1) == ("eq", (asked, 1))
-    assert (True & asked) == ("logical_and", (True, asked))
-    assert abs(asked) == ("abs", (asked,))
-    assert +asked is asked
+def test_python_operators_dispatch_by_names_of_the_table():
+    x = Operand()
+    assert x + 1 == ("add", (x, 1))
+    assert 1 - x == ("sub", (1, x))
+    assert 2.0**x == ("pow", (2.0, x))
+    assert 7 // x == ("floor_divide", (7, x))
+    assert divmod(x, 7) == (("floor_divide", (x, 7)), ("remainder", (x, 7)))
+    assert (x < 1) == ("lt", (x, 1))
+    assert (x == 1) == ("eq", (x, 1))
+    assert (True & x) == ("logical_and", (True, x))
+    assert abs(x) == ("abs", (x,))
+    assert +x is x
 
 
-def test_a_lowering_may_have_any_operator_but_must_have_the_elementary_ones():
+def test_lowering_requires_elementary_operators_and_can_override_others():
     sigmoid = OPERATORS["sigmoid"].function
     graph = graph_of(Formula("twice", 1, 1, lambda x: 2.0 * sigmoid(x)))
     assert evaluate(graph, [0.0]) == [1.0]

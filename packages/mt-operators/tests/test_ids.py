@@ -1,4 +1,4 @@
-"""Ids of tests say the content of samples, and nothing else of them."""
+"""sample_id: test ids made from the content of samples."""
 
 import enum
 import operator
@@ -26,7 +26,7 @@ class Color(enum.Enum):
 
 class Opaque:
     def __repr__(self) -> str:
-        raise NotImplementedError  # what is tested may not be written yet
+        raise NotImplementedError  # as for the result of an unsolved exercise
 
 
 @dataclass
@@ -61,7 +61,7 @@ def called(name):
     return lambda x: getattr(x, f"{name}_")()
 
 
-def counting():
+def recursive():
     def count(n):
         return count(n - 1) if n else 0
 
@@ -76,7 +76,7 @@ LAMBDAS = [
     (lambda x: x if x > 0 else -x, "x if x > 0 else -x"),
     (
         lambda x, y: x.sum(
-            y,  # what is written in several lines is said in one
+            y,  # comments and line breaks are left out
             keepdim=True,
         ),
         "x.sum(y, keepdim=True)",
@@ -89,7 +89,7 @@ LAMBDAS = [
 ]
 ON_ONE_LINE = [lambda: 1, lambda: 2, lambda x: [x, 3], lambda: 1 if LAMBDAS else 2]
 
-SAID = [
+EXPECTED_IDS = [
     *LAMBDAS,
     *zip(ON_ONE_LINE, ("1", "2", "[x, 3]", "1 if LAMBDAS else 2"), strict=True),
     ("text", "text"),
@@ -118,7 +118,7 @@ SAID = [
     (power, "power"),
     (power(3), "call(exponent=3)"),
     (wrapped, "times"),
-    (counting(), "count()"),
+    (recursive(), "count()"),
     (partial(power, exponent=2), "partial(power, exponent=2)"),
     (Opaque(), "Opaque"),
     (object(), "object"),
@@ -128,16 +128,16 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("value", "said"), SAID)
-def test_content_is_said(value, said):
-    assert sample_id(value) == said
+@pytest.mark.parametrize(("value", "expected"), EXPECTED_IDS)
+def test_sample_id_shows_content(value, expected):
+    assert sample_id(value) == expected
 
 
-def test_parts_are_joined_as_pytest_does():
+def test_sample_id_joins_parts_with_hyphens():
     assert sample_id("sum", lambda x: x.sum(1), "float32") == "sum-x.sum(1)-float32"
 
 
-def test_what_is_long_ends_in_a_checksum():
+def test_long_sample_id_is_cut_and_ends_in_checksum():
     first, second = (sample_id(["a" * 100, end]) for end in "bc")
     assert first[: LONGEST - 10] == second[: LONGEST - 10]
     assert first != second
@@ -152,21 +152,21 @@ CONTENT = st.recursive(
 
 
 @given(CONTENT)
-def test_an_id_is_one_short_line(value):
-    said = sample_id(value)
-    assert len(said) <= LONGEST
-    assert said.isascii()
-    assert said.isprintable()
+def test_sample_id_is_short_and_printable_ascii(value):
+    result = sample_id(value)
+    assert len(result) <= LONGEST
+    assert result.isascii()
+    assert result.isprintable()
 
 
 @given(CONTENT, CONTENT)
-def test_values_that_differ_say_something_else(first, second):
+def test_texts_differ_exactly_if_reprs_differ(first, second):
     assert (text(first) == text(second)) == (repr(first) == repr(second))
 
 
-def test_the_order_of_a_set_of_texts_is_that_of_every_process():
+def test_text_of_set_does_not_depend_on_hash_seed():
     code = "from mt_operators.testing.ids import text; print(text({*'abcdef'}))"
-    said = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", code],
             env=os.environ | {"PYTHONHASHSEED": seed},
@@ -175,8 +175,8 @@ def test_the_order_of_a_set_of_texts_is_that_of_every_process():
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(said) == 1
+    assert len(outputs) == 1
 
 
-def test_a_function_whose_file_is_gone_has_its_name():
+def test_sample_id_of_function_without_source_is_its_name():
     assert sample_id(eval("lambda x: x + 1")) == "<lambda>"

@@ -1,4 +1,4 @@
-"""Laws that the operators obey, for numbers that hypothesis chooses."""
+"""Mathematical laws that the operators obey, for numbers chosen by Hypothesis."""
 
 import math
 from collections.abc import Callable
@@ -31,13 +31,13 @@ SYMMETRIC += ["logical_and", "logical_or", "logical_xor", "hypot", "logaddexp"]
 
 @pytest.mark.parametrize("name", SYMMETRIC)
 @given(ANY, ANY)
-def test_symmetry(name: str, x: float, y: float) -> None:
+def test_symmetric_operators_commute(name: str, x: float, y: float) -> None:
     assert op(name)(x, y) == op(name)(y, x)
 
 
 @pytest.mark.parametrize("name", [n for n, row in OPERATORS.items() if row.identity is not None])
 @given(ANY)
-def test_identity_changes_nothing(name: str, x: float) -> None:
+def test_identity_leaves_operand_unchanged(name: str, x: float) -> None:
     operator = OPERATORS[name]
     other = bool(x) if operator.result == "bool" else x
     assert operator.function(other, operator.identity) == other
@@ -46,13 +46,13 @@ def test_identity_changes_nothing(name: str, x: float) -> None:
 
 @pytest.mark.parametrize("name", ["add", "mul", "maximum", "minimum", "logical_xor"])
 @given(NUMBERS, NUMBERS, NUMBERS)
-def test_associativity(name: str, x: float, y: float, z: float) -> None:
+def test_associative_operators_can_be_regrouped(name: str, x: float, y: float, z: float) -> None:
     f = op(name)
     assert f(f(x, y), z) == pytest.approx(f(x, f(y, z)), rel=1e-9, abs=1e-6)
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
-def test_distributivity(x: float, y: float, z: float) -> None:
+def test_mul_add_maximum_and_minimum_distribute(x: float, y: float, z: float) -> None:
     add, mul, maximum, minimum = op("add"), op("mul"), op("maximum"), op("minimum")
     assert mul(z, add(x, y)) == close(add(mul(z, x), mul(z, y)))
     assert add(z, maximum(x, y)) == maximum(add(z, x), add(z, y))
@@ -60,7 +60,7 @@ def test_distributivity(x: float, y: float, z: float) -> None:
 
 
 @given(ANY, ANY)
-def test_subtraction_and_division(x: float, y: float) -> None:
+def test_sub_div_and_abs_are_expressed_by_other_operators(x: float, y: float) -> None:
     assert op("sub")(x, y) == op("add")(x, op("neg")(y)) == -op("sub")(y, x)
     assert op("inv")(x) == op("div")(1.0, x)
     if x and y:
@@ -70,7 +70,7 @@ def test_subtraction_and_division(x: float, y: float) -> None:
 
 
 @given(st.floats(1e-3, 1e3), st.floats(-5, 5), st.floats(-5, 5))
-def test_powers(x: float, m: float, n: float) -> None:
+def test_pow_obeys_laws_of_exponents(x: float, m: float, n: float) -> None:
     power = op("pow")
     assert power(x, m + n) == pytest.approx(power(x, m) * power(x, n))
     assert power(power(x, m), n) == pytest.approx(power(x, m * n))
@@ -88,14 +88,14 @@ ODD += ["trunc", "round", "inv", "softsign"]
 
 @pytest.mark.parametrize("name", ODD)
 @given(ANY)
-def test_odd_functions(name: str, x: float) -> None:
+def test_odd_function_changes_sign_with_its_argument(name: str, x: float) -> None:
     forward, backward = op(name)(x), op(name)(-x)
     assert forward == -backward or (math.isnan(forward) and math.isnan(backward))
 
 
 @pytest.mark.parametrize("name", ["abs", "square", "cos", "cosh"])
 @given(ANY)
-def test_even_functions(name: str, x: float) -> None:
+def test_even_function_ignores_sign_of_its_argument(name: str, x: float) -> None:
     assert op(name)(x) == op(name)(-x)
 
 
@@ -117,7 +117,7 @@ INVERSES = [
 
 @pytest.mark.parametrize(("name", "inverse", "interval"), INVERSES)
 @given(data=st.data())
-def test_inverses(
+def test_inverse_returns_original_argument(
     name: str, inverse: str, interval: tuple[float, float], data: st.DataObject
 ) -> None:
     x = data.draw(st.floats(*interval))
@@ -128,7 +128,7 @@ def test_inverses(
 
 
 @given(SMALL, SMALL)
-def test_exponentials(x: float, y: float) -> None:
+def test_exponential_and_hyperbolic_functions_are_related(x: float, y: float) -> None:
     assert op("exp")(x + y) == pytest.approx(op("exp")(x) * op("exp")(y))
     assert op("expm1")(x) == close(op("exp")(x) - 1.0)
     assert op("exp2")(x) == pytest.approx(op("exp")(x * math.log(2.0)))
@@ -138,7 +138,7 @@ def test_exponentials(x: float, y: float) -> None:
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
-def test_logarithms(x: float, y: float) -> None:
+def test_logarithm_of_product_is_sum_of_logarithms(x: float, y: float) -> None:
     for name in ("log", "log2", "log10"):
         assert op(name)(x * y) == close(op(name)(x) + op(name)(y))
     assert op("log10")(x) == close(op("log")(x) / math.log(10.0))
@@ -147,7 +147,7 @@ def test_logarithms(x: float, y: float) -> None:
 
 
 @given(NUMBERS)
-def test_angles(x: float) -> None:
+def test_trigonometric_functions_are_related(x: float) -> None:
     assert op("sin")(x) ** 2 + op("cos")(x) ** 2 == close(1.0)
     assert op("tan")(x) == pytest.approx(op("sin")(x) / op("cos")(x), rel=1e-9)
     assert op("asin")(op("sin")(x)) + op("acos")(op("sin")(x)) == close(math.pi / 2)
@@ -157,7 +157,7 @@ def test_angles(x: float) -> None:
 
 
 @given(ANY, st.floats(0.0, 1e3))
-def test_sigmoid(x: float, step: float) -> None:
+def test_sigmoid_is_bounded_symmetric_and_never_decreases(x: float, step: float) -> None:
     sigmoid = op("sigmoid")
     assert 0.0 <= sigmoid(x) <= sigmoid(x + step) <= 1.0
     assert 1.0 - sigmoid(x) == pytest.approx(sigmoid(-x), abs=1e-15)
@@ -166,7 +166,7 @@ def test_sigmoid(x: float, step: float) -> None:
 
 
 @given(ANY)
-def test_softplus(x: float) -> None:
+def test_softplus_is_at_least_relu_and_equals_minus_log_sigmoid(x: float) -> None:
     softplus = op("softplus")
     assert softplus(x) >= op("relu")(x)
     assert softplus(x) - softplus(-x) == pytest.approx(x, abs=1e-15)
@@ -176,29 +176,31 @@ def test_softplus(x: float) -> None:
 
 
 @given(ANY)
-def test_relu_and_erf(x: float) -> None:
+def test_relu_is_positive_part(x: float) -> None:
     relu = op("relu")
     assert relu(x) - relu(-x) == x
     assert relu(x) + relu(-x) == abs(x)
-    assert op("erf")(x) == pytest.approx(1.0 - math.erfc(x), abs=1e-15)
 
 
 @given(ANY)
-def test_erfc(x: float) -> None:
+def test_erf_and_erfc_are_complementary(x: float) -> None:
     erf, erfc = op("erf"), op("erfc")
+    assert erf(x) == pytest.approx(1.0 - math.erfc(x), abs=1e-15)
     assert erfc(x) == pytest.approx(1.0 - erf(x), abs=1e-15)
     assert erfc(x) + erfc(-x) == pytest.approx(2.0)
 
 
 @given(ANY)
-def test_ndtr(x: float) -> None:
+def test_ndtr_is_expressed_by_erf(x: float) -> None:
     ndtr = op("ndtr")
     assert ndtr(x) == pytest.approx(0.5 + 0.5 * op("erf")(x / math.sqrt(2.0)), abs=1e-15)
     assert ndtr(x) + ndtr(-x) == pytest.approx(1.0)
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
-def test_logaddexp(x: float, y: float, z: float) -> None:
+def test_logaddexp_is_associative_and_shifts_with_its_arguments(
+    x: float, y: float, z: float
+) -> None:
     add = op("logaddexp")
     assert add(x, y) >= max(x, y)
     assert add(x + z, y + z) == close(add(x, y) + z)
@@ -211,7 +213,7 @@ def test_logaddexp(x: float, y: float, z: float) -> None:
 
 
 @given(NUMBERS, NUMBERS)
-def test_polar_coordinates(x: float, y: float) -> None:
+def test_hypot_and_atan2_are_polar_coordinates(x: float, y: float) -> None:
     length, angle = op("hypot")(x, y), op("atan2")(y, x)
     assert length * op("cos")(angle) == close(x)
     assert length * op("sin")(angle) == close(y)
@@ -220,7 +222,7 @@ def test_polar_coordinates(x: float, y: float) -> None:
 
 
 @given(NUMBERS, NUMBERS, st.floats(0.0, 1.0))
-def test_lerp(x: float, y: float, weight: float) -> None:
+def test_lerp_interpolates_between_its_ends(x: float, y: float, weight: float) -> None:
     lerp = op("lerp")
     assert lerp(x, y, 0.0) == x
     assert lerp(x, y, 1.0) == y
@@ -229,16 +231,16 @@ def test_lerp(x: float, y: float, weight: float) -> None:
 
 
 @given(st.floats(0.0, 1e3), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
-def test_xlogy(x: float, y: float, z: float) -> None:
+def test_xlogy_of_product_is_sum(x: float, y: float, z: float) -> None:
     assert op("xlogy")(x, y * z) == close(op("xlogy")(x, y) + op("xlogy")(x, z))
 
 
-# --- Between the layers of networks -------------------------------------------------------------
+# --- Activation functions -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"])
 @given(ANY)
-def test_x_times_a_weight(name: str, x: float) -> None:
+def test_silu_like_activations_lie_between_zero_and_x(name: str, x: float) -> None:
     value = op(name)(x)
     assert min(x, 0.0) <= value <= max(x, 0.0)
     if name != "mish":  # the weights of x and -x add up to 1
@@ -248,7 +250,7 @@ def test_x_times_a_weight(name: str, x: float) -> None:
 
 
 @given(SMALL)
-def test_weights_are_what_they_are_called(x: float) -> None:
+def test_activations_match_their_definitions(x: float) -> None:
     sigmoid, tanh = op("sigmoid"), op("tanh")
     u = math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)
     assert op("silu")(x) == close(x * sigmoid(x))
@@ -262,7 +264,7 @@ def test_weights_are_what_they_are_called(x: float) -> None:
 
 
 @given(st.floats(-1e300, 1e300), st.floats(0.0, 3.0), st.floats(0.01, 3.0))
-def test_x_on_the_right(x: float, slope: float, alpha: float) -> None:
+def test_elu_like_activations_are_related(x: float, slope: float, alpha: float) -> None:
     scale, at_minus_infinity = op("selu")(1.0), op("selu")(-math.inf)
     assert op("selu")(x) == pytest.approx(scale * op("elu")(x, -at_minus_infinity / scale))
     assert op("celu")(x, 1.0) == op("elu")(x, 1.0)
@@ -274,12 +276,12 @@ def test_x_on_the_right(x: float, slope: float, alpha: float) -> None:
 
 
 @given(ANY, NUMBERS, st.floats(0.0, 1e3))
-def test_clamps(x: float, low: float, width: float) -> None:
+def test_clamp_returns_nearest_value_of_interval(x: float, low: float, width: float) -> None:
     high = low + width
-    within = op("clamp")(x, low, high)
-    assert low <= within <= high
-    assert within == op("clamp_max")(op("clamp_min")(x, low), high) == op("hardtanh")(x, low, high)
-    assert (within == x) == (low <= x <= high)
+    clamped = op("clamp")(x, low, high)
+    assert low <= clamped <= high
+    assert clamped == op("clamp_max")(op("clamp_min")(x, low), high) == op("hardtanh")(x, low, high)
+    assert (clamped == x) == (low <= x <= high)
     assert op("relu6")(x) == op("clamp")(x, 0.0, 6.0) == op("relu")(x) - op("relu")(x - 6.0) or (
         abs(x) > 1e3
     )
@@ -289,26 +291,26 @@ def test_clamps(x: float, low: float, width: float) -> None:
 
 
 @given(st.floats())
-def test_kinds_of_numbers(x: float) -> None:
-    kinds = [op(name)(x) for name in ("isnan", "isinf", "isfinite")]
-    assert kinds == [math.isnan(x), math.isinf(x), math.isfinite(x)]
+def test_isnan_isinf_isfinite_and_signbit_match_math(x: float) -> None:
+    results = [op(name)(x) for name in ("isnan", "isinf", "isfinite")]
+    assert results == [math.isnan(x), math.isinf(x), math.isfinite(x)]
     assert op("signbit")(x) == (math.copysign(1.0, x) < 0.0) or math.isnan(x)
     assert op("copysign")(2.0, x) == math.copysign(2.0, x) or math.isnan(x)
 
 
 @given(ANY)
-def test_rounding(x: float) -> None:
-    floor, ceil, trunc, nearest = (op(name)(x) for name in ("floor", "ceil", "trunc", "round"))
+def test_rounding_functions_return_adjacent_integers(x: float) -> None:
+    floor, ceil, trunc, rounded = (op(name)(x) for name in ("floor", "ceil", "trunc", "round"))
     assert floor <= x <= ceil
     assert ceil - floor in (0.0, 1.0)
     assert trunc == (floor if x > 0 else ceil)
-    assert nearest in (floor, ceil)
-    assert abs(nearest - x) <= 0.5
+    assert rounded in (floor, ceil)
+    assert abs(rounded - x) <= 0.5
     assert op("ceil")(x) == -op("floor")(-x)
 
 
 @given(ANY, ANY)
-def test_order(x: float, y: float) -> None:
+def test_comparisons_are_consistent(x: float, y: float) -> None:
     assert op("lt")(x, y) == op("gt")(y, x) == (not op("ge")(x, y))
     assert op("le")(x, y) == op("ge")(y, x) == (not op("gt")(x, y))
     assert op("eq")(x, y) == (not op("ne")(x, y)) == (op("le")(x, y) and op("ge")(x, y))
@@ -316,7 +318,7 @@ def test_order(x: float, y: float) -> None:
 
 
 @given(st.booleans(), st.booleans())
-def test_logic(a: bool, b: bool) -> None:
+def test_logical_operators_obey_de_morgans_laws(a: bool, b: bool) -> None:
     both, either, negate = op("logical_and"), op("logical_or"), op("logical_not")
     assert negate(both(a, b)) == either(negate(a), negate(b))
     assert op("logical_xor")(a, b) == both(either(a, b), negate(both(a, b)))

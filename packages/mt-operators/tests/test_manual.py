@@ -1,4 +1,4 @@
-"""The classifier that is set by hand, and its picture in characters."""
+"""Classifiers with weights set by hand, and the text plot."""
 
 import math
 
@@ -10,17 +10,17 @@ from mt_operators.examples.text_plot import text_plot
 
 
 @pytest.mark.parametrize("name", ["simple", "diag", "split", "xor"])
-def test_thinking_separates_what_lines_bound(name: str) -> None:
+def test_manual_network_separates_classes_bounded_by_lines(name: str) -> None:
     network = manual.network_for(name)
     for seed in range(5):
         assert manual.accuracy(network, DATASETS[name](200, seed)) == 1.0
 
 
-def test_lines_around_a_circle_come_close() -> None:
+def test_manual_network_approximates_circle() -> None:
     assert manual.accuracy(manual.network_for("circle"), DATASETS["circle"](2000)) > 0.98
 
 
-def test_the_networks_are_modules() -> None:
+def test_manual_network_is_a_module() -> None:
     network = manual.network_for("split")
     assert sorted(network.state_dict()) == [
         *(f"line{n}.{letter}" for n in (0, 1) for letter in "abc"),
@@ -33,14 +33,14 @@ def test_the_networks_are_modules() -> None:
     assert network((0.1, 0.5)) == 0
 
 
-def test_text_plot() -> None:
+def test_text_plot_draws_points_and_predictions() -> None:
     corners = Dataset(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)), (0, 1, 1, 0))
     assert text_plot(corners, lambda point: int(point[0] > 0.5), width=4, height=2) == "X. O\no. x"
     one_point = Dataset(((0.5, 0.5),), (1,))
     assert text_plot(one_point, lambda point: 1, width=2, height=2) == "x\n"
 
 
-def test_text_plot_errors() -> None:
+def test_text_plot_and_accuracy_reject_invalid_input() -> None:
     with pytest.raises(ValueError, match="0 point.s. cannot be drawn"):
         text_plot(xor(0), lambda point: 0)
     with pytest.raises(ValueError, match="on 1 by 24 characters"):
@@ -55,20 +55,20 @@ def test_text_plot_errors() -> None:
         manual.accuracy(manual.network_for("xor"), xor(0))
 
 
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_plot_and_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
     manual.main(["diag", "--points", "30", "--seed", "3"])
-    *picture, result = capsys.readouterr().out.splitlines()
+    *plot, result = capsys.readouterr().out.splitlines()
     assert result == "diag: 100% of 30 points"
-    assert len(picture) == 24
-    assert sum(line.count("x") + line.count("o") for line in picture) <= 30
+    assert len(plot) == 24
+    assert sum(line.count("x") + line.count("o") for line in plot) <= 30
     manual.main([])
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     manual.main(["xor", "--points", "100", "--seed", "0"])
-    assert capsys.readouterr().out == shown
+    assert capsys.readouterr().out == output
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("arguments", "message"),
     [
         (["spiral"], "train one"),
         (["xor", "--points", "0"], "--points: 1 or more is needed; 0 was given"),
@@ -76,9 +76,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
         (["xor", "--points", "many"], "--points: invalid positive_int value: 'many'"),
     ],
 )
-def test_a_command_that_makes_no_sense(
-    wrong: list[str], message: str, capsys: pytest.CaptureFixture[str]
+def test_command_rejects_invalid_arguments(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        manual.main(wrong)
+        manual.main(arguments)
     assert message in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Trees of modules: what belongs to them, their modes, their state and their errors."""
+"""Module: members, modes, buffers, state dictionaries, repr, copies, errors."""
 
 import copy
 import pickle
@@ -41,7 +41,7 @@ class Tree(Module):
         return self.left(x) + self.right(x) + self.bias.value
 
 
-def test_members_are_found() -> None:
+def test_members_are_listed_with_names() -> None:
     tree = Tree()
     assert [name for name, _ in tree.named_parameters()] == ["bias", "left.weight", "right.weight"]
     assert [p.value for p in tree.parameters()] == [3.0, 1.0, 2.0]
@@ -51,7 +51,7 @@ def test_members_are_found() -> None:
     assert tree(2.0) == 9.0
 
 
-def test_shared_members_are_listed_once_unless_asked_otherwise() -> None:
+def test_remove_duplicate_lists_shared_members_once() -> None:
     tree = Tree()
     tree.right = tree.left
     assert [name for name, _ in tree.named_parameters()] == ["bias", "left.weight"]
@@ -68,11 +68,11 @@ def test_shared_members_are_listed_once_unless_asked_otherwise() -> None:
     assert [name for name, _ in tree.named_modules()] == listed
     listed += ["right", "right.inner", "other"]
     assert [name for name, _ in tree.named_modules(remove_duplicate=False)] == listed
-    tree.last = Leaf(2.0)  # which comes after one that was listed already
+    tree.last = Leaf(2.0)  # follows a module that is already listed
     assert [name for name, _ in tree.named_modules()] == [*listed[:3], "last"]
 
 
-def test_listings_take_a_prefix_and_stop_at_the_module_itself() -> None:
+def test_listings_follow_prefix_and_recurse() -> None:
     tree = Tree()
     assert [name for name, _ in tree.named_parameters("net")][:2] == ["net.bias", "net.left.weight"]
     assert [name for name, _ in tree.named_modules("net")] == ["net", "net.left", "net.right"]
@@ -82,7 +82,7 @@ def test_listings_take_a_prefix_and_stop_at_the_module_itself() -> None:
     assert list(tree.buffers(recurse=False)) == []
 
 
-def test_an_attribute_can_change_its_kind() -> None:
+def test_member_can_become_none_or_be_deleted_but_not_become_a_number() -> None:
     tree = Tree()
     with pytest.raises(TypeError, match="Tree.left is a Module and cannot become a int"):
         tree.left = 5
@@ -98,7 +98,7 @@ def test_an_attribute_can_change_its_kind() -> None:
         _ = tree.size
 
 
-def test_modes_reach_the_whole_tree() -> None:
+def test_train_and_eval_set_mode_of_all_modules() -> None:
     tree = Tree()
     assert tree.eval() is tree
     assert not any(module.training for module in tree.modules())
@@ -107,7 +107,7 @@ def test_modes_reach_the_whole_tree() -> None:
     assert [module.training for module in tree.modules()] == [True, False, True]
 
 
-def test_a_child_can_refuse_a_mode() -> None:
+def test_child_can_override_train() -> None:
     class Frozen(Leaf):
         def train(self, mode: bool = True) -> "Frozen":
             return super().train(False)
@@ -118,7 +118,7 @@ def test_a_child_can_refuse_a_mode() -> None:
 
 
 @pytest.mark.parametrize("mode", [1, "yes", None, [1.0]])
-def test_a_mode_is_a_bool(mode: Any) -> None:
+def test_train_rejects_non_bool_mode(mode: Any) -> None:
     with pytest.raises(ModuleError, match=r"train\(\) takes True or False; .* was given"):
         Tree().train(mode)
 
@@ -131,14 +131,14 @@ def test_apply_visits_children_first() -> None:
     assert seen == [tree.left.inner, tree.left, tree.right, tree]
 
 
-def test_a_misspelt_attribute_names_the_nearest() -> None:
+def test_unknown_attribute_error_suggests_close_name() -> None:
     with pytest.raises(
         AttributeError, match="Leaf has no attribute 'wieght'. Did you mean 'weight'"
     ):
         _ = Leaf(1.0).wieght
 
 
-def test_a_property_that_fails_is_named() -> None:
+def test_attribute_error_inside_property_names_the_property() -> None:
     class Square(Module):
         @property
         def area(self) -> float:
@@ -148,19 +148,19 @@ def test_a_property_that_fails_is_named() -> None:
         _ = Square().area
 
 
-def test_forgotten_super_init() -> None:
-    class Forgetful(Module):
+def test_missing_super_init_call_raises_error_with_advice() -> None:
+    class NoSuperInit(Module):
         def __init__(self, weight: bool) -> None:
             if weight:
                 self.weight = Parameter(1.0)
 
-    with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\) first in Forgetful"):
-        Forgetful(weight=True)
-    with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\) first in Forgetful"):
-        next(Forgetful(weight=False).parameters())
+    with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\) first in NoSuperInit"):
+        NoSuperInit(weight=True)
+    with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\) first in NoSuperInit"):
+        next(NoSuperInit(weight=False).parameters())
 
 
-def test_no_forward() -> None:
+def test_call_without_forward_raises() -> None:
     with pytest.raises(NotImplementedError, match="Module defines no forward"):
         Module()(1.0)
 
@@ -178,7 +178,7 @@ def test_no_forward() -> None:
         ("_modules", "'_modules' cannot name a member of Tree"),
     ],
 )
-def test_bad_member_names(name: Any, message: str) -> None:
+def test_add_methods_reject_invalid_names(name: Any, message: str) -> None:
     tree = Tree()
     for add in (
         lambda: tree.add_module(name, Module()),
@@ -193,18 +193,18 @@ def test_bad_member_names(name: Any, message: str) -> None:
 
 @pytest.mark.parametrize("name", ["a.b", "", "train", "forward", "training", "_modules"])
 @pytest.mark.parametrize("member", [Parameter(1.0), Buffer(1.0), Module()])
-def test_assigning_a_member_checks_its_name_too(name: str, member: Any) -> None:
+def test_assignment_of_member_rejects_invalid_names(name: str, member: Any) -> None:
     tree = Tree()
     with pytest.raises(MemberNameError, match=f"{name!r} cannot name a member of Tree"):
         setattr(tree, name, member)
 
 
-def test_what_holds_the_members_cannot_be_assigned() -> None:
+def test_assignment_of_internal_dict_raises() -> None:
     with pytest.raises(MemberNameError, match="'_modules' cannot name .*choose another name"):
         Tree()._modules = {}
 
 
-def test_a_name_has_one_member() -> None:
+def test_add_methods_reject_names_in_use() -> None:
     tree = Tree()
     tree.register_buffer("mean", 0.0)
     for add in (
@@ -229,14 +229,14 @@ def test_a_name_has_one_member() -> None:
         (lambda m: m.register_buffer("x", Module()), r"takes a Buffer .*; Module\(\)"),
     ],
 )
-def test_members_of_the_wrong_kind(add: Any, message: str) -> None:
+def test_add_methods_reject_members_of_wrong_type(add: Any, message: str) -> None:
     tree = Tree()
     with pytest.raises(MemberError, match=message):
         add(tree)
     assert not hasattr(tree, "x")
 
 
-def test_members_are_added_by_name() -> None:
+def test_members_are_added_and_replaced_by_name() -> None:
     tree = Module()
     assert tree.add_parameter("a", 1.0).name == "a"
     shared = Parameter(2.0)
@@ -249,7 +249,7 @@ def test_members_are_added_by_name() -> None:
     assert tree.state_dict() == {"a": 1.0, "b": 2.0, "c": 2.0, "0.weight": 4.0}
 
 
-def test_a_module_is_no_part_of_itself() -> None:
+def test_cycle_of_modules_raises() -> None:
     tree = Tree()
     with pytest.raises(MemberError, match="Tree.myself would be the Tree itself"):
         tree.myself = tree
@@ -257,11 +257,11 @@ def test_a_module_is_no_part_of_itself() -> None:
     with pytest.raises(MemberError, match="Leaf.top.left.inner would be the Leaf itself"):
         tree.left.inner.add_module("top", tree)
     assert "Leaf" in repr(tree)
-    tree.right.inner = tree.left  # sharing is no cycle
+    tree.right.inner = tree.left  # sharing without a cycle
     assert "right.inner.inner.weight" in tree.state_dict()
 
 
-def test_typed_errors_of_modules_have_one_base() -> None:
+def test_module_errors_share_a_base_class() -> None:
     errors = (MemberError, MemberNameError, StateDictError)
     assert all(issubclass(error, ModuleError) for error in errors)
 
@@ -269,7 +269,7 @@ def test_typed_errors_of_modules_have_one_base() -> None:
 # --- Buffers ------------------------------------------------------------------------------------
 
 
-def test_a_buffer_reads_and_writes_as_its_value() -> None:
+def test_buffer_attribute_reads_and_writes_its_value() -> None:
     tree = Tree()
     tree.register_buffer("mean", 0.0)
     assert tree.mean == 0.0
@@ -283,7 +283,7 @@ def test_a_buffer_reads_and_writes_as_its_value() -> None:
     assert list(tree.buffers()) == []
 
 
-def test_a_buffer_that_is_assigned_is_registered() -> None:
+def test_assigned_buffer_is_registered() -> None:
     tree = Tree()
     tree.mean = Buffer(1.0)
     tree.left.steps = Buffer(3, persistent=False)
@@ -294,7 +294,7 @@ def test_a_buffer_that_is_assigned_is_registered() -> None:
 
 
 @pytest.mark.parametrize("value", [Parameter(1.0), Module()])
-def test_a_buffer_stays_a_buffer(value: Any) -> None:
+def test_buffer_cannot_become_parameter_or_module_unless_deleted(value: Any) -> None:
     tree = Tree()
     tree.mean = Buffer(1.0)
     with pytest.raises(MemberError, match="Tree.mean is a Buffer and cannot become a .* delete"):
@@ -306,7 +306,7 @@ def test_a_buffer_stays_a_buffer(value: Any) -> None:
     assert tree.mean is value
 
 
-def test_a_shared_buffer_is_listed_once_and_an_empty_one_not_at_all() -> None:
+def test_named_buffers_lists_shared_buffer_once_and_omits_none() -> None:
     tree = Tree()
     tree.mean = tree.left.mean = Buffer(1.0)
     tree.register_buffer("later", None)
@@ -321,7 +321,7 @@ def test_a_shared_buffer_is_listed_once_and_an_empty_one_not_at_all() -> None:
 # --- State --------------------------------------------------------------------------------------
 
 
-def test_state_moves_between_equal_trees() -> None:
+def test_load_state_dict_copies_state_to_equal_tree() -> None:
     source, target = Tree(), Tree()
     source.bias.update(10.0)
     target.load_state_dict(source.state_dict())
@@ -336,7 +336,7 @@ def test_state_moves_between_equal_trees() -> None:
     )
 
 
-def test_a_state_that_does_not_fit() -> None:
+def test_load_state_dict_rejects_missing_and_unexpected_names_if_strict() -> None:
     tree = Tree()
     with pytest.raises(StateDictError, match="missing: left.weight, right.weight; unexpected: up"):
         tree.load_state_dict({"bias": 1.0, "up": 2.0})
@@ -345,7 +345,7 @@ def test_a_state_that_does_not_fit() -> None:
     assert tree.bias.value == 1.0
 
 
-def test_a_value_that_does_not_fit_changes_nothing() -> None:
+def test_load_state_dict_with_rejected_value_changes_nothing() -> None:
     class Positive(Parameter):
         def fitting(self, saved: float) -> float:
             if saved <= 0:
@@ -369,14 +369,14 @@ def test_a_value_that_does_not_fit_changes_nothing() -> None:
         ({1: 1.0}, "names in a state dictionary are strings; 1 was found"),
     ],
 )
-def test_what_is_no_state(state: Any, message: str) -> None:
+def test_load_state_dict_rejects_other_types(state: Any, message: str) -> None:
     error = StateDictError if isinstance(state, dict) else TypeError
     for strict in (True, False):
         with pytest.raises(error, match=message):
             Leaf(1.0).load_state_dict(state, strict)
 
 
-def test_loading_returns_the_names_that_do_not_fit() -> None:
+def test_load_state_dict_returns_missing_and_unexpected_keys() -> None:
     tree = Tree()
     assert tree.load_state_dict(Tree().state_dict()) == ([], [])
     keys = tree.load_state_dict({"left.weight": 5.0, "up": 1.0}, strict=False)
@@ -384,7 +384,7 @@ def test_loading_returns_the_names_that_do_not_fit() -> None:
     assert keys.unexpected_keys == ["up"]
 
 
-def test_a_tied_parameter_is_saved_and_loaded_under_each_name() -> None:
+def test_shared_parameter_is_saved_and_loaded_under_each_name() -> None:
     tree = Tree()
     tree.right.weight = tree.left.weight
     state = tree.state_dict()
@@ -395,8 +395,8 @@ def test_a_tied_parameter_is_saved_and_loaded_under_each_name() -> None:
         tree.load_state_dict({"bias": 3.0, "left.weight": 1.0})
 
 
-class Recorded:
-    """A value that records, with the methods that scalars and tensors share."""
+class FakeTensor:
+    """A value with the methods that scalars and tensors share."""
 
     def __init__(self, data: float, shape: tuple[int, ...] = ()) -> None:
         self.data, self.shape, self.requires_grad = data, shape, False
@@ -404,19 +404,19 @@ class Recorded:
     def requires_grad_(self, requires_grad: bool = True) -> None:
         self.requires_grad = requires_grad
 
-    def detach(self) -> "Recorded":
+    def detach(self) -> "FakeTensor":
         return copy.copy(self)._constant()
 
-    def clone(self) -> "Recorded":
+    def clone(self) -> "FakeTensor":
         return copy.copy(self)
 
-    def _constant(self) -> "Recorded":
+    def _constant(self) -> "FakeTensor":
         self.requires_grad = False
         return self
 
 
-def test_loaded_values_are_copies_that_record_anew() -> None:
-    source, one, two = (Leaf(Recorded(float(i))) for i in range(3))  # type: ignore[arg-type]
+def test_loaded_values_are_copies_that_require_grad() -> None:
+    source, one, two = (Leaf(FakeTensor(float(i))) for i in range(3))  # type: ignore[arg-type]
     state = source.state_dict()
     assert not state["weight"].requires_grad
     for target in (one, two):
@@ -427,7 +427,7 @@ def test_loaded_values_are_copies_that_record_anew() -> None:
 
 
 @pytest.mark.parametrize("bad", ["hello", None, [1.0], {}, 1j])
-def test_only_numbers_take_the_place_of_numbers(bad: object) -> None:
+def test_load_state_dict_rejects_other_types_for_number(bad: object) -> None:
     tree = Tree()
     state = {**tree.state_dict(), "bias": 9.0, "right.weight": bad}
     with pytest.raises(StateDictError, match="right.weight: .* was given for a number"):
@@ -435,7 +435,7 @@ def test_only_numbers_take_the_place_of_numbers(bad: object) -> None:
     assert tree.bias.value == 3.0
 
 
-def test_what_cannot_be_copied_changes_nothing() -> None:
+def test_load_state_dict_with_uncopyable_value_changes_nothing() -> None:
     tree = Tree()
     tree.extra = Parameter([1.0])  # type: ignore[arg-type]
     with pytest.raises(StateDictError, match="extra: lock cannot be copied"):
@@ -443,7 +443,7 @@ def test_what_cannot_be_copied_changes_nothing() -> None:
     assert tree.bias.value == 3.0
 
 
-def test_loaded_containers_are_copies_too() -> None:
+def test_loaded_lists_are_copies() -> None:
     one, two = (Leaf([0.0]) for _ in range(2))  # type: ignore[arg-type]
     state = {"weight": [1.0]}
     one.load_state_dict(state)
@@ -452,31 +452,31 @@ def test_loaded_containers_are_copies_too() -> None:
     assert (two.weight.value, state) == ([1.0], {"weight": [1.0]})
 
 
-def test_values_with_shapes_must_agree_in_them() -> None:
+def test_load_state_dict_rejects_other_shapes() -> None:
     tree = Tree()
-    tree.left.weight = tree.right.weight = Parameter(Recorded(1.0, (2, 3)))
-    tree.mean = Buffer(Recorded(1.0, (4,)))
+    tree.left.weight = tree.right.weight = Parameter(FakeTensor(1.0, (2, 3)))
+    tree.mean = Buffer(FakeTensor(1.0, (4,)))
     state = tree.state_dict()
     for change, message in (
         (
-            {"mean": Recorded(0.0, (5,))},
-            r"mean: Recorded of shape \(5,\) was given for a Buffer of shape \(4,\)",
+            {"mean": FakeTensor(0.0, (5,))},
+            r"mean: FakeTensor of shape \(5,\) was given for a Buffer of shape \(4,\)",
         ),
         ({"mean": [0.0] * 4}, "mean: list was given for a Buffer"),
-        ({"right.weight": Recorded(0.0)}, r"right.weight: Recorded of shape \(\) was"),
+        ({"right.weight": FakeTensor(0.0)}, r"right.weight: FakeTensor of shape \(\) was"),
     ):
         with pytest.raises(StateDictError, match=message):
             tree.load_state_dict({**state, "bias": 0.0, **change})
         assert tree.bias.value == 3.0
-    tree.mean = Recorded(1.0)  # of the shape that a number has, ()
+    tree.mean = FakeTensor(1.0)  # the shape of a number, ()
     tree.load_state_dict({**state, "mean": 2.0})
     assert tree.mean == 2.0
 
 
-# --- Showing ------------------------------------------------------------------------------------
+# --- Repr ---------------------------------------------------------------------------------------
 
 
-def test_repr_shows_the_tree_and_what_it_holds() -> None:
+def test_repr_shows_values_and_children() -> None:
     tree = Tree()
     tree.mean = Buffer(0.5)
     del tree.right
@@ -491,7 +491,7 @@ def test_repr_shows_the_tree_and_what_it_holds() -> None:
     )
 
 
-def test_extra_repr_takes_the_place_of_the_values() -> None:
+def test_extra_repr_replaces_values_in_repr() -> None:
     class Layer(Leaf):
         def extra_repr(self) -> str:
             return self.settings
@@ -507,13 +507,13 @@ def test_extra_repr_takes_the_place_of_the_values() -> None:
     assert repr(tree) == "Tree(\n  bias=3.0\n  (left): Layer(\n    a=1\n    b=2\n  )\n)"
 
 
-def test_a_child_with_a_repr_of_its_own_keeps_it() -> None:
-    class Odd(Leaf):
+def test_repr_contains_custom_repr_of_child() -> None:
+    class CustomRepr(Leaf):
         def __repr__(self) -> str:
             return "odd\none"
 
     tree = Module()
-    tree.child = Odd(1.0)
+    tree.child = CustomRepr(1.0)
     assert repr(tree) == "Module(\n  (child): odd\n  one\n)"
 
 
@@ -524,7 +524,7 @@ def test_repr_shortens_long_values() -> None:
     assert len(line) < 60
 
 
-def test_a_deep_tree_can_be_walked() -> None:
+def test_state_dict_of_deep_tree_needs_no_recursion() -> None:
     depth = 2000
     tree: Module = Leaf(1.0)
     for _ in range(depth):
@@ -541,26 +541,26 @@ def test_a_deep_tree_can_be_walked() -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))]
 )
-def test_copies_are_equal_independent_and_tied_alike(duplicate: Any) -> None:
+def test_copies_are_equal_independent_and_share_alike(duplicate: Any) -> None:
     tree = Tree()
     tree.right.weight = tree.left.weight
     tree.mean = Buffer(1.0, persistent=False)
     tree.left.eval()
-    twin = duplicate(tree)
-    assert repr(twin) == repr(tree)
-    assert [m.training for m in twin.modules()] == [True, False, True]
-    assert twin.left.weight is twin.right.weight
-    assert twin.state_dict() == tree.state_dict()
-    twin.mean = 5.0
-    twin.left.weight.update(9.0)
-    twin.extra = Leaf(1.0)
+    copied = duplicate(tree)
+    assert repr(copied) == repr(tree)
+    assert [m.training for m in copied.modules()] == [True, False, True]
+    assert copied.left.weight is copied.right.weight
+    assert copied.state_dict() == tree.state_dict()
+    copied.mean = 5.0
+    copied.left.weight.update(9.0)
+    copied.extra = Leaf(1.0)
     assert (tree.mean, tree.left.weight.value, hasattr(tree, "extra")) == (1.0, 1.0, False)
 
 
-# --- Any tree -----------------------------------------------------------------------------------
+# --- Random trees -------------------------------------------------------------------------------
 
 Spec = tuple[int, tuple[bool, ...], list[Any]]
-"""How many parameters, which persistent or other buffers, and which children a module has."""
+"""The number of parameters, whether each buffer is persistent, and the children of a module."""
 
 specs = st.recursive(
     st.tuples(st.integers(0, 2), st.lists(st.booleans(), max_size=2), st.just([])),
@@ -571,12 +571,14 @@ specs = st.recursive(
 )
 
 
-def grown(spec: Spec, kind: Any = Module, parameter: Any = Parameter, value: Any = float) -> Any:
-    """Return the tree of a spec; of modules of torch, if asked."""
+def build(
+    spec: Spec, module_type: Any = Module, parameter: Any = Parameter, value: Any = float
+) -> Any:
+    """Build the tree of a spec, of our modules or torch's."""
     parameters, buffers, children = spec
-    module = kind()
-    for i, child in enumerate(children):  # first, for the order must not depend on it
-        module.add_module(str(i), grown(child, kind, parameter, value))
+    module = module_type()
+    for i, child in enumerate(children):  # first: the order of listings must not depend on it
+        module.add_module(str(i), build(child, module_type, parameter, value))
     for i, persistent in enumerate(buffers):
         module.register_buffer(f"b{i}", value(i), persistent)
     for i in range(parameters):
@@ -585,8 +587,8 @@ def grown(spec: Spec, kind: Any = Module, parameter: Any = Parameter, value: Any
 
 
 @given(specs)
-def test_state_survives_a_round_trip(spec: Spec) -> None:
-    source, target = grown(spec), grown(spec)
+def test_state_dict_round_trip_keeps_state(spec: Spec) -> None:
+    source, target = build(spec), build(spec)
     for i, parameter in enumerate(source.parameters()):
         parameter.update(100.0 + i)
     assert target.load_state_dict(source.state_dict()) == ([], [])
@@ -595,8 +597,8 @@ def test_state_survives_a_round_trip(spec: Spec) -> None:
 
 
 @given(specs)
-def test_names_are_unique_and_find_what_they_name(spec: Spec) -> None:
-    tree = grown(spec)
+def test_listed_names_are_unique_and_lead_to_their_members(spec: Spec) -> None:
+    tree = build(spec)
     for listed in (tree.named_modules(), tree.named_parameters(), tree.named_buffers()):
         pairs = list(listed)
         assert len(dict(pairs)) == len(pairs)
@@ -607,7 +609,7 @@ def test_names_are_unique_and_find_what_they_name(spec: Spec) -> None:
             assert at is found
 
 
-def test_a_shared_child_is_listed_once_in_the_place_of_its_first_name() -> None:
+def test_shared_child_is_listed_under_its_first_name() -> None:
     tree = Module()
     first, second = Module(), Module()
     for name, child in (("a", first), ("b", second), ("shared", first)):
@@ -617,10 +619,10 @@ def test_a_shared_child_is_listed_once_in_the_place_of_its_first_name() -> None:
 
 @settings(deadline=None)  # the first example imports torch
 @given(specs, st.booleans(), st.booleans())
-def test_names_and_their_order_are_torchs(spec: Spec, recurse: bool, once: bool) -> None:
+def test_names_and_their_order_match_torch(spec: Spec, recurse: bool, once: bool) -> None:
     torch = pytest.importorskip("torch")
-    ours = grown(spec)
-    theirs = grown(spec, torch.nn.Module, torch.nn.Parameter, lambda i: torch.tensor(float(i)))
+    ours = build(spec)
+    theirs = build(spec, torch.nn.Module, torch.nn.Parameter, lambda i: torch.tensor(float(i)))
     for tree in (ours, theirs):
         if "0" in tree._modules:
             tree.add_module("shared", tree._modules["0"])

@@ -1,4 +1,4 @@
-"""Values of the operators, against NumPy in float64 over the whole domain of each."""
+"""Values of the operators, compared with NumPy in float64 over their domains."""
 
 import itertools
 import math
@@ -13,11 +13,11 @@ from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
 from mt_operators.testing import SPECIAL, SPECS, WHOLE_SPECS, OpSpec
 
-SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
-EDGES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, -800.0, 5e-324, 1e-30, 1e16, 1e300)
+SPEC_PARAMS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+EDGE_VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, -800.0, 5e-324, 1e-30, 1e16, 1e300)
 
 
-def test_every_operator_has_samples_and_a_note() -> None:
+def test_every_operator_has_a_spec_and_a_note() -> None:
     assert SPECS.keys() | WHOLE_SPECS.keys() == set(OPERATORS)
     assert all(row.note for row in OPERATORS.values())
     for name, spec in SPECS.items():
@@ -33,7 +33,7 @@ def test_every_elementary_function_is_an_operator() -> None:
 
 
 def oracle(spec: OpSpec, *args: float) -> float:
-    # Two elements, for NumPy takes a single exponent of 0.5 for a square root: nan at -inf.
+    # Two elements, because NumPy computes a single exponent of 0.5 as a square root: nan at -inf.
     with np.errstate(all="ignore"):
         return float(spec.oracle(np, *(np.full(2, arg) for arg in args))[0])
 
@@ -43,51 +43,51 @@ def check(spec: OpSpec, *args: float) -> None:
     expected = oracle(spec, *args)
     with np.errstate(all="ignore"):
         size = 0.0 if spec.size is None else float(spec.size(np, *args))
-    lost = 4e-15 * size if math.isfinite(size) else 0.0
+    cancellation = 4e-15 * size if math.isfinite(size) else 0.0
     np.testing.assert_allclose(
-        value, expected, rtol=4e-15, atol=5e-324 + lost, err_msg=f"at {args}"
+        value, expected, rtol=4e-15, atol=5e-324 + cancellation, err_msg=f"at {args}"
     )
 
 
-@pytest.mark.parametrize("spec", SPEC_ROWS)
+@pytest.mark.parametrize("spec", SPEC_PARAMS)
 @given(data=st.data())
-def test_value_is_the_oracles(spec: OpSpec, data: st.DataObject) -> None:
+def test_value_matches_numpy(spec: OpSpec, data: st.DataObject) -> None:
     domain = OPERATORS[spec.name].domain
     check(spec, *(data.draw(st.floats(*interval)) for interval in domain))
     check(spec, *(data.draw(st.floats(*interval)) for interval in spec.ranges))
 
 
-@pytest.mark.parametrize("spec", SPEC_ROWS)
-def test_special_values_follow_ieee_754(spec: OpSpec) -> None:
-    for args in itertools.product(EDGES, repeat=len(spec.ranges)):
+@pytest.mark.parametrize("spec", SPEC_PARAMS)
+def test_special_values_match_numpy(spec: OpSpec) -> None:
+    for args in itertools.product(EDGE_VALUES, repeat=len(spec.ranges)):
         check(spec, *args)
 
 
 @pytest.mark.parametrize("name", [n for n in SPECS if OPERATORS[n].arity == 1])
 @given(data=st.data())
-def test_nan_exactly_outside_the_domain(name: str, data: st.DataObject) -> None:
+def test_value_is_nan_exactly_outside_the_domain(name: str, data: st.DataObject) -> None:
     operator = OPERATORS[name]
     ((low, high),) = operator.domain
     x = data.draw(st.floats(allow_nan=False, allow_infinity=False))
-    if SPECS[name].kink(x) != 0:  # at a pole, the sides of which differ, it may have no value
+    if SPECS[name].kink(x) != 0:  # a pole with different one-sided limits may give nan
         assert math.isnan(operator.function(x)) == (not low <= x <= high)
     assert operator.result == "bool" or math.isnan(operator.function(math.nan))
 
 
-def signed(x: float) -> bytes:
+def bits_of(x: float) -> bytes:
     return struct.pack("<d", x)
 
 
 @pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round"])
 @given(st.floats(allow_nan=False))
-def test_rounding_is_exact_with_its_sign(name: str, x: float) -> None:
+def test_rounding_matches_numpy_including_sign_of_zero(name: str, x: float) -> None:
     rounded = OPERATORS[name].function(x)
-    assert signed(rounded) == signed(oracle(SPECS[name], x))
+    assert bits_of(rounded) == bits_of(oracle(SPECS[name], x))
 
 
 @pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round", "neg", "abs", "square", "pow"])
 @given(st.integers())
-def test_whole_numbers_stay_exact(name: str, number: int) -> None:
+def test_integer_arguments_give_exact_integers(name: str, number: int) -> None:
     function = OPERATORS[name].function
     exact = {"neg": -number, "abs": abs(number), "square": number**2, "pow": number**3}
     result = function(number, 3) if name == "pow" else function(number)
@@ -95,42 +95,42 @@ def test_whole_numbers_stay_exact(name: str, number: int) -> None:
     assert isinstance(result, int)
 
 
-KEEP_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
-KEEP_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "softsign", "selu"]
-KEEP_ZERO += ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"]
+PRESERVE_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
+PRESERVE_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "softsign", "selu"]
+PRESERVE_ZERO += ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"]
 
 
-@pytest.mark.parametrize("name", KEEP_ZERO)
-def test_the_sign_of_zero_is_kept(name: str) -> None:
+@pytest.mark.parametrize("name", PRESERVE_ZERO)
+def test_sign_of_zero_is_preserved(name: str) -> None:
     for zero in (0.0, -0.0):
-        assert signed(OPERATORS[name].function(zero)) == signed(-zero if name == "neg" else zero)
+        assert bits_of(OPERATORS[name].function(zero)) == bits_of(-zero if name == "neg" else zero)
 
 
 @pytest.mark.parametrize("name", ["sign", "abs", "square", "cosh", "hypot"])
-def test_zeros_of_both_signs_are_alike(name: str) -> None:
+def test_both_zeros_give_the_same_result(name: str) -> None:
     function, arity = OPERATORS[name].function, OPERATORS[name].arity
-    assert signed(function(*[-0.0] * arity)) == signed(function(*[0.0] * arity))
+    assert bits_of(function(*[-0.0] * arity)) == bits_of(function(*[0.0] * arity))
 
 
 LOGARITHMS = ("log", "log2", "log10")
-TAKING_ONE = [name for name in ELEMENTARY if OPERATORS[name].arity == 1 and name in SPECS]
+UNARY = [name for name in ELEMENTARY if OPERATORS[name].arity == 1 and name in SPECS]
 
 
-@pytest.mark.parametrize("name", TAKING_ONE)
-def test_whole_numbers_beyond_all_floats(name: str) -> None:
+@pytest.mark.parametrize("name", UNARY)
+def test_integers_too_large_for_float_act_like_infinity(name: str) -> None:
     function = OPERATORS[name].function
     for number, infinity in ((10**400, math.inf), (-(10**400), -math.inf)):
         value, limit = function(number), function(infinity)
         if math.isnan(limit) or name not in {"floor", "ceil", "trunc", "round", *LOGARITHMS}:
             assert value == limit or (math.isnan(value) and math.isnan(limit))
-        else:  # these know better
+        else:  # these compute with the integer itself
             assert value == number or value == pytest.approx(400 * function(10))
 
 
-def test_powers_and_quotients_of_large_whole_numbers() -> None:
+def test_binary_operators_accept_integers_too_large_for_float() -> None:
     power, div = OPERATORS["pow"].function, OPERATORS["div"].function
     assert power(3, 1000) == 3**1000
-    assert power(7, 10**8) == math.inf  # exactly, it would take minutes
+    assert power(7, 10**8) == math.inf  # the exact result would take minutes
     assert power(-7, 10**8 + 1) == -math.inf
     assert power(10**400, 0.5) == math.inf
     assert div(10**400, 3) == math.inf
@@ -140,36 +140,36 @@ def test_powers_and_quotients_of_large_whole_numbers() -> None:
     assert OPERATORS["atan2"].function(-(10**400), 1) == -math.pi / 2
 
 
-# --- Whole numbers ------------------------------------------------------------------------------
+# --- Integers -----------------------------------------------------------------------------------
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
 
 
-def wrapped(x: int) -> int:
+def wrap_to_int64(x: int) -> int:
     return (x + 2**63) % 2**64 - 2**63
 
 
 @pytest.mark.parametrize("name", WHOLE_SPECS)
 @given(x=INTEGERS, y=INTEGERS)
-def test_whole_numbers_are_the_oracles(name: str, x: int, y: int) -> None:
+def test_integer_operators_match_numpy(name: str, x: int, y: int) -> None:
     function, arity = OPERATORS[name].function, OPERATORS[name].arity
     if name in {"gcd", "lcm"}:
-        x, y = x >> 32, y >> 32  # a multiple of large ones has more bits than NumPy's
+        x, y = x >> 32, y >> 32  # the least common multiple must fit into 64 bits
     args = (x, y)[:arity]
     value = function(*args)
     assert isinstance(value, int)
-    assert wrapped(value) == WHOLE_SPECS[name](np, *map(np.int64, args))
+    assert wrap_to_int64(value) == WHOLE_SPECS[name](np, *map(np.int64, args))
 
 
 @pytest.mark.parametrize("name", WHOLE_SPECS)
-def test_whole_numbers_have_no_fraction(name: str) -> None:
+def test_integer_operators_reject_floats(name: str) -> None:
     operator = OPERATORS[name]
     with pytest.raises(TypeError):
         operator.function(*[1.5] * operator.arity)
 
 
 @given(x=st.integers(), y=st.integers().filter(bool))
-def test_rounded_division_of_whole_numbers_is_exact(x: int, y: int) -> None:
+def test_integer_division_and_remainders_are_exact(x: int, y: int) -> None:
     floor_divide, remainder, fmod = (
         OPERATORS[name].function for name in ("floor_divide", "remainder", "fmod")
     )
@@ -181,10 +181,10 @@ def test_rounded_division_of_whole_numbers_is_exact(x: int, y: int) -> None:
     assert rest * x >= 0
 
 
-def test_rounded_division_of_numbers_beyond_all_floats() -> None:
+def test_division_by_zero_and_of_integers_too_large_for_float() -> None:
     floor_divide, fmod = OPERATORS["floor_divide"].function, OPERATORS["fmod"].function
     assert floor_divide(10**400, 3) == 10**400 // 3
-    assert math.isnan(floor_divide(10**400, 2.0))  # as the infinity that it is as a float
+    assert math.isnan(floor_divide(10**400, 2.0))  # 10**400 is inf as a float
     assert math.isnan(fmod(10**400, 2.0))
     assert floor_divide(7, 0) == math.inf
     assert floor_divide(-7.0, 0.0) == -math.inf

@@ -1,4 +1,4 @@
-"""The table of operators: what it holds, and which rows it refuses."""
+"""OperatorTable: adding operators, aliases, listeners, lookups, errors."""
 
 import math
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from mt_operators import (
 from mt_operators.core.elementary import exp
 
 
-def test_foreign_code_is_refused_when_a_row_is_added() -> None:
+def test_add_rejects_function_that_converts_to_float() -> None:
     table = OperatorTable()
     with pytest.raises(TracingError, match="converts a value to float"):
         table.add("gamma", lambda x: math.gamma(x) + 1.0, lambda x, out: out)
@@ -26,7 +26,7 @@ def test_foreign_code_is_refused_when_a_row_is_added() -> None:
     table.add("turns", lambda x: x / math.tau, lambda x, out: 1.0 / math.tau)
 
 
-def test_other_names_are_those_of_the_row() -> None:
+def test_alias_names_its_operator_and_must_be_new() -> None:
     table = OperatorTable()
     table.add("half", lambda x: x * 0.5, lambda x, out: 0.5, aliases=("halved",))
     assert table.aliases == {"halved": "half"}
@@ -34,7 +34,7 @@ def test_other_names_are_those_of_the_row() -> None:
         table.add("quarter", lambda x: x * 0.25, lambda x, out: 0.25, aliases=("half",))
 
 
-def test_names_that_types_use_are_refused() -> None:
+def test_add_rejects_name_taken_by_a_listener() -> None:
     table = OperatorTable()
     table.for_each(lambda row: None, taken=lambda name: name == "shape")
     with pytest.raises(OperatorExistsError, match="operator or a method called 'shape'"):
@@ -42,7 +42,7 @@ def test_names_that_types_use_are_refused() -> None:
     assert "shape" not in table
 
 
-def test_the_table_reports_each_operator_now_and_later() -> None:
+def test_for_each_reports_present_and_future_operators() -> None:
     table = OperatorTable()
     table.add("cube", lambda x: x * x * x, lambda x, out: 3 * x * x)
     seen: list[str] = []
@@ -51,7 +51,7 @@ def test_the_table_reports_each_operator_now_and_later() -> None:
     assert seen == ["cube", "half"] == list(table)
 
 
-def test_table_errors() -> None:
+def test_lookup_and_add_raise_typed_errors() -> None:
     with pytest.raises(UnknownOperatorError, match="'sigmod'. Did you mean 'sigmoid'"):
         OPERATORS["sigmod"]
     with pytest.raises(OperatorExistsError, match="'exp'"):
@@ -67,12 +67,12 @@ def identity(x: float) -> float:
 
 
 BINARY = {"function": lambda x, y: x * y}
-OF_ONE = r"with respect to 'x' takes {}. .* its output: write it as lambda x, out: \.\.\."
-OF_TWO = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x, y, out: \.\.\."
+UNARY_MESSAGE = r"with respect to 'x' takes {}. .* its output: write it as lambda x, out: \.\.\."
+BINARY_MESSAGE = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x, y, out: \.\.\."
 
 
 @pytest.mark.parametrize(
-    ("row", "problem"),
+    ("row", "message"),
     [
         *(({"name": name}, "give a Python identifier") for name in ("two words", "class", "", 3)),
         *(({"name": name}, "without _ before it") for name in ("_mine", "__add__")),
@@ -80,13 +80,13 @@ OF_TWO = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x, y, out
         ({"partials": ()}, r"takes 1 argument.s. but 0 partial"),
         ({"partials": (lambda x, out: 1.0,) * 2}, r"takes 1 argument.s. but 2 partial"),
         ({**BINARY}, r"takes 2 argument.s. but 1 partial"),
-        ({"partials": (identity,)}, OF_ONE.format(r"\(x: '?float.*")),
-        ({"partials": (lambda x: 1.0,)}, OF_ONE.format(r"\(x\)")),
-        ({"partials": (lambda: 1.0,)}, OF_ONE.format(r"\(\)")),
-        ({"partials": (lambda x, y, out: 1.0,)}, OF_ONE.format(r"\(x, y, out\)")),
-        ({"partials": (lambda x, *, out: 1.0,)}, OF_ONE.format(r"\(x, \*, out\)")),
-        ({**BINARY, "partials": (lambda x, y: y, lambda x, y, out: x)}, OF_TWO.format("x")),
-        ({**BINARY, "partials": (lambda x, y, out: y, lambda x, y: x)}, OF_TWO.format("y")),
+        ({"partials": (identity,)}, UNARY_MESSAGE.format(r"\(x: '?float.*")),
+        ({"partials": (lambda x: 1.0,)}, UNARY_MESSAGE.format(r"\(x\)")),
+        ({"partials": (lambda: 1.0,)}, UNARY_MESSAGE.format(r"\(\)")),
+        ({"partials": (lambda x, y, out: 1.0,)}, UNARY_MESSAGE.format(r"\(x, y, out\)")),
+        ({"partials": (lambda x, *, out: 1.0,)}, UNARY_MESSAGE.format(r"\(x, \*, out\)")),
+        ({**BINARY, "partials": (lambda x, y: y, lambda x, y, out: x)}, BINARY_MESSAGE.format("x")),
+        ({**BINARY, "partials": (lambda x, y, out: y, lambda x, y: x)}, BINARY_MESSAGE.format("y")),
         ({"partials": (2.0,)}, "partial derivative with respect to 'x' is 2.0, not a function"),
         ({"function": 3}, "its function is 3; give a function"),
         ({"function": min}, "its function is <built-in function min>; give a function"),
@@ -102,12 +102,12 @@ OF_TWO = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x, y, out
         ({"aliases": "abs"}, "aliases is 'abs'; give a tuple of names"),
     ],
 )
-def test_rows_that_do_not_fit(row: dict[str, Any], problem: str) -> None:
+def test_add_rejects_invalid_arguments(row: dict[str, Any], message: str) -> None:
     table = OperatorTable()
     good = {"name": "good", "function": lambda x: x, "partials": (lambda x, out: 1.0,)}
     name, function, partials = (({**good, **row}).pop(key) for key in good)
     rest = {key: value for key, value in row.items() if key not in good}
-    with pytest.raises(OperatorError, match=problem):
+    with pytest.raises(OperatorError, match=message):
         table.add(name, function, *partials, **rest)
     assert not table
 
@@ -120,7 +120,7 @@ def nested(x: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("function", "problem"),
+    ("function", "message"),
     [
         (lambda x: x if x > 0.0 else -x, "branches on a value.*where"),
         (lambda x: x**2, r"uses \*\*.*call pow"),
@@ -138,21 +138,21 @@ def nested(x: float) -> float:
         (float, "converts a value to float"),
     ],
 )
-def test_functions_that_leave_no_graph_are_refused(
-    function: Callable[[float], float], problem: str
+def test_add_rejects_functions_that_cannot_be_traced(
+    function: Callable[[float], float], message: str
 ) -> None:
     table = OperatorTable()
-    with pytest.raises(TracingError, match=f"'bad': its function cannot be traced: .*{problem}"):
+    with pytest.raises(TracingError, match=f"'bad': its function cannot be traced: .*{message}"):
         table.add("bad", function, lambda x, out: 1.0)
     if isinstance(function, FunctionType):
         partial = "its partial derivative with respect to 'x' cannot be traced"
-        with pytest.raises(TracingError, match=f"'bad': {partial}: .*{problem}"):
+        with pytest.raises(TracingError, match=f"'bad': {partial}: .*{message}"):
             table.add("bad", lambda x: x, lambda x, out: function(x))
     assert not table
 
 
 @pytest.mark.parametrize("key", [5, None, ()])
-def test_keys_that_are_no_names(key: object) -> None:
+def test_lookup_of_non_string_key_raises(key: object) -> None:
     assert OPERATORS.get(key) is None  # type: ignore[call-overload]
     with pytest.raises(UnknownOperatorError, match="no operator is called"):
         OPERATORS[key]  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""The coefficients of series, which no value shows where their terms are small."""
+"""Series coefficients of special functions; values alone do not show errors in small terms."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,9 +23,9 @@ from mt_operators.functions import special
         ),
     ],
 )
-def test_coefficients_of_series(
+def test_series_coefficients_match_mpmath(
     series: str, orders: range, coefficient: Callable[[int], Any]
 ) -> None:
-    with mpmath.workdps(40):  # for zeta is almost 1
-        wanted = [float(coefficient(k)) for k in orders]
-    assert list(getattr(special, series)) == pytest.approx(wanted, rel=4e-16, abs=0)
+    with mpmath.workdps(40):  # zeta(k) is close to 1
+        expected = [float(coefficient(k)) for k in orders]
+    assert list(getattr(special, series)) == pytest.approx(expected, rel=4e-16, abs=0)

@@ -1,4 +1,4 @@
-"""Operators written as text: the text says what the operator does."""
+"""Operators as text: formulas, parentheses, the command line."""
 
 import math
 import subprocess
@@ -16,21 +16,21 @@ from mt_operators.testing import SPECS, OpSpec
 from mt_operators.text import formula_of, written, written_partials
 
 
-def dividing(function: Callable[..., float]) -> Callable[..., np.float64]:
-    """Return a function whose numbers may be divided by zero."""
+def with_numpy_result(function: Callable[..., float]) -> Callable[..., np.float64]:
+    """Return the function with NumPy results, which may be divided by zero."""
     return lambda *numbers: np.float64(function(*numbers))
 
 
 FUNCTIONS = {
-    **{name: dividing(row.function) for name, row in OPERATORS.items()},
+    **{name: with_numpy_result(row.function) for name, row in OPERATORS.items()},
     "abs": abs,
     "inf": math.inf,
     "nan": math.nan,
 }
 
 
-def value_of(text: str, values: dict[str, object]) -> object:
-    """Return what a formula computes, of which the lines before the last give names to parts."""
+def evaluate_text(text: str, values: dict[str, object]) -> object:
+    """Evaluate a formula whose lines before the last assign subexpressions."""
     *lines, formula = text.splitlines()
     exec("\n".join(lines), values)
     return eval(formula, values)
@@ -38,21 +38,23 @@ def value_of(text: str, values: dict[str, object]) -> object:
 
 @pytest.mark.parametrize("spec", [pytest.param(spec, id=spec.name) for spec in SPECS.values()])
 @given(data=st.data())
-def test_the_text_computes_the_same(spec: OpSpec, data: st.DataObject) -> None:
+def test_text_evaluates_to_value_and_partials_of_operator(
+    spec: OpSpec, data: st.DataObject
+) -> None:
     operator = OPERATORS[spec.name]
     args = data.draw(st.tuples(*(st.floats(low, high) for low, high in spec.ranges)))
     out = operator.function(*args)
     names = operator.parameters
-    numbers = map(np.float64, (*args, out))  # which may be divided by zero
+    numbers = map(np.float64, (*args, out))  # they may be divided by zero
     values = {**FUNCTIONS, **dict(zip((*names, "out"), numbers, strict=True))}
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
-        patch.setattr("mt_operators.text.DIGITS", 17)  # numbers as they are
-        assert np.array_equal(value_of(written(operator), values), out, equal_nan=True)
+        patch.setattr("mt_operators.text.DIGITS", 17)  # all digits
+        assert np.array_equal(evaluate_text(written(operator), values), out, equal_nan=True)
         for text, partial in zip(written_partials(operator), operator.partials, strict=True):
-            assert np.array_equal(value_of(text, values), partial(*args, out), equal_nan=True)
+            assert np.array_equal(evaluate_text(text, values), partial(*args, out), equal_nan=True)
 
 
-def test_parentheses_where_they_are_needed() -> None:
+def test_written_formulas_have_only_needed_parentheses() -> None:
     assert written(OPERATORS["logical_xor"]) == "(x != 0) != (y != 0)"
     assert written(OPERATORS["logical_and"]) == "(x != 0) & (y != 0)"
     assert written_partials(OPERATORS["atanh"]) == ("1 / ((1 - x) * (1 + x))",)
@@ -72,41 +74,41 @@ def test_parentheses_where_they_are_needed() -> None:
         *("-(x + y)", "-x * y", "x * (-y)", "x - -y"),
     ],
 )
-def test_operators_of_python_are_written_as_they_are_read(text: str) -> None:
+def test_formula_of_traced_expression_equals_its_source(text: str) -> None:
     graph = trace("f", eval(f"lambda x, y: {text}"), 2)
     assert formula_of(graph, ("x", "y")) == text
     if not graph.expressions[-1].is_bool:
-        assert trace("f", eval(f"lambda x, y: +({text})"), 2) == graph  # says nothing
+        assert trace("f", eval(f"lambda x, y: +({text})"), 2) == graph  # unary + is the identity
 
 
-def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_command(*arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "mt_operators", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_command_shows_operators() -> None:
-    assert run("asin").stdout.splitlines() == [
+def test_command_prints_operators_and_suggests_close_name() -> None:
+    assert run_command("asin").stdout.splitlines() == [
         "asin(x): the angle whose sine is x",
         "  value  asin(x)",
         "  d/dx   1 / sqrt((1 - x) * (1 + x))",
         "  domain -1 <= x <= 1",
     ]
-    everything = run().stdout
-    assert all(f"\n{name}(" in f"\n{everything}" for name in OPERATORS)
-    wrong = run("tnah")
-    assert wrong.returncode == 2
-    assert "no operator is called 'tnah'. Did you mean 'tanh'?" in wrong.stderr
+    listing = run_command().stdout
+    assert all(f"\n{name}(" in f"\n{listing}" for name in OPERATORS)
+    unknown = run_command("tnah")
+    assert unknown.returncode == 2
+    assert "no operator is called 'tnah'. Did you mean 'tanh'?" in unknown.stderr
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_every_row_of_the_table_can_be_written(name: str) -> None:
-    """They are not tried when they enter the table, which an import has no time for."""
+def test_every_operator_can_be_written(name: str) -> None:
+    """Adding an operator does not write it, because that would slow down the import."""
     row = OPERATORS[name]
     assert written(row)
     assert len(written_partials(row)) == row.arity
 
 
-def test_long_formulas_give_names_to_what_they_repeat() -> None:
+def test_long_formulas_name_repeated_subexpressions() -> None:
     lines = written(OPERATORS["lgamma"]).splitlines()
     assert len(lines) > 1
     assert [line.split(" = ")[0] for line in lines[:-1]] == [f"t{i}" for i in range(len(lines) - 1)]

@@ -1,4 +1,4 @@
-"""Tracing: formulas as graphs of expressions."""
+"""Tracing: formulas as graphs, simplifications, errors, unread inputs."""
 
 import math
 
@@ -23,8 +23,8 @@ def graph_in_table(name, gradient):
     return graph_of(operator.gradient((True,) * operator.arity) if gradient else operator.value)
 
 
-def numbers_for(name):
-    """Return a strategy for an upstream gradient, the arguments of an operator, and its output."""
+def inputs_of(name):
+    """Return a strategy for the upstream gradient, the arguments and the output of an operator."""
     ranges = [(-2.0, 2.0), *SPECS[name].ranges, (-2.0, 2.0)]
     return st.tuples(*(st.sampled_from(SPECIAL) | st.floats(low, high) for low, high in ranges))
 
@@ -32,34 +32,34 @@ def numbers_for(name):
 @pytest.mark.parametrize("name", SPECS)
 @settings(max_examples=20)
 @given(data=st.data())
-def test_a_graph_computes_what_its_formula_does(name, data):
+def test_graph_evaluates_to_value_of_its_formula(name, data):
     operator = OPERATORS[name]
-    numbers = data.draw(numbers_for(name))
+    numbers = data.draw(inputs_of(name))
     value, gradient = operator.value, operator.gradient((True,) * operator.arity)
     for formula, given_numbers in ((value, numbers[1:-1]), (gradient, numbers)):
-        wanted = formula.function(*given_numbers)
-        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+        expected = formula.function(*given_numbers)
+        expected = expected if isinstance(expected, tuple) else (expected,)
         graph = graph_in_table(name, formula is gradient)
         for each in (graph, expanded(graph)):
             values = evaluate(each, given_numbers)
-            # nan is nan, and 0.0 is not -0.0
-            assert [str(float(value)) for value in values] == [str(float(w)) for w in wanted]
+            # nan equals nan, and 0.0 differs from -0.0
+            assert [str(float(value)) for value in values] == [str(float(w)) for w in expected]
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_an_expanded_graph_is_elementary(name):
+def test_expanded_graph_has_only_elementary_operations(name):
     known = {"argument", "constant", "abs", *PYTHON, *ELEMENTARY}
     for gradient in (False, True):
         graph = expanded(graph_in_table(name, gradient))
         assert {expression.operation for expression in graph.expressions} <= known
 
 
-def test_common_expressions_are_computed_once():
+def test_common_subexpressions_are_computed_once():
     traced = graph_of(formula(lambda x: exp(x) * exp(x) + exp(x)))
     assert [e.operation for e in traced.expressions] == ["argument", "exp", "mul", "add"]
 
 
-def test_only_exact_identities_are_used():
+def test_simplifications_are_exact():
     def operations(function):
         return [e.operation for e in graph_of(formula(function)).expressions[1:]]
 
@@ -69,7 +69,8 @@ def test_only_exact_identities_are_used():
     assert operations(lambda x: exp(x) * -1.0) == ["exp", "neg"]
     assert operations(lambda x: abs(-x)) == ["abs"]
     assert operations(lambda x: where(x > 0, x, x)) == []
-    chosen = ["constant", "gt", "constant", "where"]  # by one condition, once
+    # An inner where with the same condition is dropped.
+    chosen = ["constant", "gt", "constant", "where"]
     assert operations(lambda x: where(x > 0, where(x > 0, x, 1.0), 2.0)) == chosen
     assert operations(lambda x: where(x > 0, 2.0, where(x > 0, 1.0, x))) == chosen
     assert operations(lambda x: -where(x > 0, 1.0, 2.0)) == [
@@ -84,12 +85,12 @@ def test_only_exact_identities_are_used():
     assert operations(lambda x: exp(1.0) * 0.0 + x) == ["constant", "add"]
 
 
-def test_comparisons_are_0_or_1_in_arithmetic():
+def test_comparisons_are_zero_or_one_in_arithmetic():
     graph = graph_of(formula(lambda x: (x > 0.0) + 2.0 * (x > 1.0)))
     assert [evaluate(graph, [x])[0] for x in (-1.0, 0.5, 2.0)] == [0.0, 1.0, 3.0]
 
 
-def test_constants_that_are_equal_may_differ():
+def test_zeros_of_different_sign_and_nan_stay_distinct_constants():
     numbers = [
         e.number
         for e in graph_of(formula(lambda x: (x + 0.0) * (x + -0.0) * (x + math.nan))).expressions
@@ -114,23 +115,23 @@ def test_constants_that_are_equal_may_differ():
         (lambda x: None, "computes with None"),
     ],
 )
-def test_what_cannot_be_traced_says_why(function, message):
+def test_untraceable_function_raises_error_with_reason(function, message):
     with pytest.raises(TracingError, match=message) as caught:
         assert graph_of(formula(function))
     assert "formula 'f'" in str(caught.value)
 
 
-def test_the_number_of_outputs_is_checked():
+def test_wrong_number_of_outputs_raises():
     with pytest.raises(TracingError, match="should return 2"):
         assert graph_of(formula(lambda x: (x, x, x), outputs=2))
 
 
-def test_graphs_can_be_read():
+def test_str_of_graph_lists_its_expressions():
     text = str(graph_of(OPERATORS["tanh"].value))
     assert text == "e0 = argument 0\ne1 = tanh e0\nreturn e1"
 
 
-def test_an_operator_can_stay_whole():
+def test_atomic_operators_are_not_expanded():
     graph = graph_of(OPERATORS["abs"].gradient((True,)))
     assert "sign" not in str(expanded(graph))
     assert str(expanded(graph, atomic=["sign"])).splitlines()[-3:] == [
@@ -145,7 +146,7 @@ def test_an_operator_can_stay_whole():
 
 
 @pytest.mark.parametrize(
-    ("slope", "wanted"),
+    ("partial", "expected"),
     [
         (lambda c: where(c > 0.0, 1.0, 0.0), "where x0 0.0"),
         (lambda c: where(c > 0.0, 0.0, 1.0), "where 0.0 x0"),
@@ -153,23 +154,23 @@ def test_an_operator_can_stay_whole():
         (lambda c: where(c > 0.0, 3.0, 0.0), "where mul 0.0"),
     ],
 )
-def test_a_gate_is_one_choice(slope, wanted):
-    """Nothing is compared with a slope that is 0 or not by its condition alone."""
+def test_zero_derivative_known_from_condition_needs_one_where(partial, expected):
+    """If the condition alone decides whether the derivative is 0, nothing is compared with 0."""
 
-    def share(x0, c):
-        steep = slope(c)
-        return where(steep == 0.0, 0.0, x0 * steep)
+    def guarded(x0, c):
+        derivative = partial(c)
+        return where(derivative == 0.0, 0.0, x0 * derivative)
 
-    graph = graph_of(formula(share, 2))
+    graph = graph_of(formula(guarded, 2))
     last = graph.expressions[graph.outputs[0]]
     names = {"argument": "x0", "constant": "0.0"}
-    sides = [graph.expressions[at].operation for at in last.operands[1:]]
-    assert " ".join((last.operation, *(names.get(side, side) for side in sides))) == wanted
+    branches = [graph.expressions[at].operation for at in last.operands[1:]]
+    assert " ".join((last.operation, *(names.get(side, side) for side in branches))) == expected
     assert sum(e.operation == "where" for e in graph.expressions) == 1
 
 
 @pytest.mark.parametrize(
-    "slope",
+    "partial",
     [
         lambda c, y: where(c > 0.0, 1.0, y),
         lambda c, y: where(c > 0.0, y, 0.0),
@@ -177,33 +178,33 @@ def test_a_gate_is_one_choice(slope, wanted):
         lambda c, y: where(c > 0.0, 1.0, 2.0),
     ],
 )
-def test_other_slopes_are_compared_with_zero(slope):
-    def share(x, c, y):
-        steep = slope(c, y)
-        return where(steep == 0.0, 0.0, x * steep)
+def test_other_derivatives_are_compared_with_zero(partial):
+    def guarded(x, c, y):
+        derivative = partial(c, y)
+        return where(derivative == 0.0, 0.0, x * derivative)
 
-    operations = [e.operation for e in graph_of(formula(share, 3)).expressions]
+    operations = [e.operation for e in graph_of(formula(guarded, 3)).expressions]
     assert operations.count("where") == 2
     assert "eq" in operations
 
 
 @pytest.mark.parametrize("name", [name for name in SPECS if OPERATORS[name].result != "bool"])
 @given(data=st.data())
-def test_a_narrowed_gradient_is_the_same_without_what_it_does_not_read(name, data):
+def test_narrowed_gradient_omits_unread_inputs(name, data):
     operator = OPERATORS[name]
     needed = (True,) * operator.arity
-    given_values = data.draw(numbers_for(name))
-    whole = operator.gradient(needed)
-    narrow, reads = narrowed(whole)
-    assert narrow.arity == len(reads)
-    assert narrow.parameters == tuple(whole.parameters[i] for i in reads)
+    given_values = data.draw(inputs_of(name))
+    full = operator.gradient(needed)
+    reduced, reads = narrowed(full)
+    assert reduced.arity == len(reads)
+    assert reduced.parameters == tuple(full.parameters[i] for i in reads)
     assert reads[0] == 0
-    wanted = whole.function(*given_values)
-    found = narrow.function(*(given_values[i] for i in reads))
-    assert str(found) == str(wanted)  # nan is nan, and 0.0 is not -0.0
+    expected = full.function(*given_values)
+    found = reduced.function(*(given_values[i] for i in reads))
+    assert str(found) == str(expected)  # nan equals nan, and 0.0 differs from -0.0
 
 
-def test_a_sum_reads_nothing_and_tanh_its_output():
+def test_narrowed_lists_the_inputs_that_are_read():
     assert narrowed(OPERATORS["add"].gradient((True, True)))[1] == (0,)
     assert narrowed(OPERATORS["tanh"].gradient((True,)))[1] == (0, 2)
     assert narrowed(OPERATORS["mul"].gradient((True, False)))[1] == (0, 2)
