@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: loading, sharing between processes, and broken folders."""
+"""Kernel cache on disk: loading, processes, damaged files, permissions, settings."""
 
 import hashlib
 import os
@@ -40,8 +40,8 @@ def _run(kernel: Kernel, parallel: bool = False, dtype: Any = "f4") -> list[floa
     x = np.arange(4, dtype=dtype)
     out = np.empty_like(x)
     kernel.run(4, parallel, x, out)
-    found: list[float] = out.tolist()
-    return found
+    result: list[float] = out.tolist()
+    return result
 
 
 def _hits(kernel: Kernel) -> int:
@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 HALVES = [0.0, 0.5, 1.0, 1.5]
 
 
-def test_a_kernel_is_loaded_again(folder: Path) -> None:
+def test_kernel_is_loaded_from_cache_in_second_run(folder: Path) -> None:
     for hits in (0, 1):
         kernel = _kernel()
         assert _run(kernel) == HALVES
@@ -72,7 +72,7 @@ def test_a_kernel_is_loaded_again(folder: Path) -> None:
     assert text.read_text().strip() == TEXT.format(factor=0.5).strip()
 
 
-def test_other_texts_types_and_options_are_other_files(folder: Path) -> None:
+def test_sources_dtypes_and_options_have_separate_files(folder: Path) -> None:
     assert _run(_kernel()) == HALVES
     for kernel, dtype in ((_kernel(0.25), "f4"), (_kernel(), "f8")):
         assert _run(kernel, dtype=dtype)[3] == 3 * (0.25 if dtype == "f4" else 0.5)
@@ -84,7 +84,7 @@ def test_other_texts_types_and_options_are_other_files(folder: Path) -> None:
     assert len(stems) == 2
 
 
-def test_the_parallel_form_is_stored_too(folder: Path) -> None:
+def test_parallel_function_is_cached(folder: Path) -> None:
     for _ in range(2):
         kernel = _kernel()
         assert _run(kernel, parallel=True) == HALVES
@@ -92,7 +92,7 @@ def test_the_parallel_form_is_stored_too(folder: Path) -> None:
     assert sum(parallel.stats.cache_hits.values()) == 1
 
 
-def test_the_parallel_form_calls_the_kernel_for_its_types(folder: Path) -> None:
+def test_parallel_function_is_compiled_for_each_dtype(folder: Path) -> None:
     kernel = _kernel()
     for dtype in ("f4", "f8", "f4", "f8"):
         assert _run(kernel, parallel=True, dtype=dtype) == HALVES
@@ -100,7 +100,7 @@ def test_the_parallel_form_calls_the_kernel_for_its_types(folder: Path) -> None:
     assert types == ["float32", "float64"]
 
 
-def test_an_upgrade_compiles_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_version_change_invalidates_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _run(_kernel()) == HALVES
     monkeypatch.setattr(cache, "_meaning", lambda: b"another version")
     kernel = _kernel()
@@ -116,17 +116,17 @@ def _halves(lo, hi, x_data, out_data):  # type: ignore[no-untyped-def]
 FACTOR = 0.5
 
 
-def test_functions_of_other_packages_are_not_stored(
+def test_functions_of_other_packages_are_not_cached(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their text does not determine the meaning of the names in it."""
+    """Their source does not determine the values of the global names in it."""
     assert _run(Kernel.of(_halves)) == HALVES
     monkeypatch.setattr(sys.modules[__name__], "FACTOR", 2.0)
     assert _run(Kernel.of(_halves)) == [0.0, 2.0, 4.0, 6.0]
     assert not folder.exists()
 
 
-def test_the_same_text_in_two_modules_is_two_kernels(folder: Path) -> None:
+def test_same_source_in_two_modules_is_compiled_for_each(folder: Path) -> None:
     text = TEXT.format(factor="factor")
     source = Source("halves", text, ("x_data", "out_data"))
     for factor in (0.5, 2.0):
@@ -137,7 +137,7 @@ def test_the_same_text_in_two_modules_is_two_kernels(folder: Path) -> None:
         assert _hits(kernel) == 0
 
 
-def test_kernels_do_not_use_the_examples() -> None:
+def test_package_does_not_import_its_examples() -> None:
     package = Path(cache.__file__).parents[1]
     assert all((package / name).exists() for name in cache.UNRELATED)
     for module in package.rglob("*.py"):
@@ -147,7 +147,7 @@ def test_kernels_do_not_use_the_examples() -> None:
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "one bit", "text"])
-def test_a_damaged_file_is_compiled_again_and_replaced(folder: Path, damage: str) -> None:
+def test_damaged_file_is_compiled_again_and_replaced(folder: Path, damage: str) -> None:
     assert _run(_kernel()) == HALVES
     (file,) = folder.glob("*.nbc")
     data = file.read_bytes()
@@ -167,9 +167,9 @@ def test_a_damaged_file_is_compiled_again_and_replaced(folder: Path, damage: str
 @pytest.mark.parametrize(
     "content",
     [b"", b"no pickle", b"(lp0\n.", pickle.dumps(("a", "b"))],
-    ids=["nothing", "no pickle", "half a pickle", "another pickle"],
+    ids=["empty", "no pickle", "truncated pickle", "pickle of another object"],
 )
-def test_an_intact_file_without_a_kernel_is_compiled_again(folder: Path, content: bytes) -> None:
+def test_file_without_a_kernel_is_compiled_again_and_replaced(folder: Path, content: bytes) -> None:
     assert _run(_kernel()) == HALVES
     (file,) = folder.glob("*.nbc")
     file.write_bytes(hashlib.sha256(content).digest() + content)
@@ -181,59 +181,59 @@ def test_an_intact_file_without_a_kernel_is_compiled_again(folder: Path, content
     assert _hits(again) == 1
 
 
-class Bomb:
-    """An object whose unpickling another user could abuse."""
+class Payload:
+    """An object that fails the test when it is unpickled."""
 
     def __reduce__(self) -> Any:
-        return pytest.fail, ("a file of another user's was unpickled.",)
+        return pytest.fail, ("unpickled a file of another user",)
 
 
-def _planted(file: Path) -> None:
-    payload = pickle.dumps(Bomb())
+def _plant_payload(file: Path) -> None:
+    payload = pickle.dumps(Payload())
     file.write_bytes(hashlib.sha256(payload).digest() + payload)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner on this platform")
 @pytest.mark.parametrize("who", ["group", "all", "owner"])
 @pytest.mark.parametrize("what", ["folder", "file"])
-def test_files_that_other_users_may_have_written_are_not_loaded(
+def test_files_that_others_could_write_are_not_loaded(
     folder: Path, monkeypatch: pytest.MonkeyPatch, who: str, what: str
 ) -> None:
     assert _run(_kernel()) == HALVES
     (file,) = folder.glob("*.nbc")
-    _planted(file)
-    place = folder if what == "folder" else file
+    _plant_payload(file)
+    target = folder if what == "folder" else file
     if who == "owner":
-        status = place.stat
-        own = os.fstat
+        status = target.stat
+        fstat = os.fstat
 
-        def others(number: Any) -> Any:
-            found = own(number)
-            if (found.st_ino, found.st_dev) == (status().st_ino, status().st_dev):
-                return os.stat_result([*found[:4], os.geteuid() + 1, *found[5:]])
-            return found
+        def fstat_of_another_user(number: Any) -> Any:
+            result = fstat(number)
+            if (result.st_ino, result.st_dev) == (status().st_ino, status().st_dev):
+                return os.stat_result([*result[:4], os.geteuid() + 1, *result[5:]])
+            return result
 
-        monkeypatch.setattr(folders.private.os, "fstat", others)
+        monkeypatch.setattr(folders.private.os, "fstat", fstat_of_another_user)
     else:
-        place.chmod(place.stat().st_mode | (stat.S_IWGRP if who == "group" else stat.S_IWOTH))
-    said = "belongs to the user" if who == "owner" else "others may write to it"
-    with pytest.warns(RuntimeWarning, match=f"{place} is not used.*{said}.*chmod go-w"):
+        target.chmod(target.stat().st_mode | (stat.S_IWGRP if who == "group" else stat.S_IWOTH))
+    reason = "belongs to the user" if who == "owner" else "others may write to it"
+    with pytest.warns(RuntimeWarning, match=f"{target} is not used.*{reason}.*chmod go-w"):
         assert _run(_kernel()) == HALVES
-    if what == "folder" and who != "owner":  # nor is anything stored there
+    if what == "folder" and who != "owner":  # nothing is stored there either
         assert _run(_kernel(0.25))[3] == 0.75
         assert len(list(folder.glob("*.nbc"))) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links cannot be told apart here")
-def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="O_NOFOLLOW is not available")
+def test_symlinks_and_pipes_are_not_read(folder: Path, tmp_path: Path) -> None:
     assert _run(_kernel()) == HALVES
     (file,) = folder.glob("*.nbc")
     elsewhere = tmp_path / "elsewhere"
-    _planted(elsewhere)
+    _plant_payload(elsewhere)
     file.unlink()
     file.symlink_to(elsewhere)
     assert _run(_kernel()) == HALVES
-    assert not file.is_symlink()  # it has been replaced
+    assert not file.is_symlink()  # replaced by a file
     file.unlink()
     os.mkfifo(file)
     assert _run(_kernel()) == HALVES
@@ -247,18 +247,20 @@ def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
         ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT is set, so Numba does not compile: unset it"),
     ],
 )
-def test_invalid_settings_raise(variable: str, value: str, message: str) -> None:
-    done = subprocess.run(
+def test_invalid_environment_variable_raises_error_with_advice(
+    variable: str, value: str, message: str
+) -> None:
+    completed = subprocess.run(
         [sys.executable, "-c", "import mt_tensor; mt_tensor.ones(2, backend='fast')"],
         env={**os.environ, variable: value},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert re.search(f"BackendUnavailableError: {message}", done.stderr)
+    assert re.search(f"BackendUnavailableError: {message}", completed.stderr)
 
 
-def test_a_full_disk_costs_only_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_does_not_raise(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
@@ -268,23 +270,25 @@ def test_a_full_disk_costs_only_time(folder: Path, monkeypatch: pytest.MonkeyPat
     assert list(folder.iterdir()) == []  # no incomplete file remains
 
 
-def test_a_folder_that_cannot_be_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_that_cannot_be_created_does_not_raise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "a file"
-    file.write_text("in the way")
+    file.write_text("not a folder")
     monkeypatch.setenv(cache.FOLDER.variable, str(file / "folder"))
     assert _run(_kernel()) == HALVES
-    assert file.read_text() == "in the way"
+    assert file.read_text() == "not a folder"
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder(folder: Path) -> None:
+def test_read_only_folder_does_not_raise(folder: Path) -> None:
     folder.mkdir(parents=True)
     folder.chmod(0o500)
     assert _run(_kernel()) == HALVES
     assert list(folder.iterdir()) == []
 
 
-def test_caching_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.FOLDER.variable, "off")
     assert cache_folder() is None
     kernel = _kernel()
@@ -292,16 +296,18 @@ def test_caching_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _hits(kernel) == 0
 
 
-def test_the_default_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cache_folder_follows_environment_variables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv(cache.FOLDER.variable, "~/kernels")
     assert cache_folder() == Path.home() / "kernels"
     monkeypatch.delenv(cache.FOLDER.variable)
     folders.among_caches.cache_clear()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    found = cache_folder()
+    result = cache_folder()
     folders.among_caches.cache_clear()
-    assert found is not None
-    assert found.name == "mt-fast"
+    assert result is not None
+    assert result.name == "mt-fast"
 
 
 PROGRAM = textwrap.dedent(
@@ -316,18 +322,18 @@ PROGRAM = textwrap.dedent(
 )
 
 
-ONE_NAME = """
+SAME_NAME_PROGRAM = """
 import sys
 import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.source import Source
 from mt_fast.core import kernel
 
-def made(factor):
+def make_kernel(factor):
     text = f"def scaled(lo, hi, x):\\n    for i in range(lo, hi):\\n        x[i] *= {factor}\\n"
     return Kernel(Source("scaled", text, ("x",)), kernel.defined("scaled", text, {}))
 
-kernels = {float(factor): made(factor) for factor in sys.argv[1:]}
+kernels = {float(factor): make_kernel(factor) for factor in sys.argv[1:]}
 for parallel in (False, True):
     for factor, scaled in kernels.items():
         x = np.ones(9, np.float32)
@@ -337,36 +343,36 @@ for parallel in (False, True):
 
 
 @pytest.mark.slow
-def test_kernels_of_one_name_from_several_processes_are_distinct(folder: Path) -> None:
+def test_kernels_of_same_name_from_several_processes_stay_distinct(folder: Path) -> None:
     for factors in (["2"], ["3"], ["2", "3"], ["3", "2"]):
-        done = subprocess.run(
-            [sys.executable, "-c", ONE_NAME, *factors],
+        completed = subprocess.run(
+            [sys.executable, "-c", SAME_NAME_PROGRAM, *factors],
             env={**os.environ, "NUMBA_NUM_THREADS": "2"},
             capture_output=True,
             text=True,
             check=True,
         )
-        assert done.stdout == "True\n" * 2 * len(factors), factors
+        assert completed.stdout == "True\n" * 2 * len(factors), factors
 
 
 @pytest.mark.slow
 def test_processes_share_compiled_kernels(folder: Path) -> None:
-    """Two at once, a third one after them, and one without a cache."""
+    """Two processes start at once, a third one later, and a fourth runs without a cache."""
 
-    def printed(_: int, **environment: str) -> str:
-        done = subprocess.run(
+    def run_program(_: int, **environment: str) -> str:
+        completed = subprocess.run(
             [sys.executable, "-c", PROGRAM],
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
             check=True,
         )
-        return done.stdout
+        return completed.stdout
 
     with ThreadPoolExecutor(2) as pool:
-        first = list(pool.map(printed, range(2)))
+        first = list(pool.map(run_program, range(2)))
     files = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert len(files) > 4
-    third = printed(2)
+    third = run_program(2)
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == files
-    assert len({*first, third, printed(3, MT_FAST_CACHE="off")}) == 1
+    assert len({*first, third, run_program(3, MT_FAST_CACHE="off")}) == 1

@@ -1,4 +1,4 @@
-"""The conformance kit on the compiled backend."""
+"""Conformance tests of the backend `fast`."""
 
 import pytest
 
@@ -14,5 +14,4 @@ from mt_tensor.conformance.test_updates import *  # noqa: F403
 
 @pytest.fixture(scope="session")
 def backend_name() -> str:
-    """This package's backend."""
     return "fast"

@@ -1,4 +1,4 @@
-"""Convolution and its gradients: against sums over windows in float64, with every setting."""
+"""Convolution and its gradients, compared with sums over windows in float64."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Case:
 
     @property
     def settings(self) -> Settings:
-        """What the functions take last."""
+        """The last argument of the functions."""
         return Settings(self.stride, self.padding, self.dilation, self.groups)
 
     def arrays(self, dtype: Any, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -67,8 +67,8 @@ def windows(case: Case, images: Any) -> Any:
     height, width = case.kernel
     padded = np.pad(images, ((0, 0), (0, 0), (top, top), (left, left)))
     span = (i * (height - 1) + 1, j * (width - 1) + 1)
-    seen = sliding_window_view(padded, span, (2, 3))[:, :, ::down, ::across, ::i, ::j]
-    return seen.reshape(case.n, case.groups, case.channels // case.groups, *seen.shape[2:])
+    windowed = sliding_window_view(padded, span, (2, 3))[:, :, ::down, ::across, ::i, ::j]
+    return windowed.reshape(case.n, case.groups, case.channels // case.groups, *windowed.shape[2:])
 
 
 def grouped(case: Case, kernels: Any) -> Any:
@@ -76,19 +76,19 @@ def grouped(case: Case, kernels: Any) -> Any:
 
 
 def grouped_grad(case: Case, grad: Any) -> Any:
-    each = case.outputs // case.groups
-    return grad.astype(np.float64).reshape(case.n, case.groups, each, *grad.shape[2:])
+    outputs_per_group = case.outputs // case.groups
+    return grad.astype(np.float64).reshape(case.n, case.groups, outputs_per_group, *grad.shape[2:])
 
 
 def oracle(case: Case, images: Any, kernels: Any, bias: Any) -> Any:
-    seen = windows(case, images.astype(np.float64))
-    out = np.einsum("ngchwij,gocij->ngohw", seen, grouped(case, kernels.astype(np.float64)))
+    windowed = windows(case, images.astype(np.float64))
+    out = np.einsum("ngchwij,gocij->ngohw", windowed, grouped(case, kernels.astype(np.float64)))
     return out.reshape(case.n, case.outputs, *out.shape[3:]) + bias.reshape(-1, 1, 1)
 
 
 def kernel_oracle(case: Case, grad: Any, images: Any) -> Any:
-    seen = windows(case, images.astype(np.float64))
-    found = np.einsum("ngchwij,ngohw->gocij", seen, grouped_grad(case, grad))
+    windowed = windows(case, images.astype(np.float64))
+    found = np.einsum("ngchwij,ngohw->gocij", windowed, grouped_grad(case, grad))
     return found.reshape(case.outputs, case.channels // case.groups, *case.kernel)
 
 
@@ -97,13 +97,13 @@ def image_oracle(case: Case, grad: Any, kernels: Any) -> Any:
     weights = grouped(case, kernels.astype(np.float64))
     (top, left), (height, width) = case.padding, case.image
     padded = np.zeros((case.n, case.channels, height + 2 * top, width + 2 * left))
-    given_by = np.einsum("ngohw,gocij->ngchwij", grouped_grad(case, grad), weights)
-    given_by = given_by.reshape(case.n, case.channels, *given_by.shape[3:])
+    contributions = np.einsum("ngohw,gocij->ngchwij", grouped_grad(case, grad), weights)
+    contributions = contributions.reshape(case.n, case.channels, *contributions.shape[3:])
     for y, x in np.ndindex(*grad.shape[2:]):
         for i, j in np.ndindex(*case.kernel):
             row = y * case.stride[0] + i * case.dilation[0]
             column = x * case.stride[1] + j * case.dilation[1]
-            padded[:, :, row, column] += given_by[:, :, y, x, i, j]
+            padded[:, :, row, column] += contributions[:, :, y, x, i, j]
     return padded[:, :, top : top + height, left : left + width]
 
 
@@ -150,32 +150,32 @@ CASES = {
     "one element": Case(1, 1, 1, (1, 1), (1, 1)),
     "1 x 1 kernels": Case(3, 5, 7, (6, 5), (1, 1)),
     "1 x 1 kernels with a stride": Case(2, 3, 4, (7, 8), (1, 1), stride=(2, 2)),
-    "as in LeNet": Case(3, 4, 8, (28, 28), (3, 3), padding=(1, 1)),
+    "LeNet": Case(3, 4, 8, (28, 28), (3, 3), padding=(1, 1)),
     "one channel": Case(2, 1, 4, (28, 28), (3, 3), padding=(1, 1)),
     "no padding": Case(2, 6, 16, (14, 14), (5, 5)),
     "stride 2": Case(2, 3, 5, (15, 18), (3, 3), stride=(2, 2), padding=(1, 1)),
     "stride 3 and 4": Case(1, 2, 3, (17, 19), (5, 4), stride=(3, 4), padding=(2, 1)),
-    "a stride that leaves elements out": Case(1, 2, 2, (11, 13), (2, 2), stride=(3, 3)),
+    "stride larger than the kernel": Case(1, 2, 2, (11, 13), (2, 2), stride=(3, 3)),
     "dilation": Case(2, 3, 4, (12, 13), (3, 3), padding=(2, 2), dilation=(2, 2)),
     "stride and dilation": Case(2, 2, 3, (21, 20), (3, 3), (2, 4), (2, 3), (3, 2)),
-    "a dilation that is the stride": Case(1, 2, 2, (15, 15), (3, 3), (2, 2), (1, 1), (2, 2)),
+    "dilation equal to the stride": Case(1, 2, 2, (15, 15), (3, 3), (2, 2), (1, 1), (2, 2)),
     "groups": Case(2, 6, 9, (8, 9), (3, 3), padding=(1, 1), groups=3),
     "depthwise": Case(2, 7, 7, (9, 10), (3, 3), padding=(1, 1), groups=7),
     "depthwise, two outputs each": Case(2, 5, 10, (9, 10), (3, 3), (2, 2), (1, 1), groups=5),
-    "a kernel larger than the image": Case(2, 2, 3, (2, 3), (5, 5), padding=(2, 2)),
-    "a kernel as large as the image": Case(3, 2, 5, (4, 4), (4, 4)),
+    "kernel larger than the image": Case(2, 2, 3, (2, 3), (5, 5), padding=(2, 2)),
+    "kernel as large as the image": Case(3, 2, 5, (4, 4), (4, 4)),
     "padding wider than the image": Case(1, 2, 2, (2, 2), (3, 3), padding=(4, 5)),
     "padding wider than the kernel": Case(1, 2, 2, (5, 4), (2, 2), (1, 1), (3, 3)),
-    "a line": Case(2, 3, 5, (1, 200), (1, 5), padding=(0, 2)),
-    "a line with a stride": Case(2, 3, 5, (1, 101), (1, 4), stride=(1, 3), padding=(0, 1)),
-    "a line, a padded height": Case(2, 3, 2, (1, 40), (3, 3), padding=(1, 1)),
-    "a column": Case(2, 3, 5, (200, 1), (5, 1), padding=(2, 0)),
-    "a column with stride and dilation": Case(2, 3, 5, (99, 1), (3, 1), (2, 1), (1, 0), (3, 1)),
-    "a long line": Case(1, 2, 3, (1, 70_000), (1, 3)),
+    "one row": Case(2, 3, 5, (1, 200), (1, 5), padding=(0, 2)),
+    "one row with a stride": Case(2, 3, 5, (1, 101), (1, 4), stride=(1, 3), padding=(0, 1)),
+    "one row, padded height": Case(2, 3, 2, (1, 40), (3, 3), padding=(1, 1)),
+    "one column": Case(2, 3, 5, (200, 1), (5, 1), padding=(2, 0)),
+    "one column with stride and dilation": Case(2, 3, 5, (99, 1), (3, 1), (2, 1), (1, 0), (3, 1)),
+    "one long row": Case(1, 2, 3, (1, 70_000), (1, 3)),
     "large images": Case(1, 9, 3, (150, 170), (3, 3), padding=(1, 1)),
     "large images with a stride": Case(1, 3, 9, (120, 130), (7, 7), (2, 2), (3, 3)),
     "many channels": Case(2, 40, 41, (9, 9), (3, 3), padding=(1, 1)),
-    "rows of windows as long as a tile": Case(3, 16, 9, (12, 13), (3, 3), padding=(1, 1)),
+    "windows as long as a tile": Case(3, 16, 9, (12, 13), (3, 3), padding=(1, 1)),
     "long rows, stride and padding": Case(2, 17, 8, (25, 27), (3, 3), (2, 2), (2, 3)),
     "long rows, groups": Case(2, 38, 6, (14, 19), (2, 3), (1, 2), (0, 1), groups=2),
     "many channels, dilation": Case(1, 50, 10, (15, 17), (3, 2), padding=(1, 0), dilation=(2, 3)),
@@ -188,14 +188,14 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_results_match_sums_over_windows(name: str) -> None:
+def test_convolution_and_gradients_match_sums_over_windows(name: str) -> None:
     check(CASES[name], np.float32)
 
 
 @pytest.mark.parametrize(
-    "name", ["as in LeNet", "stride and dilation", "groups", "a column", "long rows, groups"]
+    "name", ["LeNet", "stride and dilation", "groups", "one column", "long rows, groups"]
 )
-def test_float64_has_its_precision(name: str) -> None:
+def test_float64_results_have_float64_precision(name: str) -> None:
     check(CASES[name], np.float64)
 
 
@@ -211,11 +211,11 @@ def cases(draw: Any) -> Case:
         for d in range(2)
     )
     groups = draw(st.integers(1, 3))
-    each = st.integers(1, 10)
+    per_group = st.integers(1, 10)
     return Case(
         draw(st.integers(1, 3)),
         groups * draw(st.integers(1, 4)),
-        groups * draw(each),
+        groups * draw(per_group),
         (image[0], image[1]),
         kernel,
         stride,
@@ -227,13 +227,13 @@ def cases(draw: Any) -> Case:
 
 @settings(max_examples=60, deadline=None)
 @given(cases())
-def test_any_settings(case: Case) -> None:
+def test_random_settings_match_sums_over_windows(case: Case) -> None:
     check(case, np.float32)
 
 
 @settings(max_examples=60, deadline=None)
 @given(cases())
-def test_any_images_side_by_side(case: Case) -> None:
+def test_batched_small_images_match_sums_over_windows(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 2000, "MANY": 1, "MULTIPLICATIONS": 0, "WIDE": 200}.items():
             patch.setattr(small_images, name, value)
@@ -242,7 +242,7 @@ def test_any_images_side_by_side(case: Case) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(cases(), st.sampled_from([2**8, 2**11]))
-def test_any_number_of_channels_at_a_time(case: Case, size: int) -> None:
+def test_buffers_of_any_size_match_sums_over_windows(case: Case, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffers, "BUFFER", size)
         patch.setattr(convolution, "FEWEST", 1)
@@ -270,25 +270,23 @@ SPECIAL = {
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("name", SPECIAL)
-@pytest.mark.parametrize("place", [0, -1, 25])
+@pytest.mark.parametrize("position", [0, -1, 25])
 @pytest.mark.filterwarnings("ignore:invalid value")
-def test_nan_and_infinity_propagate_through_their_windows_only(
-    value: float, name: str, place: int
-) -> None:
+def test_nan_and_infinity_affect_only_their_windows(value: float, name: str, position: int) -> None:
     case = SPECIAL[name]
     images, kernels, bias = case.arrays(np.float32)
     grad = case.grad(np.float32)
-    for spoilt in (images, kernels, grad):
-        changed = spoilt.copy()
-        changed.reshape(-1)[place] = value
-        x, w, g = (changed if array is spoilt else array for array in (images, kernels, grad))
-        if spoilt is not grad:
+    for original in (images, kernels, grad):
+        changed = original.copy()
+        changed.reshape(-1)[position] = value
+        x, w, g = (changed if array is original else array for array in (images, kernels, grad))
+        if original is not grad:
             found = convolve(x, w, bias, case.settings)
             assert_close(found, oracle(case, x, w, bias), np.float32)
-        if spoilt is not kernels:
+        if original is not kernels:
             found = kernel_gradient(g, x, case.kernel, case.settings)
             assert_close(found, kernel_oracle(case, g, x), np.float32)
-        if spoilt is not images:
+        if original is not images:
             found = image_gradient(g, w, case.image, case.settings)
             assert_close(found, image_oracle(case, g, w), np.float32)
 
@@ -318,18 +316,18 @@ def test_memory_beyond_the_arrays_is_not_read() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("as in LeNet", "depthwise", "stride 2", "large images", "many small images", "a line"),
+        *("LeNet", "depthwise", "stride 2", "large images", "many small images", "one row"),
         "small images of many channels",
-        *("rows of windows as long as a tile", "long rows, groups", "channels of large images"),
+        *("windows as long as a tile", "long rows, groups", "channels of large images"),
     ],
 )
-def test_threads_share_the_work(name: str) -> None:
+def test_two_threads_match_sums_over_windows(name: str) -> None:
     check(CASES[name], np.float32)
 
 
 @pytest.mark.usefixtures("two_threads")
 def test_results_are_deterministic() -> None:
-    case = CASES["as in LeNet"]
+    case = CASES["LeNet"]
     images, kernels, bias = case.arrays(np.float32)
     grad = case.grad(np.float32)
 
@@ -344,6 +342,6 @@ def test_results_are_deterministic() -> None:
     assert all(run() == first for _ in range(5))
 
 
-def test_a_huge_stride_takes_no_more_phases_than_the_kernel_has_elements() -> None:
+def test_phases_of_huge_stride_are_at_most_kernel_size() -> None:
     phases = list(convolution._phases(2, 2**32 + 2, 2**31, 0, 1))
     assert [(phase.first, phase.length) for phase in phases] == [(0, 3), (1, 3)]

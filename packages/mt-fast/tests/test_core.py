@@ -1,4 +1,4 @@
-"""The core is self-contained: it trains with all other modules deleted."""
+"""mt_fast.core works without the other modules of the package."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ print([name for name in sorted(sys.modules) if name.startswith("mt_fast.")])
 
 
 @pytest.mark.slow
-def test_the_core_trains_with_everything_else_deleted(tmp_path: Path) -> None:
+def test_core_trains_without_the_other_modules(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE / "core", tmp_path / "mt_fast" / "core")
     shutil.copy(PACKAGE / "__init__.py", tmp_path / "mt_fast")
     result = subprocess.run(
@@ -52,7 +52,7 @@ def test_the_core_trains_with_everything_else_deleted(tmp_path: Path) -> None:
     assert all(name.startswith("'mt_fast.core") for name in result.stdout.strip("[]\n").split(", "))
 
 
-def test_the_core_imports_the_core_alone() -> None:
+def test_core_imports_only_core() -> None:
     for file in (PACKAGE / "core").glob("*.py"):
         lines = [line for line in file.read_text().splitlines() if "from mt_fast" in line]
         assert all("from mt_fast.core" in line for line in lines), file

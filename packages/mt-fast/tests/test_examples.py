@@ -1,4 +1,4 @@
-"""The examples of the README and of the guide run and give the results shown."""
+"""Examples of the README and the guide give the output shown."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ from mt_operators.testing.documentation import run_readme
 FOLDER = Path(__file__).parents[1]
 
 
-def test_readme():
+def test_readme_examples_run():
     assert run_readme(FOLDER / "README.md") > 0
 
 
-def test_guide():
+def test_guide_examples_run():
     assert run_readme(FOLDER / "docs" / "fusion.md") > 0

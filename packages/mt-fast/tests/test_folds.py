@@ -1,4 +1,4 @@
-"""Reductions fused with a formula: the same bits, without intermediate results in memory."""
+"""Reductions fused with a formula: same bits as eager, no intermediate results."""
 
 import numba
 import numpy as np
@@ -13,20 +13,20 @@ from mt_tensor.conformance.compiling import small_as_large
 REDUCTIONS = ("sum", "amax")
 
 FORMULAS = {
-    "of one": lambda x, y: x.tanh(),
-    "with a number": lambda x, y: (x * 2.5).exp(),
-    "of two": lambda x, y: (x - y).square(),
+    "one argument": lambda x, y: x.tanh(),
+    "with a constant": lambda x, y: (x * 2.5).exp(),
+    "two arguments": lambda x, y: (x - y).square(),
     "with a condition": lambda x, y: mt.where(x > y, x, 0.5),
 }
 
-OTHERS = {
-    "like it": lambda shape: shape,
-    "an element": lambda shape: (),
-    "a row": lambda shape: (1,) * (len(shape) - 1) + shape[-1:],
-    "a column": lambda shape: (*shape[:-1], 1),
+OTHER_SHAPES = {
+    "same shape": lambda shape: shape,
+    "scalar": lambda shape: (),
+    "row": lambda shape: (1,) * (len(shape) - 1) + shape[-1:],
+    "column": lambda shape: (*shape[:-1], 1),
 }
 
-LARGE = [
+FUSED = [
     ((16384,), 0),
     ((40000, 3), 0),
     ((40000, 3), 1),
@@ -35,7 +35,7 @@ LARGE = [
     ((3, 150, 70), (1, 2)),
     ((60, 70, 5), 0),
 ]
-"""Shapes, and dimensions whose reductions are fused with their elements."""
+"""Shapes and dimensions whose reductions are fused."""
 
 
 @pytest.fixture(autouse=True, params=[1, 2], ids=["serial", "parallel"])
@@ -53,37 +53,37 @@ def random(shape, dtype="float32", seed=0):
     return mt.tensor(np.random.default_rng(seed).standard_normal(shape).astype(dtype))
 
 
-def compared(function, *arguments):
-    """Check that a function gives the same bits compiled, and return the calls of its program."""
+def check_same_bits(function, *arguments):
+    """Check that a compiled function gives the same bits, and return the calls of its program."""
     compiled = mt.compile(function)
     with mt.no_grad():
-        wanted = function(*arguments).numpy()
+        expected = function(*arguments).numpy()
         compiled(*arguments)
-        found = compiled(*arguments).numpy()
-    assert wanted.dtype == found.dtype
-    assert wanted.shape == found.shape
-    assert wanted.tobytes() == found.tobytes()
+        actual = compiled(*arguments).numpy()
+    assert expected.dtype == actual.dtype
+    assert expected.shape == actual.shape
+    assert expected.tobytes() == actual.tobytes()
     return [call.name for call in compiled.program.instructions]
 
 
-@pytest.mark.parametrize(("shape", "dim"), LARGE)
+@pytest.mark.parametrize(("shape", "dim"), FUSED)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_elements_are_computed_inside_the_reduction(shape, dim, reduction):
+def test_large_reduction_is_fused_with_its_formula(shape, dim, reduction):
     def function(x, y):
         return getattr((x - y).tanh(), reduction)(dim)
 
-    calls = compared(function, random(shape), random(shape[-1:], seed=1))
+    calls = check_same_bits(function, random(shape), random(shape[-1:], seed=1))
     assert len(calls) == 1
     assert calls[0].endswith("_of_sub_tanh")
 
 
 @settings(deadline=None, max_examples=25)
 @given(data=st.data(), dtype=st.sampled_from(["float32", "float64"]))
-def test_fused_reductions_give_the_same_bits(data, dtype):
+def test_fused_reduction_gives_same_bits_as_eager(data, dtype):
     sizes = st.lists(st.sampled_from([1, 2, 5, 30, 130]), min_size=1, max_size=4)
     shape = tuple(data.draw(sizes))
     dims = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1)))
-    formula, other = (data.draw(st.sampled_from([*of])) for of in (FORMULAS, OTHERS))
+    formula, other = (data.draw(st.sampled_from([*of])) for of in (FORMULAS, OTHER_SHAPES))
     reduction, keepdim = data.draw(st.sampled_from(REDUCTIONS)), data.draw(st.booleans())
 
     def function(x, y):
@@ -91,31 +91,33 @@ def test_fused_reductions_give_the_same_bits(data, dtype):
 
     with small_as_large(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(folds, "CHUNK", data.draw(st.sampled_from([1, 7, 64, folds.CHUNK])))
-        compared(function, random(shape, dtype), random(OTHERS[other](shape), dtype, 1))
+        check_same_bits(
+            function, random(shape, dtype), random(OTHER_SHAPES[other](shape), dtype, 1)
+        )
 
 
-def test_elements_used_elsewhere_or_small_are_computed_separately():
+def test_small_or_shared_elements_are_not_fused():
     x = random((200, 200))
-    assert len(compared(lambda x: x.tanh().sum(), x)) == 1
-    assert len(compared(lambda x: x.tanh().sum(), x[:100, :100].clone())) == 2
-    assert len(compared(lambda x: (y := x.tanh()).sum() + y.amax(), x)) == 4
-    assert len(compared(lambda x: x.tanh().T.contiguous().sum(0), x)) == 3
+    assert len(check_same_bits(lambda x: x.tanh().sum(), x)) == 1
+    assert len(check_same_bits(lambda x: x.tanh().sum(), x[:100, :100].clone())) == 2
+    assert len(check_same_bits(lambda x: (y := x.tanh()).sum() + y.amax(), x)) == 4
+    assert len(check_same_bits(lambda x: x.tanh().T.contiguous().sum(0), x)) == 3
 
 
-def test_nan_and_infinity_propagate():
+def test_nan_and_infinity_give_same_bits_as_eager():
     x = random((300, 200))
     x[7, 3], x[9, 2] = float("nan"), float("inf")
     for reduction in REDUCTIONS:
-        compared(lambda x, r=reduction: getattr(x.square(), r)(1), x)
+        check_same_bits(lambda x, r=reduction: getattr(x.square(), r)(1), x)
 
 
-def test_a_wrong_start_is_detected(monkeypatch):
-    computing = folds._computing
+def test_comparison_detects_wrong_start(monkeypatch):
+    original = folds._computing
 
     def shifted(step, filling):
-        found = computing(step, filling)
-        return folds._Step(found.step, found.filling, found.size, found.start + 1, found.extra)
+        fused = original(step, filling)
+        return folds._Step(fused.step, fused.filling, fused.size, fused.start + 1, fused.extra)
 
     monkeypatch.setattr(folds, "_computing", shifted)
     with pytest.raises(AssertionError):
-        compared(lambda x: x.tanh().sum(1), random((16, 2000))[:, :1500].clone())
+        check_same_bits(lambda x: x.tanh().sum(1), random((16, 2000))[:, :1500].clone())

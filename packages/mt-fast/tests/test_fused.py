@@ -1,4 +1,4 @@
-"""Fused operations: properties that the conformance kit does not check."""
+"""Fused softmax, cross entropy and pooling: cases that the conformance tests do not cover."""
 
 import itertools
 
@@ -21,7 +21,7 @@ def fast():
 @pytest.mark.parametrize(
     ("name", "dim"), list(itertools.product(("softmax", "log_softmax"), (0, 1, -1)))
 )
-def test_second_derivatives_of_views(fast, name, dim):
+def test_softmax_derivatives_of_views_match_simple(fast, name, dim):
     array = np.random.default_rng(0).standard_normal((4, 3, 6))
     operation = getattr(mt, name)
     results = []
@@ -32,15 +32,15 @@ def test_second_derivatives_of_views(fast, name, dim):
         first = np.asarray(x.grad)
         x.grad = None
         operation(x.permute(2, 0, 1), dim).square().sum().backward(create_graph=True)
-        slope, x.grad = x.grad, None
-        slope.square().sum().backward()
+        grad, x.grad = x.grad, None
+        grad.square().sum().backward()
         results.append((np.asarray(y.detach()), first, np.asarray(x.grad)))
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
-def test_all_threads_yield_the_same_bits(fast, name, monkeypatch):
+def test_number_of_threads_does_not_change_bits_of_softmax(fast, name, monkeypatch):
     array, upstream = np.random.default_rng(0).standard_normal((2, 7, 5)).astype("f4")
     monkeypatch.setattr(numba, "get_num_threads", lambda: 2)
     results = []
@@ -53,7 +53,7 @@ def test_all_threads_yield_the_same_bits(fast, name, monkeypatch):
     assert results[0] == results[1]
 
 
-def test_other_arguments_use_the_composition():
+def test_softmax_handles_arguments_that_are_not_fused():
     half = mt.tensor([[1.0, 2.0]], dtype="float16").softmax(1)
     assert half.dtype is mt.float16
     assert half.sum().item() == pytest.approx(1.0, abs=1e-3)
@@ -66,24 +66,24 @@ def test_other_arguments_use_the_composition():
 
 @pytest.mark.parametrize("ignored", [-100, 2])
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_the_gradient_of_cross_entropy_can_be_computed_again(fast, reduction, ignored):
+def test_cross_entropy_gradient_can_be_computed_repeatedly(fast, reduction, ignored):
     array = np.random.default_rng(0).standard_normal((6, 5))
     classes = np.array([0, 4, 2, 2, 1, 3])
     arguments = mt.tensor(array), mt.tensor(classes), ignored, reduction
-    needs, counted = (True, False, False, False), classes != ignored
+    needs, selected = (True, False, False, False), classes != ignored
     loss, saved = CROSS_ENTROPY.value(needs, *arguments)
-    shares = np.exp(array) / np.exp(array).sum(1, keepdims=True) - np.eye(5)[classes]
-    shares *= counted[:, None] / (counted.sum() if reduction == "mean" else 1)
-    for scale in (1.0, 3.0, 1.0, -0.5):  # the saved gradient can be taken only once
+    expected = np.exp(array) / np.exp(array).sum(1, keepdims=True) - np.eye(5)[classes]
+    expected *= selected[:, None] / (selected.sum() if reduction == "mean" else 1)
+    for scale in (1.0, 3.0, 1.0, -0.5):  # only the first call can use the saved gradient
         upstream = mt.ones_like(loss) * scale
         grad, *others = CROSS_ENTROPY.gradient(upstream, saved, needs, *arguments)
-        np.testing.assert_allclose(grad, scale * shares, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(grad, scale * expected, rtol=1e-12, atol=1e-15)
         assert others == [None, None, None]
-        grad.fill_(7.0)  # it belongs to the caller
+        grad.fill_(7.0)  # the caller owns it
 
 
 @pytest.mark.parametrize("scale", [2.0, -1.0])
-def test_the_gradient_of_cross_entropy_is_scaled(fast, scale):
+def test_cross_entropy_gradient_is_scaled_by_upstream(fast, scale):
     array = np.random.default_rng(0).standard_normal((6, 5))
     arguments = mt.tensor(array), mt.tensor(np.arange(6) % 5), -100, "mean"
     needs, grads = (True, False, False, False), []
@@ -96,8 +96,8 @@ def test_the_gradient_of_cross_entropy_is_scaled(fast, scale):
 
 @pytest.mark.parametrize("shape", [(2, 3, 6, 8), (1, 2, 7, 5), (1, 1, 3, 40), (1, 1, 2, 2)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_windows_that_halve_an_image_match_the_general_kernel(fast, shape, dtype, monkeypatch):
-    array = np.random.default_rng(0).integers(-2, 3, shape).astype(dtype)  # with many ties
+def test_pooling_by_two_matches_general_kernel(fast, shape, dtype, monkeypatch):
+    array = np.random.default_rng(0).integers(-2, 3, shape).astype(dtype)  # many ties
     array[array == 2] = np.nan
     array.flat[:4] = np.inf, -np.inf, np.nan, -np.inf
     windows = (2, 2), (2, 2), (0, 0)
@@ -109,11 +109,11 @@ def test_windows_that_halve_an_image_match_the_general_kernel(fast, shape, dtype
         for halves in (halving.halves, lambda *_: False):
             monkeypatch.setattr(halving, "halves", halves)
             x = mt.tensor(values)
-            only, _ = pool.value((False,), x, *windows)
+            value, _ = pool.value((False,), x, *windows)
             out, saved = pool.value((True,), x, *windows)
             upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0
             grad = pool.gradient(upstream, saved, (True,), x, *windows)[0]
-            results.append([np.asarray(result) for result in (only, out, grad)])
+            results.append([np.asarray(result) for result in (value, out, grad)])
         for ours, theirs in zip(*results, strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
@@ -121,7 +121,7 @@ def test_windows_that_halve_an_image_match_the_general_kernel(fast, shape, dtype
 @pytest.mark.parametrize("size", [(2, 3), (3, 1), (4, 4), (1, 7), (5, 20), (6, 41)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("module", "name"), [(tiling, "tiles"), (pooling, "_is_whole")])
-def test_means_of_adjacent_windows_match_the_general_kernel(
+def test_mean_of_adjacent_windows_matches_general_kernel(
     fast, module, name, size, dtype, monkeypatch
 ):
     plane = size if module is pooling else (13, 41)
@@ -140,7 +140,7 @@ def test_means_of_adjacent_windows_match_the_general_kernel(
         np.testing.assert_allclose(ours, theirs, tolerance, tolerance)
 
 
-def test_planes_too_large_for_int32_use_the_composition():
+def test_max_pool_rejects_planes_too_large_for_int32():
     for shape, fits in (
         ((1, 1, 1, 9), True),
         ((1, 1, 2**16, 2**15), False),

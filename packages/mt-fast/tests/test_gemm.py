@@ -1,4 +1,4 @@
-"""Products of large matrices against NumPy in float64."""
+"""Matrix products by tiles, compared with NumPy in float64."""
 
 import numba
 import numpy as np
@@ -32,16 +32,18 @@ def draw(*shape, dtype="float32"):
     batch=st.sampled_from([(), (3,), (2, 2)]),
     sizes=st.tuples(SIZE, SIZE, SIZE),
     transposed=st.tuples(st.booleans(), st.booleans()),
-    apart=st.booleans(),
+    strided=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),
     panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
     longest=st.sampled_from([1, 48, gemm.LONGEST]),
 )
-def test_any_sizes_and_memory_orders(batch, sizes, transposed, apart, dtype, panel, longest):
+def test_multiply_matches_numpy_for_any_shape_and_memory_order(
+    batch, sizes, transposed, strided, dtype, panel, longest
+):
     n, m, k = sizes
     a = draw(*batch, *((m, n) if transposed[0] else (n, m)), dtype=dtype)
     b = draw(*batch, *((k, m) if transposed[1] else (m, k)), dtype=dtype)
-    if apart:  # like heads, side by side in every row
+    if strided:  # like attention heads, interleaved in every row
         a, b = (np.repeat(x, 2, -1)[..., : x.shape[-1]] for x in (a, b))
     a, b = (x.swapaxes(-1, -2) if t else x for x, t in zip((a, b), transposed, strict=True))
     with pytest.MonkeyPatch.context() as patch:
@@ -60,43 +62,43 @@ def test_any_sizes_and_memory_orders(batch, sizes, transposed, apart, dtype, pan
     np.testing.assert_allclose(out, exact, rtol=tolerance, atol=tolerance)
 
 
-def test_threads_do_not_change_the_bits():
+def test_number_of_threads_does_not_change_bits():
     a, b = draw(130, 150), draw(150, 210)
-    both = multiply(a, b)
+    two_threads = multiply(a, b)
     numba.set_num_threads(1)
-    assert np.array_equal(multiply(a, b), both)
+    assert np.array_equal(multiply(a, b), two_threads)
 
 
-def test_long_sums_in_parts_are_more_accurate(monkeypatch):
+def test_splitting_long_sums_reduces_rounding_errors(monkeypatch):
     a, b = draw(16, 3 * gemm.LONGEST + 1), draw(3 * gemm.LONGEST + 1, 64)
     exact = a.astype("f8") @ b.astype("f8")
-    apart = np.abs(multiply(a, b) - exact).max()
+    split_error = np.abs(multiply(a, b) - exact).max()
     monkeypatch.setattr(gemm, "LONGEST", a.shape[1])
     gemm._plan.cache_clear()
-    assert apart < np.abs(multiply(a, b) - exact).max()
+    assert split_error < np.abs(multiply(a, b) - exact).max()
     gemm._plan.cache_clear()
 
 
-def test_nan_and_infinity_stay_in_their_rows_and_columns():
+def test_nan_and_infinity_affect_only_their_rows_and_columns():
     a, b = draw(20, 30), draw(30, 50)
     a[3, 4], b[7, 8] = np.nan, np.inf
     assert np.array_equal(np.isfinite(multiply(a, b)), np.isfinite(a @ b))
     assert not np.isnan(multiply(a, b)[np.arange(20) != 3]).any()
 
 
-def test_large_products_of_tensors_use_tiles(monkeypatch):
-    made = []
-    monkeypatch.setattr(gemm, "multiply", lambda *args: made.append(args) or multiply(*args))
+def test_large_tensor_products_use_multiply(monkeypatch):
+    calls = []
+    monkeypatch.setattr(gemm, "multiply", lambda *args: calls.append(args) or multiply(*args))
     with mt.use_backend("fast"):
         a, b = mt.tensor(draw(150, 160)), mt.tensor(draw(160, 200))
-        wanted = np.asarray(a) @ np.asarray(b)
+        product = np.asarray(a) @ np.asarray(b)
         left, right = a.T.contiguous().T, b.T.contiguous().T
         for x, y in ((a, b), (left, b), (a, right), (left, right), (a[:, ::2], b[::2])):
-            expected = wanted if x.shape[1] == 160 else np.asarray(x) @ np.asarray(y)
+            expected = product if x.shape[1] == 160 else np.asarray(x) @ np.asarray(y)
             np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-4, atol=1e-4)
         monkeypatch.setattr(tiled, "TRANSPOSED_BYTES", 2**10)
         tiled._before_tiles.cache_clear()
-        np.testing.assert_allclose(np.asarray(left @ b), wanted, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(np.asarray(left @ b), product, rtol=1e-4, atol=1e-4)
         tiled._before_tiles.cache_clear()
         heads = mt.tensor(draw(4, 60, 3, 80)).permute(0, 2, 1, 3)
         np.testing.assert_allclose(
@@ -105,9 +107,9 @@ def test_large_products_of_tensors_use_tiles(monkeypatch):
             rtol=1e-4,
             atol=1e-4,
         )
-    turned = [tuple(x.strides[-1] != x.itemsize for x in factors) for factors in made]
-    assert turned[:4] == [(False, False), (True, False), (False, True), (True, True)]
-    assert turned[4:] == [(False, False), (False, True)]
+    transposed = [tuple(x.strides[-1] != x.itemsize for x in factors) for factors in calls]
+    assert transposed[:4] == [(False, False), (True, False), (False, True), (True, True)]
+    assert transposed[4:] == [(False, False), (False, True)]
 
 
 def test_small_and_narrow_products_use_blas():

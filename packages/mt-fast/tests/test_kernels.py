@@ -1,4 +1,4 @@
-"""Kernels for large tensors: other forms of loops, all threads, many dimensions."""
+"""Kernels for large tensors: layouts, reductions, threads, conversions, source."""
 
 import numba
 import numpy as np
@@ -34,29 +34,29 @@ def fast():
 
 @pytest.fixture
 def large(fast, monkeypatch):
-    """Treat every tensor as a large one: kernels for each layout, on two threads."""
+    """Treat every tensor as large: kernels for each layout, on two threads."""
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(loops, "MIN_PIECE", 7)
     monkeypatch.setattr(parts, "SHARE", 5)
     monkeypatch.setattr(kernels, "COLUMNS", 4)
     monkeypatch.setattr(fast, "parallel_from", 1)
-    forget_plans()
+    clear_plans()
     before = numba.get_num_threads()
     numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     yield fast
     numba.set_num_threads(before)
-    forget_plans()
+    clear_plans()
 
 
-def forget_plans():
-    """Clear the caches of loops, since the settings that they depend on have changed."""
+def clear_plans():
+    """Clear the caches of loops, which depend on the settings."""
     for planned in (elementwise.planned, reductions.planned, reduce.planned, loops.loop_over):
         planned.cache_clear()
     drop_plans()
 
 
 def view(array, layout, backend):
-    """Return a view in one of the kit's layouts, or with every element the same."""
+    """Return a view in a layout of the conformance tests, or with repeated elements."""
     if layout == "expanded":
         first = np.ravel(array)[0] if array.size else 0
         return mt.tensor(first, dtype=array.dtype, backend=backend).expand(array.shape)
@@ -71,10 +71,10 @@ def view(array, layout, backend):
     layouts=st.tuples(*[st.sampled_from([*LAYOUTS, "expanded", "row"])] * 2),
     target=st.sampled_from(sorted(LAYOUTS)),
 )
-def test_every_combination_of_layouts(fast, shape, layouts, target):
+def test_elementwise_matches_numpy_for_every_combination_of_layouts(fast, shape, layouts, target):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
-        forget_plans()
+        clear_plans()
         a, b = np.random.default_rng(0).standard_normal((2, *shape)).astype("f4")
         x, y = (view(v, layout, fast) for v, layout in zip((a, b), layouts, strict=True))
         out = LAYOUTS[target](np.zeros(shape, "f4"), fast)
@@ -83,54 +83,54 @@ def test_every_combination_of_layouts(fast, shape, layouts, target):
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "reversed", "expanded"])
-def test_all_threads_agree_with_one(large, layout):
+def test_work_split_among_threads_matches_numpy(large, layout):
     a = np.random.default_rng(0).standard_normal((11, 13)).astype("f4")
     x = view(a, layout, large)
-    whole = mt.zeros(11, 13)
-    large.elementwise(OPERATORS["mul"].value)((whole._tensor,), x._tensor, x._tensor)
-    assert np.array_equal(whole, np.asarray(x) ** 2)
-    out = mt.zeros(11, 13)  # and in pieces of 7 elements, with a rest
+    product = mt.zeros(11, 13)
+    large.elementwise(OPERATORS["mul"].value)((product._tensor,), x._tensor, x._tensor)
+    assert np.array_equal(product, np.asarray(x) ** 2)
+    out = mt.zeros(11, 13)  # in pieces of 7 elements and a rest
     large.copy(x._tensor, out._tensor)
     assert np.array_equal(out, np.asarray(x))
     assert np.array_equal(x[:, [0, 2, 2]], np.asarray(x)[:, [0, 2, 2]])
 
 
-LARGE_WORK = {
-    "a row": lambda x: x.exp(),
-    "rows that repeat": lambda x: x.exp() * x[:1].exp(),
+OPERATIONS = {
+    "row": lambda x: x.exp(),
+    "repeated rows": lambda x: x.exp() * x[:1].exp(),
     "columns": lambda x: x.mT.maximum(x.clone().mT.contiguous()),
-    "a fold of all": lambda x: x.sum(),
-    "a fold of rows": lambda x: x.sum(1),
-    "a fold of columns": lambda x: x.sum(0),
-    "a copy": lambda x: mt.zeros(6, 4).copy_(x.mT),
-    "a conversion": lambda x: mt.zeros(4, 6, dtype="float64").copy_(x),
-    "elements by number": lambda x: x.gather(0, mt.zeros(*x.shape, dtype="int64")),
-    "slices by number": lambda x: x[[0, 2, 2]],
-    "sums of slices": lambda x: mt.zeros(*x.shape).index_add_(0, mt.tensor([0, 2, 0, 3]), x),
+    "reduction of all elements": lambda x: x.sum(),
+    "reduction of rows": lambda x: x.sum(1),
+    "reduction of columns": lambda x: x.sum(0),
+    "copy": lambda x: mt.zeros(6, 4).copy_(x.mT),
+    "conversion": lambda x: mt.zeros(4, 6, dtype="float64").copy_(x),
+    "gather": lambda x: x.gather(0, mt.zeros(*x.shape, dtype="int64")),
+    "index": lambda x: x[[0, 2, 2]],
+    "index_add": lambda x: mt.zeros(*x.shape).index_add_(0, mt.tensor([0, 2, 0, 3]), x),
     "products of integers": lambda x: x.long() @ x.mT.long(),
-    "a change in place": lambda x: mt.fuse_in_place("x")(lambda x, y: x + y)(x, 1.0),
+    "in-place update": lambda x: mt.fuse_in_place("x")(lambda x, y: x + y)(x, 1.0),
 }
-"""Operations on a matrix of 4 x 6, by the kind of loop."""
+"""Operations on a 4 x 6 matrix, by the loop that they use."""
 
 
-@pytest.mark.parametrize("name", LARGE_WORK)
-def test_threads_share_only_large_operations(fast, name, monkeypatch):
-    run, shared = Kernel.run, set()
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_only_large_operations_use_threads(fast, name, monkeypatch):
+    run, parallel_flags = Kernel.run, set()
 
-    def noted(kernel, units, parallel, *arguments):
-        shared.add(parallel)
+    def record(kernel, units, parallel, *arguments):
+        parallel_flags.add(parallel)
         run(kernel, units, parallel, *arguments)
 
-    monkeypatch.setattr(Kernel, "run", noted)
+    monkeypatch.setattr(Kernel, "run", record)
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     for large in (False, True):
         x = mt.arange(24, dtype="float32").view(4, 6)
         monkeypatch.setattr(fast, "parallel_from", 1 if large else 10**9)
-        forget_plans()
-        shared.clear()
-        LARGE_WORK[name](x)
-        assert (True in shared) is large
-    forget_plans()
+        clear_plans()
+        parallel_flags.clear()
+        OPERATIONS[name](x)
+        assert (True in parallel_flags) is large
+    clear_plans()
 
 
 @settings(max_examples=60, deadline=None)
@@ -141,7 +141,7 @@ def test_threads_share_only_large_operations(fast, name, monkeypatch):
     parallel=st.booleans(),
     data=st.data(),
 )
-def test_reductions_in_parts(fast, shape, name, layout, parallel, data):
+def test_split_reductions_match_numpy(fast, shape, name, layout, parallel, data):
     dims = tuple(sorted(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))))
     array = np.random.default_rng(0).integers(-1, 3, shape).astype("f4")
     source = view(array, layout, fast)
@@ -149,36 +149,36 @@ def test_reductions_in_parts(fast, shape, name, layout, parallel, data):
         patch.setattr(parts, "SHARE", 5)
         patch.setattr(kernels, "COLUMNS", 4)
         patch.setattr(fast, "parallel_from", 1 if parallel else 10**9)
-        forget_plans()
-        wanted = UFUNCS[name].reduce(np.asarray(source), axis=dims, keepdims=True)
+        clear_plans()
+        expected = UFUNCS[name].reduce(np.asarray(source), axis=dims, keepdims=True)
         out = fast.reduce(OPERATORS[name], source._tensor, dims, True)
-    forget_plans()
-    assert np.array_equal(out.array, wanted)
+    clear_plans()
+    assert np.array_equal(out.array, expected)
 
 
 @pytest.mark.parametrize("dims", [(0,), (1,), (0, 2), (0, 1)])
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
-def test_reductions_in_parts_of_every_layout(large, layout, dims):
+def test_split_sums_match_numpy_for_every_layout(large, layout, dims):
     array = np.random.default_rng(0).integers(-3, 4, (30, 2, 7)).astype("f4")
     source = LAYOUTS[layout](array, large)
     out = large.reduce(OPERATORS["add"], source._tensor, dims)
     assert np.array_equal(out.array, array.sum(dims))
 
 
-def test_alternating_dimensions_of_a_large_rank(fast):
+def test_sums_over_alternating_dimensions_match_numpy(fast):
     array = np.random.default_rng(0).integers(-3, 4, (2,) * 9).astype("f4")
     for dims in ((0, 2, 4, 6, 8), (1, 3, 5, 7), (0, 2, 4, 6)):
         assert np.array_equal(mt.tensor(array).sum(dims), array.sum(dims))
 
 
-def test_logical_reductions_of_numbers(fast):
+def test_all_and_any_accept_numbers(fast):
     array = np.array([[0.0, 2.0, np.nan], [1.0, 2.0, 3.0]], "f4")
     assert mt.tensor(array).all(1).tolist() == [False, True]
     assert mt.tensor(array).any(1).tolist() == [True, True]
     assert mt.tensor(array.T.copy()).all(1).tolist() == [False, True, True]
 
 
-def test_sums_of_many_elements_are_accurate(fast):
+def test_large_sums_are_accurate_and_propagate_nan_and_infinity(fast):
     x = np.random.default_rng(0).random((300, 1000), np.float32)
     exact = x.astype("f8")
     for dims in ((0,), (1,), (0, 1)):
@@ -192,20 +192,20 @@ def test_sums_of_many_elements_are_accurate(fast):
     assert np.isnan(mt.tensor(x).amax(0).numpy()[8])
 
 
-def test_nan_and_infinity_in_any_row_of_columns(fast):
-    wanted = np.random.default_rng(0).standard_normal((11, 37)).astype("f4")
-    wanted[np.arange(11), np.arange(11)] = np.nan
-    wanted[np.arange(11), np.arange(11, 22)] = np.inf
-    wanted[np.arange(11), np.arange(22, 33)] = -np.inf
-    for rows in range(1, 12):  # several rows are reduced at a time
-        array = wanted[:rows]
+def test_column_reductions_propagate_nan_and_infinity_from_any_row(fast):
+    expected = np.random.default_rng(0).standard_normal((11, 37)).astype("f4")
+    expected[np.arange(11), np.arange(11)] = np.nan
+    expected[np.arange(11), np.arange(11, 22)] = np.inf
+    expected[np.arange(11), np.arange(22, 33)] = -np.inf
+    for rows in range(1, 12):  # kernels reduce several rows at a time
+        array = expected[:rows]
         x = mt.tensor(array)
         assert np.array_equal(x.amax(0), array.max(0), equal_nan=True)
         assert np.array_equal(x.amin(0), array.min(0), equal_nan=True)
         np.testing.assert_allclose(x.sum(0), array.sum(0), rtol=1e-5, atol=1e-5)
 
 
-def test_results_do_not_depend_on_the_number_of_threads(fast):
+def test_number_of_threads_does_not_change_results(fast):
     x = mt.rand(200, 1000)
     before = numba.get_num_threads()
     results = []
@@ -217,27 +217,27 @@ def test_results_do_not_depend_on_the_number_of_threads(fast):
 
 
 CONVERTED = sorted(set(DTYPES) - {"uint16", "uint32"})
-"""All dtypes except two, whose kernels are those of uint8 with another name in their text."""
+"""All dtypes except two, whose kernels differ from uint8's only in the dtype's name."""
 
 
 @pytest.mark.parametrize("target", CONVERTED)
 @pytest.mark.parametrize("source", CONVERTED)
-def test_conversions_match_the_backend_simple(fast, source, target):
+def test_conversion_matches_backend_simple(fast, source, target):
     numbers = [0, 1, -1, 0.75, -0.25, 2.5, 99.9, -100, 254, 300.5, -40000]
     if not DTYPES[source].is_narrow:  # NumPy does not define values out of range
         numbers += [2.0**40 + 1, -(2.0**62)]
-    given = mt.tensor(numbers, dtype="float64", backend="simple").to(source)
-    converted = given.to(target)
+    original = mt.tensor(numbers, dtype="float64", backend="simple").to(source)
+    converted = original.to(target)
     out = mt.zeros(len(numbers), dtype=target)
-    fast.copy(given.to("fast")._tensor, out._tensor)
+    fast.copy(original.to("fast")._tensor, out._tensor)
     assert out.tolist() == converted.tolist()
 
 
-OF_FLOATS = ELEMENTARY.keys() - WHOLE_SPECS.keys() - {"where"}
+FLOAT_FUNCTIONS = ELEMENTARY.keys() - WHOLE_SPECS.keys() - {"where"}
 
 
-@pytest.mark.parametrize("name", sorted(OF_FLOATS - vector_math.IN_FLOAT64.keys()))
-def test_float32_is_never_computed_in_float64(name, monkeypatch):
+@pytest.mark.parametrize("name", sorted(FLOAT_FUNCTIONS - vector_math.IN_FLOAT64.keys()))
+def test_float32_kernel_contains_no_float64(name, monkeypatch):
     monkeypatch.setenv("MT_FAST_CACHE", "off")  # cached kernels have no LLVM code
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
@@ -250,17 +250,17 @@ def test_float32_is_never_computed_in_float64(name, monkeypatch):
     assert "double" not in text
 
 
-def test_integer_powers(fast):
+def test_integer_powers_wrap_and_truncate(fast):
     x = mt.tensor([3, -1, -1, 2, 1, 0, -2])
     y = mt.tensor([40, 3, -2, -1, -7, 0, 3])
-    wanted = [3**40 % 2**64, -1, 1, 0, 1, 1, -8]
-    wanted[0] -= 2**64 if wanted[0] >= 2**63 else 0
+    expected = [3**40 % 2**64, -1, 1, 0, 1, 1, -8]
+    expected[0] -= 2**64 if expected[0] >= 2**63 else 0
     out = mt.zeros(7, dtype="int64")  # callers of the backend reject negative exponents
     fast.elementwise(OPERATORS["pow"].value)((out._tensor,), x._tensor, y._tensor)
-    assert out.tolist() == wanted
+    assert out.tolist() == expected
 
 
-def test_an_operator_added_at_run_time(fast, monkeypatch):
+def test_operator_added_at_run_time_has_value_and_gradient(fast, monkeypatch):
     rows = dict(OPERATORS)
     monkeypatch.setattr(OPERATORS, "_rows", rows)
     monkeypatch.setattr(OPERATORS, "_listeners", [])
@@ -282,7 +282,7 @@ def test_an_operator_added_at_run_time(fast, monkeypatch):
     assert "t0 = exp(x)" in mt_fast.source("smooth_relu")
 
 
-def test_results_may_replace_their_arguments(fast):
+def test_result_can_overwrite_its_argument(fast):
     x = mt.tensor([1.0, 2.0, 3.0])
     fast.elementwise(OPERATORS["square"].value)((x._tensor,), x._tensor)
     assert x.tolist() == [1, 4, 9]
@@ -302,17 +302,17 @@ def test_results_may_replace_their_arguments(fast):
         (lambda x: (x.view(3, 4), x[1:4].view(3, 1).expand(3, 4)), False),
     ],
 )
-def test_rows_are_updated_in_place_by_one_loop(views, are_rows, dtype):
+def test_contiguous_rows_are_updated_in_place_by_one_loop(views, are_rows, dtype):
     memory = mt.arange(12).to(dtype)
-    given = views(memory)
-    wanted = np.asarray(given[0] + given[1]).tolist()
-    inputs = [each._tensor if isinstance(each, mt.Tensor) else each for each in given]
-    fit = updates.update(OPERATORS["add"].value, inputs[:1], inputs, False)
-    assert fit is (are_rows and dtype in ("float32", "float64"))
-    assert (given[0].tolist() == wanted) is (fit or not wanted)
+    operands = views(memory)
+    expected = np.asarray(operands[0] + operands[1]).tolist()
+    inputs = [each._tensor if isinstance(each, mt.Tensor) else each for each in operands]
+    updated = updates.update(OPERATORS["add"].value, inputs[:1], inputs, False)
+    assert updated is (are_rows and dtype in ("float32", "float64"))
+    assert (operands[0].tolist() == expected) is (updated or not expected)
 
 
-def test_memory_that_cannot_be_written_is_copied(fast):
+def test_in_place_update_copies_read_only_memory(fast):
     array = np.arange(4.0)
     array.flags.writeable = False
     x = mt.from_numpy(array)
@@ -330,13 +330,13 @@ def test_memory_that_cannot_be_written_is_copied(fast):
     dtype=st.sampled_from(["float32", "float64", "float16", "int8", "int64", "bool"]),
     data=st.data(),
 )
-def test_columns_are_copied_to_rows(fast, shape, dtype, data):
+def test_permuted_tensors_are_copied_and_converted(fast, shape, dtype, data):
     order = data.draw(st.permutations(range(len(shape))))
     array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
     transposed = np.ascontiguousarray(array.transpose(order))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
-        forget_plans()
+        clear_plans()
         patch.setattr(fast, "parallel_from", data.draw(st.sampled_from([1, 10**9])))
         x = mt.tensor(array).permute(*order)
         assert np.array_equal(x.contiguous(), transposed)
@@ -345,7 +345,7 @@ def test_columns_are_copied_to_rows(fast, shape, dtype, data):
         assert np.array_equal(z.copy_(mt.tensor(transposed)), transposed)
 
 
-def test_large_integer_products(large):
+def test_large_integer_products_match_numpy(large):
     a, b = np.random.default_rng(0).integers(-9, 9, (2, 3, 8, 8))
     assert np.array_equal(mt.tensor(a) @ mt.tensor(b).mT, a @ np.swapaxes(b, -1, -2))
 
@@ -353,7 +353,7 @@ def test_large_integer_products(large):
 # --- Source -------------------------------------------------------------------------------------
 
 
-def test_source_shows_the_kernel():
+def test_source_shows_kernel_of_operator_and_layout():
     text = mt_fast.source("tanh")
     assert "def tanh_float32_flat(" in text
     assert "t0 = tanh(x)" in text
@@ -368,7 +368,7 @@ def test_source_shows_the_kernel():
     compile(text, "text", "exec")
 
 
-def test_source_shows_repeated_elements():
+def test_source_shows_loads_of_repeated_elements():
     text = mt_fast.source("add", repeats=(False, True))
     assert text.index("y_value = y_data[y_start]") < text.index("for i in range(hi - lo):")
     assert "x = x_row[i]" in text
@@ -396,6 +396,6 @@ def test_source_raises_for_invalid_arguments(arguments, message):
         mt_fast.source("tanh", **arguments)
 
 
-def test_the_backend_is_found_by_name():
+def test_get_backend_returns_fast():
     assert isinstance(mt.get_backend("fast"), FastOps)
     assert mt.backends()["fast"].distribution == "mt-fast"

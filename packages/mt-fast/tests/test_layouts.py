@@ -1,4 +1,4 @@
-"""Collapsed layouts visit the same elements."""
+"""collapse: merging dimensions of layouts."""
 
 import itertools
 
@@ -23,11 +23,11 @@ def positions(lengths, strides, starts):
 
 
 def collapsed(shape, strides):
-    return collapse([Layout(float32, shape, each) for each in strides])
+    return collapse([Layout(float32, shape, stride) for stride in strides])
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), STRIDES, STRIDES), max_size=5))
-def test_the_same_positions_are_visited(dims):
+def test_collapsed_layout_visits_the_same_positions(dims):
     shape = tuple(length for length, _, _ in dims)
     strides = tuple(tuple(dim[v] for dim in dims) for v in (1, 2))
     layout = collapsed(shape, strides)
@@ -38,7 +38,7 @@ def test_the_same_positions_are_visited(dims):
     assert all(length > 1 for length in layout.sizes)
 
 
-def test_contiguous_tensors_are_one_row():
+def test_collapse_merges_contiguous_dimensions():
     assert collapsed((2, 3, 4), ((12, 4, 1), (12, 4, 1))).sizes == (24,)
     assert collapsed((2, 3, 4), ((-12, -4, -1),) * 2).strides == ((1,), (1,))
     assert collapsed((4, 3, 2), ((1, 4, 12),) * 2).sizes == (24,)

@@ -1,4 +1,4 @@
-"""A program with more shapes than any cache holds keeps its memory and its speed."""
+"""Memory and number of calls with more shapes than the caches hold."""
 
 import itertools
 import random
@@ -9,8 +9,8 @@ import pytest
 
 import mt_tensor as mt
 
-MEASURED = 1_000
-"""The number of shapes to measure at a time."""
+BATCH = 1_000
+"""The number of shapes per measurement."""
 
 
 def all_shapes():
@@ -21,24 +21,24 @@ def all_shapes():
 
 
 def compute(shapes, base, weight):
-    """Compute with tensors of these shapes, forward and backward."""
+    """Run forward and backward with tensors of these shapes."""
     for shape in shapes:
         size = 1
-        for each in shape:
-            size *= each
+        for length in shape:
+            size *= length
         x = base[:size].view(shape)
         (x * weight + x).sum().backward()
 
 
-def calls_of(function, *arguments):
-    """Return the number of calls of Python functions in a call."""
+def count_calls(function, *arguments):
+    """Return the number of Python functions that a call enters."""
     count = 0
 
-    def note(frame, event, argument):
+    def profile(frame, event, argument):
         nonlocal count
         count += event == "call"
 
-    sys.setprofile(note)
+    sys.setprofile(profile)
     try:
         function(*arguments)
     finally:
@@ -48,23 +48,23 @@ def calls_of(function, *arguments):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_a_hundred_thousand_shapes_take_bounded_memory_and_equally_many_calls(backend):
+def test_memory_and_calls_stay_bounded_for_100_000_shapes(backend):
     shapes = all_shapes()
     with mt.use_backend(backend):
         base, weight = mt.rand(100_000), mt.tensor(2.0, requires_grad=True)
-        compute(shapes[:MEASURED], base, weight)
-        first = calls_of(compute, shapes[MEASURED : 2 * MEASURED], base, weight)
-        compute(shapes[2 * MEASURED : -20 * MEASURED], base, weight)
+        compute(shapes[:BATCH], base, weight)
+        first = count_calls(compute, shapes[BATCH : 2 * BATCH], base, weight)
+        compute(shapes[2 * BATCH : -20 * BATCH], base, weight)
         tracemalloc.start()
         try:
-            compute(shapes[-20 * MEASURED : -10 * MEASURED], base, weight)
+            compute(shapes[-20 * BATCH : -10 * BATCH], base, weight)
             before, _ = tracemalloc.get_traced_memory()
-            compute(shapes[-10 * MEASURED : -MEASURED], base, weight)
+            compute(shapes[-10 * BATCH : -BATCH], base, weight)
             after, _ = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        last = calls_of(compute, shapes[-MEASURED:], base, weight)
-    # A shape leaves several kilobytes in caches (layouts, plans, keys): 9,000 without a bound would
-    # take some thirty megabytes. Caches that are emptied when they are full are larger or smaller.
+        last = count_calls(compute, shapes[-BATCH:], base, weight)
+    # A shape leaves several kilobytes in caches (layouts, plans, keys), so 9,000 shapes would take
+    # about 30 MB without a bound. Caches that are cleared when full vary in size.
     assert after - before < 12 * 2**20
     assert last == pytest.approx(first, rel=0.05)

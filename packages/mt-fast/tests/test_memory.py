@@ -1,4 +1,4 @@
-"""The alignment of the memory of large tensors."""
+"""Alignment of the memory of large tensors."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from mt_fast.memory.aligned import LARGE, LINE, aligned, empty, empty_like
 from mt_tensor.errors import ShapeError
 
 
-def begins_a_line(array: Any) -> bool:
+def is_aligned(array: Any) -> bool:
     return bool(array.ctypes.data % LINE == 0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool"])
 @pytest.mark.parametrize("shape", [LARGE, (LARGE // 8, 8), (3, LARGE // 3 + 1)])
-def test_large_arrays_start_at_a_cache_line(shape: Any, dtype: str) -> None:
+def test_large_array_starts_at_cache_line(shape: Any, dtype: str) -> None:
     array = empty(shape, dtype)
     expected = np.empty(shape, dtype)
     assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
     assert array.flags.c_contiguous
     assert array.flags.writeable
-    assert begins_a_line(array)
+    assert is_aligned(array)
     assert empty_like(array).shape == array.shape
 
 
 @pytest.mark.parametrize("shape", [0, 1, 7, (0, 3), (), (2, 3)])
-def test_small_arrays_are_allocated_by_numpy(shape: Any) -> None:
+def test_small_array_is_allocated_by_numpy(shape: Any) -> None:
     assert empty(shape, "f4").shape == np.empty(shape).shape
     assert empty(shape, "f4").base is None
 
 
-def test_large_unaligned_arrays_are_copied() -> None:
+def test_aligned_copies_only_large_unaligned_arrays() -> None:
     memory = empty(LARGE, "f4")
     memory[:] = np.arange(LARGE)
     assert aligned(memory) is memory
-    few = memory[1:5]
-    assert aligned(few) is few
-    copied = aligned(memory[1:])
-    assert begins_a_line(copied)
-    assert np.array_equal(copied, np.arange(1, LARGE))
+    small = memory[1:5]
+    assert aligned(small) is small
+    result = aligned(memory[1:])
+    assert is_aligned(result)
+    assert np.array_equal(result, np.arange(1, LARGE))
 
 
-def test_results_of_all_operations_start_at_a_cache_line() -> None:
+def test_large_results_start_at_cache_line() -> None:
     with mt.use_backend("fast"):
         x = mt.randn(1024, 1025)
         results = [
@@ -57,10 +57,10 @@ def test_results_of_all_operations_start_at_a_cache_line() -> None:
             x.softmax(1),
         ]
     for result in results:
-        assert begins_a_line(result.numpy())
+        assert is_aligned(result.numpy())
 
 
-def test_memory_shared_with_numpy_is_not_copied() -> None:
+def test_from_numpy_shares_unaligned_memory() -> None:
     array = empty(LARGE, "f4")[3:]
     array[:] = 0
     with mt.use_backend("fast"):
@@ -69,12 +69,12 @@ def test_memory_shared_with_numpy_is_not_copied() -> None:
     assert x[5].item() == 7.0
 
 
-def test_too_many_elements_raise() -> None:
+def test_empty_with_too_many_elements_raises() -> None:
     with mt.use_backend("fast"), pytest.raises(ShapeError, match="more elements than"):
         mt.empty(2**62)
 
 
-def test_read_only_memory_is_checked_too() -> None:
+def test_aligned_accepts_read_only_memory() -> None:
     memory = empty(LARGE + 1, "f4")
     memory[:] = 1
     memory.flags.writeable = False

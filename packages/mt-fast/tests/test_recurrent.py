@@ -1,4 +1,4 @@
-"""Recurrent networks: threads share sequences or columns; products with panels."""
+"""Recurrent kernels: threads, unsupported arguments, products with panels."""
 
 import itertools
 
@@ -32,7 +32,7 @@ def draw(*shape, dtype="float32"):
 
 
 def network(name, lengths, backwards):
-    """Return a kernel and arguments for it."""
+    """Return a kernel and its arguments."""
     gates = {"rnn": 1, "gru": 3, "lstm": 4}[name]
     x, h, c = draw(STEPS, BATCH, gates * WIDTH), draw(BATCH, WIDTH), draw(BATCH, WIDTH)
     x, h, c, w, b = map(mt.tensor, (x, h, c, 0.3 * draw(gates * WIDTH, WIDTH), draw(gates * WIDTH)))
@@ -43,29 +43,29 @@ def network(name, lengths, backwards):
 
 
 def results(kernel, arguments):
-    """Return the value, with and without saving values for the gradient, and the gradients."""
+    """Return the value, with and without saved values for the gradient, and the gradients."""
     needs = (True,) * len(arguments)
     value, saved = kernel.value(needs, *arguments)
-    alone, _ = kernel.value((False,) * len(arguments), *arguments)
+    unsaved, _ = kernel.value((False,) * len(arguments), *arguments)
     gradients = kernel.gradient(mt.tensor(draw(*value.shape)), saved, needs, *arguments)
-    return [x.tolist() for x in (value, alone, *gradients) if x is not None]
+    return [x.tolist() for x in (value, unsaved, *gradients) if x is not None]
 
 
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("lengths", [None, np.arange(BATCH) % STEPS + 1])
 @pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
-def test_threads_do_not_change_the_bits(name, lengths, backwards, monkeypatch):
+def test_number_of_threads_does_not_change_bits(name, lengths, backwards, monkeypatch):
     kernel, arguments = network(name, lengths, backwards)
     assert kernel.fits(*arguments)
-    alone = results(kernel, arguments)
-    assert alone[0] == alone[1]
+    expected = results(kernel, arguments)
+    assert expected[0] == expected[1]
     monkeypatch.setattr(recurrent, "PARALLEL_FROM", 0)
-    assert results(kernel, arguments) == alone  # threads share sequences
+    assert results(kernel, arguments) == expected  # threads share sequences
     monkeypatch.setattr(recurrent, "IN_CACHE", 0)
-    assert results(kernel, arguments) == alone  # they share columns
+    assert results(kernel, arguments) == expected  # threads share columns
 
 
-def test_unsupported_arguments_use_the_composition(monkeypatch):
+def test_fits_rejects_unsupported_arguments(monkeypatch):
     _, (x, h, c, w, *order) = network("lstm", None, False)
     assert not LSTM.fits(x, h[:, :2], c, w[:, :2], mt.zeros(2, WIDTH), None, False)
     assert not LSTM.fits(x, h, c, w.double(), *order)
@@ -81,9 +81,9 @@ def test_unsupported_arguments_use_the_composition(monkeypatch):
     transposed=st.booleans(),
     dtype=st.sampled_from(["float32", "float64"]),
 )
-def test_products_with_panels(sizes, transposed, dtype):
-    rows, taps, columns = sizes
-    a, b = draw(rows, taps, dtype=dtype), draw(taps, columns, dtype=dtype)
+def test_panel_products_match_numpy(sizes, transposed, dtype):
+    rows, inner, columns = sizes
+    a, b = draw(rows, inner, dtype=dtype), draw(inner, columns, dtype=dtype)
     given_matrix = np.ascontiguousarray(b.T) if transposed else b
     panels = panels_of(given_matrix, transposed, False)
     for parallel, out in itertools.product(
@@ -91,5 +91,5 @@ def test_products_with_panels(sizes, transposed, dtype):
     ):
         MULTIPLY.run(len(panels.elements), parallel, out, a, panels)
         tolerance = 1e-12 if dtype == "float64" else 1e-4
-        wanted = a.astype("f8") @ b.astype("f8")
-        np.testing.assert_allclose(out[:, :columns], wanted, rtol=tolerance, atol=tolerance)
+        exact = a.astype("f8") @ b.astype("f8")
+        np.testing.assert_allclose(out[:, :columns], exact, rtol=tolerance, atol=tolerance)

@@ -1,4 +1,4 @@
-"""Rendering traced formulas as typed statements."""
+"""render: traced formulas as typed statements."""
 
 import math
 
@@ -27,7 +27,7 @@ def trace(formula):
     return expanded(graph_of(formula))
 
 
-def executed(traced, arguments):
+def execute(traced, arguments):
     """Run the rendered text of a graph on Python floats."""
     names = [f"x{i}" for i in range(len(arguments))]
     table = {**TABLE, "div": "div({0}, {1})"}
@@ -42,36 +42,36 @@ def executed(traced, arguments):
 
 @pytest.mark.parametrize("name", SPECS)
 @given(data=st.data())
-def test_the_text_computes_the_operator(name, data):
+def test_rendered_statements_compute_value_and_gradient(name, data):
     operator = OPERATORS[name]
     spec = SPECS[name]
     arguments = [
         data.draw(st.sampled_from(SPECIAL) | st.floats(low, high)) for low, high in spec.ranges
     ]
-    wanted = operator.function(*arguments)
-    (value,) = executed(trace(operator.value), arguments)
-    np.testing.assert_equal(float(value), float(wanted))
+    expected = operator.function(*arguments)
+    (value,) = execute(trace(operator.value), arguments)
+    np.testing.assert_equal(float(value), float(expected))
     if operator.result != "bool":
-        known = (2.5, *arguments, wanted)
+        gradient_arguments = (2.5, *arguments, expected)
         gradient = operator.gradient((True,) * operator.arity)
-        values = gradient.function(*known)
+        values = gradient.function(*gradient_arguments)
         for ours, theirs in zip(
-            executed(trace(gradient), known),
+            execute(trace(gradient), gradient_arguments),
             values if gradient.outputs > 1 else (values,),
             strict=True,
         ):
             np.testing.assert_equal(ours, theirs)
 
 
-def test_constants_take_the_type_of_the_computation():
+def test_constants_have_dtype_of_the_computation():
     traced = trace(formula(lambda x: 2.0 * x - 0.5))
     assert render(traced, ["x"], float32, [float32], TABLE).statements == (
         "t0 = float32(2.0) * x",
         "t1 = t0 - float32(0.5)",
     )
-    among_integers = render(traced, ["x"], int8, [int8], TABLE)
-    assert among_integers.statements == ("t0 = int8(int8(2) * x)", "t1 = t0 - float64(0.5)")
-    assert among_integers.results == ("int8(int64(t1))",)
+    of_integers = render(traced, ["x"], int8, [int8], TABLE)
+    assert of_integers.statements == ("t0 = int8(int8(2) * x)", "t1 = t0 - float64(0.5)")
+    assert of_integers.results == ("int8(int64(t1))",)
     assert render(trace(formula(lambda x: x * -2)), ["x"], uint8, [uint8], TABLE).statements == (
         "t0 = uint8(x * uint8(254))",
     )
@@ -80,24 +80,24 @@ def test_constants_take_the_type_of_the_computation():
 @pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round"])
 def test_rounding_does_not_change_integers(name):
     rounded = ELEMENTARY[name]
-    whole = render(trace(formula(lambda x: rounded(x) + 1)), ["x"], int8, [int8], TABLE)
-    assert whole.statements == ("t0 = int8(x + int8(1))",)
-    fraction = render(trace(formula(lambda x: rounded(div(x, 2)))), ["x"], int8, [int8], TABLE)
-    assert fraction.statements == ("t0 = x / int8(2)", f"t1 = {name}(t0)")
+    of_integer = render(trace(formula(lambda x: rounded(x) + 1)), ["x"], int8, [int8], TABLE)
+    assert of_integer.statements == ("t0 = int8(x + int8(1))",)
+    of_quotient = render(trace(formula(lambda x: rounded(div(x, 2)))), ["x"], int8, [int8], TABLE)
+    assert of_quotient.statements == ("t0 = x / int8(2)", f"t1 = {name}(t0)")
 
 
 def test_bools_are_numbers_in_arithmetic():
-    (value,) = executed(trace(formula(lambda x: (x > 1.0) * x + (x < 9.0))), [3.0])
+    (value,) = execute(trace(formula(lambda x: (x > 1.0) * x + (x < 9.0))), [3.0])
     assert value == 4.0
 
 
-def test_conditions_join_arguments_and_comparisons():
+def test_conditions_combine_arguments_and_comparisons():
     traced = trace(formula(lambda c, x: where(c & (x > 0.0) | (x < -5.0), x, 0.0), 2))
-    for condition, x, wanted in ((1.0, 2.0, 2.0), (0.0, 2.0, 0.0), (0.0, -6.0, -6.0)):
-        assert executed(traced, [condition, x]) == [wanted]
+    for condition, x, expected in ((1.0, 2.0, 2.0), (0.0, 2.0, 0.0), (0.0, -6.0, -6.0)):
+        assert execute(traced, [condition, x]) == [expected]
 
 
-def test_large_integers_stay_exact():
+def test_large_integer_constants_stay_exact():
     traced = trace(formula(lambda x: x + (2**60 + 1)))
     text = render(traced, ["x"], DTYPES["int64"], [DTYPES["int64"]], TABLE)
     assert str(2**60 + 1) in text.statements[0]

@@ -1,4 +1,4 @@
-"""Copies by vectors: all requested elements, and no others."""
+"""Vectorized copies: they write exactly the requested elements."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,84 +12,94 @@ from mt_fast.vectors import processor
 
 LANES = processor.VECTOR_BYTES // 4
 COUNTS = [*range(2 * LANES + 2), 5 * LANES - 1]
-AT, START = 3, 2
-BEYOND = 3 * LANES
-"""The number of elements after those that are copied."""
+TARGET_START, SOURCE_START = 3, 2
+MARGIN = 3 * LANES
+"""The number of elements after the copied ones."""
 
 
 @njit
 def _copy(target: Any, source: Any, step: int, count: int) -> None:
-    simd.copy(target, AT, source, START, count)
+    simd.copy(target, TARGET_START, source, SOURCE_START, count)
 
 
 @njit
 def _copy_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.copy_every(target, AT, source, START, step, count, source.size)
+    simd.copy_every(target, TARGET_START, source, SOURCE_START, step, count, source.size)
 
 
 @njit
 def _copy_to_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.copy_to_every(target, AT, step, source, START, count)
+    simd.copy_to_every(target, TARGET_START, step, source, SOURCE_START, count)
 
 
 @njit
 def _clear(target: Any, source: Any, step: int, count: int) -> None:
-    simd.clear(target, AT, count)
+    simd.clear(target, TARGET_START, count)
 
 
 @njit
 def _clear_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.clear_every(target, AT, step, count)
+    simd.clear_every(target, TARGET_START, step, count)
 
 
 def _run(function: Callable[..., None], step: int, count: int, dtype: Any) -> tuple[Any, Any]:
     """Return the target, initially filled with -1, and the source of a copy."""
-    source = np.arange(1, START + step * count + 2 * BEYOND, dtype=dtype)
-    target = np.full(AT + step * count + BEYOND, -1, dtype)
+    source = np.arange(1, SOURCE_START + step * count + 2 * MARGIN, dtype=dtype)
+    target = np.full(TARGET_START + step * count + MARGIN, -1, dtype)
     function(target, source, step, count)
     return target, source
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_row_is_copied_and_cleared(dtype: Any) -> None:
+def test_copy_and_clear_write_exactly_the_row(dtype: Any) -> None:
     for count in COUNTS:
         for function in (_copy, _clear):
             found, source = _run(function, 1, count, dtype)
-            row = source[START : START + count] if function is _copy else np.zeros(count, dtype)
-            np.testing.assert_array_equal(found[AT : AT + count], row)
-            assert np.all(found[:AT] == -1)
-            assert np.all(found[AT + count :] == -1)
+            row = (
+                source[SOURCE_START : SOURCE_START + count]
+                if function is _copy
+                else np.zeros(count, dtype)
+            )
+            np.testing.assert_array_equal(found[TARGET_START : TARGET_START + count], row)
+            assert np.all(found[:TARGET_START] == -1)
+            assert np.all(found[TARGET_START + count :] == -1)
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_only_strided_elements_are_written(step: int) -> None:
+def test_copy_and_clear_with_step_write_only_strided_elements(step: int) -> None:
     for count in COUNTS:
-        places = AT + step * np.arange(count)
+        positions = TARGET_START + step * np.arange(count)
         for function in (_copy_to_every, _clear_every):
             found, source = _run(function, step, count, np.float32)
-            values = source[START : START + count] if function is _copy_to_every else 0
-            np.testing.assert_array_equal(found[places], values)
-            assert np.all(np.delete(found, places) == -1)
+            values = (
+                source[SOURCE_START : SOURCE_START + count] if function is _copy_to_every else 0
+            )
+            np.testing.assert_array_equal(found[positions], values)
+            assert np.all(np.delete(found, positions) == -1)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_strided_elements_become_adjacent(step: int, dtype: Any) -> None:
+def test_copy_every_gathers_strided_elements(step: int, dtype: Any) -> None:
     for count in COUNTS:
         found, source = _run(_copy_every, step, count, dtype)
-        expected = source[START : START + step * count : step]
-        np.testing.assert_array_equal(found[AT : AT + count], expected)
-        assert np.all(found[:AT] == -1)
-        assert np.all(found[AT + count + LANES :] == -1)  # except for the rest of a vector
+        expected = source[SOURCE_START : SOURCE_START + step * count : step]
+        np.testing.assert_array_equal(found[TARGET_START : TARGET_START + count], expected)
+        assert np.all(found[:TARGET_START] == -1)
+        # The last vector may write up to LANES elements more.
+        assert np.all(found[TARGET_START + count + LANES :] == -1)
 
 
-def test_nothing_is_read_beyond_the_end_of_the_source() -> None:
+def test_copy_every_does_not_read_beyond_the_source() -> None:
     for count in COUNTS[1:]:
-        source = np.arange(START + 2 * count - 1, dtype=np.float32)
-        found = np.full(AT + count + LANES, -1, np.float32)
+        source = np.arange(SOURCE_START + 2 * count - 1, dtype=np.float32)
+        found = np.full(TARGET_START + count + LANES, -1, np.float32)
         _copy_every(found, source, 2, count)
-        np.testing.assert_array_equal(found[AT : AT + count], source[START::2])
-        assert np.all(found[AT + count :] == -1)  # one by one, since there is no whole vector
+        np.testing.assert_array_equal(
+            found[TARGET_START : TARGET_START + count], source[SOURCE_START::2]
+        )
+        # The last elements are copied one by one, because there is no complete vector.
+        assert np.all(found[TARGET_START + count :] == -1)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +111,7 @@ def test_nothing_is_read_beyond_the_end_of_the_source() -> None:
         ("", "arm64", (16, 32)),
     ],
 )
-def test_registers_are_those_of_the_processor(
+def test_registers_follow_processor_features(
     features: str, machine: str, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processor.config, "CPU_FEATURES", features)

@@ -1,4 +1,4 @@
-"""Programs that fork, or start threads, get the same results and are not terminated."""
+"""Programs that fork or start threads, and the distribution of work among threads."""
 
 import os
 import subprocess
@@ -43,9 +43,9 @@ print("done")
 
 
 @pytest.mark.parametrize("layer", ["default", "workqueue"])
-def test_forked_and_threaded_programs(layer):
+def test_forked_and_threaded_programs_give_correct_results(layer):
     environment = {**os.environ, "NUMBA_THREADING_LAYER": layer, "NUMBA_NUM_THREADS": "2"}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM],
         env=environment,
         capture_output=True,
@@ -53,19 +53,19 @@ def test_forked_and_threaded_programs(layer):
         timeout=300,
         check=False,
     )
-    assert done.stdout == "done\n", done.stderr
+    assert completed.stdout == "done\n", completed.stderr
 
 
-TOGETHER = """
+FIRST_USE_PROGRAM = """
 import sys, threading
 from concurrent.futures import ThreadPoolExecutor
 import mt_tensor as mt
 
 sys.setswitchinterval(1e-6)
-together = threading.Barrier(6)
+barrier = threading.Barrier(6)
 
 def first(_):
-    together.wait()
+    barrier.wait()
     x = mt.arange(12, dtype="float32", backend="fast").view(3, 4).requires_grad_()
     (x.tanh().sum(0) * x.softmax(1)[0]).sum().backward()
     return x.grad.tolist()
@@ -78,70 +78,70 @@ print("done")
 
 
 @pytest.mark.slow
-def test_several_threads_may_use_the_backend_first_at_once(tmp_path):
-    """They import it, create it, and compile and store the same kernels."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", TOGETHER],
+def test_threads_that_use_the_backend_first_at_once_agree(tmp_path):
+    """All import and create the backend, and compile and cache the same kernels."""
+    completed = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FIRST_USE_PROGRAM],
         env={**os.environ, "MT_FAST_CACHE": str(tmp_path / "kernels")},
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-    assert done.stdout == "done\n", done.stderr
+    assert completed.stdout == "done\n", completed.stderr
 
 
-def _filled(lo, hi, part, units, out):
+def _fill(lo, hi, part, units, out):
     for i in range(lo, hi):
         out[i] = part[0] + units
 
 
-def test_arguments_of_a_kernel_may_have_any_names():
+def test_kernel_arguments_can_have_any_name():
     before = numba.get_num_threads()
     numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     out = np.zeros(6)
-    Kernel.of(_filled).run(6, True, (5, 7), 2.0, out)
+    Kernel.of(_fill).run(6, True, (5, 7), 2.0, out)
     numba.set_num_threads(before)
     assert out.tolist() == [7.0] * 6
 
 
-def _noted(lo, hi, done, firsts):
-    firsts[lo] += 1
+def _count_units(lo, hi, done, starts):
+    starts[lo] += 1
     for i in range(lo, hi):
         done[i] += 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
-def test_threads_share_all_units_evenly(threads, monkeypatch):
-    """For any number of threads: with more than the machine has, they take turns."""
+def test_units_are_distributed_evenly_among_threads(threads, monkeypatch):
+    """More threads than processors take turns."""
     monkeypatch.setitem(THREADS, "count", lambda: threads)
-    noted = Kernel.of(_noted)
+    kernel = Kernel.of(_count_units)
     for units in (1, 2, 3, 6, 7, 8, 63, 1000):
-        done, firsts = np.zeros(units, int), np.zeros(units, int)
-        noted.run(units, True, done, firsts)
+        done, starts = np.zeros(units, int), np.zeros(units, int)
+        kernel.run(units, True, done, starts)
         assert done.tolist() == [1] * units
-        ends = [*np.flatnonzero(firsts), units]
-        assert firsts.sum() == len(ends) - 1 == min(threads, units)
-        assert np.ptp(np.diff(ends)) <= 1
-        noted.run(units, False, done, firsts)
+        boundaries = [*np.flatnonzero(starts), units]
+        assert starts.sum() == len(boundaries) - 1 == min(threads, units)
+        assert np.ptp(np.diff(boundaries)) <= 1
+        kernel.run(units, False, done, starts)
         assert done.tolist() == [2] * units
 
 
-def test_the_parallel_function_is_compiled_once():
-    noted = Kernel.of(_noted)
-    assert noted.parallel is noted.parallel
+def test_parallel_function_is_compiled_once():
+    kernel = Kernel.of(_count_units)
+    assert kernel.parallel is kernel.parallel
 
 
-def test_there_are_two_threads_to_test_with():
-    """Also on one processor: see the conftest of the repository."""
+def test_tests_run_with_at_least_two_threads():
+    """Also on one processor: see the repository's conftest.py."""
     assert numba.config.NUMBA_NUM_THREADS >= 2
 
 
-def test_threads_that_start_at_once_get_one_lock(monkeypatch):
-    together = threading.Barrier(2)
+def test_threads_that_start_at_once_get_the_same_lock(monkeypatch):
+    barrier = threading.Barrier(2)
 
     def layer():
-        together.wait(10)
+        barrier.wait(10)
         return "workqueue"
 
     monkeypatch.setattr(threads, "_layer", layer)

@@ -1,4 +1,4 @@
-"""The exercise: the network of stage 2, trained on the backend `fast`."""
+"""Training of the network of stage 2 on the backend `fast`, and the command `compare`."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from mt_fast.examples.compare import largest_difference, train_on
 from mt_operators.datasets import spiral, xor
 
 
-def test_the_spiral_is_learned() -> None:
+def test_spiral_is_learned_with_full_accuracy() -> None:
     run = train_on("fast", spiral(100), hidden=(32, 32), epochs=1000, rate=0.1)
     assert run.accuracy == 1.0
     assert run.history[-1].loss < 0.1
@@ -23,13 +23,15 @@ def test_training_matches_numpy() -> None:
     assert largest_difference(runs[0], other) > 1e-2
 
 
-def test_trainings_of_different_length_are_not_compared() -> None:
+def test_largest_difference_rejects_runs_of_different_length() -> None:
     runs = [train_on("numpy", xor(5), hidden=(3,), epochs=epochs) for epochs in (1, 2)]
     with pytest.raises(ValueError, match="1 and 2 epochs cannot be compared"):
         largest_difference(*runs)
 
 
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_comparison_and_suggests_close_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     compare.main(["xor", "--points", "20", "--epochs", "3", "--hidden", "4"])
     first, second, last = capsys.readouterr().out.splitlines()
     assert first.startswith("numpy ")
@@ -41,7 +43,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Did you mean 'fast'" in capsys.readouterr().err
 
 
-def test_the_defaults_of_the_command_match_the_function(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_has_the_defaults_of_train_on(capsys: pytest.CaptureFixture[str]) -> None:
     compare.main(["xor", "--points", "20", "--epochs", "3", "--backends", "fast"])
     run = train_on("fast", xor(20), epochs=3)
     assert f"loss {run.history[-1].loss:.4f}  accuracy" in capsys.readouterr().out

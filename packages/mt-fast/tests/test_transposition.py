@@ -1,4 +1,4 @@
-"""Formulas over rows that are columns in memory: transposed inside the kernel, or copied."""
+"""Elementwise formulas of transposed operands: transposed inside the kernel, or copied."""
 
 import numba
 import numpy as np
@@ -38,14 +38,14 @@ def fast():
 
 @pytest.fixture
 def large(fast, monkeypatch):
-    """Treat every tensor as a large one of long rows, on two threads."""
+    """Treat every tensor as large and its rows as long, on two threads."""
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(transposed, "LONG", 0)
     monkeypatch.setattr(fast, "parallel_from", 1)
     numba.set_num_threads(THREADS)
-    forget_plans()
+    clear_plans()
     yield fast
-    forget_plans()
+    clear_plans()
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def uncopied(large, monkeypatch):
     return large
 
 
-def forget_plans():
-    """Clear the caches of loops, since the settings that they depend on have changed."""
+def clear_plans():
+    """Clear the caches of loops, which depend on the settings."""
     for planned in (elementwise.planned, loops.loop_over):
         planned.cache_clear()
 
@@ -72,7 +72,7 @@ def permuted(array, order):
 
 
 def run(backend, name, inputs, shape, dtype="float32", gradient=None):
-    """Run an operator's formula on views as they are, and return its results as arrays."""
+    """Run an operator's formula on views without copying them, and return its results as arrays."""
     operator = OPERATORS[name]
     formula = operator.value if gradient is None else operator.gradient(gradient)
     outputs = [mt.zeros(*shape, dtype=dtype) for _ in range(formula.outputs)]
@@ -88,7 +88,7 @@ def run(backend, name, inputs, shape, dtype="float32", gradient=None):
     threads=st.sampled_from([1, THREADS]),
     data=st.data(),
 )
-def test_every_combination_of_dimension_orders(fast, shape, dtype, threads, data):
+def test_elementwise_matches_numpy_for_every_dimension_order(fast, shape, dtype, threads, data):
     orders = [data.draw(st.permutations(range(len(shape)))) for _ in range(2)]
     a, b = random((2, *shape), dtype)
     kept = data.draw(st.sampled_from(["all", "rows", "columns"]))  # other dimensions are broadcast
@@ -98,7 +98,7 @@ def test_every_combination_of_dimension_orders(fast, shape, dtype, threads, data
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
         patch.setattr(transposed, "LONG", data.draw(st.sampled_from([0, 128])))
-        forget_plans()
+        clear_plans()
         patch.setattr(fast, "parallel_from", 1)
         numba.set_num_threads(threads)
         (out,) = run(fast, "sub", (x, y), shape, dtype)
@@ -108,7 +108,7 @@ def test_every_combination_of_dimension_orders(fast, shape, dtype, threads, data
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_nothing_is_copied(uncopied, shape):
+def test_transposed_operands_are_not_copied(uncopied, shape):
     a, b = random((2, *shape))
     x, y = mt.tensor(a).mT, mt.tensor(b).mT
     rows = mt.tensor(np.ascontiguousarray(b.swapaxes(-1, -2)))
@@ -119,7 +119,7 @@ def test_nothing_is_copied(uncopied, shape):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int32"])
-def test_bools_among_numbers(large, dtype):
+def test_transposed_bools_and_numbers_can_be_combined(large, dtype):
     condition, (a, b) = random((40, 300), "bool"), random((2, 40, 300), dtype)
     mask, x, y = mt.tensor(condition), mt.tensor(a), mt.tensor(b)
     for x_transposed, y_transposed in ((x.T, y.T), (x.T, mt.tensor(b.T.copy()))):
@@ -132,7 +132,7 @@ def test_bools_among_numbers(large, dtype):
 
 
 @pytest.mark.parametrize("threads", [1, THREADS])
-def test_several_results(uncopied, threads):
+def test_transposed_gradient_formula_returns_several_results(uncopied, threads):
     numba.set_num_threads(threads)
     upstream, a, b = random((3, 70, 261))
     x, y = permuted(a, (1, 0)), permuted(b, (1, 0))
@@ -142,37 +142,37 @@ def test_several_results(uncopied, threads):
     assert np.array_equal(right, upstream * a)
 
 
-def test_the_same_bits_as_for_rows(large):
+def test_transposed_operand_gives_same_bits_as_contiguous_one(large):
     x = mt.randn(70, 261)
     (columns,) = run(large, "tanh", (x.T,), x.T.shape)
     (rows,) = run(large, "tanh", (x.T.contiguous(),), x.T.shape)
     assert columns.tobytes() == rows.tobytes()
 
 
-def test_more_views_than_a_kernel_transposes(large):
+def test_formula_with_too_many_transposed_operands_matches_numpy(large):
     arrays = random((transposed.MOST_TRANSPOSED + 2, 40, 300))
 
     @mt.fuse
     def total(a, b, c, d, e, f):
         return a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6
 
-    found = total(*(mt.tensor(array).T for array in arrays)).contiguous()
-    assert np.array_equal(found, sum(array.T * (i + 1) for i, array in enumerate(arrays)))
+    actual = total(*(mt.tensor(array).T for array in arrays)).contiguous()
+    assert np.array_equal(actual, sum(array.T * (i + 1) for i, array in enumerate(arrays)))
 
 
-def test_columns_along_several_dimensions(large):
+def test_different_dimension_orders_match_numpy(large):
     a, b, c = random((3, 20, 30, 40))
     x, y, z = (permuted(v, order) for v, order in ((a, (1, 2, 0)), (b, (0, 2, 1)), (c, (2, 1, 0))))
     for left, right in ((x, y), (y, z), (z, x)):
         (out,) = run(large, "sub", (left, right), a.shape)
         assert np.array_equal(out, left.numpy() - right.numpy())
-    stepped = mt.tensor(np.repeat(a, 2, -1))[..., ::2]
-    for other in (stepped, mt.tensor(a[..., ::-1].copy()).flip(-1)):
+    strided = mt.tensor(np.repeat(a, 2, -1))[..., ::2]
+    for other in (strided, mt.tensor(a[..., ::-1].copy()).flip(-1)):
         (out,) = run(large, "sub", (other, y), a.shape)
         assert np.array_equal(out, a - b)
 
 
-def test_results_in_place(large):
+def test_in_place_operations_with_own_transpose_match_numpy(large):
     a, b = random((2, 200, 200))
     y = mt.tensor(b)
     y += mt.tensor(a).T
@@ -187,7 +187,7 @@ def test_results_in_place(large):
     x.T.mul_(x)
     assert np.array_equal(x, a * a.T)
     x = mt.tensor(a)
-    x[:100].sub_(x.T[100:])  # the same memory, in part
+    x[:100].sub_(x.T[100:])  # overlapping memory
     assert np.array_equal(x[:100], a[:100] - a.T[100:])
 
 
@@ -195,30 +195,30 @@ def test_results_in_place(large):
 @pytest.mark.parametrize(
     ("source", "target"), [("float32", "float64"), ("bool", "float32"), ("int64", "int8")]
 )
-def test_conversions(large, source, target, monkeypatch):
+def test_transposed_conversion_matches_numpy(large, source, target, monkeypatch):
     for long in (0, 10**6):
         monkeypatch.setattr(transposed, "LONG", long)
-        forget_plans()
+        clear_plans()
         array = random((2, 70, 261), source)
         assert np.array_equal(mt.tensor(array).mT.to(target), array.swapaxes(1, 2).astype(target))
 
 
-def test_which_operands_are_transposed(monkeypatch):
-    def form(shape, *strides, long=0):
+def test_loop_form_follows_strides_of_operands(monkeypatch):
+    def form_and_roles(shape, *strides, long=0):
         monkeypatch.setattr(transposed, "LONG", long)
-        forget_plans()
+        clear_plans()
         layouts = tuple([Layout(float32, shape, each) for each in strides])
         loop = loops.loop_over(layouts, len(strides) - 1, False)
         return loop.form, loop.roles
 
     size = (400, 300)
     row, column, one = (300, 1), (1, 400), (0, 0)
-    assert form(size, column, row, row) == ("transposed", ("column", "row", "row"))
-    assert form(size, column, one, row) == ("transposed", ("column", "element", "row"))
-    assert form(size, column, row, row, long=301 * 4)[0] == "strided"
-    assert form(size, column, column, column)[0] == "flat"
-    assert form(size, row, (300, -1), row)[0] == "strided"
-    assert form(size, (1, 800), (2, 800), row)[0] == "strided"
+    assert form_and_roles(size, column, row, row) == ("transposed", ("column", "row", "row"))
+    assert form_and_roles(size, column, one, row) == ("transposed", ("column", "element", "row"))
+    assert form_and_roles(size, column, row, row, long=301 * 4)[0] == "strided"
+    assert form_and_roles(size, column, column, column)[0] == "flat"
+    assert form_and_roles(size, row, (300, -1), row)[0] == "strided"
+    assert form_and_roles(size, (1, 800), (2, 800), row)[0] == "strided"
 
 
 def test_small_and_narrow_operands_are_copied(fast, monkeypatch):
@@ -236,7 +236,7 @@ def test_small_and_narrow_operands_are_copied(fast, monkeypatch):
     assert shapes_copied == [(30000, 8), (30, 30)]
 
 
-def test_the_source_shows_the_transposition():
+def test_source_shows_transposition():
     text = mt_fast.source("mul", layout="transposed")
     assert "x_scratch = scratch(x_data)" in text
     assert "y_scratch" not in text

@@ -1,4 +1,4 @@
-"""The vectorized functions: against wider floats, at every scale, and for special values."""
+"""Vectorized functions: accuracy, special values, use by kernels."""
 
 import functools
 import math
@@ -20,51 +20,55 @@ from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
 
 WIDE = np.longdouble
-REFERENCE = 0.0 if np.finfo(WIDE).nmant > 52 else 1.0
-"""Units in the last place by which results that are held against ours may be wrong: where no float
-is wider than float64."""
+REFERENCE_ERROR = 0.0 if np.finfo(WIDE).nmant > 52 else 1.0
+"""Error of the reference in units in the last place, on platforms where no float is wider than
+float64."""
 
-WORST = 1.5
-WORST_OF = {"ndtr": 4.5, "gelu": 4.5}
-"""Units in the last place by which a result may differ from the exact one."""
+DEFAULT_TOLERANCE = 1.5
+TOLERANCES = {"ndtr": 4.5, "gelu": 4.5}
+"""Allowed errors in units in the last place."""
 
-KINDS = {"float32": FLOAT32, "float64": FLOAT64}
-CASES = [(name, dtype) for dtype, kind in KINDS.items() for name in sorted(WRITTEN[kind])]
-OF_TWO = {"pow"}
-OF_ONE = [case for case in CASES if case[0] not in OF_TWO]
+FORMATS = {"float32": FLOAT32, "float64": FLOAT64}
+CASES = [
+    (name, dtype)
+    for dtype, float_format in FORMATS.items()
+    for name in sorted(WRITTEN[float_format])
+]
+BINARY = {"pow"}
+UNARY = [case for case in CASES if case[0] not in BINARY]
 ODD = ["sin", "tanh", "erf", "expm1", "log1p"]
 
 SPECIAL = [np.nan, np.inf, 0.0, 1.0, 1e-45, 1e-40, 1.17549435e-38, 5e-324, 1e-310, 2.3e-308]
 EDGES = [88.72283, 88.72284, 89.0, 89.41598, 89.42, 87.33654, 103.97, 103.98, 104.0, 1e30, 1e300]
 WIDE_EDGES = [709.782712893384, 709.79, 708.4, 745.1, 745.2, 1023.9999, 1024.0, 1074.0, 1075.1]
-SEAMS = [0.65, 0.64999998, 0.9, 3.93, 9.0, 9.1, 10.0, 19.1, 0.70710677, 1.4142135, 0.99999994]
-SHARES = [5.0, 8.3, 12.8, 13.1, 14.1, 14.17, 14.3, 14.4, 37.5, 38.4, 38.5, 38.6, 38.7, 39.0]
-MORE = [0.5, 0.34657, 0.34658, 127.99999, 128.0, 149.0, 150.0, 1e-8, 1e-20, 16777216.0, 1e22]
+BRANCHES = [0.65, 0.64999998, 0.9, 3.93, 9.0, 9.1, 10.0, 19.1, 0.70710677, 1.4142135, 0.99999994]
+TAILS = [5.0, 8.3, 12.8, 13.1, 14.1, 14.17, 14.3, 14.4, 37.5, 38.4, 38.5, 38.6, 38.7, 39.0]
+OTHERS = [0.5, 0.34657, 0.34658, 127.99999, 128.0, 149.0, 150.0, 1e-8, 1e-20, 16777216.0, 1e22]
 
 
-def loop_of(function: Any) -> Any:
-    """Return a function that fills an array, compiled as kernels are."""
+def loops_of(function: Any) -> Any:
+    """Return loops over arrays by number of arguments, compiled like kernels."""
 
     @njit(error_model="numpy")
-    def of_one(x: Any, out: Any) -> None:
+    def unary(x: Any, out: Any) -> None:
         for i in range(x.size):
             out[i] = function(x[i])
 
     @njit(error_model="numpy")
-    def of_two(x: Any, y: Any, out: Any) -> None:
+    def binary(x: Any, y: Any, out: Any) -> None:
         for i in range(x.size):
             out[i] = function(x[i], y[i])
 
-    return {1: of_one, 2: of_two}
+    return {1: unary, 2: binary}
 
 
 @functools.cache
 def _loop(name: str, dtype: str) -> Any:
-    written = WRITTEN[KINDS[dtype]][name]
-    return loop_of(vector_math.callable_in_kernels(written, KINDS[dtype]))[1 + (name in OF_TWO)]
+    written = WRITTEN[FORMATS[dtype]][name]
+    return loops_of(vector_math.callable_in_kernels(written, FORMATS[dtype]))[1 + (name in BINARY)]
 
 
-def _applied(loop: Callable[..., None], *arguments: Any) -> Any:
+def _apply(loop: Callable[..., None], *arguments: Any) -> Any:
     out = np.empty_like(arguments[0])
     loop(*arguments, out)
     return out
@@ -72,11 +76,11 @@ def _applied(loop: Callable[..., None], *arguments: Any) -> Any:
 
 @functools.cache
 def _arguments(dtype: str) -> Any:
-    """Return numbers with all exponents and signs, and densely where the functions bend."""
+    """Return numbers of all exponents and signs, densest where the functions change most."""
     generator = np.random.default_rng(0)
     unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
     bits = generator.integers(0, np.iinfo(unsigned).max, 200_000, unsigned, endpoint=True)
-    positive = [*SPECIAL, *EDGES, *WIDE_EDGES, *SEAMS, *SHARES, *MORE]
+    positive = [*SPECIAL, *EDGES, *WIDE_EDGES, *BRANCHES, *TAILS, *OTHERS]
     parts = [
         bits.view(dtype),
         np.linspace(-105, 90, 100_001),
@@ -90,7 +94,7 @@ def _arguments(dtype: str) -> Any:
 
 @functools.cache
 def _pairs(dtype: str) -> tuple[Any, Any]:
-    """Return pairs of numbers: any, near 1 with a large power, and of moderate size."""
+    """Return pairs: random bits, bases near 1 with large exponents, and moderate numbers."""
     generator = np.random.default_rng(1)
     unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
     bits = generator.integers(0, np.iinfo(unsigned).max, (2, 100_000), unsigned, endpoint=True)
@@ -110,8 +114,9 @@ def _pairs(dtype: str) -> tuple[Any, Any]:
 def _ndtr(x: Any) -> Any:
     """Return the normal distribution function (Abramowitz and Stegun, 26.2).
 
-    Near to 0 it is 1/2 and the density times a series, elsewhere the density times a continued
-    fraction. The square in the density is that of a shorter number, which is exact, and the rest.
+    Near 0 it is 1/2 plus the density times a series, elsewhere the density times a continued
+    fraction. The square in the density is split into the exact square of a shorter number and a
+    rest.
     """
     size = np.minimum(np.abs(x), 60.0)
     short = size.astype("f4").astype(WIDE)
@@ -143,7 +148,7 @@ EXACT = {
 
 
 def _check(name: str, found: Any, exact: Any, *arguments: Any) -> None:
-    """Compare results with exact ones, which are of a wider type."""
+    """Compare results with exact ones of a wider dtype."""
     dtype = found.dtype
     with np.errstate(all="ignore"):
         rounded = exact.astype(dtype)
@@ -154,74 +159,74 @@ def _check(name: str, found: Any, exact: Any, *arguments: Any) -> None:
         errors = np.abs(found[finite] - exact[finite]) / unit
     worst = int(np.argmax(errors))
     where = [argument[finite][worst] for argument in arguments]
-    allowed = WORST_OF.get(name, WORST) + REFERENCE
-    assert errors[worst] < allowed, f"{name} is wrong by {errors[worst]} units at {where}"
+    tolerance = TOLERANCES.get(name, DEFAULT_TOLERANCE) + REFERENCE_ERROR
+    assert errors[worst] < tolerance, f"{name} is wrong by {errors[worst]} units at {where}"
 
 
-@pytest.mark.parametrize(("name", "dtype"), OF_ONE)
-def test_results_are_within_rounding_of_the_exact_ones(name: str, dtype: str) -> None:
+@pytest.mark.parametrize(("name", "dtype"), UNARY)
+def test_unary_functions_are_accurate(name: str, dtype: str) -> None:
     x = _arguments(dtype)
-    found = _applied(_loop(name, dtype), x)
+    found = _apply(_loop(name, dtype), x)
     with np.errstate(all="ignore"):
         exact = EXACT.get(name, getattr(np, name, None))(x.astype(WIDE))
     _check(name, found, exact, x)
 
 
-@pytest.mark.parametrize(("name", "dtype"), sorted(set(CASES) - set(OF_ONE)))
-def test_results_of_two_are_within_rounding_of_the_exact_ones(name: str, dtype: str) -> None:
+@pytest.mark.parametrize(("name", "dtype"), sorted(set(CASES) - set(UNARY)))
+def test_binary_functions_are_accurate(name: str, dtype: str) -> None:
     x, y = _pairs(dtype)
     with np.errstate(all="ignore"):
         exact = EXACT.get(name, getattr(np, name, None))(x.astype(WIDE), y.astype(WIDE))
-    _check(name, _applied(_loop(name, dtype), x, y), exact, x, y)
+    _check(name, _apply(_loop(name, dtype), x, y), exact, x, y)
 
 
-@pytest.mark.parametrize(("name", "dtype"), sorted(set(CASES) - set(OF_ONE)))
-def test_special_values_of_two_arguments(name: str, dtype: str) -> None:
+@pytest.mark.parametrize(("name", "dtype"), sorted(set(CASES) - set(UNARY)))
+def test_binary_functions_match_python_at_special_values(name: str, dtype: str) -> None:
     ends = [0.0, 0.5, 1.0, 2.0, 3.0, 4.5, 16777215.0, 16777216.0, 1e30, math.inf]
     values = np.array([*ends, *(-x for x in ends), math.nan], dtype)
     x, y = (side.ravel() for side in np.meshgrid(values, values))
-    found = _applied(_loop(name, dtype), x, y)
+    found = _apply(_loop(name, dtype), x, y)
     pairs = zip(x.tolist(), y.tolist(), strict=True)
     with np.errstate(over="ignore"):
-        wanted = np.array([ELEMENTARY[name](*pair) for pair in pairs]).astype(dtype)
-    known = wanted == wanted
-    np.testing.assert_allclose(found, wanted, rtol=3e-7 if dtype == "float32" else 5e-16)
-    assert np.array_equal(np.signbit(found[known]), np.signbit(wanted[known]))
+        expected = np.array([ELEMENTARY[name](*pair) for pair in pairs]).astype(dtype)
+    known = expected == expected
+    np.testing.assert_allclose(found, expected, rtol=3e-7 if dtype == "float32" else 5e-16)
+    assert np.array_equal(np.signbit(found[known]), np.signbit(expected[known]))
 
 
 @pytest.mark.parametrize("name", [*ODD, "gelu"])
-def test_zeros_keep_their_sign(name: str) -> None:
-    for dtype, kind in KINDS.items():
-        if name in WRITTEN[kind]:
-            found = _applied(_loop(name, dtype), np.array([0.0, -0.0], dtype))
+def test_sign_of_zero_is_preserved(name: str) -> None:
+    for dtype, float_format in FORMATS.items():
+        if name in WRITTEN[float_format]:
+            found = _apply(_loop(name, dtype), np.array([0.0, -0.0], dtype))
             assert found.tolist() == [0.0, 0.0]
             assert np.signbit(found).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("dtype", KINDS)
-def test_results_that_vanish_for_negative_arguments_are_negative_zeros(dtype: str) -> None:
-    found = _applied(_loop("gelu", dtype), np.array([-14.3, -39.0, -1e30, -math.inf], dtype))
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_gelu_underflows_to_negative_zero(dtype: str) -> None:
+    found = _apply(_loop("gelu", dtype), np.array([-14.3, -39.0, -1e30, -math.inf], dtype))
     assert np.signbit(found).all()
     assert found[1:].tolist() == [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("dtype", KINDS)
-def test_decay_is_an_exponential(dtype: str) -> None:
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_decay_matches_exp(dtype: str) -> None:
     x = _arguments(dtype)
-    x = x[~(x > 40.0)]  # also slightly above 0
-    loop = loop_of(vector_math.callable_in_kernels(vector_math.decay, KINDS[dtype]))[1]
+    x = x[~(x > 40.0)]  # includes some numbers above 0
+    loop = loops_of(vector_math.callable_in_kernels(vector_math.decay, FORMATS[dtype]))[1]
     with np.errstate(all="ignore"):
         exact = np.exp(x.astype(WIDE))
-    _check("decay", _applied(loop, x), exact, x)
+    _check("decay", _apply(loop, x), exact, x)
 
 
-def test_no_exponential_is_a_negative_zero() -> None:
-    assert not np.signbit(_applied(_loop("exp", "float32"), np.array([-200.0], "float32"))).any()
+def test_exp_underflows_to_positive_zero() -> None:
+    assert not np.signbit(_apply(_loop("exp", "float32"), np.array([-200.0], "float32"))).any()
 
 
-def test_angles_of_many_turns_in_float32() -> None:
+def test_sin_and_cos_of_large_float32_angles_are_accurate() -> None:
     x = np.array([2.5229176e38, 1.2614588e38], "float32")
-    sine, cosine = (_applied(_loop(name, "float32"), x) for name in ("sin", "cos"))
+    sine, cosine = (_apply(_loop(name, "float32"), x) for name in ("sin", "cos"))
     exact = [4.624949951738393e-08, -2.3124749758691973e-08]
     np.testing.assert_allclose([sine[0], cosine[1]], exact, rtol=1e-7)
 
@@ -237,12 +242,12 @@ def test_results_do_not_depend_on_adjacent_elements(
 ) -> None:
     x = np.linspace(-3, 3, 200).astype(case[1])
     loop = _loop(*case)
-    part = _applied(loop, x[start : start + count].copy())
-    assert np.array_equal(part, _applied(loop, x)[start : start + count])
+    part = _apply(loop, x[start : start + count].copy())
+    assert np.array_equal(part, _apply(loop, x)[start : start + count])
 
 
-@pytest.mark.parametrize("dtype", KINDS)
-def test_kernels_with_reassociation_keep_them_accurate(dtype: str) -> None:
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_log1p_stays_accurate_with_reassociation(dtype: str) -> None:
     function = VECTORIZED["log1p"]
 
     @njit(fastmath=set(REASSOCIATE))
@@ -252,22 +257,24 @@ def test_kernels_with_reassociation_keep_them_accurate(dtype: str) -> None:
             found += function(x[i])
         return found
 
-    small = np.array([1e-20], dtype)  # 1 + x is 1, so x must be kept separately
+    small = np.array([1e-20], dtype)  # 1 + x rounds to 1, so the rest must be kept
     assert total(small) == small[0]
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_llvm_vectorizes_them(name: str, dtype: str) -> None:
+def test_llvm_vectorizes_the_functions(name: str, dtype: str) -> None:
     loop = _loop(name, dtype)
     ones = np.ones(4, dtype)
-    _applied(loop, *[ones] * (1 + (name in OF_TWO)))
+    _apply(loop, *[ones] * (1 + (name in BINARY)))
     (code,) = loop.inspect_llvm().values()
     lanes = "double" if dtype == "float64" or name in IN_FLOAT64 else "float"
     assert re.search(rf"fdiv <\d+ x {lanes}>|fma\.v\d+f\d+\(<\d+ x {lanes}>", code)
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
-def test_kernels_use_them(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_use_the_vectorized_functions(
+    name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import mt_tensor as mt
 
     monkeypatch.setenv("MT_FAST_CACHE", "off")
@@ -275,11 +282,11 @@ def test_kernels_use_them(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
     arguments = [x.astype(dtype)] * OPERATORS[name].arity
     tensors = [mt.tensor(argument, backend="fast") for argument in arguments]
     found = getattr(mt, name)(*tensors).numpy()
-    assert np.array_equal(found, _applied(_loop(name, dtype), *arguments))
+    assert np.array_equal(found, _apply(_loop(name, dtype), *arguments))
 
 
 @pytest.mark.parametrize("name", ["asin", "sin", "erf"])
-def test_other_functions_are_from_c(name: str) -> None:
+def test_other_functions_match_math(name: str) -> None:
     import mt_tensor as mt
 
     x = np.linspace(-0.9, 0.9, 50)

@@ -1,7 +1,7 @@
-"""The kit's tests of primitives, with each unit of a kernel run separately, in reverse order.
+"""Conformance tests of primitives, with the units of each kernel run singly in reverse order.
 
-Threads share the units of a kernel, and may do them in any order. What holds here holds for any
-number of threads, whatever the machine has.
+Threads share the units of a kernel and may run them in any order, so these tests cover any number
+of threads.
 """
 
 import pytest
@@ -19,8 +19,8 @@ def backend_name():
 
 
 @pytest.fixture(autouse=True)
-def one_by_one(monkeypatch):
-    """Treat every tensor as a large one, and split work into single units."""
+def single_units(monkeypatch):
+    """Treat every tensor as large, and split work into single units."""
 
     def run(kernel, units, parallel, *arguments):
         for unit in reversed(range(units)):
