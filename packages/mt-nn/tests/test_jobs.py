@@ -25,9 +25,9 @@ from PIL import Image, ImageOps
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_autodiff.examples import network as of_scalars
+from mt_autodiff.examples import network as scalar_network
 from mt_autodiff.examples import picture
-from mt_autodiff.examples import training as by_scalars
+from mt_autodiff.examples import training as scalar_training
 from mt_nn.errors import FileError, InputError
 from mt_nn.jobs import JOBS, classification, digits, images, job_class, sentiment
 from mt_nn.jobs.classification import hold_out
@@ -44,34 +44,34 @@ SHORT = ["--epochs", "1", "--batches", "2", "--batch-size", "8"]
 
 
 @pytest.fixture
-def drawn() -> None:
-    """Allow drawing."""
+def with_plots() -> None:
+    """Draw plots, which `short_jobs` skips otherwise."""
 
 
 @pytest.fixture(autouse=True)
-def in_brief(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip drawing, which takes most of a short training, and generate short texts."""
+def short_jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip plots, which take most of the time of a short training, and generate short texts."""
     monkeypatch.setattr(job_class("shakespeare"), "length", 40)
     monkeypatch.setattr(picture, "CELLS", 12)
-    if "drawn" not in request.fixturenames:
+    if "with_plots" not in request.fixturenames:
         for module in (classification, images, training):
             monkeypatch.setattr(module, "as_png", lambda figure: PNG)
 
 
-def table(path: Path) -> list[dict[str, str]]:
+def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open() as file:
         return list(csv.DictReader(file))
 
 
 def losses(folder: Path) -> list[float]:
-    return [float(row["loss"]) for row in table(folder / "losses.csv")]
+    return [float(row["loss"]) for row in read_csv(folder / "losses.csv")]
 
 
 def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-# --- Data like that of the publishers, made here --------------------------------------------------
+# --- Generated data in the published formats ------------------------------------------------------
 
 
 def write_idx(path: Path, array: np.ndarray[Any, Any]) -> None:
@@ -100,7 +100,7 @@ def write_cifar10(folder: Path) -> None:
 
 
 def write_shakespeare(folder: Path, count: int = 500) -> None:
-    """Write a play in which one line follows another."""
+    """Write a play of lines that repeat."""
     folder.mkdir()
     lines = (f"KING {number}:\nGood morrow, cousin {number % 7}.\n" for number in range(count))
     (folder / "input.txt").write_text("\n".join(lines))
@@ -113,13 +113,13 @@ GOOD, BAD = ("fine", "superb", "warm"), ("dull", "stale", "loud")
 def reviews(count: int = 120) -> list[tuple[str, int]]:
     """Return labelled sentences, half of them with a good word, half with a bad one."""
     rng = np.random.default_rng(0)
-    said = []
+    labelled = []
     for number in range(count):
         label, length = number % 2, rng.integers(2, 12)
         words = rng.choice(["the", "film", "plot", "is", "in", ",", "it's"], length).tolist()
         words[rng.integers(length)] = rng.choice(GOOD if label else BAD)
-        said.append((" ".join(words).capitalize() + f" once{number}.", label))
-    return said
+        labelled.append((" ".join(words).capitalize() + f" once{number}.", label))
+    return labelled
 
 
 def write_reviews(folder: Path) -> None:
@@ -130,7 +130,7 @@ def write_reviews(folder: Path) -> None:
 
 
 def write_penn_treebank(folder: Path, parts: Sequence[str] = ("train", "valid", "test")) -> None:
-    """Write texts of few words, one of which occurs in one part alone."""
+    """Write texts of few words, one of which is different in each part."""
     folder.mkdir(exist_ok=True)
     for part in parts:
         lines = (f" the company said N <unk> would {n % 9} and {part} \n" for n in range(600))
@@ -146,48 +146,48 @@ DATA: dict[str, Callable[[Path], None]] = {
     "shakespeare": lambda folder: write_shakespeare(folder / "tiny-shakespeare"),
     "sentiment": lambda folder: write_reviews(folder / "movie-reviews"),
 }
-"""What writes the data of each job into a data folder."""
+"""Functions that write the data of each job into a data folder."""
 
-EVERY = [
+TRAINABLE = [
     (job, model)
     for job in JOBS
     for model, recipe in job_class(job).models.items()
-    if recipe.epochs  # there is something to learn
+    if recipe.epochs  # otherwise the weights are set by hand
 ]
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("with_plots")
 @pytest.mark.slow
-@pytest.mark.parametrize(("job", "model"), EVERY)
-def test_every_job_can_be_trained_and_tested(
+@pytest.mark.parametrize(("job", "model"), TRAINABLE)
+def test_every_job_trains_and_reports_the_files_it_writes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str, model: str
 ) -> None:
     DATA[job](tmp_path)
     out = tmp_path / "out"
-    where = ["--data-dir", str(tmp_path), "--out", str(out)]
-    assert cli.main([job, "--model", model, *SHORT, *where]) == 0
+    options = ["--data-dir", str(tmp_path), "--out", str(out)]
+    assert cli.main([job, "--model", model, *SHORT, *options]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^epoch  1  ", printed, re.MULTILINE)
     assert re.search(r"^test: ", printed, re.MULTILINE)
     assert re.search(r"^took .* MB of memory$", printed, re.MULTILINE)
     assert (out / "training.png").read_bytes().startswith(PNG)
-    assert len(table(out / "log.csv")) == len((out / "log.jsonl").read_text().splitlines()) == 1
+    assert len(read_csv(out / "log.csv")) == len((out / "log.jsonl").read_text().splitlines()) == 1
     assert len(losses(out)) == 2
     assert runs.Run.read(out).finished
-    told = set(re.findall(rf"^wrote {re.escape(str(out))}/(.*)$", printed, re.MULTILINE))
-    assert told == names_in(out) - {"checkpoints"}
+    reported = set(re.findall(rf"^wrote {re.escape(str(out))}/(.*)$", printed, re.MULTILINE))
+    assert reported == names_in(out) - {"checkpoints"}
 
 
 class WideDigits(digits.Digits):
     """A job defined by a user."""
 
-    about = "the digits, by a wider network"
+    about = "the digits, with a wider network"
 
     def network(self) -> nn.Module:
         return LeNet(8, channels=(16, 32))
 
 
-def test_user_jobs(
+def test_user_defined_job_trains_and_predicts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(JOBS, "wide-digits", WideDigits)
@@ -200,13 +200,15 @@ def test_user_jobs(
     assert " %, " in capsys.readouterr().out.splitlines()[-1]
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("with_plots")
 @pytest.mark.slow
-def test_digits_are_classified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_digits_job_learns_and_writes_consistent_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["--epochs", "2", "--out", str(tmp_path)]) == 0
-    parts, *epochs = capsys.readouterr().out.splitlines()
+    sizes, *epochs = capsys.readouterr().out.splitlines()
     epochs, test, wrote = epochs[:2], epochs[2], epochs[4:]
-    assert re.findall(r"\d+ images|\d+ for", parts) == ["1150 images", "287 for", "360 for"]
+    assert re.findall(r"\d+ images|\d+ for", sizes) == ["1150 images", "287 for", "360 for"]
     assert [line.split()[1] for line in epochs] == ["1", "2"]
     assert all("test" not in line for line in epochs)
     values = losses(tmp_path)
@@ -218,16 +220,16 @@ def test_digits_are_classified(tmp_path: Path, capsys: pytest.CaptureFixture[str
     scores = model.eval()(images)
     assert nn.functional.accuracy(scores, labels) > 0.75
     wrong = (scores.argmax(1) != labels).numpy()
-    plain = nn.functional.cross_entropy(scores, labels).item()
+    loss = nn.functional.cross_entropy(scores, labels).item()
     assert test == (
-        f"test: cross-entropy {plain:.4f}, accuracy {100 - wrong.sum() / 3.6:.1f} %, "
+        f"test: cross-entropy {loss:.4f}, accuracy {100 - wrong.sum() / 3.6:.1f} %, "
         f"{wrong.sum()} of 360 images wrong"
     )
-    rows = table(tmp_path / "mistakes.csv")
+    rows = read_csv(tmp_path / "mistakes.csv")
     assert {int(row["image"]) for row in rows} == set(np.flatnonzero(wrong).tolist())
-    shares = [float(row["probability"]) for row in rows]
-    assert shares == sorted(shares, reverse=True)
-    confusion = table(tmp_path / "confusion.csv")
+    probabilities = [float(row["probability"]) for row in rows]
+    assert probabilities == sorted(probabilities, reverse=True)
+    confusion = read_csv(tmp_path / "confusion.csv")
     for row, name in zip(confusion, "0123456789", strict=True):
         assert row.pop("right class") == name
         assert sum(map(int, row.values())) == int((labels == int(name)).sum())
@@ -238,7 +240,7 @@ def test_digits_are_classified(tmp_path: Path, capsys: pytest.CaptureFixture[str
     }  # fmt: skip
 
 
-class Sealed(nn.data.TensorDataset):
+class CountingDataset(nn.data.TensorDataset):
     """Count how often samples are read."""
 
     reads = 0
@@ -249,93 +251,95 @@ class Sealed(nn.data.TensorDataset):
 
 
 @pytest.mark.slow
-def test_the_test_set_is_evaluated_after_training(
+def test_test_set_is_not_read_during_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     images, test = nn.data.digits()
-    sealed = Sealed(*test.tensors)
+    counted = CountingDataset(*test.tensors)
     fit = Trainer.fit
 
-    def fit_unseen(*arguments: Any, **settings: Any) -> Any:
+    def fit_and_check(*arguments: Any, **settings: Any) -> Any:
         history = fit(*arguments, **settings)
-        assert sealed.reads == 0
+        assert counted.reads == 0
         return history
 
-    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
-    monkeypatch.setattr(Trainer, "fit", fit_unseen)
+    monkeypatch.setattr(digits, "digits", lambda: (images, counted))
+    monkeypatch.setattr(Trainer, "fit", fit_and_check)
     assert cli.main([*SHORT, "--out", str(tmp_path)]) == 0
-    assert sealed.reads
+    assert counted.reads
 
 
-def test_the_test_set_can_be_skipped(
+def test_no_test_option_never_reads_the_test_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     images, test = nn.data.digits()
-    sealed = Sealed(*test.tensors)
-    monkeypatch.setattr(digits, "digits", lambda: (images, sealed))
+    counted = CountingDataset(*test.tensors)
+    monkeypatch.setattr(digits, "digits", lambda: (images, counted))
     assert cli.main([*SHORT, "--no-test", "--out", str(tmp_path)]) == 0
     assert "16 for the test, which is skipped" in capsys.readouterr().out
-    assert sealed.reads == 0
+    assert counted.reads == 0
     assert not (tmp_path / "confusion.csv").exists()
 
 
-def test_the_validation_set_is_fixed() -> None:
+def test_validation_split_does_not_depend_on_the_seed() -> None:
     images, _ = nn.data.digits()
-    learnt, validation = hold_out(images, digits.HELD_OUT)
-    assert (len(learnt), len(validation)) == (1150, 287)
-    assert set(learnt.indices) | set(validation.indices) == set(range(1437))
+    train, validation = hold_out(images, digits.HELD_OUT)
+    assert (len(train), len(validation)) == (1150, 287)
+    assert set(train.indices) | set(validation.indices) == set(range(1437))
     mt.manual_seed(1)
-    again = hold_out(images, digits.HELD_OUT)
-    assert [part.indices.tolist() for part in again] == [
-        part.indices.tolist() for part in (learnt, validation)
+    repeated = hold_out(images, digits.HELD_OUT)
+    assert [part.indices.tolist() for part in repeated] == [
+        part.indices.tolist() for part in (train, validation)
     ]
 
 
 @pytest.mark.slow
-def test_the_backends_agree(tmp_path: Path) -> None:
-    few = ["--epochs", "1", "--batches", "2", "--batch-size", "1", "--no-test"]
+def test_losses_agree_on_numpy_and_simple_backends(tmp_path: Path) -> None:
+    options = ["--epochs", "1", "--batches", "2", "--batch-size", "1", "--no-test"]
     for backend in ("numpy", "simple"):
-        arguments = [*few, "--backend", backend, "--out", str(tmp_path / backend)]
+        arguments = [*options, "--backend", backend, "--out", str(tmp_path / backend)]
         assert cli.main(arguments) == 0
     np.testing.assert_allclose(losses(tmp_path / "simple"), losses(tmp_path / "numpy"), rtol=1e-5)
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_losses(tmp_path: Path) -> None:
+def test_same_seed_gives_same_losses(tmp_path: Path) -> None:
     for run, seed in {"a": "0", "b": "0", "c": "1"}.items():
         assert cli.main([*SHORT, "--seed", seed, "--out", str(tmp_path / run)]) == 0
     assert losses(tmp_path / "a") == losses(tmp_path / "b") != losses(tmp_path / "c")
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("with_plots")
 @pytest.mark.slow
 def test_plots_do_not_affect_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = ["--epochs", "3", "--batches", "2", "--batch-size", "8"]
-    assert cli.main([*settings, "--out", str(tmp_path / "drawn")]) == 0
+    assert cli.main([*settings, "--out", str(tmp_path / "with_plots")]) == 0
     monkeypatch.setattr(training._Plots, "_draw", lambda self, trainer: None)
-    assert cli.main([*settings, "--out", str(tmp_path / "plain")]) == 0
-    assert losses(tmp_path / "drawn") == losses(tmp_path / "plain")
+    assert cli.main([*settings, "--out", str(tmp_path / "without_plots")]) == 0
+    assert losses(tmp_path / "with_plots") == losses(tmp_path / "without_plots")
 
 
 # --- Points of the plane --------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("with_plots")
 @pytest.mark.parametrize("job", POINTS[:-1])
-def test_weights_set_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str) -> None:
+def test_hand_set_weights_classify_points(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str
+) -> None:
     assert cli.main([job, "--model", "weights", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("1000 points for the test\ntest: ")
     assert float(re.findall(r"accuracy ([\d.]+) %", printed)[0]) > 98
     assert (tmp_path / "training.png").read_bytes().startswith(PNG)
     assert cli.main(["predict", str(tmp_path), "0.1 0.2", "0.5 0.51"]) == 0
-    rule = {"simple": "10", "diag": "10", "split": "10", "xor": "00", "circle": "10"}[job]
-    said = [f"class {each} 100.0 %, class {1 - int(each)} 0.0 %\n" for each in rule]
-    assert capsys.readouterr().out == "".join(said)
+    classes = {"simple": "10", "diag": "10", "split": "10", "xor": "00", "circle": "10"}[job]
+    expected = [f"class {each} 100.0 %, class {1 - int(each)} 0.0 %\n" for each in classes]
+    assert capsys.readouterr().out == "".join(expected)
 
 
 @pytest.mark.parametrize("option", ["--epochs", "--batch-size", "--lr"])
-def test_weights_set_by_hand_are_not_trained(
+def test_hand_set_weights_reject_training_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
     out = ["--out", str(tmp_path / "out")]
@@ -346,62 +350,66 @@ def test_weights_set_by_hand_are_not_trained(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["tensors", "scalars"])
-def test_points_are_classified(
+def test_point_jobs_learn_and_predict(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:
-    few = ["--epochs", "3", "--batches", "40", "--out", str(tmp_path)]
-    assert cli.main(["simple", "--model", model, *few]) == 0
+    options = ["--epochs", "3", "--batches", "40", "--out", str(tmp_path)]
+    assert cli.main(["simple", "--model", model, *options]) == 0
     assert float(re.findall(r"test: .*accuracy ([\d.]+) %", capsys.readouterr().out)[0]) > 90
     assert cli.main(["predict", str(tmp_path), "0.1 0.5", "0.9,0.5"]) == 0
     left, right = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"class 1 [\d.]+ %, class 0 [\d.]+ %", left)
     assert re.fullmatch(r"class 0 [\d.]+ %, class 1 [\d.]+ %", right)
-    mistakes = table(tmp_path / "mistakes.csv")
+    mistakes = read_csv(tmp_path / "mistakes.csv")
     assert all((float(row["x1"]) < 0.5) == (row["right class"] == "1") for row in mistakes)
 
 
-def test_scalars_train_as_in_stage_1() -> None:
+def test_scalar_model_trains_as_in_mt_autodiff() -> None:
     job = job_class("xor")(Settings("scalars", 5, 50, 0.1, 3, ""))
     job.settings = dataclasses.replace(job.settings, batches=1)
-    own = of_scalars.Network(hidden=[10], seed=3)
+    network = scalar_network.Network(hidden=[10], seed=3)
     trainer = training.trainer_of(job, job.read())
     points, labels = (part[:50] for part in next(iter(job.read().training)))
     trainer.fit([(points, labels)], 5)
     dataset = Dataset(tuple(map(tuple, points.tolist())), tuple(labels.tolist()))
-    history = by_scalars.train(own, dataset, 5, 0.1)
+    history = scalar_training.train(network, dataset, 5, 0.1)
     assert trainer.history.losses == pytest.approx([epoch.loss for epoch in history], rel=1e-5)
     assert trainer.history["accuracy"] == pytest.approx([epoch.accuracy for epoch in history])
 
 
 @pytest.mark.parametrize("text", ["", "1", "1 2 3", "1,2,3", "nan 1", "1 inf", "a b", "0x1 2"])
-def test_invalid_points(text: str) -> None:
+def test_invalid_point_raises(text: str) -> None:
     with pytest.raises(InputError, match="a point must be two finite numbers in quotes"):
         point_of(text)
 
 
-def test_points_with_nan_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prediction_of_nan_scores_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["diag", *SHORT, "--out", str(tmp_path)]) == 0
     assert cli.main(["predict", str(tmp_path), "1e300 1"]) == 1
     assert "the scores of the network are nan" in capsys.readouterr().err
 
 
-# --- Going on -------------------------------------------------------------------------------------
+# --- Interrupting and resuming --------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
-def control_c() -> Iterator[None]:
-    """Signals end a process also where whoever started the tests lets them be ignored."""
-    usual = dict.fromkeys(TERMINATING, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
-    before = {each: signal.signal(each, handler) for each, handler in usual.items()}
+def default_signal_handlers() -> Iterator[None]:
+    """Use the default handlers, also if the parent process ignores signals."""
+    defaults = dict.fromkeys(TERMINATING, signal.SIG_DFL) | {
+        signal.SIGINT: signal.default_int_handler
+    }
+    before = {number: signal.signal(number, handler) for number, handler in defaults.items()}
     yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def interrupt_after(
     batches: int, monkeypatch: pytest.MonkeyPatch, number: signal.Signals = signal.SIGINT
 ) -> None:
-    """Send SIGINT, or another signal, once during the next batches."""
+    """Send SIGINT, or another signal, after this number of batches."""
     train_on = Trainer._train_on
     count = 0
 
@@ -428,7 +436,7 @@ def interrupt_after(
         ("xor", ["--model", "scalars"], 6),
     ],
 )
-def test_resuming_after_control_c_gives_the_same_result(
+def test_resuming_after_control_c_gives_same_losses_and_model(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -439,62 +447,62 @@ def test_resuming_after_control_c_gives_the_same_result(
     DATA[job](tmp_path)
     settings = [job, *options, "--epochs", "2", "--batches", "4", "--batch-size", "8"]
     settings += ["--data-dir", str(tmp_path)]
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
-    assert cli.main([*settings, "--out", str(whole)]) == 0
+    complete, resumed = tmp_path / "complete", tmp_path / "resumed"
+    assert cli.main([*settings, "--out", str(complete)]) == 0
     interrupt_after(batches, monkeypatch)
-    assert cli.main([*settings, "--out", str(parted)]) == 130
+    assert cli.main([*settings, "--out", str(resumed)]) == 130
     assert capsys.readouterr().err == (
-        f"mt-train: interrupted; resume with mt-train --resume {parted}.\n"
+        f"mt-train: interrupted; resume with mt-train --resume {resumed}.\n"
     )
-    assert cli.main(["predict", str(parted), "image.png"]) == 1
+    assert cli.main(["predict", str(resumed), "image.png"]) == 1
     assert "is not finished: resume it with mt-train --resume" in capsys.readouterr().err
-    assert cli.main([*settings, "--out", str(parted)]) == 1  # nothing is lost by mistake
+    assert cli.main([*settings, "--out", str(resumed)]) == 1  # which is not overwritten
     assert "contains an unfinished training" in capsys.readouterr().err
-    assert cli.main(["--resume", str(parted)]) == 0
-    assert losses(parted) == losses(whole)
+    assert cli.main(["--resume", str(resumed)]) == 0
+    assert losses(resumed) == losses(complete)
     for log in ("log.csv", *(["samples.txt"] if job in ("language", "shakespeare") else [])):
-        assert (parted / log).read_text() == (whole / log).read_text()
-    one, other = (nn.load(folder / "model.safetensors") for folder in (whole, parted))
+        assert (resumed / log).read_text() == (complete / log).read_text()
+    one, other = (nn.load(folder / "model.safetensors") for folder in (complete, resumed))
     assert one.keys() == other.keys()
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_control_c_before_the_first_batch_saves_nothing(
+def test_control_c_before_first_batch_saves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stopped(self: Any) -> Any:
+    def interrupt(self: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(digits.Digits, "read", stopped)
+    monkeypatch.setattr(digits.Digits, "read", interrupt)
     assert cli.main(["--out", str(tmp_path / "out")]) == 130
     assert capsys.readouterr().err == "mt-train: interrupted; nothing was saved.\n"
     assert not (tmp_path / "out").exists()
 
 
-def test_control_c_while_reading_data_does_not_mention_another_training(
+def test_control_c_while_reading_data_keeps_the_previous_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stopped(self: Any) -> Any:
+    def interrupt(self: Any) -> Any:
         raise KeyboardInterrupt
 
     assert cli.main([*SHORT, "--out", str(tmp_path)]) == 0
-    monkeypatch.setattr(digits.Digits, "read", stopped)
+    monkeypatch.setattr(digits.Digits, "read", interrupt)
     assert cli.main([*SHORT, "--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err == "mt-train: interrupted; nothing was saved.\n"
     assert runs.Run.read(tmp_path).finished
 
 
-def test_the_folder_is_checked_before_reading_data(
+def test_output_folder_is_checked_before_reading_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    monkeypatch.setattr(digits.Digits, "read", lambda self: pytest.fail("it reads"))
+    monkeypatch.setattr(digits.Digits, "read", lambda self: pytest.fail("the data were read"))
     assert cli.main(["--out", str(tmp_path)]) == 1
     assert "contains thesis.tex, but no training: choose an empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("job", ["language", "sentiment"])
-def test_resuming_with_other_data_raises(
+def test_resuming_with_changed_data_is_an_error(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -522,7 +530,7 @@ def test_resuming_with_other_data_raises(
         (["--out", "elsewhere"], "has out"),
     ],
 )
-def test_resuming_cannot_change_settings(
+def test_resuming_with_changed_settings_is_an_error(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -539,16 +547,16 @@ def test_resuming_cannot_change_settings(
 
 
 @pytest.mark.parametrize(
-    ("job", "options", "named"),
+    ("job", "options", "difference"),
     [("diag", [], '"job": "diag"'), ("xor", ["--seed", "1"], '"seed": 1')],
 )
-def test_checkpoints_of_another_training_are_errors(
+def test_checkpoint_of_another_training_is_an_error(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     job: str,
     options: list[str],
-    named: str,
+    difference: str,
 ) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     interrupt_after(1, monkeypatch)
@@ -562,7 +570,7 @@ def test_checkpoints_of_another_training_are_errors(
     assert cli.main(["--resume", str(own)]) == 1
     printed = capsys.readouterr().err
     assert printed.startswith(f"mt-train: {checkpoint} belongs to another training, ")
-    assert named in printed.partition("; the one in")[0]
+    assert difference in printed.partition("; the one in")[0]
     checkpoint.write_bytes(before)
     assert cli.main(["--resume", str(own)]) == 0
     assert cli.main(["--resume", str(other)]) == 0
@@ -571,28 +579,28 @@ def test_checkpoints_of_another_training_are_errors(
     assert "belongs to another training" in capsys.readouterr().err
 
 
-def test_resuming_after_removing_a_damaged_checkpoint(
+def test_resuming_works_after_removing_a_damaged_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    complete, resumed = tmp_path / "complete", tmp_path / "resumed"
     settings = ["xor", "--epochs", "3", "--batches", "2"]
-    assert cli.main([*settings, "--out", str(whole)]) == 0
+    assert cli.main([*settings, "--out", str(complete)]) == 0
     interrupt_after(5, monkeypatch)
-    assert cli.main([*settings, "--out", str(parted)]) == 130
-    *_, last = sorted((parted / "checkpoints").iterdir())
+    assert cli.main([*settings, "--out", str(resumed)]) == 130
+    *_, last = sorted((resumed / "checkpoints").iterdir())
     content = bytearray(last.read_bytes())
     content[-20] ^= 1
     last.write_bytes(content)
     capsys.readouterr()
-    assert cli.main(["--resume", str(parted)]) == 1
+    assert cli.main(["--resume", str(resumed)]) == 1
     message = f"{last} is missing or damaged: remove it, and resume from the previous checkpoint"
     assert message in capsys.readouterr().err
     last.unlink()
-    assert cli.main(["--resume", str(parted)]) == 0
+    assert cli.main(["--resume", str(resumed)]) == 0
     assert "resuming in epoch 3, after 0 batches" in capsys.readouterr().out
-    assert losses(parted) == losses(whole)
-    (parted / "model.safetensors").write_bytes(content[:50])
-    assert cli.main(["predict", str(parted), "0.1 0.2"]) == 1
+    assert losses(resumed) == losses(complete)
+    (resumed / "model.safetensors").write_bytes(content[:50])
+    assert cli.main(["predict", str(resumed), "0.1 0.2"]) == 1
     assert "is missing or damaged: restore it or train again" in capsys.readouterr().err
 
 
@@ -600,19 +608,19 @@ def test_resuming_after_removing_a_damaged_checkpoint(
 def test_resuming_uses_the_same_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(1, monkeypatch)
     assert cli.main(["xor", *SHORT, "--backend", "simple", "--out", str(tmp_path)]) == 130
-    seen = []
+    backends = []
     evaluate = Trainer.evaluate
 
-    def noted(self: Trainer, loader: Any) -> Any:
-        seen.append(mt.current_backend().name)
+    def evaluate_and_record(self: Trainer, loader: Any) -> Any:
+        backends.append(mt.current_backend().name)
         return evaluate(self, loader)
 
-    monkeypatch.setattr(Trainer, "evaluate", noted)
+    monkeypatch.setattr(Trainer, "evaluate", evaluate_and_record)
     assert cli.main(["--resume", str(tmp_path)]) == 0
-    assert set(seen) == {"simple"}
+    assert set(backends) == {"simple"}
 
 
-def test_prediction_without_the_backend_of_the_training(
+def test_run_of_unknown_backend_predicts_and_resumes_with_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
@@ -627,7 +635,7 @@ def test_prediction_without_the_backend_of_the_training(
     assert cli.main(["--resume", str(tmp_path), "--backend", "numpy"]) == 0
 
 
-def test_resuming_with_a_moved_data_folder(
+def test_resuming_takes_the_folder_of_moved_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -640,15 +648,15 @@ def test_resuming_with_a_moved_data_folder(
     assert cli.main(["--resume", "runs/shakespeare", "--data-dir", "moved"]) == 0
 
 
-def test_failing_to_write_a_plot_loses_no_epoch(
+def test_epoch_is_kept_if_its_plot_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(path: Path, content: bytes) -> None:
+    def fail(path: Path, content: bytes) -> None:
         raise FileError(f"could not write {path} (No space left on device).")
 
     settings = ["xor", "--epochs", "2", "--batches", "2"]
     with monkeypatch.context() as patch:
-        patch.setattr(training, "write_atomically", full)
+        patch.setattr(training, "write_atomically", fail)
         assert cli.main([*settings, "--out", str(tmp_path)]) == 1
     printed = capsys.readouterr().err
     assert printed.endswith(f" Then resume: mt-train --resume {tmp_path}.\n")
@@ -656,7 +664,7 @@ def test_failing_to_write_a_plot_loses_no_epoch(
     assert "resuming in epoch 2, after 0 batches" in capsys.readouterr().out
 
 
-def test_images_with_a_bright_background_are_errors(
+def test_image_with_bright_background_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -670,15 +678,15 @@ def test_images_with_a_bright_background_are_errors(
     assert cli.main(["predict", str(out), str(tmp_path / "7.png")]) == 0
 
 
-def test_checkpoints_of_another_network_are_errors(
+def test_checkpoint_of_another_network_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     interrupt_after(1, monkeypatch)
     assert cli.main([*SHORT, "--out", str(tmp_path / "digits")]) == 130
     write_mnist(tmp_path / "mnist")
     interrupt_after(1, monkeypatch)
-    where = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert cli.main(["mnist", *SHORT, *where]) == 130
+    options = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert cli.main(["mnist", *SHORT, *options]) == 130
     (checkpoint,) = (tmp_path / "digits" / "checkpoints").glob("*.safetensors")
     for path in (tmp_path / "out" / "checkpoints").glob("*.safetensors"):
         path.write_bytes(checkpoint.read_bytes())
@@ -703,21 +711,30 @@ def test_checkpoints_of_another_network_are_errors(
         b'"lr": 0.1, "seed": 0, "data_dir": ""}, "known": {"tokens": 5}, "finished": true}',
         b"[" * 100_000,
     ],
-    ids=["nothing", "a list", "cut off", "not all", "another job", "no name", "known", "nested"],
+    ids=[
+        "empty",
+        "list",
+        "truncated",
+        "no settings",
+        "unknown job",
+        "job of another type",
+        "tokens not a list",
+        "nested",
+    ],
 )
-def test_damaged_run_files(tmp_path: Path, content: bytes) -> None:
+def test_damaged_run_file_raises(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(FileError, match="damaged"):
         runs.Run.read(tmp_path)
 
 
-# --- Asking ---------------------------------------------------------------------------------------
+# --- Prediction -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "saved", [None, 5, [1, 2], {}, {"x": 1}, {0: mt.ones(2)}, {"weights": {"a": mt.ones(2)}}]
 )
-def test_invalid_model_files(
+def test_prediction_with_invalid_model_file_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], saved: Any
 ) -> None:
     runs.Run(tmp_path, "xor", Settings("tensors", 1, 1, 0.1, 0, ""), finished=True).write()
@@ -728,7 +745,9 @@ def test_invalid_model_files(
 
 
 @pytest.mark.slow
-def test_prediction_for_an_image(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_predicted_classes_of_images_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = tmp_path / "run"
     assert cli.main(["--epochs", "5", "--out", str(run)]) == 0
     images, labels = nn.data.digits()[1][:20]
@@ -739,9 +758,11 @@ def test_prediction_for_an_image(tmp_path: Path, capsys: pytest.CaptureFixture[s
         Image.fromarray(pixels).save(names[-1])
     capsys.readouterr()
     assert cli.main(["predict", str(run), *names]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert np.mean([line[0] == str(n) for line, n in zip(said, labels.tolist(), strict=True)]) > 0.8
-    assert all(re.fullmatch(r"\d [\d.]+ %, \d [\d.]+ %, \d [\d.]+ %", line) for line in said)
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        np.mean([line[0] == str(n) for line, n in zip(lines, labels.tolist(), strict=True)]) > 0.8
+    )
+    assert all(re.fullmatch(r"\d [\d.]+ %, \d [\d.]+ %, \d [\d.]+ %", line) for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -759,7 +780,7 @@ def test_prediction_for_an_image(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ("cut.png", "not an image that can be read"),
     ],
 )
-def test_unsupported_images(
+def test_unsupported_image_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
 ) -> None:
     (tmp_path / "text.png").write_text("no image")
@@ -770,8 +791,8 @@ def test_unsupported_images(
     Image.new("I;16", (8, 8)).save(tmp_path / "deep.png")
     Image.new("RGBA", (8, 8)).save(tmp_path / "glass.png")
     Image.new("1", (10000, 9000)).save(tmp_path / "huge.png")
-    frames[1].save(tmp_path / "whole.png")
-    (tmp_path / "cut.png").write_bytes((tmp_path / "whole.png").read_bytes()[:50])
+    frames[1].save(tmp_path / "complete.png")
+    (tmp_path / "cut.png").write_bytes((tmp_path / "complete.png").read_bytes()[:50])
     job = digits.Digits(Settings("lenet", 1, 1, 0.1, 0, ""))
     run = runs.Run(tmp_path, "digits", job.settings, finished=True)
     run.save(job.network())
@@ -785,29 +806,33 @@ def test_unsupported_images(
 # --- Sentences ------------------------------------------------------------------------------------
 
 
-def sentiment_of(folder: Path, *arguments: str) -> int:
-    where = ["--data-dir", str(folder), "--out", str(folder / "out")]
-    return cli.main(["sentiment", "--batch-size", "16", *where, *arguments])
+def train_sentiment(folder: Path, *arguments: str) -> int:
+    folders = ["--data-dir", str(folder), "--out", str(folder / "out")]
+    return cli.main(["sentiment", "--batch-size", "16", *folders, *arguments])
 
 
-def test_sentences_are_classified_and_decisive_words_printed(
+def test_sentiment_and_decisive_words_are_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_reviews(tmp_path / "movie-reviews")
-    assert sentiment_of(tmp_path, "--epochs", "12", "--lr", "0.03") == 0
+    assert train_sentiment(tmp_path, "--epochs", "12", "--lr", "0.03") == 0
     assert "accuracy 100.0 %, 0 of 12 sentences wrong" in capsys.readouterr().out
-    asked = ["The film is superb, it's ...", "stale"]
-    assert cli.main(["predict", str(tmp_path / "out"), *asked]) == 0
+    sentences = ["The film is superb, it's ...", "stale"]
+    assert cli.main(["predict", str(tmp_path / "out"), *sentences]) == 0
     good, bad = capsys.readouterr().out.splitlines()
-    share = r"[\d.]+ %"
-    assert re.match(rf"positive {share}, negative {share}; decisive words: superb \([\d.]+\)", good)
-    assert re.match(rf"negative {share}, positive {share}; decisive words: stale \([\d.]+\)", bad)
+    percent = r"[\d.]+ %"
+    assert re.match(
+        rf"positive {percent}, negative {percent}; decisive words: superb \([\d.]+\)", good
+    )
+    assert re.match(
+        rf"negative {percent}, positive {percent}; decisive words: stale \([\d.]+\)", bad
+    )
 
 
-def test_mistakes_are_written_with_their_sentences(tmp_path: Path) -> None:
+def test_mistakes_file_contains_misclassified_sentences(tmp_path: Path) -> None:
     write_reviews(tmp_path / "movie-reviews")
-    assert sentiment_of(tmp_path, "--epochs", "1", "--lr", "0") == 0
-    rows = table(tmp_path / "out" / "mistakes.csv")
+    assert train_sentiment(tmp_path, "--epochs", "1", "--lr", "0") == 0
+    rows = read_csv(tmp_path / "out" / "mistakes.csv")
     classes = dict(reviews())
     assert rows
     for row in rows:
@@ -815,17 +840,17 @@ def test_mistakes_are_written_with_their_sentences(tmp_path: Path) -> None:
         assert row["predicted class"] != row["right class"]
 
 
-def test_the_vocabulary_is_that_of_the_training_set(tmp_path: Path) -> None:
+def test_vocabulary_has_frequent_words_of_the_training_set(tmp_path: Path) -> None:
     write_reviews(tmp_path / "movie-reviews")
     job = sentiment.Sentiment(Settings("random", 1, 8, 0.1, 0, str(tmp_path)))
-    said, _ = hold_out(reviews(), 0.1)  # type: ignore[arg-type]
-    learnt, _ = hold_out(said, 0.1)
-    often = Counter(word for text, _ in learnt for word in nn.data.tokenize(text))
+    rest, _ = hold_out(reviews(), 0.1)  # type: ignore[arg-type]
+    train, _ = hold_out(rest, 0.1)
+    counts = Counter(word for text, _ in train for word in nn.data.tokenize(text))
     assert job.read().counts == (98, 10, 12)
-    assert set(job.vocabulary.tokens) - {"<pad>", "<unk>"} == {w for w in often if often[w] > 1}
+    assert set(job.vocabulary.tokens) - {"<pad>", "<unk>"} == {w for w in counts if counts[w] > 1}
 
 
-def test_sst2_is_used_if_it_exists(tmp_path: Path) -> None:
+def test_sst2_files_are_used_if_they_exist(tmp_path: Path) -> None:
     lines = [f"{text}\t{label}\n" for text, label in reviews(50)]
     for name, part in {"train.tsv": lines[:40], "dev.tsv": lines[40:]}.items():
         (tmp_path / name).write_text("".join(["sentence\tlabel\n", *part]))
@@ -834,16 +859,16 @@ def test_sst2_is_used_if_it_exists(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stopped", [None, 3, 10])
-def test_the_parameters_of_the_best_epoch_are_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: int | None
+@pytest.mark.parametrize("interrupted", [None, 3, 10])
+def test_saved_parameters_are_those_of_the_best_epoch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: int | None
 ) -> None:
     write_reviews(tmp_path / "movie-reviews")
-    if stopped is not None:
-        interrupt_after(stopped, monkeypatch)
-    made = sentiment_of(tmp_path, "--epochs", "40", "--lr", "0.03")
-    if stopped is not None:
-        assert made == 130
+    if interrupted is not None:
+        interrupt_after(interrupted, monkeypatch)
+    status = train_sentiment(tmp_path, "--epochs", "40", "--lr", "0.03")
+    if interrupted is not None:
+        assert status == 130
         assert cli.main(["--resume", str(tmp_path / "out")]) == 0
     run = runs.Run.read(tmp_path / "out")
     job = run.job()
@@ -851,12 +876,12 @@ def test_the_parameters_of_the_best_epoch_are_saved(
     trainer.model.load_state_dict(nn.load(run.model))
     rows = [
         (float(row["validation_accuracy"]), float(row["validation_cross_entropy"]))
-        for row in table(run.folder / "log.csv")
+        for row in read_csv(run.folder / "log.csv")
     ]
     best = max(rows, key=lambda row: row[0])
-    kept = trainer.evaluate(job.read().validation)
-    assert kept["cross_entropy"] == pytest.approx(best[1], rel=1e-5)
-    assert len(rows) == rows.index(best) + 4  # three epochs were no better
+    metrics = trainer.evaluate(job.read().validation)
+    assert metrics["cross_entropy"] == pytest.approx(best[1], rel=1e-5)
+    assert len(rows) == rows.index(best) + 4  # it stops after three epochs without improvement
 
 
 def test_sentences_without_words_are_skipped(tmp_path: Path) -> None:
@@ -878,7 +903,7 @@ def test_sentences_without_words_are_skipped(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_unsupported_sentences(
+def test_unsupported_sentence_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, message: str
 ) -> None:
     job = sentiment.Sentiment(Settings("random", 1, 1, 0.1, 0, ""))
@@ -888,31 +913,31 @@ def test_unsupported_sentences(
     run.write()
     assert cli.main(["predict", str(tmp_path), "fine", text]) == 1
     out, printed = capsys.readouterr()
-    assert out.count("\n") == 1  # what was asked before is answered
+    assert out.count("\n") == 1  # the prediction for the first sentence
     assert re.match(r"mt-train: .*\n\Z", printed)
     assert message in printed
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(1, 9))
-def test_weights_of_words_are_changes_without_them(numbers: list[int], padding: int) -> None:
+def test_word_weight_is_score_change_when_word_is_removed(numbers: list[int], padding: int) -> None:
     mt.manual_seed(0)
     network = TextCNN(10, 3, filters=2).eval()
 
-    def ahead(tokens: list[int]) -> float:
+    def margin(tokens: list[int]) -> float:
         scores = network(mt.tensor([[*tokens, *[0] * padding]], dtype="int64"))[0]
         return (scores[1] - scores[0]).item()
 
     scores, weights = sentiment.weigh(network, np.array(numbers))
-    assert (scores[1] - scores[0]).item() == pytest.approx(ahead(numbers), abs=1e-5)
+    assert (scores[1] - scores[0]).item() == pytest.approx(margin(numbers), abs=1e-5)
     for number, weight in enumerate(weights.tolist()):
         without = numbers[:number] + numbers[number + 1 :]
-        assert weight == pytest.approx(ahead(numbers) - ahead(without), abs=1e-5)
+        assert weight == pytest.approx(margin(numbers) - margin(without), abs=1e-5)
 
 
-# --- What is wrong is said ------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
-def test_mnist_without_training_images(tmp_path: Path) -> None:
+def test_mnist_without_training_images_splits_the_test_images(tmp_path: Path) -> None:
     write_mnist(tmp_path / "mnist", parts=["t10k"], count=100)
     job = job_class("mnist")(Settings("lenet", 1, 8, 0.1, 0, str(tmp_path)))
     assert job.read().counts == (81, 9, 10)
@@ -920,10 +945,10 @@ def test_mnist_without_training_images(tmp_path: Path) -> None:
     assert job.read().counts == (90, 10, 100)
 
 
-def test_too_few_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_few_images_are_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_mnist(tmp_path, count=1)
-    where = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert cli.main(["mnist", *where]) == 1
+    options = ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert cli.main(["mnist", *options]) == 1
     message = "1 images for training, 0 for validation and 1 for the test are too few"
     assert capsys.readouterr().err.startswith(f"mt-train: {message}")
     assert not (tmp_path / "out").exists()
@@ -956,7 +981,7 @@ def test_too_few_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["predict", "no-such-folder", "x.png"], "is not the folder of a training"),
     ],
 )
-def test_errors_are_printed_in_one_line(
+def test_error_is_printed_in_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -976,13 +1001,13 @@ def test_errors_are_printed_in_one_line(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk(
+def test_full_disk_is_reported_without_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def full(*arguments: Any) -> None:
+    def fail(*arguments: Any) -> None:
         Path("/dev/full").write_text("something")
 
-    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr("os.fsync", fail)
     assert cli.main([*SHORT, "--out", str(tmp_path)]) == 1
     printed = capsys.readouterr().err
     assert "No space left on device" in printed
@@ -1010,7 +1035,7 @@ def test_a_full_disk(
         ({"seeds": 1}, "damaged"),
     ],
 )
-def test_invalid_settings_in_run_files(
+def test_invalid_setting_in_run_file_raises(
     tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     run = runs.Run(tmp_path, "digits", Settings("lenet", 1, 1, 0.1, 0, ""))
@@ -1023,7 +1048,7 @@ def test_invalid_settings_in_run_files(
 
 
 @pytest.mark.parametrize(("size", "label"), [(16, 9), (28, 10)])
-def test_images_of_another_data_set_are_errors(
+def test_mnist_images_of_wrong_size_or_class_are_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int, label: int
 ) -> None:
     write_idx(tmp_path / "t10k-images-idx3-ubyte.gz", np.zeros((40, size, size)))
@@ -1037,7 +1062,7 @@ def test_images_of_another_data_set_are_errors(
     assert not out.exists()
 
 
-def test_other_files_are_not_overwritten(
+def test_folder_with_other_files_is_not_overwritten(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "model.safetensors").write_text("mine")
@@ -1047,8 +1072,8 @@ def test_other_files_are_not_overwritten(
 
 
 @pytest.fixture
-def nobody() -> Iterator[None]:
-    """Change the user if it is root, who has all permissions."""
+def unprivileged_user() -> Iterator[None]:
+    """Switch from root, which has all permissions, to an unprivileged user."""
     if os.geteuid():
         yield
         return
@@ -1058,8 +1083,8 @@ def nobody() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o444, 0o555])
-def test_folders_without_permission(
-    capsys: pytest.CaptureFixture[str], nobody: None, mode: int
+def test_folder_without_permission_is_an_error(
+    capsys: pytest.CaptureFixture[str], unprivileged_user: None, mode: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
@@ -1071,20 +1096,20 @@ def test_folders_without_permission(
     assert re.fullmatch(rf"mt-train: .*{out}.* \(Permission denied\).*\n", printed)
 
 
-@pytest.mark.parametrize("asked", [["--resume"], ["predict"]])
+@pytest.mark.parametrize("command", [["--resume"], ["predict"]])
 @pytest.mark.parametrize("kind", ["file", "file/below", "loop", "x" * 300])
-def test_files_instead_of_folders(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str], kind: str
+def test_path_that_is_not_a_run_folder_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], kind: str
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
-    assert cli.main([*asked, str(tmp_path / kind), *["0 0"] * (asked == ["predict"])]) == 1
+    assert cli.main([*command, str(tmp_path / kind), *["0 0"] * (command == ["predict"])]) == 1
     assert (
         "is not the folder of a training: it does not contain run.json" in capsys.readouterr().err
     )
 
 
-def test_run_files_that_are_pipes_do_not_block(
+def test_run_file_that_is_a_pipe_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo(tmp_path / "run.json")
@@ -1093,7 +1118,7 @@ def test_run_files_that_are_pipes_do_not_block(
         assert "it is a device or a pipe, not a file" in capsys.readouterr().err
 
 
-def test_two_trainings_cannot_share_a_folder(
+def test_second_training_in_the_same_folder_is_an_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = runs.Run(tmp_path / "out", "xor", Settings("weights", 0, 1, 0.0, 0, ""))
@@ -1103,16 +1128,16 @@ def test_two_trainings_cannot_share_a_folder(
     assert cli.main(["xor", "--model", "weights", "--out", str(run.folder)]) == 0
 
 
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("with_plots")
 @pytest.mark.filterwarnings("error")
 def test_missing_glyphs_cause_no_warning(tmp_path: Path) -> None:
     write_reviews(tmp_path / "movie-reviews")
     (path,) = (tmp_path / "movie-reviews").iterdir()
     path.write_text(path.read_text().replace("film", "\U0001f600 \u6f22 \x07 \x00"))
-    assert sentiment_of(tmp_path, *SHORT) == 0
+    assert train_sentiment(tmp_path, *SHORT) == 0
 
 
-def test_a_folder_contains_the_results_of_one_training(tmp_path: Path) -> None:
+def test_folder_contains_results_of_the_latest_training_only(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert cli.main([*SHORT, "--out", str(out)]) == 0
     (out / "notes.txt").write_text("mine")
@@ -1122,37 +1147,41 @@ def test_a_folder_contains_the_results_of_one_training(tmp_path: Path) -> None:
     assert names_in(out) == {"run.json", "checkpoints", "earlier", "notes.txt", *written}
 
 
-def test_a_finished_training_is_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_finished_training_is_moved_to_earlier_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     assert cli.main([*SHORT, "--out", str(out)]) == 0
     Image.new("L", (8, 8)).save(tmp_path / "7.png")
-    asked = str(tmp_path / "7.png")
-    assert cli.main(["predict", str(out), asked]) == 0
-    answer = capsys.readouterr().out.splitlines()[-1]
+    image = str(tmp_path / "7.png")
+    assert cli.main(["predict", str(out), image]) == 0
+    prediction = capsys.readouterr().out.splitlines()[-1]
     for _ in range(2):
         assert cli.main(["xor", "--lr", "1e30", "--out", str(out)]) == 1
-        assert cli.main(["predict", str(out / "earlier"), asked]) == 0
-        assert capsys.readouterr().out.splitlines()[-1] == answer
+        assert cli.main(["predict", str(out / "earlier"), image]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == prediction
 
 
-def test_restarting_after_divergence(
+def test_divergence_after_a_checkpoint_advises_another_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train_on = Trainer._train_on
 
-    def diverged(self: Trainer, batch: Any) -> None:
+    def train_with_nan(self: Trainer, batch: Any) -> None:
         if self.epoch == 1:
             self.optimizer.param_groups[0]["params"][0].data.fill_(math.nan)
         train_on(self, batch)
 
-    monkeypatch.setattr(Trainer, "_train_on", diverged)
-    again = ["xor", "--epochs", "2", "--batches", "2"]
-    assert cli.main([*again, "--out", str(tmp_path / "out")]) == 1
+    monkeypatch.setattr(Trainer, "_train_on", train_with_nan)
+    options = ["xor", "--epochs", "2", "--batches", "2"]
+    assert cli.main([*options, "--out", str(tmp_path / "out")]) == 1
     assert capsys.readouterr().err.endswith("Use a smaller --lr and another --out.\n")
 
 
 @pytest.mark.parametrize("model", ["tensors", "scalars"])
-def test_divergence(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
+def test_divergence_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
     rate = ["--lr", "1e30", "--batches", "9", "--out", str(tmp_path)]
     assert cli.main(["xor", "--model", model, *rate]) == 1
     printed = capsys.readouterr().err
@@ -1168,7 +1197,7 @@ def run_command(*arguments: str, **settings: Any) -> subprocess.CompletedProcess
 
 
 @pytest.mark.slow
-def test_a_closed_pipe_ends_the_training(tmp_path: Path) -> None:
+def test_closed_pipe_ends_training_which_can_be_resumed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [*COMMAND, "xor", "--epochs", "99", "--batches", "3", "--out", str(out)]
     with subprocess.Popen(
@@ -1185,11 +1214,11 @@ def test_a_closed_pipe_ends_the_training(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert not runs.Run.read(out).finished
     assert cli.main(["--resume", str(out)]) == 0
-    assert len(table(out / "log.csv")) == 99
+    assert len(read_csv(out / "log.csv")) == 99
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_closed_streams(tmp_path: Path, closed: str) -> None:
+def test_commands_work_with_closed_streams(tmp_path: Path, closed: str) -> None:
     out = ["xor", "--epochs", "1", "--batches", "2", "--out", str(tmp_path)]
     for arguments in (out, ["predict", str(tmp_path), "0.1 0.2"]):
         command = shlex.join([*COMMAND, *arguments])
@@ -1200,7 +1229,7 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
         assert bool(result.stdout) != (">&-" in closed.split())
 
 
-PRESSED = """
+CONTROL_C_PROGRAM = """
 import atexit, signal, sys
 import mt_train
 
@@ -1216,66 +1245,56 @@ if moment == "the end":
     atexit.register(signal.raise_signal, signal.SIGINT)
 sys.exit(mt_train.main())
 """
-"""Presses Control-C when a module is imported, or when the process ends."""
+"""A program that raises SIGINT when a module is imported, or when the process ends."""
 
 
 @pytest.mark.parametrize("moment", ["numpy", "mt_tensor", "mt_nn.jobs.command.training", "the end"])
-def test_control_c_during_imports_and_at_exit(moment: str) -> None:
-    command = [sys.executable, "-c", PRESSED, moment, "--help"]
+def test_control_c_during_imports_or_at_exit_prints_interrupted(moment: str) -> None:
+    command = [sys.executable, "-c", CONTROL_C_PROGRAM, moment, "--help"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (130, "mt-train: interrupted.\n")
     assert bool(result.stdout) == (moment == "the end")
 
 
-def test_terminals_without_unicode(tmp_path: Path) -> None:
+def test_output_is_escaped_on_ascii_terminals(tmp_path: Path) -> None:
     out = tmp_path / "ol\u00e9"
-    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     result = run_command(
-        "xor", "--model", "weights", "--out", str(out), stdout=subprocess.PIPE, env=plain
+        "xor", "--model", "weights", "--out", str(out), stdout=subprocess.PIPE, env=environment
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert "ol\\xe9/training.png" in result.stdout
 
 
-@pytest.fixture
-def own_signals() -> Iterator[None]:
-    """Let a test handle signals as it likes, whatever started the tests."""
-    before = {each: signal.getsignal(each) for each in TERMINATING}
-    yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
-
-
-@pytest.mark.usefixtures("own_signals")
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("control_c", [signal.default_int_handler, signal.SIG_IGN])
-def test_sigterm_saves_a_checkpoint(
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("sigint_handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_terminating_signal_saves_a_checkpoint(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    control_c: Any,
-    ending: signal.Signals,
+    sigint_handler: Any,
+    number: signal.Signals,
 ) -> None:
-    signal.signal(signal.SIGINT, control_c)  # which is ignored behind `nohup`, or in a batch job
-    signal.signal(ending, signal.SIG_DFL)
-    interrupt_after(3, monkeypatch, ending)
+    signal.signal(signal.SIGINT, sigint_handler)  # ignored by `nohup` and in batch jobs
+    signal.signal(number, signal.SIG_DFL)
+    interrupt_after(3, monkeypatch, number)
     assert cli.main(["xor", *SHORT, "--batches", "5", "--out", str(tmp_path)]) == 130
-    assert signal.getsignal(ending) is signal.SIG_DFL
+    assert signal.getsignal(number) is signal.SIG_DFL
     assert f"interrupted; resume with mt-train --resume {tmp_path}." in capsys.readouterr().err
     assert cli.main(["--resume", str(tmp_path)]) == 0
     assert len(losses(tmp_path)) == 5
 
 
-def test_a_full_disk_keeps_the_last_checkpoint(
+def test_full_disk_keeps_the_previous_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 0
 
-    def full(*arguments: Any) -> None:
+    def fail(*arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
+        patch.setattr("os.fsync", fail)
         assert cli.main(["xor", *SHORT, "--out", str(tmp_path)]) == 1
     assert cli.main(["predict", str(tmp_path), "0.1 0.2"]) == 0
     assert "class" in capsys.readouterr().out
@@ -1295,7 +1314,7 @@ def test_a_full_disk_keeps_the_last_checkpoint(
         ("--lr", "inf", "lr must be a finite, non-negative number; got inf"),
     ],
 )
-def test_bad_options(
+def test_option_out_of_range_is_an_error(
     capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
 ) -> None:
     assert cli.main([option, value]) == 1
@@ -1309,7 +1328,7 @@ def test_bad_options(
         ("--lr", "fast", "invalid float value: 'fast'"),
     ],
 )
-def test_options_that_are_not_numbers(
+def test_option_that_is_not_a_number_is_a_usage_error(
     capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
 ) -> None:
     with pytest.raises(SystemExit) as exit_:
@@ -1326,7 +1345,7 @@ def test_help_lists_every_job(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(re.search(rf"^  {name} +\S", printed, re.MULTILINE) for name in JOBS)
 
 
-def test_importing_is_lightweight() -> None:
+def test_import_does_not_load_heavy_libraries() -> None:
     code = (
         "import sys, mt_nn, mt_nn.jobs.command.cli\n"
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors', 'PIL'}\n"
@@ -1338,13 +1357,13 @@ def test_importing_is_lightweight() -> None:
     assert result.stdout == "[]\n"
 
 
-def test_lenet_on_both_image_sizes() -> None:
+def test_lenet_takes_8x8_and_28x28_images() -> None:
     assert LeNet(8)(mt.ones(2, 1, 8, 8)).shape == (2, 10)
     assert LeNet(28)(mt.ones(2, 1, 28, 28)).shape == (2, 10)
 
 
 @pytest.mark.parametrize("size", [8, 28, 32])
-def test_resnet9_on_images_of_any_size(size: int) -> None:
+def test_resnet9_takes_images_of_any_size(size: int) -> None:
     network = ResNet9(3, classes=4, width=2)
     assert network(mt.ones(2, 3, size, size)).shape == (2, 4)
     convolutions = [m for m in network.modules() if isinstance(m, nn.Conv2d | nn.Linear)]

@@ -25,7 +25,7 @@ def test_linear_and_convolution_are_initialized_as_in_torch() -> None:
     assert [p.shape for p in nn.Conv2d(4, 6, (2, 3), groups=2).parameters()] == [(6, 2, 2, 3), (6,)]
 
 
-def test_the_same_seed_gives_the_same_network() -> None:
+def test_same_seed_gives_same_weights_on_every_backend() -> None:
     networks = []
     for backend in ("numpy", "simple"):
         mt.manual_seed(7)
@@ -34,7 +34,7 @@ def test_the_same_seed_gives_the_same_network() -> None:
     assert np.array_equal(*networks)
 
 
-def test_a_parameter_is_a_tensor_and_found_by_modules() -> None:
+def test_parameter_is_a_tensor_registered_by_its_module() -> None:
     layer = nn.Linear(2, 3)
     assert isinstance(layer.weight, mt.Tensor)
     assert [name for name, _ in layer.named_parameters()] == ["weight", "bias"]
@@ -48,18 +48,18 @@ def test_a_parameter_is_a_tensor_and_found_by_modules() -> None:
     assert not frozen.requires_grad
 
 
-def test_a_network_can_be_copied() -> None:
+def test_deepcopy_copies_parameters_and_keeps_them_tied() -> None:
     source = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     source.add_module("tied", source[0])
-    twin = copy.deepcopy(source)
-    assert [name for name, _ in twin.named_parameters()] == ["0.weight", "0.bias"]
-    assert isinstance(twin[0].weight, nn.Parameter)
-    twin[0].weight.update(mt.zeros(2, 2))
+    copied = copy.deepcopy(source)
+    assert [name for name, _ in copied.named_parameters()] == ["0.weight", "0.bias"]
+    assert isinstance(copied[0].weight, nn.Parameter)
+    copied[0].weight.update(mt.zeros(2, 2))
     assert source[0].weight.detach().numpy().any()
-    assert twin(mt.ones(1, 2)).tolist() == [twin[0].bias.tolist()]  # the tied layer comes last
+    assert copied(mt.ones(1, 2)).tolist() == [copied[0].bias.tolist()]  # the tied layer comes last
 
 
-def test_sequential_and_repr() -> None:
+def test_sequential_runs_indexes_and_prints_its_modules() -> None:
     model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Tanh())
     assert model(mt.ones(5, 1, 6, 6)).shape == (5, 8)
     assert (len(model), model[1]) == (5, list(model)[1])
@@ -68,7 +68,7 @@ def test_sequential_and_repr() -> None:
         nn.Sequential(nn.ReLU(), mt.Tensor.relu)  # type: ignore[arg-type]
 
 
-def test_every_layer_runs() -> None:
+def test_layers_return_expected_shapes_and_values() -> None:
     x = mt.ones(2, 2, 4, 4)
     assert nn.AvgPool2d(2)(x).shape == (2, 2, 2, 2)
     assert nn.Sigmoid()(mt.zeros(1)).item() == 0.5
@@ -78,7 +78,7 @@ def test_every_layer_runs() -> None:
     assert nn.MSELoss(reduction="sum")(mt.ones(3), mt.zeros(3)).item() == 3.0
 
 
-def test_dropout_follows_the_mode() -> None:
+def test_dropout_acts_in_training_mode_only() -> None:
     layer = nn.Dropout(0.5)
     x = mt.ones(100)
     assert (layer(x).numpy() == 0).any()
@@ -102,34 +102,34 @@ def test_dropout_follows_the_mode() -> None:
         (lambda: nn.init.fan_in(mt.ones(3)), "at least two dimensions"),
     ],
 )
-def test_bad_settings(make: Any, message: str) -> None:
+def test_invalid_setting_raises(make: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         make()
 
 
-def test_a_misspelt_attribute_names_the_nearest() -> None:
+def test_misspelt_attribute_suggests_close_name() -> None:
     with pytest.raises(
         AttributeError, match="Linear has no attribute 'weigth'. Did you mean 'weight'"
     ):
         _ = nn.Linear(1, 1).weigth
 
 
-def test_buffers_are_tensors_and_loaded_in_place() -> None:
+def test_buffer_is_a_tensor_and_loaded_in_place() -> None:
     source, target = nn.Linear(2, 2), nn.Linear(2, 2)
     source.register_buffer("mean", mt.ones(3))
     with mt.use_backend("simple"):
         target.register_buffer("mean", mt.zeros(3, dtype="float64"))
-    held = target.mean
+    mean = target.mean
     target.load_state_dict(source.state_dict())
-    assert target.mean is held
-    assert held.tolist() == [1.0, 1.0, 1.0]
-    assert (held.backend.name, held.dtype) == ("simple", mt.float64)
+    assert target.mean is mean
+    assert mean.tolist() == [1.0, 1.0, 1.0]
+    assert (mean.backend.name, mean.dtype) == ("simple", mt.float64)
     with pytest.raises(nn.StateDictError, match=r"mean: Tensor of shape \(2,\) .* Buffer of shape"):
         target.load_state_dict({"mean": mt.ones(2)}, strict=False)
     assert not any(value.requires_grad for value in source.state_dict().values())
 
 
-def test_stage_0_parameter_is_loaded_in_place() -> None:
+def test_parameter_of_add_parameter_is_loaded_in_place() -> None:
     module = nn.Module()
     module.add_parameter("weight", mt.zeros(2))
     optimizer = nn.optim.SGD([module.weight.value], lr=1.0)
@@ -144,7 +144,7 @@ def test_stage_0_parameter_is_loaded_in_place() -> None:
 # --- Saving -------------------------------------------------------------------------------------
 
 
-def test_a_model_is_saved_and_loaded(tmp_path: Path) -> None:
+def test_saved_state_dict_loads_the_same_values(tmp_path: Path) -> None:
     source, target = nn.Linear(3, 2), nn.Linear(3, 2)
     nn.save(source.state_dict(), tmp_path / "m.safetensors")
     target.load_state_dict(nn.load(tmp_path / "m.safetensors"))
@@ -153,7 +153,7 @@ def test_a_model_is_saved_and_loaded(tmp_path: Path) -> None:
         assert two.value.requires_grad
 
 
-def test_strided_values_and_every_dtype_survive(tmp_path: Path) -> None:
+def test_saving_keeps_dtypes_and_values_of_strided_tensors(tmp_path: Path) -> None:
     state = {name: mt.arange(6).to(name).view(2, 3).T for name in ("float16", "int8", "bool")}
     state["scalar"] = mt.tensor(2.5)
     nn.save(state, tmp_path / "s.safetensors")
@@ -162,7 +162,7 @@ def test_strided_values_and_every_dtype_survive(tmp_path: Path) -> None:
         assert np.array_equal(value, state[name])
 
 
-def test_a_state_of_another_shape(tmp_path: Path) -> None:
+def test_state_dict_that_does_not_fit_raises_and_changes_nothing(tmp_path: Path) -> None:
     model = nn.Linear(3, 2)
     before = model.weight.detach().numpy().copy()
     with pytest.raises(
@@ -175,7 +175,7 @@ def test_a_state_of_another_shape(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 4, 8, 40, 100])
-def test_a_truncated_model_file(tmp_path: Path, length: int) -> None:
+def test_truncated_model_file_raises(tmp_path: Path, length: int) -> None:
     path = tmp_path / "m.safetensors"
     nn.save(nn.Linear(3, 2).state_dict(), path)
     path.write_bytes(path.read_bytes()[:length])
@@ -183,12 +183,12 @@ def test_a_truncated_model_file(tmp_path: Path, length: int) -> None:
         nn.load(path)
 
 
-def test_a_missing_model_file(tmp_path: Path) -> None:
+def test_missing_model_file_raises(tmp_path: Path) -> None:
     with pytest.raises(nn.FileError, match=r"could not read .*none.safetensors \(No such file"):
         nn.load(tmp_path / "none.safetensors")
 
 
-def test_a_failed_save_leaves_the_earlier_file_whole(
+def test_failed_save_leaves_the_existing_file_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.safetensors"
@@ -211,21 +211,21 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_saved_file_has_the_usual_permissions_or_those_it_had(tmp_path: Path) -> None:
-    path, plain = tmp_path / "m.safetensors", tmp_path / "plain"
+def test_saved_file_follows_umask_or_keeps_its_permissions(tmp_path: Path) -> None:
+    path, text_file = tmp_path / "m.safetensors", tmp_path / "text"
     before = os.umask(0o027)
     try:
         nn.save({"a": mt.ones(3)}, path)
-        plain.write_text("")
+        text_file.write_text("")
     finally:
         os.umask(before)
-    assert mode(path) == mode(plain)
+    assert mode(path) == mode(text_file)
     path.chmod(0o600)
     nn.save({"a": mt.zeros(3)}, path)
     assert mode(path) == 0o600 or os.name == "nt"
 
 
-def test_a_folder_is_no_model_file(tmp_path: Path) -> None:
+def test_saving_to_or_loading_a_folder_raises(tmp_path: Path) -> None:
     for folder in (tmp_path, ".", ""):
         with pytest.raises(nn.FileError, match="it is a folder"):
             nn.save({"a": mt.ones(1)}, folder)
@@ -234,20 +234,22 @@ def test_a_folder_is_no_model_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-# --- What settings lead to ------------------------------------------------------------------------
+# --- Settings -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-@pytest.mark.parametrize("added", [0, 1])
-def test_transposed_convolution_with_output_padding(dims: int, added: int) -> None:
-    kind: Any = getattr(nn, f"ConvTranspose{dims}d")
-    layer = kind(1, 2, 3, stride=2, output_padding=added)
-    assert layer.output_padding == (added,) * dims
-    assert layer(mt.ones(1, 1, *[4] * dims)).shape == (1, 2, *[9 + added] * dims)
+@pytest.mark.parametrize("output_padding", [0, 1])
+def test_output_padding_enlarges_output_of_transposed_convolution(
+    dims: int, output_padding: int
+) -> None:
+    layer_class: Any = getattr(nn, f"ConvTranspose{dims}d")
+    layer = layer_class(1, 2, 3, stride=2, output_padding=output_padding)
+    assert layer.output_padding == (output_padding,) * dims
+    assert layer(mt.ones(1, 1, *[4] * dims)).shape == (1, 2, *[9 + output_padding] * dims)
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_empty_kernels_raise(dims: int) -> None:
+def test_convolution_with_empty_kernel_raises(dims: int) -> None:
     convolve: Any = getattr(nn.functional, f"conv{dims}d")
     for empty in range(dims):
         size = [0 if dim == empty else 3 for dim in range(dims)]
@@ -265,9 +267,9 @@ def test_empty_kernels_raise(dims: int) -> None:
         (nn.LSTM(3, 100), 0.1),
         (nn.GRU(3, 100), 0.1),
     ],
-    ids=lambda value: type(value).__name__,
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else None,
 )
-def test_parameters_are_initially_uniform(layer: nn.Module, bound: float) -> None:
+def test_initial_parameters_are_uniform_within_bound(layer: nn.Module, bound: float) -> None:
     for parameter in layer.parameters():
         values = np.asarray(parameter.value.detach())
         assert -bound <= values.min() < -0.5 * bound
@@ -275,7 +277,7 @@ def test_parameters_are_initially_uniform(layer: nn.Module, bound: float) -> Non
 
 
 @pytest.mark.parametrize("cutoffs", [[], (), 3, [10], [3, 12], [3, 3], [5, 3], [0]])
-def test_invalid_cutoffs_raise(cutoffs: Any) -> None:
+def test_adaptive_softmax_with_invalid_cutoffs_raises(cutoffs: Any) -> None:
     with pytest.raises(nn.SettingError, match="cutoff"):
         nn.AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs)
 
@@ -323,16 +325,16 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_layers_take_device_and_dtype(name: str) -> None:
-    kind, arguments = getattr(nn, name), ARGUMENTS[name]
+    layer_class, arguments = getattr(nn, name), ARGUMENTS[name]
     for layer in (
-        kind(*arguments, "simple", mt.float64),
-        kind(*arguments, device=mt.device("simple"), dtype=mt.float64),
-        kind(*arguments, "cpu", dtype=mt.float64).to("simple"),
+        layer_class(*arguments, "simple", mt.float64),
+        layer_class(*arguments, device=mt.device("simple"), dtype=mt.float64),
+        layer_class(*arguments, "cpu", dtype=mt.float64).to("simple"),
     ):
         tensors = [*layer.parameters(), *(each for each in layer.buffers() if each.ndim)]
         assert {(each.backend.name, each.dtype.name) for each in tensors} == {("simple", "float64")}
-    assert {each.dtype for each in kind(*arguments, None, None).parameters()} == {mt.float32}
+    assert {each.dtype for each in layer_class(*arguments, None, None).parameters()} == {mt.float32}
     with pytest.raises(TypeError, match="too many|positional arguments"):
-        kind(*arguments, "cpu", mt.float64, 1)
+        layer_class(*arguments, "cpu", mt.float64, 1)
     with pytest.raises(TypeError, match="multiple"):
-        kind(*arguments, "cpu", device="cpu")
+        layer_class(*arguments, "cpu", device="cpu")

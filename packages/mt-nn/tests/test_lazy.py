@@ -31,26 +31,30 @@ def test_lazy_layer_becomes_the_regular_class(
     name: str, settings: dict[str, Any], shape: tuple[int, ...], size: int
 ) -> None:
     mt.manual_seed(0)
-    usual = getattr(nn, name)(size, **settings)
+    regular = getattr(nn, name)(size, **settings)
     mt.manual_seed(0)
     layer = getattr(nn, f"Lazy{name}")(**settings)
     parameters = list(layer.parameters())
-    assert all(isinstance(one, nn.UninitializedParameter) for one in parameters)
-    assert layer.has_uninitialized_params() == bool(usual.state_dict())
+    assert all(isinstance(parameter, nn.UninitializedParameter) for parameter in parameters)
+    assert layer.has_uninitialized_params() == bool(regular.state_dict())
     mt.manual_seed(0)
     x = mt.rand(*shape)
     mt.manual_seed(0)
     out = layer(x)
-    assert type(layer) is type(usual)
-    assert repr(layer) == repr(usual)
-    np.testing.assert_array_equal(np.array(out.detach()), np.array(usual(x).detach()))
-    assert list(layer.state_dict()) == list(usual.state_dict())
-    assert [id(one) for one in layer.parameters()] == [id(one) for one in parameters]
-    assert all(type(one) is nn.Parameter and one.requires_grad for one in parameters)
+    assert type(layer) is type(regular)
+    assert repr(layer) == repr(regular)
+    np.testing.assert_array_equal(np.array(out.detach()), np.array(regular(x).detach()))
+    assert list(layer.state_dict()) == list(regular.state_dict())
+    assert [id(parameter) for parameter in layer.parameters()] == [
+        id(parameter) for parameter in parameters
+    ]
+    assert all(
+        type(parameter) is nn.Parameter and parameter.requires_grad for parameter in parameters
+    )
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_lazy_instance_norm_is_affine_by_default(dims: int) -> None:
+def test_lazy_instance_norm_is_affine_and_tracks_statistics_by_default(dims: int) -> None:
     layer = getattr(nn, f"LazyInstanceNorm{dims}d")(0.1)
     layer(mt.rand(4, 3, *(2,) * dims))
     assert (layer.eps, layer.affine, layer.track_running_stats) == (0.1, True, True)
@@ -58,17 +62,17 @@ def test_lazy_instance_norm_is_affine_by_default(dims: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "settings", "shape", "size"), LAYERS)
-def test_state_can_be_loaded_before_the_first_call(
+def test_state_dict_can_be_loaded_before_the_first_call(
     name: str, settings: dict[str, Any], shape: tuple[int, ...], size: int
 ) -> None:
-    usual = getattr(nn, name)(size, **settings)
-    if not usual.state_dict():
+    regular = getattr(nn, name)(size, **settings)
+    if not regular.state_dict():
         return
     layer = getattr(nn, f"Lazy{name}")(**settings)
-    layer.load_state_dict(usual.state_dict())
+    layer.load_state_dict(regular.state_dict())
     assert not layer.has_uninitialized_params()
     x = mt.rand(*shape)
-    np.testing.assert_array_equal(np.array(layer(x).detach()), np.array(usual(x).detach()))
+    np.testing.assert_array_equal(np.array(layer(x).detach()), np.array(regular(x).detach()))
 
 
 def test_optimizer_accepts_uninitialized_parameters() -> None:
@@ -82,7 +86,7 @@ def test_optimizer_accepts_uninitialized_parameters() -> None:
     assert not mt.equal(before, model[0].weight.detach())
 
 
-def test_invalid_input_leaves_a_layer_lazy() -> None:
+def test_invalid_input_raises_and_leaves_the_layer_lazy() -> None:
     layer = nn.LazyConv2d(3, 2)
     with pytest.raises(nn.InputError, match="3 or 4 dimensions; shape"):
         layer(mt.ones(2, 2))
@@ -98,7 +102,7 @@ def test_invalid_input_leaves_a_layer_lazy() -> None:
         nn.LazyLinear(2)(mt.tensor(1.0))
 
 
-def test_materialize_takes_a_shape_device_and_dtype() -> None:
+def test_materialize_sets_shape_device_and_dtype() -> None:
     weight = nn.UninitializedParameter(requires_grad=False)
     weight.materialize((2, 3))
     assert (type(weight), weight.shape, weight.dtype) == (nn.Parameter, (2, 3), mt.float32)
@@ -108,7 +112,7 @@ def test_materialize_takes_a_shape_device_and_dtype() -> None:
     assert (other.shape, other.dtype, other.requires_grad) == ((4,), mt.float64, True)
 
 
-def test_materialized_buffer_has_the_shape_and_dtype() -> None:
+def test_materialized_buffer_has_the_given_shape_and_dtype() -> None:
     buffer = nn.UninitializedBuffer()
     buffer.materialize((2, 3), dtype=mt.float64)
     assert type(buffer) is Buffer

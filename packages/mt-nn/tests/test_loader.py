@@ -1,4 +1,4 @@
-"""Loaders: their batches, orders, workers, random numbers, and states to go on from."""
+"""DataLoader: batches, samplers, collation, workers, errors, resuming."""
 
 import json
 import os
@@ -62,13 +62,14 @@ class Stream(IterableDataset):
 
 
 @pytest.fixture(autouse=True)
-def no_thread_stays() -> Iterator[None]:
+def no_thread_is_left() -> Iterator[None]:
+    """Check that a test leaves no thread running."""
     before = {*threading.enumerate()}
     yield
     assert {*threading.enumerate()} <= before
 
 
-def seen(loader: DataLoader) -> list[Any]:
+def batches_of(loader: DataLoader) -> list[Any]:
     """Return the batches of an epoch, as lists."""
     return [[part.tolist() for part in batch] for batch in loader]
 
@@ -80,7 +81,7 @@ def first_column(loader: DataLoader) -> list[int]:
 # --- Batches and their order --------------------------------------------------------------------
 
 
-def test_batches_in_order() -> None:
+def test_batches_follow_the_order_of_the_dataset() -> None:
     loader = DataLoader(ROWS, batch_size=4)
     batches = list(loader)
     assert len(loader) == len(batches) == 3
@@ -92,7 +93,7 @@ def test_batches_in_order() -> None:
     assert list(DataLoader(Numbers(0), 2)) == []
 
 
-def test_subclasses_of_tensor_dataset_are_indexed_by_row() -> None:
+def test_subclass_of_tensor_dataset_is_indexed_by_sample() -> None:
     class Doubled(TensorDataset):
         def __getitem__(self, index: int) -> Any:
             assert isinstance(index, int)
@@ -102,7 +103,7 @@ def test_subclasses_of_tensor_dataset_are_indexed_by_row() -> None:
         assert next(iter(DataLoader(dataset, 3))).tolist() == [0, 4, 8]
 
 
-def test_shuffling_is_a_permutation_and_follows_the_seed() -> None:
+def test_shuffling_permutes_and_depends_on_the_seed() -> None:
     mt.manual_seed(3)
     loader = DataLoader(ROWS, 3, shuffle=True)
     epochs = [first_column(loader) for _ in range(2)]
@@ -110,11 +111,11 @@ def test_shuffling_is_a_permutation_and_follows_the_seed() -> None:
     assert epochs[0] != epochs[1]
     mt.manual_seed(3)
     assert first_column(loader) == epochs[0]
-    own = DataLoader(ROWS, 3, shuffle=True, generator=mt.Generator().manual_seed(3))
-    assert first_column(own) == epochs[0]
+    seeded = DataLoader(ROWS, 3, shuffle=True, generator=mt.Generator().manual_seed(3))
+    assert first_column(seeded) == epochs[0]
 
 
-def test_without_batches() -> None:
+def test_batch_size_none_yields_single_samples() -> None:
     loader = DataLoader(ROWS, batch_size=None)
     assert len(loader) == 10
     assert [int(target) for _, target in loader] == list(range(0, 20, 2))
@@ -124,7 +125,7 @@ def test_without_batches() -> None:
     assert (list(windows), len(windows)) == ([3, 1], 2)
 
 
-def test_samplers_instead_of_shuffling() -> None:
+def test_sampler_and_batch_sampler_choose_the_samples() -> None:
     assert first_column(DataLoader(ROWS, 2, sampler=[4, 4, 9])) == [4, 4, 9]
     loader = DataLoader(ROWS, batch_sampler=[[1], [2, 3]])
     assert [batch[1].tolist() for batch in loader] == [[2], [4, 6]]
@@ -134,7 +135,7 @@ def test_samplers_instead_of_shuffling() -> None:
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_iterable_data_sets(workers: int) -> None:
+def test_iterable_dataset_is_batched_in_order(workers: int) -> None:
     def numbers(**settings: Any) -> list[Any]:
         return [b[0].tolist() for b in DataLoader(Stream(), num_workers=workers, **settings)]
 
@@ -146,7 +147,7 @@ def test_iterable_data_sets(workers: int) -> None:
         len(one_by_one)
 
 
-def test_an_iterable_data_set_may_have_a_length() -> None:
+def test_loader_of_iterable_dataset_with_len_has_a_length() -> None:
     class Counted(Stream):
         def __len__(self) -> int:
             return self.count
@@ -155,7 +156,7 @@ def test_an_iterable_data_set_may_have_a_length() -> None:
     assert len(DataLoader(Counted(), None)) == 7
 
 
-def test_getitems() -> None:
+def test_getitems_loads_a_batch_at_once() -> None:
     class Several(Numbers):
         def __getitems__(self, indices: list[int]) -> list[int]:
             return [10 * index for index in indices][: self.fails]
@@ -190,7 +191,7 @@ def test_getitems() -> None:
         ({"prefetch_factor": 0, "num_workers": 1}, "prefetch_factor must be a positive integer"),
     ],
 )
-def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+def test_invalid_setting_raises(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         DataLoader(**{"dataset": ROWS, **settings})
 
@@ -198,16 +199,16 @@ def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
 # --- Samplers -------------------------------------------------------------------------------------
 
 
-def test_samplers() -> None:
+def test_samplers_return_the_expected_indices() -> None:
     generator = mt.Generator().manual_seed(0)
     assert list(SequentialSampler(ROWS)) == list(range(10))
-    drawn = RandomSampler(ROWS, num_samples=25, generator=generator)
-    numbers = list(drawn)
-    assert len(drawn) == len(numbers) == 25
+    sampler = RandomSampler(ROWS, num_samples=25, generator=generator)
+    numbers = list(sampler)
+    assert len(sampler) == len(numbers) == 25
     assert sorted(numbers[:10]) == sorted(numbers[10:20]) == list(range(10))
     assert len(set(numbers[20:])) == 5
-    again = list(RandomSampler(range(3), True, 3000, generator))
-    assert all(900 < count < 1100 for count in Counter(again).values())
+    replaced = list(RandomSampler(range(3), True, 3000, generator))
+    assert all(900 < count < 1100 for count in Counter(replaced).values())
     subset = SubsetRandomSampler([7, 8, 9], generator)
     assert sorted(subset) == [7, 8, 9]
     assert len({tuple(subset) for _ in range(50)}) == 6
@@ -215,15 +216,15 @@ def test_samplers() -> None:
     assert (list(batches), len(batches)) == ([[0, 1], [2, 3]], 2)
 
 
-def test_weighted_samples() -> None:
+def test_weighted_sampler_draws_in_proportion_to_weights() -> None:
     generator = mt.Generator().manual_seed(0)
     sampler = WeightedRandomSampler([1.0, 0.0, 3.0], 4000, generator=generator)
     counts = Counter(sampler)
     assert counts[1] == 0
     assert abs(counts[2] / 4000 - 0.75) < 0.03
-    once = WeightedRandomSampler(mt.tensor([1.0, 0.0, 3.0]), 2, False, generator)
-    assert sorted(once) == [0, 2]
-    assert len(once) == 2
+    distinct = WeightedRandomSampler(mt.tensor([1.0, 0.0, 3.0]), 2, False, generator)
+    assert sorted(distinct) == [0, 2]
+    assert len(distinct) == 2
 
 
 @pytest.mark.parametrize(
@@ -240,12 +241,12 @@ def test_weighted_samples() -> None:
         (lambda: iter(Sampler()), TypeError, "must define __iter__"),
     ],
 )
-def test_invalid_samplers(make: Any, error: type[Exception], message: str) -> None:
+def test_invalid_sampler_raises(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
 
 
-# --- Joining samples ------------------------------------------------------------------------------
+# --- Collation ------------------------------------------------------------------------------------
 
 Point = namedtuple("Point", "x y")
 
@@ -263,25 +264,25 @@ SAMPLES: list[Any] = [
 ]
 
 
-def plain(batch: Any) -> Any:
-    """Return a batch with its tensors as lists, tuples as lists, and their types."""
+def as_lists(batch: Any) -> Any:
+    """Return a batch with tensors as pairs of dtype and list, and tuples as lists."""
     if isinstance(batch, dict):
-        return {key: plain(value) for key, value in batch.items()}
+        return {key: as_lists(value) for key, value in batch.items()}
     if isinstance(batch, tuple | list):
-        return [plain(value) for value in batch]
+        return [as_lists(value) for value in batch]
     return batch if isinstance(batch, str) else (str(batch.dtype)[-5:], batch.tolist())
 
 
 @pytest.mark.parametrize("samples", SAMPLES, ids=str)
 def test_default_collate_matches_torch(samples: list[Any]) -> None:
     data = pytest.importorskip("torch.utils.data")
-    joined = default_collate(samples)
-    assert plain(joined) == plain(data.default_collate(samples))
+    collated = default_collate(samples)
+    assert as_lists(collated) == as_lists(data.default_collate(samples))
     if not isinstance(samples[0], str | list | int | float):
-        assert type(joined) in (type(samples[0]), mt.Tensor)
+        assert type(collated) in (type(samples[0]), mt.Tensor)
 
 
-def test_tensors_are_stacked() -> None:
+def test_default_collate_stacks_and_default_convert_keeps_structure() -> None:
     assert default_collate([mt.ones(2), mt.zeros(2)]).tolist() == [[1, 1], [0, 0]]
     assert default_collate([np.bool_(True)]).dtype.name == "bool"
     assert default_convert([np.ones(1), (3, "word")])[1] == (3, "word")
@@ -303,12 +304,14 @@ def test_tensors_are_stacked() -> None:
         ([{"a": 1}, 1], nn.InputError, "another has int"),
     ],
 )
-def test_samples_that_cannot_be_joined(samples: Any, error: Any, message: str) -> None:
+def test_default_collate_of_incompatible_samples_raises(
+    samples: Any, error: Any, message: str
+) -> None:
     with pytest.raises(error, match=message):
         default_collate(samples)
 
 
-def test_pad_collate() -> None:
+def test_pad_collate_pads_to_the_longest_sequence() -> None:
     batch = [(mt.tensor([1, 2]), 0.5), ([], 1.5), (np.array([3]), 2.5)]
     tokens, lengths, targets = pad_collate(batch, padding_value=9)
     assert tokens.tolist() == [[1, 2], [9, 9], [3, 9]]
@@ -323,18 +326,20 @@ def test_pad_collate() -> None:
 # --- Workers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dataset", [Numbers(23), Stream(23)], ids=["by number", "one by one"])
+@pytest.mark.parametrize("dataset", [Numbers(23), Stream(23)], ids=["map-style", "iterable"])
 def test_random_numbers_do_not_depend_on_workers(dataset: Dataset) -> None:
     shuffle = not isinstance(dataset, IterableDataset)
     epochs = []
-    for workers, ahead in ((0, None), (1, 1), (3, None), (4, 5)):
+    for workers, prefetch in ((0, None), (1, 1), (3, None), (4, 5)):
         mt.manual_seed(5)
-        loader = DataLoader(dataset, 2, shuffle or None, num_workers=workers, prefetch_factor=ahead)
-        shown = []
+        loader = DataLoader(
+            dataset, 2, shuffle or None, num_workers=workers, prefetch_factor=prefetch
+        )
+        batches = []
         for batch in loader:
-            mt.rand(3)  # what a model draws meanwhile
-            shown.append([part.tolist() for part in batch])
-        epochs.append((shown, seen(loader), mt.rand(2).tolist()))
+            mt.rand(3)  # random numbers of the model, between batches
+            batches.append([part.tolist() for part in batch])
+        epochs.append((batches, batches_of(loader), mt.rand(2).tolist()))
     assert all(epoch == epochs[0] for epoch in epochs)
     assert epochs[0][0] != epochs[0][1]
     values = [value for batch in epochs[0][0] for value in np.ravel(batch[1])]
@@ -342,33 +347,33 @@ def test_random_numbers_do_not_depend_on_workers(dataset: Dataset) -> None:
 
 
 def test_workers_run_concurrently() -> None:
-    together = threading.Barrier(3, timeout=5)
+    barrier = threading.Barrier(3, timeout=5)
 
-    class Meeting(Numbers):
+    class Synchronized(Numbers):
         def __getitem__(self, index: int) -> Any:
-            together.wait()
+            barrier.wait()
             return index
 
-    assert len(list(DataLoader(Meeting(6), num_workers=3))) == 6
+    assert len(list(DataLoader(Synchronized(6), num_workers=3))) == 6
 
 
-def test_prefetch_factor_bounds_the_batches_in_advance() -> None:
-    made: list[int] = []
+def test_prefetch_factor_limits_batches_loaded_in_advance() -> None:
+    loaded: list[int] = []
 
     class Counted(Numbers):
         def __getitem__(self, index: int) -> Any:
-            made.append(index)
+            loaded.append(index)
             return index
 
     batches = iter(DataLoader(Counted(50), num_workers=2, prefetch_factor=3))
     next(batches)
     time.sleep(0.1)
-    assert len(made) <= 1 + 6
+    assert len(loaded) <= 1 + 6
     batches.close()
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_errors_are_raised_in_order_with_their_traceback(workers: int) -> None:
+def test_dataset_error_is_raised_in_order_with_its_traceback(workers: int) -> None:
     batches = iter(DataLoader(Numbers(fails=4), num_workers=workers))
     assert [next(batches)[0].item() for _ in range(4)] == [0, 1, 2, 3]
     with pytest.raises(KeyError, match="this sample is missing") as raised:
@@ -380,28 +385,29 @@ def test_errors_are_raised_in_order_with_their_traceback(workers: int) -> None:
 
 @pytest.mark.parametrize("workers", WORKERS)
 @pytest.mark.parametrize("streams", [False, True])
-def test_an_epoch_continues_after_an_error(workers: int, streams: bool) -> None:
+def test_iteration_continues_after_a_dataset_error(workers: int, streams: bool) -> None:
     class Streamed(IterableDataset):
         def __iter__(self) -> Iterator[int]:
-            return map(Numbers(7, fails=4).__getitem__, range(7))  # unlike a generator, it goes on
+            # Unlike a generator, `map` can continue after an error.
+            return map(Numbers(7, fails=4).__getitem__, range(7))
 
     loader = DataLoader(
         Streamed() if streams else Numbers(7, fails=4), batch_size=2, num_workers=workers
     )
-    batches, found = iter(loader), []
+    batches, results = iter(loader), []
     while True:
         try:
-            found.append(next(batches)[0].tolist())
+            results.append(next(batches)[0].tolist())
         except KeyError:
-            found.append("error")
+            results.append("error")
         except StopIteration:
             break
-    assert found == [[0, 1], [2, 3], "error", [5, 6] if streams else [6]]
+    assert results == [[0, 1], [2, 3], "error", [5, 6] if streams else [6]]
     assert loader.state_dict()["position"] == 0
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_stop_iteration_in_a_data_set_is_an_error(workers: int) -> None:
+def test_stop_iteration_in_a_dataset_raises_runtime_error(workers: int) -> None:
     class Ends(Numbers):
         def __getitem__(self, index: int) -> Any:
             return next(iter(()))
@@ -411,7 +417,7 @@ def test_stop_iteration_in_a_data_set_is_an_error(workers: int) -> None:
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_errors_of_samplers_streams_and_collate_fn(workers: int) -> None:
+def test_errors_of_sampler_stream_and_collate_fn_propagate(workers: int) -> None:
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("broken")
         yield
@@ -427,22 +433,22 @@ def test_errors_of_samplers_streams_and_collate_fn(workers: int) -> None:
             list(loader)
 
 
-def test_worker_init_fn() -> None:
+def test_worker_init_fn_is_called_once_per_worker() -> None:
     numbers: list[int] = []
     barrier = threading.Barrier(2, timeout=5)
 
-    class Meeting(Numbers):
+    class Synchronized(Numbers):
         def __getitem__(self, index: int) -> Any:
             barrier.wait()
             return index
 
-    list(DataLoader(Meeting(4), num_workers=2, worker_init_fn=numbers.append))
+    list(DataLoader(Synchronized(4), num_workers=2, worker_init_fn=numbers.append))
     assert sorted(numbers) == [0, 1]
     with pytest.raises(ZeroDivisionError):
         list(DataLoader(Numbers(), num_workers=2, worker_init_fn=lambda number: 1 // 0))
 
 
-def test_workers_stop_when_the_iteration_is_abandoned() -> None:
+def test_workers_stop_when_iteration_is_abandoned() -> None:
     before = threading.active_count()
     for batch in DataLoader(Numbers(1000), num_workers=3):
         assert batch[0].item() == 0
@@ -453,12 +459,12 @@ def test_workers_stop_when_the_iteration_is_abandoned() -> None:
     next(batches)
     del batches
     assert threading.active_count() == before
-    never_begun = iter(DataLoader(Numbers(1000), num_workers=3))
+    unused = iter(DataLoader(Numbers(1000), num_workers=3))
     assert threading.active_count() == before
-    del never_begun
+    del unused
 
 
-def test_workers_stop_when_the_loop_raises() -> None:
+def test_workers_stop_when_the_loop_body_raises() -> None:
     before = threading.active_count()
 
     def train() -> None:
@@ -470,7 +476,7 @@ def test_workers_stop_when_the_loop_raises() -> None:
     assert threading.active_count() == before
 
 
-def test_timeout() -> None:
+def test_timeout_raises_without_waiting_for_the_worker() -> None:
     released = threading.Event()
 
     class Waits(Numbers):
@@ -481,7 +487,7 @@ def test_timeout() -> None:
     started = time.monotonic()
     with pytest.raises(nn.LoaderError, match=r"no batch arrived within 0\.05 second"):
         list(DataLoader(Waits(), num_workers=1, timeout=0.05))
-    assert time.monotonic() - started < 4  # it neither waits for the batch nor for the worker
+    assert time.monotonic() - started < 4  # waits neither for the batch nor for the worker
     released.set()
     for thread in threading.enumerate():
         if thread.name.startswith("mt_nn-loader"):
@@ -489,14 +495,14 @@ def test_timeout() -> None:
 
     class TimesOut(Numbers):
         def __getitem__(self, index: int) -> Any:
-            raise TimeoutError("of its own")
+            raise TimeoutError("raised by the dataset")
 
-    with pytest.raises(TimeoutError, match="of its own"):
+    with pytest.raises(TimeoutError, match="raised by the dataset"):
         list(DataLoader(TimesOut(), num_workers=1, timeout=5))
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_workers_use_the_backend_of_the_loop(workers: int) -> None:
+def test_workers_use_the_current_backend_of_the_loop(workers: int) -> None:
     with mt.use_backend("simple"):
         for numbers, values in DataLoader(Numbers(), 3, num_workers=workers):
             assert numbers.backend.name == values.backend.name == "simple"
@@ -506,7 +512,7 @@ SCRIPT = """
 import signal, sys, time
 from mt_nn.data import DataLoader
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored by default
 
 class Slow:
     def __len__(self): return 1000
@@ -541,64 +547,68 @@ def test_workers_do_not_keep_the_process_alive(mode: str, status: int) -> None:
     assert ("LoaderError" in errors) == (mode == "stuck")
 
 
-# --- Going on in the middle of an epoch -----------------------------------------------------------
+# --- Resuming in the middle of an epoch -----------------------------------------------------------
 
 
 def make_loader(kind: str, workers: int) -> DataLoader:
-    """Return a loader that uses all sources of random numbers."""
-    given = mt.Generator().manual_seed(8)
-    own = mt.Generator().manual_seed(9)
+    """Return a loader with one of the ways to draw random numbers."""
+    generator = mt.Generator().manual_seed(8)
+    sampler_generator = mt.Generator().manual_seed(9)
     match kind:
         case "default":
             return DataLoader(Numbers(), 2, True, num_workers=workers)
         case "generator":
-            return DataLoader(Numbers(), 2, True, num_workers=workers, generator=given)
+            return DataLoader(Numbers(), 2, True, num_workers=workers, generator=generator)
         case "sampler":
-            sampler = RandomSampler(Numbers(), generator=own)
-            return DataLoader(Numbers(), 2, sampler=sampler, num_workers=workers, generator=given)
+            sampler = RandomSampler(Numbers(), generator=sampler_generator)
+            return DataLoader(
+                Numbers(), 2, sampler=sampler, num_workers=workers, generator=generator
+            )
         case "batch sampler":
-            batches = BatchSampler(RandomSampler(Numbers(), True, 9, own), 2, False)
+            batches = BatchSampler(RandomSampler(Numbers(), True, 9, sampler_generator), 2, False)
             return DataLoader(Numbers(), batch_sampler=batches, num_workers=workers)
         case _:
-            return DataLoader(Stream(), 2, num_workers=workers, generator=given)
+            return DataLoader(Stream(), 2, num_workers=workers, generator=generator)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("kind", ["default", "generator", "sampler", "batch sampler", "stream"])
-@pytest.mark.parametrize("given", [0, 2, 4])
-def test_an_epoch_can_be_resumed(kind: str, workers: int, given: int) -> None:
+@pytest.mark.parametrize("consumed", [0, 2, 4])
+def test_loaded_state_resumes_the_epoch_and_the_next(
+    kind: str, workers: int, consumed: int
+) -> None:
     mt.manual_seed(1)
     loader = make_loader(kind, workers)
-    seen(loader)
+    batches_of(loader)
     batches = iter(loader)
-    for _ in range(given):
+    for _ in range(consumed):
         next(batches)
     state = json.loads(json.dumps(loader.state_dict()))
-    default = mt.get_rng_state()
-    rest = [[part.tolist() for part in batch] for batch in batches]
-    following = seen(loader)
+    rng_state = mt.get_rng_state()
+    remaining = [[part.tolist() for part in batch] for batch in batches]
+    following = batches_of(loader)
 
     mt.manual_seed(99)
     fresh = make_loader(kind, 2 - workers)
     fresh.load_state_dict(state)
-    mt.set_rng_state(default)
+    mt.set_rng_state(rng_state)
     assert fresh.state_dict() == state
-    assert seen(fresh) == rest
-    assert seen(fresh) == following
+    assert batches_of(fresh) == remaining
+    assert batches_of(fresh) == following
 
 
-def test_a_state_between_epochs() -> None:
+def test_state_between_epochs_resumes_with_the_next_epoch() -> None:
     loader = make_loader("generator", 0)
-    seen(loader)
+    batches_of(loader)
     state = loader.state_dict()
     assert (state["seed"], state["position"]) == (None, 0)
-    following = seen(loader)
+    following = batches_of(loader)
     fresh = make_loader("generator", 0)
     fresh.load_state_dict(state)
-    assert seen(fresh) == following
+    assert batches_of(fresh) == following
 
 
-def test_the_state_belongs_to_the_last_started_epoch() -> None:
+def test_state_describes_the_last_started_epoch() -> None:
     loader = make_loader("generator", 0)
     first, second = iter(loader), iter(loader)
     next(second)
@@ -621,7 +631,7 @@ def test_the_state_belongs_to_the_last_started_epoch() -> None:
     ],
     ids=str,
 )
-def test_loading_invalid_states(change: dict[str, Any]) -> None:
+def test_loading_an_invalid_state_raises(change: dict[str, Any]) -> None:
     loader = make_loader("generator", 0)
     next(iter(loader))
     state = loader.state_dict()
@@ -634,7 +644,7 @@ def test_loading_invalid_states(change: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["shuffle", "drop_last", "pin_memory", "persistent_workers"])
 @pytest.mark.parametrize("value", ["yes", 1, 2.0])
-def test_flags_must_be_bools(name: str, value: Any) -> None:
+def test_flag_that_is_not_a_bool_raises(name: str, value: Any) -> None:
     settings: dict[str, Any] = {name: value}
     with pytest.raises(TypeError, match=f"{name} must be True or False"):
         DataLoader([1, 2, 3], **settings)

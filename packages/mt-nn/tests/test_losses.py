@@ -1,4 +1,4 @@
-"""Losses at the ends of their domains, and checks that the tables of calls do not have."""
+"""Losses: extreme inputs, ignored samples, kernels, and connectionist temporal classification."""
 
 import itertools
 from typing import Any
@@ -20,7 +20,7 @@ def leaf(values: Any, dtype: str = "float32") -> mt.Tensor:
     return mt.tensor(values, dtype=dtype, requires_grad=True)
 
 
-# --- Huge scores, and gradients where a loss is 0 or all there is ---------------------------------
+# --- Extreme inputs and ignored samples -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [{}, {"weight": mt.ones(3)}, {"label_smoothing": 0.1}])
@@ -34,8 +34,8 @@ def test_cross_entropy_of_large_scores_is_finite(settings: Any) -> None:
     assert F.cross_entropy(HUGE, HUGE.softmax(1)).item() == 0
 
 
-def test_logits_are_exact_for_large_scores() -> None:
-    for score, target, loss, slope in (
+def test_bce_with_logits_is_exact_for_large_scores() -> None:
+    for score, target, loss, gradient in (
         (200.0, 0.0, 200.0, 1.0),
         (-200.0, 1.0, 200.0, -1.0),
         (1e30, 0.0, 1e30, 1.0),
@@ -43,13 +43,13 @@ def test_logits_are_exact_for_large_scores() -> None:
         (-80.0, 0.0, np.exp(-80), np.exp(-80)),
     ):
         x = leaf([score], "float64")
-        found = F.binary_cross_entropy_with_logits(x, mt.tensor([target], dtype="float64"))
-        found.backward()
+        result = F.binary_cross_entropy_with_logits(x, mt.tensor([target], dtype="float64"))
+        result.backward()
         assert x.grad is not None
-        assert (found.item(), x.grad.item()) == pytest.approx((loss, slope), rel=1e-12)
+        assert (result.item(), x.grad.item()) == pytest.approx((loss, gradient), rel=1e-12)
 
 
-def test_probabilities_of_0_and_1_have_finite_losses_and_gradients() -> None:
+def test_binary_cross_entropy_of_0_and_1_is_finite() -> None:
     x = leaf([0.0, 1.0, 0.0, 1.0])
     loss = F.binary_cross_entropy(x, mt.tensor([1.0, 0.0, 0.0, 1.0]), reduction="none")
     assert loss.tolist() == [100, 100, 0, 0]
@@ -58,7 +58,7 @@ def test_probabilities_of_0_and_1_have_finite_losses_and_gradients() -> None:
     np.testing.assert_allclose(x.grad.numpy(), [-1e12, 1e12, 0, 0])
 
 
-def test_unused_branches_have_finite_gradients() -> None:
+def test_losses_have_finite_gradients_at_extreme_inputs() -> None:
     for loss, inputs in (
         (lambda x: F.poisson_nll_loss(x, mt.zeros(2), full=True), [0.0, 1.0]),
         (lambda x: F.poisson_nll_loss(mt.ones(2), x, full=True), [0.0, 1.0]),
@@ -74,47 +74,47 @@ def test_unused_branches_have_finite_gradients() -> None:
         assert x.grad.isfinite().all()
 
 
-def test_small_variances_are_clamped_to_eps() -> None:
+def test_gaussian_nll_loss_clamps_small_variances_to_eps() -> None:
     variance = leaf([0.0, 1.0])
     loss = F.gaussian_nll_loss(mt.ones(2), mt.zeros(2), variance, eps=0.5, reduction="none")
     np.testing.assert_allclose(loss.detach().numpy(), [0.5 * (np.log(0.5) + 2), 0.5], rtol=1e-6)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
-def test_ignored_samples_have_no_effect(smoothing: float) -> None:
+def test_cross_entropy_ignores_samples_of_ignore_index(smoothing: float) -> None:
     scores = leaf([[np.nan, np.inf, 0.0], [1.0, 2.0, 3.0]])
     settings: Any = {"label_smoothing": smoothing, "reduction": "sum"}
     loss = F.cross_entropy(scores, mt.tensor([-100, 1]), **settings)
-    alone = F.cross_entropy(scores.detach()[1:], mt.tensor([1]), **settings)
-    assert loss.item() == alone.item()
+    without_ignored = F.cross_entropy(scores.detach()[1:], mt.tensor([1]), **settings)
+    assert loss.item() == without_ignored.item()
     assert F.cross_entropy(scores, mt.tensor([-100, -100])).isnan().item()
-    nothing = mt.zeros(3, 0)
-    losses = F.cross_entropy(nothing, nothing, reduction="none", label_smoothing=smoothing)
+    empty = mt.zeros(3, 0)
+    losses = F.cross_entropy(empty, empty, reduction="none", label_smoothing=smoothing)
     assert losses.tolist() == [0.0] * 3
 
 
-def test_second_derivatives_of_losses_with_custom_gradients() -> None:
+def test_binary_cross_entropy_passes_gradgradcheck() -> None:
     x, y = leaf([0.2, 0.7], "float64"), mt.tensor([0.0, 0.6], dtype="float64")
     assert mt.gradgradcheck(lambda x: F.binary_cross_entropy(x, y), [x])
     assert mt.gradgradcheck(lambda x: F.binary_cross_entropy_with_logits(x, y), [x])
 
 
-# --- The kernel and what it leaves to the composition ---------------------------------------------
+# --- The kernel of cross-entropy ------------------------------------------------------------------
 
 
 @pytest.mark.skipif("fast" not in backends(), reason="mt-fast is not installed")
-def test_kernel_without_ignored_targets() -> None:
+def test_fast_cross_entropy_is_right_with_and_without_ignored_targets() -> None:
     with mt.use_backend("fast"):
         scores = mt.tensor(draw(4, 5)).requires_grad_()
         assert "cross_entropy" in repr(F.cross_entropy(scores, mt.tensor([0, 1, 2, 3])).grad_fn)
-        some = F.cross_entropy(scores, mt.tensor([0, -100, 2, 3]))
-        alone = F.cross_entropy(scores[[0, 2, 3]], mt.tensor([0, 2, 3]))
-        assert some.item() == pytest.approx(alone.item(), rel=1e-6)
+        with_ignored = F.cross_entropy(scores, mt.tensor([0, -100, 2, 3]))
+        without_ignored = F.cross_entropy(scores[[0, 2, 3]], mt.tensor([0, 2, 3]))
+        assert with_ignored.item() == pytest.approx(without_ignored.item(), rel=1e-6)
         with pytest.raises(IndexingError, match="out of range"):
             F.cross_entropy(scores, mt.tensor([0, -100, 5, 3]))
 
 
-def test_weights_are_buffers() -> None:
+def test_loss_weights_are_buffers() -> None:
     weights = mt.tensor([1.0, 2.0])
     assert list(nn.BCEWithLogitsLoss(pos_weight=weights).state_dict()) == ["pos_weight"]
     loss = nn.CrossEntropyLoss(weights).double()
@@ -126,32 +126,32 @@ def test_weights_are_buffers() -> None:
 # --- Connectionist temporal classification --------------------------------------------------------
 
 
-def spread_out(log_probs: Any, target: list[int]) -> float:
-    """Return the loss from its definition: go through all ways to label the times."""
+def ctc_by_definition(log_probs: Any, target: list[int]) -> float:
+    """Return the loss by its definition: sum over all ways to label the steps."""
     total = 0.0
-    for way in itertools.product(range(log_probs.shape[1]), repeat=len(log_probs)):
-        merged = [label for label, _ in itertools.groupby(way)]
+    for labels in itertools.product(range(log_probs.shape[1]), repeat=len(log_probs)):
+        merged = [label for label, _ in itertools.groupby(labels)]
         if [label for label in merged if label] == target:
-            total += np.exp(sum(log_probs[time, label] for time, label in enumerate(way)))
+            total += np.exp(sum(log_probs[time, label] for time, label in enumerate(labels)))
     return -np.log(total) if total else np.inf
 
 
 @pytest.mark.parametrize("target", [[], [1], [1, 2], [2, 2], [1, 2, 1], [1, 1, 1]])
 def test_ctc_loss_agrees_with_the_definition(target: list[int]) -> None:
     log_probs = mt.tensor(draw(4, 3, dtype="float64")).log_softmax(1)
-    found = F.ctc_loss(
+    loss = F.ctc_loss(
         log_probs, mt.tensor(target, dtype="int64"), [4], [len(target)], reduction="sum"
     )
-    assert found.shape == ()
-    assert found.item() == pytest.approx(spread_out(log_probs.numpy(), target), rel=1e-12)
+    assert loss.shape == ()
+    assert loss.item() == pytest.approx(ctc_by_definition(log_probs.numpy(), target), rel=1e-12)
 
 
 LABELS = np.array([[1, 2, 2], [3, 1, -7], [2, -7, -7], [1, 1, 1]])
 TIMES, LENGTHS = [6, 5, 0, 4], [3, 2, 1, 3]
-JOINED = np.concatenate([row[:n] for row, n in zip(LABELS, LENGTHS, strict=True)])
+CONCATENATED = np.concatenate([row[:n] for row, n in zip(LABELS, LENGTHS, strict=True)])
 
 
-@pytest.mark.parametrize("targets", [LABELS, JOINED], ids=["padded", "joined"])
+@pytest.mark.parametrize("targets", [LABELS, CONCATENATED], ids=["padded", "concatenated"])
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("blank", [0, 3])
 def test_ctc_loss_agrees_with_torch(targets: Any, reduction: Any, blank: int) -> None:
@@ -161,21 +161,21 @@ def test_ctc_loss_agrees_with_torch(targets: Any, reduction: Any, blank: int) ->
     theirs.requires_grad_()
     settings = {"reduction": reduction, "blank": blank, "zero_infinity": True}
     ours = nn.CTCLoss(**settings)(scores.log_softmax(2), mt.tensor(targets), TIMES, LENGTHS)
-    wanted = torch.nn.CTCLoss(**settings)(
+    expected = torch.nn.CTCLoss(**settings)(
         theirs.log_softmax(2),
         torch.tensor(targets),
         torch.tensor(TIMES),
         torch.tensor(LENGTHS),
     )
-    np.testing.assert_allclose(ours.detach().numpy(), wanted.detach().numpy(), rtol=1e-10)
+    np.testing.assert_allclose(ours.detach().numpy(), expected.detach().numpy(), rtol=1e-10)
     ours.sum().backward()
-    wanted.sum().backward()
+    expected.sum().backward()
     assert scores.grad is not None
     np.testing.assert_allclose(scores.grad.numpy(), theirs.grad.numpy(), atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["simple", "numpy", "fast"])
-def test_ctc_loss_on_every_backend(name: str) -> None:
+def test_ctc_loss_works_on_every_backend(name: str) -> None:
     if name not in backends():
         pytest.skip(f"{name} is not installed")
     with mt.use_backend(name):
@@ -190,7 +190,7 @@ def test_ctc_loss_on_every_backend(name: str) -> None:
         assert far.item() == pytest.approx(3e30)
 
 
-def test_ctc_loss_gradients() -> None:
+def test_ctc_loss_passes_gradcheck() -> None:
     scores = leaf(draw(3, 2, 3), "float64")
     targets = mt.tensor([[1, 2], [1, 1]])
     assert mt.gradcheck(
@@ -217,7 +217,9 @@ def test_ctc_loss_gradients() -> None:
         ((mt.zeros(3, 4), mt.tensor([4]), [3], [1]), {}, "out of range"),
     ],
 )
-def test_ctc_loss_with_invalid_arguments(arguments: Any, settings: Any, message: str) -> None:
+def test_ctc_loss_with_invalid_arguments_raises(
+    arguments: Any, settings: Any, message: str
+) -> None:
     with pytest.raises((nn.NetworkError, IndexingError), match=message):
         F.ctc_loss(*arguments, **settings)
 
@@ -225,7 +227,7 @@ def test_ctc_loss_with_invalid_arguments(arguments: Any, settings: Any, message:
 @pytest.mark.parametrize("zero_infinity", [False, True])
 @pytest.mark.parametrize("name", ["numpy", "simple"])
 def test_infinite_ctc_loss_has_nan_gradients(name: str, zero_infinity: bool) -> None:
-    """So that a run that goes wrong is noticed: nan while the sample runs, as in torch."""
+    """As in torch, gradients are nan within the length of the sample, so divergence is noticed."""
     with mt.use_backend(name):
         scores = mt.tensor(np.zeros((3, 2, 4)), requires_grad=True)
         lengths = ([2, 3], [2, 2])
@@ -235,13 +237,13 @@ def test_infinite_ctc_loss_has_nan_gradients(name: str, zero_infinity: bool) -> 
         )
         loss.sum().backward()
     assert loss.tolist()[0] == (0.0 if zero_infinity else np.inf)
-    lost = np.isnan(scores.grad.numpy())
-    assert lost[:2, 0].all() != zero_infinity
-    assert not lost[2, 0].any()
-    assert not lost[:, 1].any()
+    is_nan = np.isnan(scores.grad.numpy())
+    assert is_nan[:2, 0].all() != zero_infinity
+    assert not is_nan[2, 0].any()
+    assert not is_nan[:, 1].any()
     assert scores.grad.numpy()[:, 1].all()
 
 
-def test_binary_cross_entropy_targets_must_be_floating_point() -> None:
+def test_binary_cross_entropy_with_integer_targets_raises() -> None:
     with pytest.raises(nn.InputError, match="floating-point tensors; int64 was given"):
         nn.functional.binary_cross_entropy(mt.tensor([0.5, 0.5]), mt.tensor([0, 1]))

@@ -1,4 +1,4 @@
-"""Networks under `autocast` and in bfloat16, and `GradScaler`, beside torch's."""
+"""Autocast, networks in bfloat16 and float16, and GradScaler, compared with torch."""
 
 import math
 from collections.abc import Callable
@@ -36,7 +36,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 @pytest.mark.torch
 @pytest.mark.parametrize("name", CALLS)
-def test_functions_match_torch(name: str) -> None:
+def test_function_under_autocast_matches_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
     with mt.autocast("cpu"):
         ours = CALLS[name](mt, F, mt.tensor(ROWS))
@@ -65,40 +65,42 @@ MODULES: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-@pytest.mark.parametrize("way", ["autocast", "bfloat16", "half"])
+@pytest.mark.parametrize("precision", ["autocast", "bfloat16", "half"])
 @pytest.mark.parametrize("name", MODULES)
-def test_gradients_are_close_to_float32(name: str, way: str, backend: str) -> None:
+def test_low_precision_gradients_are_close_to_float32(
+    name: str, precision: str, backend: str
+) -> None:
     make, shape = MODULES[name]
     if backend == "simple" and name != "perceptron":
-        return  # which is slow, and has no kernels of its own
+        return  # slow, and without kernels
     mt.manual_seed(0)
     with mt.use_backend(backend):
         model, x = make(), mt.randn(*shape)
-        twin = make()
-        twin.load_state_dict(model.state_dict())
+        reference = make()
+        reference.load_state_dict(model.state_dict())
         gradients = []
-        for network in (model, twin):
+        for network in (model, reference):
             network.train()
-            given = x
-            if network is model and way != "autocast":
-                getattr(network, way)()
-                given = x.to(next(network.parameters()).dtype)
-            with mt.autocast("cpu", enabled=network is model and way == "autocast"):
-                out = network(given)
+            inputs = x
+            if network is model and precision != "autocast":
+                getattr(network, precision)()
+                inputs = x.to(next(network.parameters()).dtype)
+            with mt.autocast("cpu", enabled=network is model and precision == "autocast"):
+                out = network(inputs)
                 out = out[0] if isinstance(out, tuple) else out
                 loss = F.mse_loss(out, mt.zeros_like(out))
             loss.backward()
             gradients.append([parameter.grad for parameter in network.parameters()])
     for parameter, ours, theirs in zip(model.parameters(), *gradients, strict=True):
         assert ours.dtype is parameter.dtype
-        far = (ours.float() - theirs).abs().max().item()
-        assert far <= 0.06 * max(theirs.abs().max().item(), 0.1)
+        error = (ours.float() - theirs).abs().max().item()
+        assert error <= 0.06 * max(theirs.abs().max().item(), 0.1)
 
 
 @pytest.mark.parametrize("make", [nn.optim.SGD, nn.optim.Adam, nn.optim.AdamW, nn.optim.RMSprop])
-def test_optimizers_update_bfloat16_parameters(make: Any) -> None:
+def test_optimizer_updates_bfloat16_parameters(make: Any) -> None:
     start = [1.0, -2.0, 3.0]
-    ends = []
+    results = []
     for dtype in ("bfloat16", "float32"):
         x = nn.Parameter(mt.tensor(start, dtype=dtype))
         optimizer = make([x], lr=0.1)
@@ -107,64 +109,67 @@ def test_optimizers_update_bfloat16_parameters(make: Any) -> None:
             (x * x).sum().backward()
             optimizer.step()
         assert x.dtype.name == dtype
-        ends.append(x.detach().float().numpy())
-    np.testing.assert_allclose(*ends, rtol=0.03, atol=1e-3)
+        results.append(x.detach().float().numpy())
+    np.testing.assert_allclose(*results, rtol=0.03, atol=1e-3)
 
 
 # --- GradScaler ---------------------------------------------------------------------------------
 
 
-def both() -> list[tuple[Any, Any, Any]]:
-    """Return a scaler, a parameter and an optimizer of ours, and of torch's."""
+def scalers_of_both_libraries() -> list[tuple[Any, Any, Any]]:
+    """Return a scaler, a parameter and an optimizer of this library and of torch."""
     torch = pytest.importorskip("torch")
     settings = {"init_scale": 1024.0, "growth_interval": 2}
-    made = []
+    results = []
     for lib, networks, scaler in (
         (mt, nn, nn.GradScaler("cpu", **settings)),
         (torch, torch.nn, torch.amp.GradScaler("cpu", **settings)),
     ):
         x = networks.Parameter(lib.tensor([1.0, -2.0]))
         optimizer = (nn if lib is mt else torch).optim.SGD([x], lr=0.25)
-        made.append((scaler, x, optimizer))
-    return made
+        results.append((scaler, x, optimizer))
+    return results
 
 
 @pytest.mark.torch
 def test_scaler_matches_torch() -> None:
     steps = [1.0, 2.0, math.inf, 1.0, math.nan, 1.0, 1.0, 3.0]
-    told: list[list[Any]] = []
-    for scaler, x, optimizer in both():
-        told.append([])
+    records: list[list[Any]] = []
+    for scaler, x, optimizer in scalers_of_both_libraries():
+        records.append([])
         for number, factor in enumerate(steps):
             optimizer.zero_grad()
             scaler.scale((x * factor).sum()).backward()
             if number % 2:
                 scaler.unscale_(optimizer)
-                told[-1].append(x.grad.tolist())
+                records[-1].append(x.grad.tolist())
             scaler.step(optimizer)
             scaler.update()
-            told[-1] += [x.tolist(), scaler.get_scale(), scaler.state_dict()]
+            records[-1] += [x.tolist(), scaler.get_scale(), scaler.state_dict()]
         scaler.update(7.0)
-        told[-1].append(scaler.get_scale())
-    assert repr(told[0]) == repr(told[1])
+        records[-1].append(scaler.get_scale())
+    assert repr(records[0]) == repr(records[1])
 
 
-def test_scaler_state_dict() -> None:
+def test_scaler_state_dict_restores_the_scale() -> None:
     scaler, other = nn.GradScaler(init_scale=8.0), nn.GradScaler()
     other.load_state_dict(scaler.state_dict())
     assert other.state_dict() == scaler.state_dict()
     assert [each.tolist() for each in other.scale([mt.ones(1), mt.ones(2)])] == [[8], [8, 8]]
-    idle = nn.GradScaler(enabled=False)
-    loss = mt.ones(1)
-    assert idle.scale(loss) is loss
-    assert (idle.get_scale(), idle.state_dict(), idle.is_enabled()) == (1.0, {}, False)
     with pytest.raises(nn.SettingError, match="lacks .*scale"):
         other.load_state_dict({})
 
 
+def test_disabled_scaler_does_not_scale() -> None:
+    scaler = nn.GradScaler(enabled=False)
+    loss = mt.ones(1)
+    assert scaler.scale(loss) is loss
+    assert (scaler.get_scale(), scaler.state_dict(), scaler.is_enabled()) == (1.0, {}, False)
+
+
 def test_scaling_keeps_small_gradients() -> None:
-    """Without scaling, they are inaccurate or zero."""
-    found = []
+    """Without scaling, they are rounded coarsely or to zero."""
+    gradients = []
     for scale in (1.0, 2.0**14):
         weight = nn.Parameter(mt.tensor([[1e-4]]))
         optimizer = nn.optim.SGD([weight], lr=1.0)
@@ -174,12 +179,12 @@ def test_scaling_keeps_small_gradients() -> None:
         scaler.scale(loss.sum()).backward()
         scaler.unscale_(optimizer)
         assert weight.grad is not None
-        found.append(weight.grad.item())
-    assert found[0] != pytest.approx(1e-8, rel=0.1)
-    assert found[1] == pytest.approx(1e-8, rel=0.01)
+        gradients.append(weight.grad.item())
+    assert gradients[0] != pytest.approx(1e-8, rel=0.1)
+    assert gradients[1] == pytest.approx(1e-8, rel=0.01)
 
 
-def test_scaler_errors() -> None:
+def test_wrong_use_of_scaler_raises() -> None:
     x = nn.Parameter(mt.ones(2))
     optimizer, scaler = nn.optim.SGD([x], lr=0.1), nn.GradScaler()
     with pytest.raises(nn.NetworkError, match=r"update\(\) must be called after"):

@@ -26,7 +26,7 @@ class Net(nn.Module):
         return self.linear(x) + self.mean
 
 
-def test_network_is_converted_to_a_dtype() -> None:
+def test_dtype_methods_convert_parameters_gradients_and_float_buffers() -> None:
     net = Net()
     before = net.linear.weight.detach().numpy().copy()
     net(mt.ones(1, 3)).sum().backward()
@@ -43,7 +43,7 @@ def test_network_is_converted_to_a_dtype() -> None:
     assert net.float().mean.dtype is mt.float32
 
 
-def test_network_is_moved_to_a_backend() -> None:
+def test_to_moves_parameters_and_buffers_to_a_backend() -> None:
     net = Net().to("simple")
     assert {p.value.backend.name for p in net.parameters()} == {"simple"}
     assert {net.mean.backend.name, net.count.backend.name} == {"simple"}
@@ -53,12 +53,12 @@ def test_network_is_moved_to_a_backend() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Adam", "SGD"])
-def test_network_is_converted_to_a_memory_format(kind: str) -> None:
-    def trained(order: memory_format | None) -> nn.Module:
+def test_to_converts_parameters_to_a_memory_format(kind: str) -> None:
+    def trained(layout: memory_format | None) -> nn.Module:
         mt.manual_seed(0)
         model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(12, 1))
-        images = mt.rand(5, 2, 4, 4).to(memory_format=order)
-        model.to(memory_format=order)
+        images = mt.rand(5, 2, 4, 4).to(memory_format=layout)
+        model.to(memory_format=layout)
         optimizer = getattr(nn.optim, kind)(model.parameters(), lr=0.01)
         for _ in range(3):
             optimizer.zero_grad()
@@ -66,20 +66,20 @@ def test_network_is_converted_to_a_memory_format(kind: str) -> None:
             optimizer.step()
         return model
 
-    plain, last = trained(None), trained(memory_format.channels_last)
-    assert last[0].weight.stride() == (18, 1, 6, 2)
-    assert last[3].weight.is_contiguous()
-    for name, value in last.state_dict().items():
-        np.testing.assert_allclose(value.numpy(), plain.state_dict()[name].numpy(), atol=1e-5)
-    last.double().to(memory_format=memory_format.contiguous_format)
-    assert last[0].weight.is_contiguous()
+    contiguous, channels_last = trained(None), trained(memory_format.channels_last)
+    assert channels_last[0].weight.stride() == (18, 1, 6, 2)
+    assert channels_last[3].weight.is_contiguous()
+    for name, value in channels_last.state_dict().items():
+        np.testing.assert_allclose(value.numpy(), contiguous.state_dict()[name].numpy(), atol=1e-5)
+    channels_last.double().to(memory_format=memory_format.contiguous_format)
+    assert channels_last[0].weight.is_contiguous()
     with pytest.raises(
         errors.ShapeError, match=r"channels_last_3d needs 5 .* \(3, 2, 3, 3\) has 4"
     ):
-        last.to(memory_format=memory_format.channels_last_3d)
+        channels_last.to(memory_format=memory_format.channels_last_3d)
 
 
-def test_zero_grad_and_requires_grad() -> None:
+def test_zero_grad_and_requires_grad_change_all_parameters() -> None:
     net = Net()
     net(mt.ones(1, 3)).sum().backward()
     net.zero_grad(set_to_none=False)
@@ -93,23 +93,23 @@ def test_zero_grad_and_requires_grad() -> None:
 # --- Hooks --------------------------------------------------------------------------------------
 
 
-def test_hooks_get_inputs_and_outputs() -> None:
-    layer, seen = nn.Identity(), []
-    before = layer.register_forward_pre_hook(lambda module, args: seen.append((module, args)))
-    after = layer.register_forward_hook(lambda *given: seen.append(given))
+def test_forward_hooks_get_inputs_and_outputs() -> None:
+    layer, calls = nn.Identity(), []
+    before = layer.register_forward_pre_hook(lambda module, args: calls.append((module, args)))
+    after = layer.register_forward_hook(lambda *args: calls.append(args))
     x = mt.ones(1)
     assert layer(x) is x
-    assert [given[0] for given in seen] == [layer, layer]
-    assert seen[0][1] == seen[1][1] == (x,)
-    assert seen[1][2] is x
+    assert [args[0] for args in calls] == [layer, layer]
+    assert calls[0][1] == calls[1][1] == (x,)
+    assert calls[1][2] is x
     before.remove()
     after.remove()
     after.remove()
     layer(x)
-    assert len(seen) == 2
+    assert len(calls) == 2
 
 
-def test_hooks_may_replace_inputs_and_outputs() -> None:
+def test_forward_hooks_can_replace_inputs_and_outputs() -> None:
     layer = nn.Identity()
     layer.register_forward_pre_hook(lambda _, args: args[0] + 1)
     with layer.register_forward_hook(lambda _, args, output: output * 10):
@@ -125,20 +125,20 @@ def test_hooks_may_replace_inputs_and_outputs() -> None:
     assert nn.Sequential(layer)(mt.ones(1)).tolist() == [6.5]
 
 
-def test_hooks_with_keywords() -> None:
+def test_hooks_with_kwargs_get_and_replace_keyword_arguments() -> None:
     class Scale(nn.Module):
         def forward(self, x: Any, by: float = 1.0) -> Any:
             return x * by
 
-    layer, seen = Scale(), []
+    layer, calls = Scale(), []
     layer.register_forward_pre_hook(
         lambda _, args, kwargs: (args, {"by": kwargs["by"] + 1}), with_kwargs=True
     )
     layer.register_forward_hook(
-        lambda _, args, kwargs, output: seen.append(kwargs), with_kwargs=True
+        lambda _, args, kwargs, output: calls.append(kwargs), with_kwargs=True
     )
     assert layer(2, by=2.0) == 6.0
-    assert seen == [{"by": 3.0}]
+    assert calls == [{"by": 3.0}]
     layer.register_forward_pre_hook(lambda _, args, kwargs: args, with_kwargs=True)
     with pytest.raises(TypeError, match="must return None or a tuple of arguments and keyword"):
         layer(2, by=2.0)
@@ -147,34 +147,34 @@ def test_hooks_with_keywords() -> None:
             register(3)  # type: ignore[arg-type]
 
 
-# --- Names --------------------------------------------------------------------------------------
+# --- Names and keys -------------------------------------------------------------------------------
 
 
-def test_lookup_by_dotted_name() -> None:
+def test_get_submodule_parameter_and_buffer_take_dotted_names() -> None:
     outer = nn.Sequential(Net())
     net = outer[0]
     assert outer.get_submodule("") is outer
     assert outer.get_submodule("0.linear") is net.linear
     assert outer.get_parameter("0.linear.weight") is net.linear.weight
     assert outer.get_buffer("0.mean") is net.mean
-    for find, name, hint in (
+    for get, name, message in (
         (outer.get_submodule, "0.liner", "Net has no attribute 'liner'. Did you mean 'linear'"),
         (outer.get_submodule, "0.mean", "Net has no attribute 'mean'"),
         (outer.get_parameter, "0.linear.wieght", "Did you mean 'weight'"),
         (outer.get_parameter, "0.mean", "'mean'"),
         (outer.get_buffer, "0.linear", "'linear'"),
     ):
-        with pytest.raises(AttributeError, match=hint):
-            find(name)
+        with pytest.raises(AttributeError, match=message):
+            get(name)
 
 
-def test_load_state_dict_without_strict() -> None:
+def test_load_state_dict_with_strict_false_returns_mismatched_keys() -> None:
     model = nn.Sequential(nn.Linear(2, 2))
-    found = model.load_state_dict(
+    result = model.load_state_dict(
         {"0.weight": mt.zeros(2, 2), "1.weight": mt.ones(1)}, strict=False
     )
-    assert found.missing_keys == ["0.bias"]
-    assert found.unexpected_keys == ["1.weight"]
+    assert result.missing_keys == ["0.bias"]
+    assert result.unexpected_keys == ["1.weight"]
     assert not model[0].weight.detach().numpy().any()
 
 
@@ -182,22 +182,22 @@ def test_load_state_dict_without_strict() -> None:
 
 
 class Two(nn.Module):
-    """A module of two inputs, with a number between them, and of two outputs."""
+    """A module with a number between its two input tensors, and with two outputs."""
 
     def forward(self, a: mt.Tensor, k: float, b: mt.Tensor) -> tuple[mt.Tensor, mt.Tensor]:
         return a * b * k, a + b
 
 
-def test_backward_hooks_get_and_may_replace_gradients() -> None:
-    module, seen = Two(), []
+def test_backward_hooks_get_and_can_replace_gradients() -> None:
+    module, calls = Two(), []
     module.register_full_backward_pre_hook(lambda _, grads: tuple(2 * grad for grad in grads))
-    module.register_full_backward_hook(lambda *given: seen.append(given))
+    module.register_full_backward_hook(lambda *args: calls.append(args))
     module.register_full_backward_hook(lambda _, inputs, outputs: (inputs[0] * 10, None, inputs[2]))
     a = mt.tensor([1.0, 2.0], requires_grad=True)
     b = mt.tensor([[3.0, 4.0], [5.0, 6.0]], requires_grad=True)
     product, total = module(a, 3, b)
     (product.sum() + total.square().sum()).backward()
-    ((called, (of_a, of_k, of_b), outputs),) = seen
+    ((called, (of_a, of_k, of_b), outputs),) = calls
     assert (called, of_k) == (module, None)
     assert of_a.tolist() == [88.0, 116.0]
     assert [grad.tolist() for grad in outputs] == [[[2, 2], [2, 2]], [[16, 24], [24, 32]]]
@@ -207,19 +207,19 @@ def test_backward_hooks_get_and_may_replace_gradients() -> None:
     assert b.grad.tolist() == of_b.tolist() == [[22.0, 36.0], [30.0, 44.0]]
 
 
-def test_backward_hooks_without_gradients_of_inputs() -> None:
-    layer, seen = nn.Linear(2, 1), []
-    with layer.register_full_backward_hook(lambda *given: seen.append(given)):
+def test_backward_hook_gets_none_for_inputs_without_gradient() -> None:
+    layer, calls = nn.Linear(2, 1), []
+    with layer.register_full_backward_hook(lambda *args: calls.append(args)):
         layer(mt.ones(1, 2)).sum().backward()
         with mt.no_grad():
             layer(mt.ones(1, 2))
     layer(mt.ones(1, 2)).sum().backward()
-    ((_, inputs, (output,)),) = seen
+    ((_, inputs, (output,)),) = calls
     assert inputs == (None,)
     assert output.tolist() == [[1.0]]
 
 
-def test_backward_hooks_with_invalid_results() -> None:
+def test_backward_hook_with_invalid_result_raises() -> None:
     layer = nn.Linear(2, 1)
     with pytest.raises(TypeError, match="a hook must be a function"):
         layer.register_full_backward_hook(3)  # type: ignore[arg-type]
@@ -228,11 +228,11 @@ def test_backward_hooks_with_invalid_results() -> None:
         layer(mt.ones(1, 2)).sum().backward()
 
 
-# --- States ---------------------------------------------------------------------------------------
+# --- State ----------------------------------------------------------------------------------------
 
 
 class Counting(nn.Module):
-    """A module with a state that is no tensor."""
+    """A module with extra state that is not a tensor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -259,7 +259,7 @@ def test_extra_state_is_saved_and_loaded() -> None:
         nn.Linear(1, 1).get_extra_state()
 
 
-def test_load_state_dict_with_assign() -> None:
+def test_load_state_dict_with_assign_keeps_parameter_objects() -> None:
     model, other = nn.BatchNorm1d(2), nn.BatchNorm1d(2).double()
     model.weight.requires_grad_(False)
     weight = model.weight
@@ -275,7 +275,7 @@ def test_load_state_dict_with_assign() -> None:
         model.load_state_dict(nn.BatchNorm1d(3).state_dict(), assign=True)
 
 
-def test_set_submodule() -> None:
+def test_set_submodule_replaces_the_module_of_a_dotted_name() -> None:
     model = nn.Sequential(nn.Sequential(nn.Linear(2, 3)), nn.ReLU())
     new = nn.Linear(2, 4)
     model.set_submodule("0.0", new, strict=True)

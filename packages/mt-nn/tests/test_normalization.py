@@ -33,61 +33,65 @@ def normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
 
 
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4)])
-def test_layer_norm(shape: tuple[int, ...]) -> None:
+def test_layer_norm_matches_numpy(shape: tuple[int, ...]) -> None:
     x, weight, bias = draw(2, 3, 4), draw(*shape, seed=1), draw(*shape, seed=2)
     axes = tuple(range(3 - len(shape), 3))
-    wanted = normalized(x, axes, 1e-3) * weight + bias
-    given = leaf(x), leaf(weight), leaf(bias)
-    found = F.layer_norm(given[0], shape, *given[1:], eps=1e-3)
-    np.testing.assert_allclose(np.array(found.detach()), wanted, rtol=1e-10)
-    assert mt.gradcheck(lambda x, w, b: F.layer_norm(x, shape, w, b, 1e-3), given)
-    plain = F.layer_norm(mt.tensor(x), shape)
-    np.testing.assert_allclose(np.array(plain), normalized(x, axes, 1e-5), rtol=1e-10)
+    expected = normalized(x, axes, 1e-3) * weight + bias
+    inputs = leaf(x), leaf(weight), leaf(bias)
+    result = F.layer_norm(inputs[0], shape, *inputs[1:], eps=1e-3)
+    np.testing.assert_allclose(np.array(result.detach()), expected, rtol=1e-10)
+    assert mt.gradcheck(lambda x, w, b: F.layer_norm(x, shape, w, b, 1e-3), inputs)
+    without_weight = F.layer_norm(mt.tensor(x), shape)
+    np.testing.assert_allclose(np.array(without_weight), normalized(x, axes, 1e-5), rtol=1e-10)
 
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("function", [F.batch_norm, F.instance_norm])
-def test_single_running_statistic_raises(function: Any, training: bool) -> None:
+def test_running_mean_without_variance_or_vice_versa_raises(function: Any, training: bool) -> None:
     x, ones = mt.tensor(draw(4, 3, 5)), mt.ones(3).double()
-    for missing, given in (("running_var", (ones, None)), ("running_mean", (None, ones))):
+    for missing, statistics in (("running_var", (ones, None)), ("running_mean", (None, ones))):
         with pytest.raises(SettingError, match=f"{missing} is missing"):
-            function(x, *given, None, None, training)
+            function(x, *statistics, None, None, training)
 
 
-def test_layer_norm_with_an_integer_shape() -> None:
+def test_layer_norm_takes_an_integer_shape() -> None:
     x = mt.tensor(draw(5, 3))
     assert F.layer_norm(x, 3).tolist() == F.layer_norm(x, (3,)).tolist()
 
 
 @pytest.mark.parametrize("rest", [(), (4,), (2, 3)])
-def test_batch_norm_in_training(rest: tuple[int, ...]) -> None:
+def test_batch_norm_in_training_uses_batch_and_updates_running_statistics(
+    rest: tuple[int, ...],
+) -> None:
     x, weight, bias = draw(5, 3, *rest), draw(3, seed=1), draw(3, seed=2)
     axes, shape = (0, *range(2, x.ndim)), (3, *(1,) * len(rest))
-    wanted = normalized(x, axes, 1e-5) * weight.reshape(shape) + bias.reshape(shape)
+    expected = normalized(x, axes, 1e-5) * weight.reshape(shape) + bias.reshape(shape)
     mean, var = mt.tensor(draw(3, seed=3)), mt.tensor(draw(3, seed=4) ** 2)
     before = np.array(mean), np.array(var)
-    given = leaf(x), leaf(weight), leaf(bias)
-    found = F.batch_norm(given[0], mean, var, *given[1:], training=True, momentum=0.3)
-    np.testing.assert_allclose(np.array(found.detach()), wanted, rtol=1e-9, atol=1e-12)
+    inputs = leaf(x), leaf(weight), leaf(bias)
+    result = F.batch_norm(inputs[0], mean, var, *inputs[1:], training=True, momentum=0.3)
+    np.testing.assert_allclose(np.array(result.detach()), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(np.array(mean), 0.7 * before[0] + 0.3 * x.mean(axes))
     np.testing.assert_allclose(np.array(var), 0.7 * before[1] + 0.3 * x.var(axes, ddof=1))
-    assert mt.gradcheck(lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), given)
+    assert mt.gradcheck(lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), inputs)
 
 
-def test_batch_norm_in_evaluation() -> None:
+def test_batch_norm_in_evaluation_uses_running_statistics() -> None:
     x, weight, bias, mean = draw(2, 3, 4), draw(3, seed=1), draw(3, seed=2), draw(3, seed=3)
     var = draw(3, seed=4) ** 2
     shape = (3, 1)
-    wanted = (x - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-5)
-    kept = mt.tensor(mean), mt.tensor(var)
-    found = F.batch_norm(mt.tensor(x), *kept, mt.tensor(weight), mt.tensor(bias))
-    expected = wanted * weight.reshape(shape) + bias.reshape(shape)
-    np.testing.assert_allclose(np.array(found), expected, rtol=1e-10)
-    np.testing.assert_allclose(np.array(F.batch_norm(mt.tensor(x), *kept)), wanted, rtol=1e-10)
-    assert kept[0].tolist() == mean.tolist()
+    normalized_x = (x - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-5)
+    statistics = mt.tensor(mean), mt.tensor(var)
+    result = F.batch_norm(mt.tensor(x), *statistics, mt.tensor(weight), mt.tensor(bias))
+    expected = normalized_x * weight.reshape(shape) + bias.reshape(shape)
+    np.testing.assert_allclose(np.array(result), expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        np.array(F.batch_norm(mt.tensor(x), *statistics)), normalized_x, rtol=1e-10
+    )
+    assert statistics[0].tolist() == mean.tolist()
 
 
-def test_what_is_refused() -> None:
+def test_invalid_inputs_raise() -> None:
     x, three, four = mt.ones(2, 3), mt.ones(3), mt.ones(4)
     with pytest.raises(InputError, match="shape ends in"):
         F.layer_norm(x, (4,))
@@ -101,14 +105,14 @@ def test_what_is_refused() -> None:
         F.batch_norm(x[:1], three, three, training=True)
     with pytest.raises(SettingError, match="running_mean"):
         F.batch_norm(x, None, three)
-    elsewhere = three.to("simple" if x.backend.name == "numpy" else "numpy")
+    on_other_backend = three.to("simple" if x.backend.name == "numpy" else "numpy")
     with pytest.raises(BackendMismatchError):
-        F.layer_norm(x, (3,), elsewhere)
+        F.layer_norm(x, (3,), on_other_backend)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 @pytest.mark.parametrize("training", [True, False])
-def test_like_torch(training: bool) -> None:
+def test_batch_and_layer_norm_match_torch(training: bool) -> None:
     import torch
 
     arrays = [
@@ -135,12 +139,12 @@ def test_like_torch(training: bool) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 @pytest.mark.parametrize("momentum", [0.1, None])
 @pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
-def test_running_statistics_agree_with_torch(name: str, momentum: float | None) -> None:
+def test_running_statistics_match_torch(name: str, momentum: float | None) -> None:
     import torch
 
-    told: dict[str, Any] = {"momentum": momentum, "affine": True, "track_running_stats": True}
-    ours = getattr(nn, name)(3, **told).double()
-    theirs = getattr(torch.nn, name)(3, **told).double()
+    settings: dict[str, Any] = {"momentum": momentum, "affine": True, "track_running_stats": True}
+    ours = getattr(nn, name)(3, **settings).double()
+    theirs = getattr(torch.nn, name)(3, **settings).double()
     for step in range(3):
         x = draw(4, 3, 5, seed=step)
         np.testing.assert_allclose(
@@ -160,7 +164,7 @@ def test_running_statistics_agree_with_torch(name: str, momentum: float | None) 
     assert ours.num_batches_tracked.item() == 0
 
 
-def test_layer_without_running_statistics_uses_the_batch() -> None:
+def test_batch_norm_without_running_statistics_uses_the_batch() -> None:
     layer = nn.BatchNorm1d(3, track_running_stats=False).eval()
     assert list(layer.state_dict()) == ["weight", "bias"]
     layer.reset_running_stats()
@@ -169,7 +173,7 @@ def test_layer_without_running_statistics_uses_the_batch() -> None:
     )
 
 
-def test_float16_squares_do_not_overflow() -> None:
+def test_normalization_of_float16_does_not_overflow() -> None:
     large = np.array([[300.0, -200.0, 100.0, 5.0]], np.float16)
     small = np.array([[3e-4, -2e-4, 1e-4, 0.0]], np.float16)
     calls: list[Any] = [
@@ -182,11 +186,11 @@ def test_float16_squares_do_not_overflow() -> None:
     for call, array in ((call, array) for call in calls for array in (large, small)):
         out = call(mt.tensor(array))
         assert out.dtype is mt.float16
-        wanted = call(mt.tensor(array.astype(np.float32)))
-        np.testing.assert_allclose(np.array(out, np.float32), np.array(wanted), atol=2e-3)
+        expected = call(mt.tensor(array.astype(np.float32)))
+        np.testing.assert_allclose(np.array(out, np.float32), np.array(expected), atol=2e-3)
 
 
-def test_settings_that_make_no_sense() -> None:
+def test_invalid_settings_raise() -> None:
     for make, message in (
         (lambda: nn.BatchNorm1d(0), "num_features must be a positive integer"),
         (lambda: nn.LayerNorm(()), "at least one size"),
@@ -201,19 +205,19 @@ def test_settings_that_make_no_sense() -> None:
 
 @pytest.mark.parametrize("p", [1, 2, 3.5, np.inf])
 @pytest.mark.parametrize("scale", [1e-5, 1.0, 1e20, 3e37])
-def test_normalize_vectors_of_any_norm(p: float, scale: float) -> None:
-    """Also where the powers in their norm would leave the range of float32."""
-    numbers = np.array([[3.0, -4.0, 0.5], [1.0, 2.0, 2.0]])
-    found = F.normalize(mt.tensor(numbers * scale, dtype="float32"), p)
-    wanted = numbers / np.linalg.norm(numbers, p, 1, keepdims=True)
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+def test_normalize_is_accurate_for_tiny_and_huge_vectors(p: float, scale: float) -> None:
+    """The powers in the norm may be out of the range of float32."""
+    vectors = np.array([[3.0, -4.0, 0.5], [1.0, 2.0, 2.0]])
+    result = F.normalize(mt.tensor(vectors * scale, dtype="float32"), p)
+    expected = vectors / np.linalg.norm(vectors, p, 1, keepdims=True)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 CHANGES = {
     "track_running_stats=False": lambda layer: setattr(layer, "track_running_stats", False),
     "track_running_stats=True": lambda layer: setattr(layer, "track_running_stats", True),
-    "no count": lambda layer: setattr(layer, "num_batches_tracked", None),
-    "no statistics": lambda layer: [
+    "num_batches_tracked=None": lambda layer: setattr(layer, "num_batches_tracked", None),
+    "running_mean=running_var=None": lambda layer: [
         setattr(layer, name, None) for name in ("running_mean", "running_var")
     ],
 }
@@ -224,7 +228,7 @@ CHANGES = {
 @pytest.mark.parametrize("tracks", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
-def test_changed_statistics_work_as_in_torch(
+def test_changed_statistics_attributes_work_as_in_torch(
     name: str, change: str, tracks: bool, momentum: float | None
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -245,13 +249,13 @@ def test_changed_statistics_work_as_in_torch(
 
     expected = run(torch, torch.nn, lambda a: torch.tensor(a, dtype=torch.float32))
     actual = run(mt, nn, lambda a: mt.tensor(a, dtype=mt.float32))
-    for one, other in zip(actual, expected, strict=True):
-        assert (one is None) == (other is None)
-        if one is not None:
-            np.testing.assert_allclose(one, other, 1e-4, 1e-5)
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert (ours is None) == (theirs is None)
+        if ours is not None:
+            np.testing.assert_allclose(ours, theirs, 1e-4, 1e-5)
 
 
-def test_statistics_that_are_no_longer_tracked_stay_and_are_used() -> None:
+def test_untracked_statistics_are_kept_and_used_in_evaluation() -> None:
     layer = nn.BatchNorm1d(1)
     layer.track_running_stats = False
     layer(mt.tensor([[1.0], [3.0]]))

@@ -1,4 +1,4 @@
-"""Convolution of arrays, for the `numpy` backend."""
+"""Convolution of arrays on the `numpy` backend: definition, gradients, blocks."""
 
 import itertools
 import math
@@ -39,15 +39,15 @@ def cases(draw: st.DrawFn) -> Case:
     def each(low: int, high: int) -> Numbers:
         return tuple(draw(st.integers(low, high)) for _ in range(dims))
 
-    size, stride, padding, dilation, room = (
+    size, stride, padding, dilation, extra = (
         each(1, 4),
         each(1, 4),
         each(0, 3),
         each(1, 4),
         each(0, 5),
     )
-    every = zip(size, padding, dilation, room, strict=True)
-    lengths = [max(d * (s - 1) + 1 - 2 * p, 1) + r for s, p, d, r in every]
+    lengths_of = zip(size, padding, dilation, extra, strict=True)
+    lengths = [max(d * (s - 1) + 1 - 2 * p, 1) + r for s, p, d, r in lengths_of]
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     images = rng.normal(size=(n, groups * channels, *lengths))
     kernels = rng.normal(size=(groups * outputs, channels, *size))
@@ -55,69 +55,69 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def _by_definition(case: Case) -> Array:
-    """Return the convolution, place by place."""
+    """Return the convolution, computed one output element at a time."""
     images, kernels, bias, (stride, padding, dilation, groups) = case
     padded = np.pad(images, [(0, 0), (0, 0), *((margin, margin) for margin in padding)])
     spans = [d * (s - 1) + 1 for d, s in zip(dilation, kernels.shape[2:], strict=True)]
-    places = [
+    starts = [
         range(0, length - span + 1, step)
         for length, span, step in zip(padded.shape[2:], spans, stride, strict=True)
     ]
     channels, outputs = kernels.shape[1], len(kernels) // groups
-    out = np.empty((len(images), len(kernels), *map(len, places)))
-    for at in itertools.product(*map(range, map(len, places))):
+    out = np.empty((len(images), len(kernels), *map(len, starts)))
+    for index in itertools.product(*map(range, map(len, starts))):
         window = tuple(
-            slice(where[i], where[i] + span, spread)
-            for i, where, span, spread in zip(at, places, spans, dilation, strict=True)
+            slice(positions[i], positions[i] + span, d)
+            for i, positions, span, d in zip(index, starts, spans, dilation, strict=True)
         )
-        seen = padded[(slice(None), slice(None), *window)]
+        windows = padded[(slice(None), slice(None), *window)]
         for o, kernel in enumerate(kernels):
             first = o // outputs * channels
-            part = seen[:, first : first + channels] * kernel
-            out[(slice(None), o, *at)] = part.reshape(len(images), -1).sum(1) + bias[o]
+            part = windows[:, first : first + channels] * kernel
+            out[(slice(None), o, *index)] = part.reshape(len(images), -1).sum(1) + bias[o]
     return out
 
 
 @settings(deadline=None, max_examples=300)
 @given(cases(), st.sampled_from((1, 30, 400, convolution.COLUMNS)))
-def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
-    """A map that is linear in images and in kernels has the gradients that are adjoint to it."""
+def test_convolution_matches_definition_and_gradients_are_adjoint(case: Case, columns: int) -> None:
+    """Convolution is linear in images and in kernels, so that its gradients are adjoint maps."""
     images, kernels, bias, settings = case
-    how = Sliding(*settings)
+    sliding = Sliding(*settings)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(convolution, "COLUMNS", columns)  # of all sizes of blocks
-        out = convolve(images, kernels, bias, how)
+        patch.setattr(convolution, "COLUMNS", columns)  # blocks of several sizes
+        out = convolve(images, kernels, bias, sliding)
         np.testing.assert_allclose(out, _by_definition(case), rtol=1e-9, atol=1e-9)
         grad = np.cos(np.arange(out.size)).reshape(out.shape)
-        of_images = image_gradient(grad, kernels, images.shape[2:], how)
-        of_kernels = kernel_gradient(grad, images, kernels.shape[2:], how)
-    assert (of_images.shape, of_kernels.shape) == (images.shape, kernels.shape)
-    linear = convolve(images, kernels, None, how)
+        images_grad = image_gradient(grad, kernels, images.shape[2:], sliding)
+        kernels_grad = kernel_gradient(grad, images, kernels.shape[2:], sliding)
+    assert (images_grad.shape, kernels_grad.shape) == (images.shape, kernels.shape)
+    linear = convolve(images, kernels, None, sliding)
     value = (linear * grad).sum()
-    assert (of_images * images).sum() == pytest.approx(value, rel=1e-9, abs=1e-9)
-    assert (of_kernels * kernels).sum() == pytest.approx(value, rel=1e-9, abs=1e-9)
-    other = np.sin(np.arange(images.size)).reshape(images.shape)
-    along = (convolve(other, kernels, None, how) * grad).sum()
-    assert (of_images * other).sum() == pytest.approx(along, rel=1e-9, abs=1e-9)
-    other = np.sin(np.arange(kernels.size)).reshape(kernels.shape)
-    along = (convolve(images, other, None, how) * grad).sum()
-    assert (of_kernels * other).sum() == pytest.approx(along, rel=1e-9, abs=1e-9)
+    assert (images_grad * images).sum() == pytest.approx(value, rel=1e-9, abs=1e-9)
+    assert (kernels_grad * kernels).sum() == pytest.approx(value, rel=1e-9, abs=1e-9)
+    direction = np.sin(np.arange(images.size)).reshape(images.shape)
+    expected = (convolve(direction, kernels, None, sliding) * grad).sum()
+    assert (images_grad * direction).sum() == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    direction = np.sin(np.arange(kernels.size)).reshape(kernels.shape)
+    expected = (convolve(images, direction, None, sliding) * grad).sum()
+    assert (kernels_grad * direction).sum() == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_gradient_with_a_stride_longer_than_the_images_is_that_of_one_window() -> None:
+def test_stride_longer_than_the_images_gives_gradient_of_one_window() -> None:
     images, kernels = np.ones((1, 1, 6)), np.arange(1.0, 5.0).reshape(1, 1, 4)
-    how = Sliding((2**50,), (0,), (1,), 1)
-    assert convolve(images, kernels, None, how).tolist() == [[[10.0]]]
-    found = image_gradient(np.ones((1, 1, 1)), kernels, (6,), how)
-    assert found.tolist() == [[[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]]
+    sliding = Sliding((2**50,), (0,), (1,), 1)
+    assert convolve(images, kernels, None, sliding).tolist() == [[[10.0]]]
+    grad = image_gradient(np.ones((1, 1, 1)), kernels, (6,), sliding)
+    assert grad.tolist() == [[[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]]
 
 
-def test_columns_are_computed_in_blocks() -> None:
-    """What a large convolution needs beside its result does not grow with the images."""
+def test_columns_of_large_convolution_are_computed_in_blocks() -> None:
+    """The scratch memory of a convolution does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)
-    how = Sliding((1, 1), (0, 0), (1, 1), 1)
-    seen = convolution._windows(images, (5, 5), how)
-    every = convolution._parts(seen.shape, convolution.COLUMNS)
-    parts = [seen[..., images, rows, :].size for images, rows in every]
-    assert max(parts) <= convolution.COLUMNS
-    assert sum(parts) == seen.size == 2 * math.prod(kernels.shape) * 86 * 996
+    sliding = Sliding((1, 1), (0, 0), (1, 1), 1)
+    windows = convolution._windows(images, (5, 5), sliding)
+    blocks = convolution._parts(windows.shape, convolution.COLUMNS)
+    sizes = [windows[..., images, rows, :].size for images, rows in blocks]
+    assert max(sizes) <= convolution.COLUMNS
+    assert sum(sizes) == windows.size == 2 * math.prod(kernels.shape) * 86 * 996

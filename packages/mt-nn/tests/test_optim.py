@@ -1,4 +1,4 @@
-"""Optimizers against their published formulas in float64, and their errors."""
+"""Optimizers: published formulas in float64, state, groups, hooks, errors."""
 
 import copy
 import json
@@ -21,8 +21,8 @@ def gradient(x: Any) -> Any:
     return np.cos(x) + 0.3 * x
 
 
-def run(make: Any) -> Any:
-    """Take steps with the gradients above and return where they lead."""
+def parameter_after_steps(make: Any) -> Any:
+    """Return the parameter after `STEPS` steps with `gradient`."""
     x = nn.Parameter(mt.tensor(START))
     optimizer = make([x])
     for _ in range(STEPS):
@@ -36,44 +36,46 @@ def run(make: Any) -> Any:
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 @pytest.mark.parametrize("nesterov", [False, True])
-def test_sgd(momentum: float, decay: float, nesterov: bool) -> None:
+def test_sgd_matches_formula(momentum: float, decay: float, nesterov: bool) -> None:
     if nesterov and not momentum:
-        return  # an error; see below
+        return  # raises; see test_invalid_setting_raises
     x, velocity = START.copy(), None
     for _ in range(STEPS):
         g = gradient(x) + decay * x
         velocity = g if velocity is None else momentum * velocity + g
         x = x - 0.1 * (g + momentum * velocity if nesterov else velocity)
-    ours = run(
+    ours = parameter_after_steps(
         lambda p: optim.SGD(p, 0.1, momentum=momentum, weight_decay=decay, nesterov=nesterov)
     )
     np.testing.assert_allclose(ours, x, rtol=1e-12)
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_adam(decay: float) -> None:
+def test_adam_matches_formula(decay: float) -> None:
     x, mean, square = START.copy(), np.zeros(3), np.zeros(3)
     for t in range(1, STEPS + 1):
         g = gradient(x) + decay * x
         mean = 0.8 * mean + 0.2 * g
         square = 0.99 * square + 0.01 * g * g
         x = x - 0.1 * (mean / (1 - 0.8**t)) / (np.sqrt(square / (1 - 0.99**t)) + 1e-8)
-    ours = run(lambda p: optim.Adam(p, 0.1, betas=(0.8, 0.99), weight_decay=decay))
+    ours = parameter_after_steps(
+        lambda p: optim.Adam(p, 0.1, betas=(0.8, 0.99), weight_decay=decay)
+    )
     np.testing.assert_allclose(ours, x, rtol=1e-12)
 
 
-def test_lamb() -> None:
+def test_lamb_matches_formula() -> None:
     x, mean, square = START.copy(), np.zeros(3), np.zeros(3)
     for t in range(1, STEPS + 1):
         g = gradient(x)
         mean, square = 0.8 * mean + 0.2 * g, 0.99 * square + 0.01 * g * g
         u = (mean / (1 - 0.8**t)) / (np.sqrt(square / (1 - 0.99**t)) + 1e-6) + 0.1 * x
         x = x - 0.1 * np.sqrt((x * x).sum() / (u * u).sum()) * u
-    ours = run(lambda p: optim.LAMB(p, 0.1, betas=(0.8, 0.99), weight_decay=0.1))
+    ours = parameter_after_steps(lambda p: optim.LAMB(p, 0.1, betas=(0.8, 0.99), weight_decay=0.1))
     np.testing.assert_allclose(ours, x, rtol=1e-12)
 
 
-def test_lamb_updates_parameters_of_zeros() -> None:
+def test_lamb_updates_zero_parameters() -> None:
     x = nn.Parameter(mt.zeros(2))
     x.grad = mt.tensor([1.0, -1.0])
     optim.LAMB([x], lr=0.1).step()
@@ -81,17 +83,17 @@ def test_lamb_updates_parameters_of_zeros() -> None:
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_lion(decay: float) -> None:
+def test_lion_matches_formula(decay: float) -> None:
     x, mean = START.copy(), np.zeros(3)
     for _ in range(STEPS):
         g = gradient(x)
         x = x - 0.1 * (np.sign(0.8 * mean + 0.2 * g) + decay * x)
         mean = 0.9 * mean + 0.1 * g
-    ours = run(lambda p: optim.Lion(p, 0.1, betas=(0.8, 0.9), weight_decay=decay))
+    ours = parameter_after_steps(lambda p: optim.Lion(p, 0.1, betas=(0.8, 0.9), weight_decay=decay))
     np.testing.assert_allclose(ours, x, rtol=1e-12)
 
 
-ALL = [
+OPTIMIZERS = [
     lambda p: optim.SGD(p, momentum=0.9),
     lambda p: optim.Adam(p, amsgrad=True),
     optim.AdamW,
@@ -109,32 +111,32 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("make", ALL)
-def test_states_are_saved_and_loaded(make: Any, tmp_path: Any) -> None:
-    """Tensors are saved with safetensors, the rest as JSON."""
-    x, twin = (nn.Parameter(mt.tensor(START)) for _ in range(2))
-    optimizer, resumed = make([x]), make([twin])
+@pytest.mark.parametrize("make", OPTIMIZERS)
+def test_optimizer_with_loaded_state_takes_the_same_steps(make: Any, tmp_path: Any) -> None:
+    """Save tensors with safetensors and the rest as JSON."""
+    x, resumed_x = (nn.Parameter(mt.tensor(START)) for _ in range(2))
+    optimizer, resumed = make([x]), make([resumed_x])
     for _ in range(3):
         x.grad = mt.tensor(gradient(x.detach().numpy()))
         optimizer.step()
     state = optimizer.state_dict()
     tensors = {name: value for name, value in state["state"][0].items() if hasattr(value, "shape")}
     nn.save(tensors, tmp_path / "state.safetensors")
-    plain = {k: v for k, v in state["state"][0].items() if k not in tensors}
-    rest = json.loads(json.dumps({"state": {0: plain}, "param_groups": state["param_groups"]}))
+    numbers = {k: v for k, v in state["state"][0].items() if k not in tensors}
+    rest = json.loads(json.dumps({"state": {0: numbers}, "param_groups": state["param_groups"]}))
     rest["state"]["0"].update(nn.load(tmp_path / "state.safetensors"))
     resumed.load_state_dict(rest)
-    twin.update(x.detach())
+    resumed_x.update(x.detach())
     for _ in range(2):
-        for parameter, each in ((x, optimizer), (twin, resumed)):
+        for parameter, each in ((x, optimizer), (resumed_x, resumed)):
             parameter.grad = mt.tensor(gradient(parameter.detach().numpy()))
             each.step()
-    np.testing.assert_array_equal(x.detach().numpy(), twin.detach().numpy())
+    np.testing.assert_array_equal(x.detach().numpy(), resumed_x.detach().numpy())
 
 
 @pytest.mark.parametrize("backend", [b for b in ("simple", "fast") if b in backends()])
-@pytest.mark.parametrize("make", ALL)
-def test_backends_agree(make: Any, backend: str) -> None:
+@pytest.mark.parametrize("make", OPTIMIZERS)
+def test_backend_gives_the_steps_of_numpy(make: Any, backend: str) -> None:
     results = []
     for name in ("numpy", backend):
         with mt.use_backend(name):
@@ -148,8 +150,8 @@ def test_backends_agree(make: Any, backend: str) -> None:
 
 
 @pytest.mark.parametrize("decoupled", [False, True])
-@pytest.mark.parametrize("make", ALL)
-def test_steps_use_the_current_rate(make: Any, decoupled: bool) -> None:
+@pytest.mark.parametrize("make", OPTIMIZERS)
+def test_steps_use_the_current_learning_rate(make: Any, decoupled: bool) -> None:
     """The initial rate affects neither steps nor weight decay."""
     results = []
     for scheduled in (False, True):
@@ -172,7 +174,7 @@ def test_steps_use_the_current_rate(make: Any, decoupled: bool) -> None:
     assert results[0] == results[1]
 
 
-def test_a_loaded_state_is_a_copy() -> None:
+def test_load_state_dict_copies_and_converts_the_state() -> None:
     x = nn.Parameter(mt.ones(1))
     optimizer = optim.Adam([x])
     x.grad = mt.ones(1)
@@ -197,7 +199,7 @@ def test_a_loaded_state_is_a_copy() -> None:
         (lambda s: s["state"][1].update(exp_avg=mt.ones(4)), r"has shape \(4,\) instead of \(2,"),
     ],
 )
-def test_a_state_that_does_not_fit_changes_nothing(change: Any, message: str) -> None:
+def test_state_dict_that_does_not_fit_raises_and_changes_nothing(change: Any, message: str) -> None:
     parameters = [nn.Parameter(mt.ones(3)), nn.Parameter(mt.ones(2))]
     optimizer = optim.Adam(parameters)
     for parameter in parameters:
@@ -212,7 +214,7 @@ def test_a_state_that_does_not_fit_changes_nothing(change: Any, message: str) ->
     assert len(optimizer.state) == 2
 
 
-def test_loading_invalid_settings_raises() -> None:
+def test_loading_an_invalid_setting_raises() -> None:
     optimizer = optim.SGD([nn.Parameter(mt.ones(1))])
     state = optimizer.state_dict()
     state["param_groups"][0]["lr"] = "fast"
@@ -220,7 +222,7 @@ def test_loading_invalid_settings_raises() -> None:
         optimizer.load_state_dict(state)
 
 
-def test_step_calls_a_closure() -> None:
+def test_step_calls_the_closure_with_gradients_enabled() -> None:
     x = nn.Parameter(mt.tensor([3.0]))
     optimizer = optim.SGD([x], lr=0.5)
 
@@ -236,7 +238,7 @@ def test_step_calls_a_closure() -> None:
     assert optimizer.step() is None
 
 
-def test_groups_can_be_added() -> None:
+def test_add_param_group_adds_valid_groups_only() -> None:
     a, b = nn.Parameter(mt.ones(1)), nn.Parameter(mt.ones(1))
     optimizer = optim.SGD([a], lr=0.5)
     optimizer.add_param_group({"params": b, "lr": 0.25})
@@ -252,7 +254,7 @@ def test_groups_can_be_added() -> None:
     assert len(optimizer.param_groups) == 2
 
 
-def test_groups_have_their_own_settings() -> None:
+def test_each_param_group_has_its_own_learning_rate() -> None:
     a, b, c = (nn.Parameter(mt.ones(1)) for _ in range(3))
     optimizer = optim.SGD([{"params": a}, {"params": [b], "lr": 1.0}, {"params": [c]}], lr=0.5)
     a.grad = b.grad = mt.ones(1)
@@ -260,25 +262,25 @@ def test_groups_have_their_own_settings() -> None:
     assert (a.item(), b.item(), c.item()) == (0.5, 0.0, 1.0)
 
 
-def test_a_single_tensor_raises() -> None:
+def test_single_tensor_instead_of_list_raises() -> None:
     with pytest.raises(TypeError, match=r"takes a list of parameters.*\[tensor\]"):
         optim.SGD(nn.Parameter(mt.ones(2)))
 
 
-@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_an_optimizer_keeps_its_state_when_copied(twin_of: Any) -> None:
+@pytest.mark.parametrize("copy_of", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copied_optimizer_keeps_its_state(copy_of: Any) -> None:
     x = nn.Parameter(mt.ones(1))
     optimizer = optim.SGD([x], lr=0.1, momentum=0.9)
     x.grad = mt.ones(1)
     optimizer.step()
-    twin = twin_of(optimizer)
-    twin.step()
+    copied_optimizer = copy_of(optimizer)
+    copied_optimizer.step()
     optimizer.step()
-    (copied,) = twin.param_groups[0]["params"]
+    (copied,) = copied_optimizer.param_groups[0]["params"]
     assert copied.item() == x.item() == pytest.approx(0.71)
 
 
-def test_gradients_can_be_zeroed_in_place() -> None:
+def test_zero_grad_with_set_to_none_false_zeroes_in_place() -> None:
     x = nn.Parameter(mt.ones(2))
     optimizer = optim.SGD([x])
     (x * 3).sum().backward()
@@ -332,7 +334,7 @@ def test_gradients_can_be_zeroed_in_place() -> None:
         ),
     ],
 )
-def test_bad_settings(make: Any, message: str) -> None:
+def test_invalid_setting_raises(make: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         make(nn.Parameter(mt.ones(1)))
 
@@ -351,7 +353,7 @@ def test_bad_settings(make: Any, message: str) -> None:
         lambda p: optim.RAdam(p, 0.2),
     ],
 )
-def test_optimizers_fit_a_line(make: Any) -> None:
+def test_optimizer_fits_a_line(make: Any) -> None:
     mt.manual_seed(0)
     model = nn.Linear(1, 1)
     x = mt.linspace(-1, 1, 20).view(-1, 1)
@@ -368,15 +370,15 @@ def test_optimizers_fit_a_line(make: Any) -> None:
 # --- Compatibility with torch ---------------------------------------------------------------------
 
 
-def test_implementation_settings_have_no_effect() -> None:
-    plain, *others = (
-        run(lambda p, how=how: optim.Adam(p, 0.1, **how)).tolist()
+def test_foreach_fused_and_capturable_have_no_effect() -> None:
+    expected, *others = (
+        parameter_after_steps(lambda p, how=how: optim.Adam(p, 0.1, **how)).tolist()
         for how in ({}, {"foreach": True}, {"fused": True}, {"foreach": False, "capturable": False})
     )
-    assert others == [plain] * 3
+    assert others == [expected] * 3
 
 
-def test_loading_a_state_keeps_the_implementation() -> None:
+def test_load_state_dict_keeps_foreach_and_capturable() -> None:
     optimizer = optim.Adam([nn.Parameter(mt.ones(1))], foreach=True)
     state = optimizer.state_dict()
     state["param_groups"][0] |= {"capturable": True, "foreach": None, "lr": 0.5}
@@ -385,23 +387,23 @@ def test_loading_a_state_keeps_the_implementation() -> None:
     assert (group["capturable"], group["foreach"], group["lr"]) == (False, True, 0.5)
 
 
-def test_hooks_are_called_around_steps() -> None:
+def test_step_hooks_are_called_before_and_after_the_step() -> None:
     x = nn.Parameter(mt.tensor([3.0]))
     optimizer = optim.SGD([x], lr=0.5)
-    seen: list[Any] = []
+    calls: list[Any] = []
 
     def closure() -> float:
-        seen.append("closure")
+        calls.append("closure")
         x.grad = mt.ones(1)
         return 1.0
 
     before = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, closure), {}))
-    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append((o, x.item())))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: calls.append((o, x.item())))
     assert optimizer.step() == 1.0
-    assert seen == ["closure", (optimizer, 2.5)]
+    assert calls == ["closure", (optimizer, 2.5)]
     before.remove()
     assert optimizer.step() is None
-    assert seen[2:] == [(optimizer, 2.0)]
+    assert calls[2:] == [(optimizer, 2.0)]
     optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
     with pytest.raises(TypeError, match="must return None or a tuple of arguments"):
         optimizer.step()
@@ -409,7 +411,7 @@ def test_hooks_are_called_around_steps() -> None:
         optimizer.register_step_pre_hook("hook")  # type: ignore[arg-type]
 
 
-def test_user_optimizers_may_define_step_only() -> None:
+def test_user_optimizer_can_define_step_only() -> None:
     class Halving(optim.SGD):
         """Halve the rate after each step."""
 
@@ -441,21 +443,21 @@ def test_user_optimizers_may_define_step_only() -> None:
     x.grad = mt.ones(1)
     optimizer = Halving([x], lr=1.0)
     calls: list[Any] = []
-    optimizer.register_step_post_hook(lambda *given: calls.append(given))
+    optimizer.register_step_post_hook(lambda *args: calls.append(args))
     optimizer.step()
     optimizer.step()
     assert (x.item(), len(calls)) == (1.5, 2)
-    counting, twin = Counting([x]), Counting([x])
+    counting, resumed = Counting([x]), Counting([x])
     counting.step()
-    twin.load_state_dict(counting.state_dict())
-    twin.step()
+    resumed.load_state_dict(counting.state_dict())
+    resumed.step()
     assert x.item() == 0.0
-    assert (counting.state[x]["total"].item(), twin.state[x]["total"].item()) == (1, 2)
+    assert (counting.state[x]["total"].item(), resumed.state[x]["total"].item()) == (1, 2)
     with pytest.raises(NotImplementedError, match=r"Nothing must define update\(\), or step"):
         Nothing([x], {}).step()
 
 
-def test_state_dict_hooks() -> None:
+def test_state_dict_hooks_can_change_the_state() -> None:
     optimizer = optim.SGD([nn.Parameter(mt.ones(1))], lr=0.5)
     order: list[str] = []
     optimizer.register_state_dict_pre_hook(lambda o: order.append("second"))
@@ -465,15 +467,15 @@ def test_state_dict_hooks() -> None:
     assert (order, state["version"]) == (["first", "second"], 2)
     state["param_groups"][0]["lr"] = 0.25
 
-    def doubled(_: Any, given: Any) -> Any:
-        return {**given, "param_groups": [{**given["param_groups"][0], "lr": 0.75}]}
+    def doubled(_: Any, state_dict: Any) -> Any:
+        return {**state_dict, "param_groups": [{**state_dict["param_groups"][0], "lr": 0.75}]}
 
     optimizer.register_load_state_dict_pre_hook(doubled)
     optimizer.register_load_state_dict_post_hook(lambda o: order.append("loaded"))
     optimizer.load_state_dict(state)
     assert (optimizer.param_groups[0]["lr"], order[-1]) == (0.75, "loaded")
-    twin = copy.deepcopy(optimizer)
-    assert "version" not in twin.state_dict()
+    copied = copy.deepcopy(optimizer)
+    assert "version" not in copied.state_dict()
 
 
 def test_lbfgs_needs_a_closure_and_can_be_resumed(tmp_path: Any) -> None:
@@ -492,24 +494,24 @@ def test_lbfgs_needs_a_closure_and_can_be_resumed(tmp_path: Any) -> None:
     for _ in range(2):
         optimizer.step(closure)
     nn.save_checkpoint(tmp_path / "c.safetensors", optimizer=optimizer)
-    start, (kept,) = x.detach().clone(), [optimizer]
+    start, (original,) = x.detach().clone(), [optimizer]
     optimizer.step(closure)
-    straight = x.tolist()
+    expected = x.tolist()
     x.update(start)
     optimizer = make()
     nn.load_checkpoint(tmp_path / "c.safetensors", optimizer=optimizer)
     optimizer.step(closure)
-    assert x.tolist() == straight
-    wrong = kept.state_dict()
-    wrong["state"][0].pop("ro")
+    assert x.tolist() == expected
+    state = original.state_dict()
+    state["state"][0].pop("ro")
     with pytest.raises(nn.StateDictError, match="lacks ro"):
-        optimizer.load_state_dict(wrong)
-    wrong["state"][0] |= {"ro": [], "d": mt.ones(5)}
+        optimizer.load_state_dict(state)
+    state["state"][0] |= {"ro": [], "d": mt.ones(5)}
     with pytest.raises(nn.StateDictError, match="d is not a vector of 2 elements"):
-        optimizer.load_state_dict(wrong)
+        optimizer.load_state_dict(state)
 
 
-def test_lbfgs_on_a_linear_loss() -> None:
+def test_lbfgs_extends_its_step_on_a_linear_loss() -> None:
     x = nn.Parameter(mt.tensor([0.0]))
     optimizer = optim.LBFGS([x], max_iter=3, line_search_fn="strong_wolfe")
 
@@ -527,20 +529,20 @@ def test_hooks_are_called_in_order_of_registration() -> None:
     optimizer = optim.SGD([nn.Parameter(mt.ones(1))], lr=0.5)
     order: list[Any] = []
     for number in (1, 2, 3):
-        optimizer.register_step_pre_hook(lambda *given, n=number: order.append(("before", n)))
-        optimizer.register_step_post_hook(lambda *given, n=number: order.append(("after", n)))
+        optimizer.register_step_pre_hook(lambda *args, n=number: order.append(("before", n)))
+        optimizer.register_step_post_hook(lambda *args, n=number: order.append(("after", n)))
     optimizer.step()
     assert order == [(when, n) for when in ("before", "after") for n in (1, 2, 3)]
 
 
-def test_lbfgs_default_settings() -> None:
-    for settings, wanted in (
+def test_lbfgs_default_max_eval_depends_on_max_iter() -> None:
+    for settings, expected in (
         ({}, (20, 25)),
         ({"max_iter": 8}, (8, 10)),
         ({"max_eval": 3}, (20, 3)),
     ):
         (group,) = optim.LBFGS([nn.Parameter(mt.ones(1))], **settings).param_groups
-        assert (group["max_iter"], group["max_eval"]) == wanted
+        assert (group["max_iter"], group["max_eval"]) == expected
         assert (group["tolerance_grad"], group["tolerance_change"]) == (1e-7, 1e-9)
         assert (group["lr"], group["history_size"], group["line_search_fn"]) == (1, 100, None)
 

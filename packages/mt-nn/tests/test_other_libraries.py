@@ -1,4 +1,4 @@
-"""pandas, scikit-learn and matplotlib make of tensors what they make of torch's."""
+"""Tensors in pandas, scikit-learn and matplotlib, compared with tensors of torch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
 LABELS = (X[:, 0] > 0).astype(np.int64)
 
 
-def classified(x: Any, labels: Any) -> Any:
+def classify(x: Any, labels: Any) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import confusion_matrix
 
@@ -25,7 +25,7 @@ def classified(x: Any, labels: Any) -> Any:
     return confusion_matrix(labels, model.predict(x)), model.coef_
 
 
-def scaled(x: Any, _: Any) -> Any:
+def scale(x: Any, _: Any) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     return StandardScaler().fit_transform(x)
@@ -37,44 +37,46 @@ def split(x: Any, labels: Any) -> Any:
     return train_test_split(x, labels, random_state=0)
 
 
-def drawn(draw: Callable[[Any], Any]) -> Any:
-    """Return the picture that a function draws on axes."""
+def rendered(draw: Callable[[Any], Any]) -> Any:
+    """Return the pixels of a figure on which a function draws."""
     figure, axes = pyplot.subplots()
     draw(axes)
     figure.canvas.draw()
-    picture = np.asarray(figure.canvas.buffer_rgba()).copy()
+    pixels = np.asarray(figure.canvas.buffer_rgba()).copy()
     pyplot.close(figure)
-    return picture
+    return pixels
 
 
-USES: dict[str, Callable[[Any, Any], Any]] = {
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "pandas: a frame of a matrix": lambda x, _: pandas.DataFrame(x, columns=list("abc")),
     "pandas: a frame of columns": lambda x, y: pandas.DataFrame({"a": x[:, 0], "b": y}),
     "pandas: counts": lambda _, y: pandas.Series(y).value_counts(),
-    "scikit-learn: a classifier": classified,
-    "scikit-learn: a scaler": scaled,
+    "scikit-learn: a classifier": classify,
+    "scikit-learn: a scaler": scale,
     "scikit-learn: a split": split,
-    "matplotlib: lines": lambda x, _: drawn(lambda axes: axes.plot(x[:, 0], x[:, 1])),
-    "matplotlib: numbers": lambda x, _: drawn(lambda axes: axes.plot([*x[:5, 0]])),
-    "matplotlib: an image": lambda x, _: drawn(lambda axes: axes.imshow(x)),
-    "matplotlib: a histogram": lambda x, _: drawn(lambda axes: axes.hist(x[:, 0])),
-    "matplotlib: points": lambda x, y: drawn(lambda axes: axes.scatter(x[:, 0], x[:, 1], c=y)),
-    "matplotlib: bars": lambda x, _: drawn(lambda axes: axes.bar(x[:3, 0], x[:3, 1].abs())),
-    "matplotlib: limits": lambda x, _: drawn(lambda axes: axes.set_xlim(x[0].min(), x[0].max())),
+    "matplotlib: lines": lambda x, _: rendered(lambda axes: axes.plot(x[:, 0], x[:, 1])),
+    "matplotlib: numbers": lambda x, _: rendered(lambda axes: axes.plot([*x[:5, 0]])),
+    "matplotlib: an image": lambda x, _: rendered(lambda axes: axes.imshow(x)),
+    "matplotlib: a histogram": lambda x, _: rendered(lambda axes: axes.hist(x[:, 0])),
+    "matplotlib: points": lambda x, y: rendered(lambda axes: axes.scatter(x[:, 0], x[:, 1], c=y)),
+    "matplotlib: bars": lambda x, _: rendered(lambda axes: axes.bar(x[:3, 0], x[:3, 1].abs())),
+    "matplotlib: limits": lambda x, _: rendered(lambda axes: axes.set_xlim(x[0].min(), x[0].max())),
 }
 
 
-@pytest.mark.filterwarnings("ignore:__array:DeprecationWarning")  # of torch's tensors
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_uses_give_what_they_give_for_torch(use: Callable[[Any, Any], Any]) -> None:
-    expected = use(torch.from_numpy(X), torch.from_numpy(LABELS))
-    found = use(mt.from_numpy(X), mt.from_numpy(LABELS))
+@pytest.mark.filterwarnings("ignore:__array:DeprecationWarning")  # raised by torch's tensors
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_library_gives_same_result_for_our_and_torch_tensors(
+    call: Callable[[Any, Any], Any],
+) -> None:
+    expected = call(torch.from_numpy(X), torch.from_numpy(LABELS))
+    actual = call(mt.from_numpy(X), mt.from_numpy(LABELS))
     if isinstance(expected, pandas.DataFrame):
-        pandas.testing.assert_frame_equal(found, expected)
+        pandas.testing.assert_frame_equal(actual, expected)
     elif isinstance(expected, pandas.Series):
-        pandas.testing.assert_series_equal(found, expected)
+        pandas.testing.assert_series_equal(actual, expected)
     else:
         several = isinstance(expected, tuple | list)
-        pairs = zip(found, expected, strict=True) if several else [(found, expected)]
+        pairs = zip(actual, expected, strict=True) if several else [(actual, expected)]
         for ours, theirs in pairs:
             np.testing.assert_array_equal(ours, theirs)

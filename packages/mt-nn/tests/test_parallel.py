@@ -1,4 +1,4 @@
-"""Training by several ranks, which are threads here: the arithmetic, and what is refused."""
+"""Training on several ranks, which are threads here: results, samplers, errors."""
 
 import contextlib
 import copy
@@ -44,7 +44,7 @@ from mt_nn.train.networks import LSTMLanguageModel
 from mt_tensor import Generator
 from mt_tensor.backends import backends
 
-ON = [name for name in ("numpy", "fast") if name in backends()]
+BACKENDS = [name for name in ("numpy", "fast") if name in backends()]
 
 
 def _convolutional() -> nn.Module:
@@ -65,25 +65,25 @@ def _batches(steps: int, samples: int, points: int) -> list[tuple[Any, Any]]:
     ]
 
 
-def _learn(
+def _train(
     group: Group,
-    made: nn.Module,
-    optimizer: Callable[[Any], Any] = lambda params: optim.SGD(params, 0.1, momentum=0.9),
+    network: nn.Module,
+    make_optimizer: Callable[[Any], Any] = lambda params: optim.SGD(params, 0.1, momentum=0.9),
     parts: int = 1,
     points: int = 6,
     **settings: Any,
 ) -> tuple[list[float], dict[str, Any]]:
-    """Return the mean losses of some steps, and the parameters and buffers after them."""
-    made.double().to(mt.get_backend())
-    model = DataParallel(made, process_group=group, **settings)
-    steps = optimizer(model.parameters())
+    """Return the mean loss of each step, and the parameters and buffers after all steps."""
+    network.double().to(mt.get_backend())
+    model = DataParallel(network, process_group=group, **settings)
+    optimizer = make_optimizer(model.parameters())
     losses = []
     for images, labels in _batches(4, 24, points):
-        steps.zero_grad()
-        shares = np.array_split(np.arange(group.rank, len(labels), group.size), parts)
+        optimizer.zero_grad()
+        chunks = np.array_split(np.arange(group.rank, len(labels), group.size), parts)
         total = 0.0
-        for number, share in enumerate(shares, 1):
-            x, y = mt.tensor(images[share]), mt.tensor(labels[share])
+        for number, chunk in enumerate(chunks, 1):
+            x, y = mt.tensor(images[chunk]), mt.tensor(labels[chunk])
             if number < parts:
                 with model.no_sync():
                     loss = F.cross_entropy(model(x), y) / parts
@@ -92,9 +92,9 @@ def _learn(
                 loss = F.cross_entropy(model(x), y) / parts
                 loss.backward()
             total += loss.item()
-        steps.step()
+        optimizer.step()
         losses.append(float(np.mean(group.gather(total, "losses"))))
-    return losses, {name: np.array(value) for name, value in made.state_dict().items()}
+    return losses, {name: np.array(value) for name, value in network.state_dict().items()}
 
 
 def _assert_same(ours: Any, theirs: Any) -> None:
@@ -107,22 +107,22 @@ def _assert_same(ours: Any, theirs: Any) -> None:
 # --- Averages of gradients ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("size", "bucket"), [(2, 25.0), (3, 1e-4), (4, 1e-9)])
 def test_training_on_ranks_matches_one_rank(backend: str, size: int, bucket: float) -> None:
     mt.manual_seed(1)
     model = _perceptron()
-    alone = _learn(Group(), copy.deepcopy(model))
-    together = on_ranks(
-        size, lambda group: _learn(group, copy.deepcopy(model), bucket_cap_mb=bucket), backend
+    expected = _train(Group(), copy.deepcopy(model))
+    results = on_ranks(
+        size, lambda group: _train(group, copy.deepcopy(model), bucket_cap_mb=bucket), backend
     )
-    for each in together:
-        _assert_same(each, alone)
+    for each in results:
+        _assert_same(each, expected)
 
 
 @pytest.mark.parametrize("name", ["lenet", "transformer"])
-def test_small_networks_on_1_2_and_4_ranks(name: str) -> None:
-    """With gradients that are accumulated over three parts of a step."""
+def test_accumulating_training_on_2_and_4_ranks_matches_one_rank(name: str) -> None:
+    """Gradients are accumulated over three parts of a step."""
     spec = spec_from_file_location("networks", Path(__file__).parent / "programs" / "networks.py")
     assert spec is not None
     assert spec.loader is not None
@@ -130,62 +130,62 @@ def test_small_networks_on_1_2_and_4_ranks(name: str) -> None:
     spec.loader.exec_module(networks)
     mt.manual_seed(4)
     model = networks.NETWORKS[name](nn)
-    alone = _learn(Group(), copy.deepcopy(model), parts=3, points=8)
+    expected = _train(Group(), copy.deepcopy(model), parts=3, points=8)
     for size in (2, 4):
-        together = on_ranks(
+        results = on_ranks(
             size,
-            lambda group: _learn(
+            lambda group: _train(
                 group, copy.deepcopy(model), parts=3, points=8, bucket_cap_mb=0.01
             ),
         )
-        for each in together:
-            _assert_same(each, alone)
+        for each in results:
+            _assert_same(each, expected)
 
 
-def test_sums_overlap_with_backpropagation() -> None:
+def test_gradient_sums_start_before_backward_has_ended() -> None:
     def learn(group: Threads) -> list[int]:
         model = _perceptron()
-        there: list[int] = []
+        gradient_counts: list[int] = []
 
-        def noted(array: Any, what: str, begin: Any = group.start_sum) -> Any:
-            there.append(sum(p.grad is not None for p in model.parameters()))
-            return begin(array, what)
+        def count_and_start(array: Any, name: str, begin: Any = group.start_sum) -> Any:
+            gradient_counts.append(sum(p.grad is not None for p in model.parameters()))
+            return begin(array, name)
 
-        group.start_sum = noted  # type: ignore[method-assign]
+        group.start_sum = count_and_start  # type: ignore[method-assign]
         parallel = DataParallel(model, bucket_cap_mb=1e-4, process_group=group)
         parallel(mt.ones(2, 1, 6, 6)).sum().backward()
-        return there
+        return gradient_counts
 
     counts = on_ranks(2, learn)[0]
     assert counts[0] < 4 == counts[-1]
 
 
 def test_overflow_on_one_rank_skips_the_step_on_all() -> None:
-    def scaled(group: Group) -> tuple[float, list[float]]:
+    def train(group: Group) -> tuple[float, list[float]]:
         model = DataParallel(nn.Linear(1, 1, bias=False), process_group=group)
-        steps, scaler = optim.SGD(model.parameters(), 1.0), nn.GradScaler(init_scale=4.0)
+        optimizer, scaler = optim.SGD(model.parameters(), 1.0), nn.GradScaler(init_scale=4.0)
         with mt.no_grad():
             model.module.weight.fill_(1.0)
         weights = []
         for large in (3e38, 1.0):
-            steps.zero_grad()
+            optimizer.zero_grad()
             scaler.scale(model(mt.full((1, 1), large if group.rank else 1.0)).sum()).backward()
-            scaler.step(steps)
+            scaler.step(optimizer)
             scaler.update()
             weights.append(model.module.weight.item())
         return scaler.get_scale(), weights
 
-    assert on_ranks(2, scaled) == [(2.0, [1.0, 0.0])] * 2
+    assert on_ranks(2, train) == [(2.0, [1.0, 0.0])] * 2
 
 
-def test_the_model_is_copied_from_rank_0() -> None:
-    def made(group: Group) -> list[Any]:
+def test_parameters_and_buffers_are_copied_from_rank_0() -> None:
+    def state_after_copy(group: Group) -> list[Any]:
         model = _convolutional()
         model[1].running_mean.fill_(group.rank + 1.0)
         DataParallel(model, process_group=group)
         return [np.array(value) for value in model.state_dict().values()]
 
-    one, *others = on_ranks(3, made)
+    one, *others = on_ranks(3, state_after_copy)
     assert one[4].tolist() == [1.0] * 3
     for other in others:
         for mine, its in zip(one, other, strict=True):
@@ -193,7 +193,7 @@ def test_the_model_is_copied_from_rank_0() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_narrow_gradients_are_averaged_without_overflow(dtype: str) -> None:
+def test_16_bit_gradients_are_averaged_without_overflow(dtype: str) -> None:
     def averaged(group: Group) -> float:
         weight = nn.Parameter(mt.ones(3, dtype=getattr(mt, dtype)))
         holder = nn.Module()
@@ -209,21 +209,21 @@ def test_narrow_gradients_are_averaged_without_overflow(dtype: str) -> None:
 @given(st.integers(2, 4), st.integers(1, 2))
 def test_no_sync_accumulates_gradients(size: int, parts: int) -> None:
     model = _perceptron()
-    alone = _learn(Group(), copy.deepcopy(model), parts=parts)
+    expected = _train(Group(), copy.deepcopy(model), parts=parts)
     groups: list[Threads] = []
 
     def learn(group: Threads) -> Any:
         groups.append(group)
-        return _learn(group, copy.deepcopy(model), parts=parts)
+        return _train(group, copy.deepcopy(model), parts=parts)
 
     for each in on_ranks(size, learn):
-        _assert_same(each, alone)
+        _assert_same(each, expected)
     sums = [name for name in groups[0].operations if name.startswith("gradients")]
-    assert len(sums) == 4  # one bucket in each step, however many parts it has
+    assert len(sums) == 4  # one bucket per step, for any number of parts
 
 
 class _Branches(nn.Module):
-    """A model that uses one of two layers, by its argument, and never a third."""
+    """A model that uses one of two layers, depending on its argument, and never the third."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -233,7 +233,7 @@ class _Branches(nn.Module):
         return self.second(x) if which else self.first(x)
 
 
-def test_unused_parameters() -> None:
+def test_find_unused_parameters_averages_gradients_of_ranks_that_use_them() -> None:
     x = mt.tensor([[1.0, 2.0]])
 
     def gradients(group: Group) -> list[Any]:
@@ -242,11 +242,11 @@ def test_unused_parameters() -> None:
         model(x, group.rank).sum().backward()
         return [None if p.grad is None else p.grad.tolist() for p in branches.parameters()]
 
-    wanted = [[[0.5, 1.0]], [0.5], [[0.5, 1.0]], [0.5], None, None]
-    assert on_ranks(2, gradients) == [wanted, wanted]
+    expected = [[[0.5, 1.0]], [0.5], [[0.5, 1.0]], [0.5], None, None]
+    assert on_ranks(2, gradients) == [expected, expected]
 
 
-def test_missing_gradients_are_errors() -> None:
+def test_missing_gradient_raises_in_the_next_forward() -> None:
     def learn(group: Group) -> None:
         model = DataParallel(_Branches(), process_group=group)
         model(mt.ones(1, 2), 0).sum().backward()
@@ -257,7 +257,7 @@ def test_missing_gradients_are_errors() -> None:
     on_ranks(2, learn)
 
 
-def test_second_gradients_are_errors() -> None:
+def test_second_gradient_of_a_parameter_raises() -> None:
     def learn(group: Group) -> None:
         model = DataParallel(_Branches(), process_group=group)
         out = model(mt.ones(1, 2), 0)
@@ -268,17 +268,17 @@ def test_second_gradients_are_errors() -> None:
     on_ranks(2, learn)
 
 
-def test_different_models_are_errors() -> None:
-    def made(group: Group) -> None:
+def test_models_with_different_shapes_raise() -> None:
+    def make(group: Group) -> None:
         model = nn.Linear(3, 2 + group.rank)
         with pytest.raises(RankError, match=r"rank 1 .*weight \(3, 3\).*instead of .*\(2, 3\)"):
             DataParallel(model, process_group=group)
 
-    on_ranks(2, made)
+    on_ranks(2, make)
 
 
-def test_different_parameters_are_errors() -> None:
-    def made(group: Group) -> None:
+def test_models_with_different_parameters_raise() -> None:
+    def make(group: Group) -> None:
         model = nn.Linear(3, 2)
         if group.rank:
             model.bias.requires_grad_(False)
@@ -286,16 +286,16 @@ def test_different_parameters_are_errors() -> None:
         with pytest.raises(RankError, match="bias"):
             DataParallel(model, process_group=group)
 
-    on_ranks(2, made)
+    on_ranks(2, make)
 
 
 @pytest.mark.parametrize("bucket", [0, -1.0, float("nan")])
-def test_invalid_bucket_sizes(bucket: float) -> None:
+def test_invalid_bucket_size_raises(bucket: float) -> None:
     with pytest.raises(SettingError, match="bucket_cap_mb"):
         DataParallel(nn.Linear(1, 1), bucket_cap_mb=bucket)
 
 
-def test_a_single_process_is_a_group_of_one() -> None:
+def test_single_process_is_a_group_of_size_1() -> None:
     group = world()
     assert (group.rank, group.size) == (0, 1)
     assert group.gather("x", "x") == ["x"]
@@ -315,51 +315,51 @@ def test_ranks_draw_different_random_numbers() -> None:
         return [model(mt.ones(50)).tolist() for _ in range(2)]
 
     one, other = on_ranks(2, dropped)
-    again = on_ranks(2, dropped)[0]
+    repeated = on_ranks(2, dropped)[0]
     assert len({tuple(each) for each in (*one, *other)}) == 4
-    assert one == again
+    assert one == repeated
     assert mt.get_rng_state() == before
 
 
-# --- Statistics of batches ------------------------------------------------------------------------
+# --- Batch statistics -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_sync_batch_norm_matches_the_whole_batch(backend: str, size: int) -> None:
+def test_sync_batch_norm_on_ranks_matches_one_rank(backend: str, size: int) -> None:
     mt.manual_seed(2)
     model = _convolutional()
-    alone = _learn(Group(), copy.deepcopy(model))
+    expected = _train(Group(), copy.deepcopy(model))
 
     def learn(group: Group) -> Any:
-        made = SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model), group)
-        assert isinstance(made[1], SyncBatchNorm)
-        return _learn(group, made)
+        converted = SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(model), group)
+        assert isinstance(converted[1], SyncBatchNorm)
+        return _train(group, converted)
 
     for each in on_ranks(size, learn, backend):
-        _assert_same(each, alone)
+        _assert_same(each, expected)
 
 
-def test_batch_norm_uses_local_statistics_and_keeps_those_of_rank_0() -> None:
+def test_batch_norm_without_sync_uses_local_statistics() -> None:
     mt.manual_seed(2)
     model = _convolutional()
-    alone = _learn(Group(), copy.deepcopy(model))
-    one, other = on_ranks(2, lambda group: _learn(group, copy.deepcopy(model)))
-    assert not np.allclose(one[0], alone[0], rtol=1e-6)
+    one_rank = _train(Group(), copy.deepcopy(model))
+    one, other = on_ranks(2, lambda group: _train(group, copy.deepcopy(model)))
+    assert not np.allclose(one[0], one_rank[0], rtol=1e-6)
     np.testing.assert_array_equal(one[1]["4.weight"], other[1]["4.weight"])
 
 
-def test_converted_layers_keep_parameters_and_buffers() -> None:
+def test_convert_sync_batchnorm_keeps_state_and_mode() -> None:
     model = nn.Sequential(nn.BatchNorm1d(3), nn.Sequential(nn.BatchNorm2d(2, affine=False)))
     model[0].running_var.fill_(4.0)
     before = {name: value.tolist() for name, value in model.state_dict().items()}
-    made = SyncBatchNorm.convert_sync_batchnorm(model.eval())
-    assert {name: value.tolist() for name, value in made.state_dict().items()} == before
-    assert [each.training for each in (made[0], made[1][0])] == [False, False]
-    np.testing.assert_allclose(np.array(made[0](mt.ones(1, 3)).detach()), 0.5, rtol=1e-5)
+    converted = SyncBatchNorm.convert_sync_batchnorm(model.eval())
+    assert {name: value.tolist() for name, value in converted.state_dict().items()} == before
+    assert [each.training for each in (converted[0], converted[1][0])] == [False, False]
+    np.testing.assert_allclose(np.array(converted[0](mt.ones(1, 3)).detach()), 0.5, rtol=1e-5)
 
 
-def test_one_value_per_channel_is_an_error() -> None:
+def test_sync_batch_norm_of_one_value_per_channel_raises() -> None:
     def normalize(group: Group) -> None:
         layer = SyncBatchNorm(2, process_group=group)
         with pytest.raises(InputError, match="more than one value"):
@@ -370,7 +370,7 @@ def test_one_value_per_channel_is_an_error() -> None:
         SyncBatchNorm(2)(mt.ones(3, 4))
 
 
-# --- Divided optimizers ---------------------------------------------------------------------------
+# --- Sharded optimizers ---------------------------------------------------------------------------
 
 OPTIMIZERS: dict[str, Callable[..., Any]] = {
     "Adam": optim.Adam,
@@ -380,47 +380,47 @@ OPTIMIZERS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize(("name", "size"), [*itertools.product(OPTIMIZERS, [1, 2, 3])])
-def test_sharded_optimizers_match_ordinary_ones(name: str, size: int) -> None:
+def test_sharded_optimizer_matches_the_regular_one(name: str, size: int) -> None:
     model, kind = _perceptron(), OPTIMIZERS[name]
-    whole = _learn(Group(), copy.deepcopy(model), lambda params: kind(params, lr=0.05))
+    expected = _train(Group(), copy.deepcopy(model), lambda params: kind(params, lr=0.05))
 
     def learn(group: Group) -> Any:
-        def divided(params: Any) -> Any:
+        def sharded(params: Any) -> Any:
             return ZeroRedundancyOptimizer(params, kind, process_group=group, lr=0.05)
 
-        return _learn(group, copy.deepcopy(model), divided)
+        return _train(group, copy.deepcopy(model), sharded)
 
     for each in on_ranks(size, learn):
-        _assert_same(each, whole)
+        _assert_same(each, expected)
 
 
-def test_sharded_states_are_gathered_and_loaded() -> None:
+def test_sharded_state_is_loaded_on_another_number_of_ranks() -> None:
     start = [np.full(size, size, np.float32) for size in (5, 4, 3, 2)]
 
     def stepped(group: Group, state: Any) -> tuple[int, Any]:
         params = [nn.Parameter(mt.tensor(each)) for each in start]
-        divided = ZeroRedundancyOptimizer(params, optim.Adam, process_group=group, lr=0.5)
+        sharded = ZeroRedundancyOptimizer(params, optim.Adam, process_group=group, lr=0.5)
         if state is not None:
-            divided.load_state_dict(state)
+            sharded.load_state_dict(state)
         for parameter in params:
             parameter.grad = mt.ones_like(parameter)
-        divided.step()
-        divided.consolidate_state_dict()
-        return len(divided.optim.state), divided.state_dict()
+        sharded.step()
+        sharded.consolidate_state_dict()
+        return len(sharded.optim.state), sharded.state_dict()
 
     state: Any = None
-    whole = optim.Adam([nn.Parameter(mt.tensor(each)) for each in start], 0.5)
+    regular = optim.Adam([nn.Parameter(mt.tensor(each)) for each in start], 0.5)
     for size, counts in ((2, [2, 2]), (1, [4]), (4, [1, 1, 1, 1])):
-        found = on_ranks(size, lambda group: stepped(group, state))  # noqa: B023 - run at once
-        assert [count for count, _ in found] == counts
-        state = found[0][1]
-        for group in whole.param_groups:
+        results = on_ranks(size, lambda group: stepped(group, state))  # noqa: B023 - run at once
+        assert [count for count, _ in results] == counts
+        state = results[0][1]
+        for group in regular.param_groups:
             for parameter in group["params"]:
                 parameter.grad = mt.ones_like(parameter)
-        whole.step()
-        wanted = whole.state_dict()["state"]
-        assert sorted(state["state"]) == sorted(wanted)
-        for number, each in wanted.items():
+        regular.step()
+        expected = regular.state_dict()["state"]
+        assert sorted(state["state"]) == sorted(expected)
+        for number, each in expected.items():
             assert state["state"][number]["step"] == each["step"]
             np.testing.assert_allclose(
                 np.array(state["state"][number]["exp_avg"]), np.array(each["exp_avg"]), rtol=1e-6
@@ -432,58 +432,65 @@ def test_lbfgs_cannot_be_sharded() -> None:
         ZeroRedundancyOptimizer([nn.Parameter(mt.ones(2))], optim.LBFGS)
 
 
-def test_schedulers_of_sharded_optimizers() -> None:
+def test_scheduler_changes_the_rate_of_a_sharded_optimizer() -> None:
     parameter = nn.Parameter(mt.ones(2))
-    divided = ZeroRedundancyOptimizer([parameter], optim.SGD, lr=1.0)
-    scheduler = optim.lr_scheduler.StepLR(divided, 1, 0.5)
+    sharded = ZeroRedundancyOptimizer([parameter], optim.SGD, lr=1.0)
+    scheduler = optim.lr_scheduler.StepLR(sharded, 1, 0.5)
     parameter.grad = mt.ones(2)
-    divided.step()
+    sharded.step()
     scheduler.step()
-    divided.step()
+    sharded.step()
     assert parameter.tolist() == [-0.5, -0.5]
 
 
-# --- Shares of data -------------------------------------------------------------------------------
+# --- Samplers and streams of ranks ----------------------------------------------------------------
 
 
 @given(st.integers(0, 20), st.integers(1, 5), st.booleans(), st.booleans())
-def test_distributed_sampler(count: int, size: int, shuffle: bool, drop_last: bool) -> None:
-    shares = [
+def test_distributed_samplers_of_all_ranks_cover_the_dataset(
+    count: int, size: int, shuffle: bool, drop_last: bool
+) -> None:
+    samplers = [
         DistributedSampler(range(count), size, rank, shuffle, seed=3, drop_last=drop_last)
         for rank in range(size)
     ]
     for epoch in range(2):
-        for share in shares:
-            share.set_epoch(epoch)
-        numbers = [list(share) for share in shares]
-        assert {len(each) for each in numbers} == {len(shares[0])}
-        seen = sorted(itertools.chain(*numbers))
+        for sampler in samplers:
+            sampler.set_epoch(epoch)
+        indices = [list(sampler) for sampler in samplers]
+        assert {len(each) for each in indices} == {len(samplers[0])}
+        all_indices = sorted(itertools.chain(*indices))
         if drop_last:
-            assert len(seen) == count // size * size
-            assert len(set(seen)) == len(seen)
+            assert len(all_indices) == count // size * size
+            assert len(set(all_indices)) == len(all_indices)
         else:
-            assert len(seen) == -(-count // size) * size
-            assert {*seen} == {*range(count)}
+            assert len(all_indices) == -(-count // size) * size
+            assert {*all_indices} == {*range(count)}
 
 
-def test_distributed_sampler_uses_epoch_and_seed() -> None:
+def test_distributed_sampler_order_depends_on_epoch_and_seed() -> None:
     sampler = DistributedSampler(range(100), 2, 0)
     first = list(sampler)
     assert list(sampler) == first
     sampler.set_epoch(1)
     assert list(sampler) != first
-    assert list(DistributedSampler(range(100), 2, 0, seed=1)) == list(sampler)  # as torch adds them
+    # As in torch, the epoch is added to the seed.
+    assert list(DistributedSampler(range(100), 2, 0, seed=1)) == list(sampler)
     assert list(DistributedSampler(range(5), 2, 1, shuffle=False)) == [1, 3, 0]
 
 
 @given(st.integers(1, 30), st.integers(1, 7), st.integers(1, 4))
-def test_shared_batches(count: int, batch: int, size: int) -> None:
-    whole = BatchSampler(SequentialSampler(range(count)), batch, drop_last=False)
-    shares = [list(SharedBatches(whole, size, rank)) for rank in range(size)]
-    assert {len(each) for each in shares} == {len(whole)} == {len(SharedBatches(whole, size, 0))}
-    for wanted, *parts in zip(whole, *shares, strict=True):
-        assert {len(part) for part in parts} == {-(-len(wanted) // size)}
-        assert {*itertools.chain(*parts)} == {*wanted}
+def test_shared_batches_split_each_batch_evenly(count: int, batch: int, size: int) -> None:
+    batches = BatchSampler(SequentialSampler(range(count)), batch, drop_last=False)
+    batches_of_ranks = [list(SharedBatches(batches, size, rank)) for rank in range(size)]
+    assert (
+        {len(each) for each in batches_of_ranks}
+        == {len(batches)}
+        == {len(SharedBatches(batches, size, 0))}
+    )
+    for expected, *parts in zip(batches, *batches_of_ranks, strict=True):
+        assert {len(part) for part in parts} == {-(-len(expected) // size)}
+        assert {*itertools.chain(*parts)} == {*expected}
 
 
 class _Stream(IterableDataset):
@@ -498,16 +505,16 @@ class _Stream(IterableDataset):
 
 
 @given(st.integers(0, 20), st.integers(1, 4))
-def test_shared_streams(count: int, size: int) -> None:
-    shares = [list(SharedStream(_Stream(count), size, rank)) for rank in range(size)]
-    assert {len(each) for each in shares} == {count // size}
+def test_shared_streams_split_the_stream_evenly(count: int, size: int) -> None:
+    streams = [list(SharedStream(_Stream(count), size, rank)) for rank in range(size)]
+    assert {len(each) for each in streams} == {count // size}
     assert len(SharedStream(_Stream(count), size, 0)) == count // size
-    together = sorted(itertools.chain(*shares))
-    assert together == list(range(count // size * size))
+    elements = sorted(itertools.chain(*streams))
+    assert elements == list(range(count // size * size))
 
 
 @pytest.mark.parametrize("kind", [DistributedSampler, SharedBatches, SharedStream])
-def test_ranks_out_of_range(kind: Any) -> None:
+def test_rank_out_of_range_raises(kind: Any) -> None:
     with pytest.raises(SettingError, match="rank must be less than num_replicas=2"):
         kind(range(3), 2, 2)
     assert kind(range(3)).num_replicas == 1
@@ -516,7 +523,7 @@ def test_ranks_out_of_range(kind: Any) -> None:
 # --- The trainer ----------------------------------------------------------------------------------
 
 
-class _Noted(Callback):
+class _CountEpochs(Callback):
     def __init__(self) -> None:
         self.epochs = 0
 
@@ -524,7 +531,7 @@ class _Noted(Callback):
         self.epochs += 1
 
 
-def _fitted(
+def _fit(
     group: Group,
     folder: Path,
     epochs: int,
@@ -532,14 +539,14 @@ def _fitted(
     compile: bool = False,
     steps: int | None = None,
 ) -> tuple[Any, ...]:
-    """Return the history, the parameters, and how many epochs rank 0's callback has seen."""
+    """Return the history, the parameters, and the number of epochs that a callback has counted."""
     numbers = np.random.default_rng(5)
     images, labels = numbers.standard_normal((40, 1, 6, 6)), numbers.integers(0, 5, 40)
     samples = TensorDataset(mt.tensor(images), mt.tensor(labels))
     order = BatchSampler(RandomSampler(samples), 12, drop_last=True)
     order = SharedBatches(order, group.size, group.rank)
     loader = DataLoader(samples, batch_sampler=order, generator=Generator().manual_seed(1))
-    judged = Subset(samples, range(group.rank, 13, group.size))
+    validation = Subset(samples, range(group.rank, 13, group.size))
     network = _perceptron().double()
     with mt.no_grad():
         for parameter in network.parameters():
@@ -548,7 +555,7 @@ def _fitted(
     optimizer: Any = ZeroRedundancyOptimizer(
         model.parameters(), optim.Adam, process_group=group, lr=0.01
     )
-    noted = _Noted()
+    counter = _CountEpochs()
     trainer = Trainer(
         model,
         optimizer,
@@ -556,17 +563,17 @@ def _fitted(
         {"accuracy": Accuracy()},
         accumulate=2,
         clip_norm=1.0,
-        callbacks=[noted, EarlyStopping(patience=50), SaveCheckpoints(folder)],
+        callbacks=[counter, EarlyStopping(patience=50), SaveCheckpoints(folder)],
         compile=compile,
     )
     history = trainer.fit(
         loader,
         epochs,
-        DataLoader(judged, 4),
+        DataLoader(validation, 4),
         resume=folder if resume else None,
         steps_per_epoch=steps,
     )
-    return history, [np.array(p.detach()) for p in network.parameters()], noted.epochs
+    return history, [np.array(p.detach()) for p in network.parameters()], counter.epochs
 
 
 def _assert_same_history(ours: Any, theirs: Any) -> None:
@@ -580,31 +587,29 @@ def _assert_same_history(ours: Any, theirs: Any) -> None:
 @pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("compile", [False, True], ids=["eager", "compiled"])
 def test_trainer_on_ranks_matches_one_rank(tmp_path: Path, size: int, compile: bool) -> None:
-    alone = _fitted(Group(), tmp_path / "alone", 3)
-    together = on_ranks(
-        size, lambda group: _fitted(group, tmp_path / "together", 3, compile=compile)
-    )
-    for rank, each in enumerate(together):
-        _assert_same_history(each, alone)
+    expected = _fit(Group(), tmp_path / "one", 3)
+    results = on_ranks(size, lambda group: _fit(group, tmp_path / "several", 3, compile=compile))
+    for rank, each in enumerate(results):
+        _assert_same_history(each, expected)
         assert each[2] == (0 if rank else 3)
-    assert [p.name for p in (tmp_path / "together").iterdir()] == [
-        p.name for p in (tmp_path / "alone").iterdir()
+    assert [p.name for p in (tmp_path / "several").iterdir()] == [
+        p.name for p in (tmp_path / "one").iterdir()
     ]
 
 
-def test_resuming_with_another_number_of_ranks(tmp_path: Path) -> None:
-    wanted = _fitted(Group(), tmp_path / "alone", 4)
+def test_resuming_on_another_number_of_ranks_gives_the_same_result(tmp_path: Path) -> None:
+    expected = _fit(Group(), tmp_path / "one", 4)
     for epochs, size in ((1, 4), (2, 1), (3, 2), (4, 3)):
-        found = on_ranks(
+        results = on_ranks(
             size,
-            lambda group: _fitted(group, tmp_path / "folder", epochs, resume=epochs > 1),  # noqa: B023
+            lambda group: _fit(group, tmp_path / "folder", epochs, resume=epochs > 1),  # noqa: B023
         )
-    for each in found:
-        _assert_same_history(each, wanted)
+    for each in results:
+        _assert_same_history(each, expected)
 
 
 class _StopAfter(Callback):
-    """Presses Control-C, as it were, after some steps."""
+    """Save a checkpoint and raise KeyboardInterrupt after some steps."""
 
     everywhere = True
 
@@ -612,7 +617,6 @@ class _StopAfter(Callback):
         self.steps = steps
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """Save and stop."""
         if trainer.step == self.steps:
             trainer.save(self.path)
             raise KeyboardInterrupt
@@ -620,14 +624,16 @@ class _StopAfter(Callback):
     path: Path
 
 
-def test_resuming_hidden_states_with_another_number_of_ranks(tmp_path: Path) -> None:
+def test_resuming_hidden_states_on_another_number_of_ranks_gives_the_same_result(
+    tmp_path: Path,
+) -> None:
     tokens = mt.tensor(np.random.default_rng(0).integers(0, 7, (41, 12)))
     path = tmp_path / "checkpoint"
     mt.manual_seed(2)
-    begun = LSTMLanguageModel(7, width=5).double()
+    initial = LSTMLanguageModel(7, width=5).double()
 
-    def read(group: Group, stop: int | None, resume: bool) -> list[float]:
-        network = copy.deepcopy(begun)
+    def train(group: Group, stop: int | None, resume: bool) -> list[float]:
+        network = copy.deepcopy(initial)
         model = DataParallel(network, process_group=group) if group.size > 1 else network
         stopping = _StopAfter(stop or 0)
         stopping.path = path
@@ -642,10 +648,12 @@ def test_resuming_hidden_states_with_another_number_of_ranks(tmp_path: Path) -> 
             trainer.fit(DataLoader(windows, None), 1, resume=path if resume else None)
         return trainer.history.losses
 
-    (wanted,) = on_ranks(1, lambda group: read(group, None, False))
+    (expected,) = on_ranks(1, lambda group: train(group, None, False))
     for before, after in ((1, 1), (1, 3), (2, 1), (3, 2), (2, 4)):
-        on_ranks(before, lambda group: read(group, 3, False))
-        shares = on_ranks(after, lambda group: read(group, None, True))
-        assert {len(each) for each in shares} == {len(wanted)} == {8}
-        found = np.mean(shares, axis=0)  # of which each has the mean of its columns
-        np.testing.assert_allclose(found[3:], wanted[3:], rtol=1e-9, err_msg=f"{before}, {after}")
+        on_ranks(before, lambda group: train(group, 3, False))
+        losses = on_ranks(after, lambda group: train(group, None, True))
+        assert {len(each) for each in losses} == {len(expected)} == {8}
+        mean_losses = np.mean(losses, axis=0)  # each has the mean loss of its columns
+        np.testing.assert_allclose(
+            mean_losses[3:], expected[3:], rtol=1e-9, err_msg=f"{before}, {after}"
+        )

@@ -1,4 +1,4 @@
-"""Parameters that are computed from others, and layers that become one."""
+"""Parametrizations of layers, and layers that are fused with batch normalization."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from mt_nn.utils.rnn import pack_sequence, unpack_sequence
 
 
 class Doubled(nn.Module):
-    """Twice what is trained."""
+    """Double the trained value."""
 
     def forward(self, x: mt.Tensor) -> mt.Tensor:
         return 2 * x
@@ -23,7 +23,7 @@ class Doubled(nn.Module):
 
 
 class Shifted(nn.Module):
-    """One more than what is trained."""
+    """Add 1 to the trained value."""
 
     def forward(self, x: mt.Tensor) -> mt.Tensor:
         return x + 1
@@ -52,21 +52,21 @@ def test_parametrizations_can_be_chained() -> None:
     assert layer.weight.tolist() == [[1.0, 7.0]]
 
 
-def test_removing_parametrizations() -> None:
+def test_remove_parametrizations_can_restore_the_original() -> None:
     layer = parametrize.register_parametrization(nn.Linear(2, 1), "weight", Doubled())
     original = layer.parametrizations.weight.original.tolist()
-    assert nn.Linear(1, 1).weight.shape == (1, 1)  # of the class itself
+    assert nn.Linear(1, 1).weight.shape == (1, 1)  # the class itself is unchanged
     parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
     assert layer.weight.tolist() == original
     assert not parametrize.is_parametrized(layer)
 
 
-def test_printed_parametrization_shows_modules_and_no_parameters() -> None:
+def test_repr_of_parametrization_shows_modules_only() -> None:
     layer = parametrize.register_parametrization(nn.Linear(2, 2), "weight", nn.Identity())
     assert "(weight): ParametrizationList(\n      (0): Identity()\n    )" in repr(layer)
 
 
-def test_invalid_parametrizations() -> None:
+def test_invalid_parametrization_raises() -> None:
     layer = nn.Linear(2, 1)
     with pytest.raises(nn.SettingError, match="no parameter 'wait'"):
         parametrizations.weight_norm(layer, "wait")
@@ -91,7 +91,7 @@ def test_invalid_parametrizations() -> None:
         ("ConvTranspose1d", {"in_channels": 3, "out_channels": 4, "kernel_size": 2}, (1, 3, 4)),
     ],
 )
-def test_norms_match_torch(
+def test_weight_and_spectral_norm_match_torch(
     kind: str, name: str, settings: dict[str, Any], shape: tuple[int, ...]
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -116,21 +116,23 @@ def test_norms_match_torch(
         np.testing.assert_allclose(mine.detach().numpy(), other.detach().numpy(), rtol=1e-10)
     mine.square().sum().backward()
     other.square().sum().backward()
-    for (key, parameter), (same, twin) in zip(
+    for (key, parameter), (their_key, their_parameter) in zip(
         ours.named_parameters(), theirs.named_parameters(), strict=True
     ):
-        assert key == same
-        np.testing.assert_allclose(parameter.grad.numpy(), twin.grad.numpy(), 1e-9, 1e-10)
+        assert key == their_key
+        np.testing.assert_allclose(
+            parameter.grad.numpy(), their_parameter.grad.numpy(), 1e-9, 1e-10
+        )
 
 
-def test_initial_spectral_norm() -> None:
+def test_spectral_norm_is_initially_close_to_1() -> None:
     layer = parametrizations.spectral_norm(nn.Linear(20, 30))
     assert 0.8 < np.linalg.norm(layer.weight.detach().numpy(), 2) < 1.3
     vector = parametrizations.spectral_norm(nn.Linear(2, 3), "bias")
     assert abs(vector.bias.square().sum().item() - 1) < 1e-6
 
 
-# --- Fusing ---------------------------------------------------------------------------------------
+# --- Fused layers ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("affine", [False, True])
@@ -142,7 +144,7 @@ def test_initial_spectral_norm() -> None:
         (nn.Linear(3, 4), nn.BatchNorm1d, (2, 3)),
     ],
 )
-def test_fused_layers_are_equivalent(
+def test_fused_layer_equals_layer_with_batch_norm(
     layer: nn.Module, norm: Any, shape: tuple[int, ...], affine: bool
 ) -> None:
     both = nn.Sequential(layer, norm(4, affine=affine))
@@ -165,7 +167,7 @@ def test_fused_layers_are_equivalent(
         fuse_conv_bn_eval(layer.train(), both[1])
 
 
-def test_packing_and_unpacking() -> None:
+def test_unpack_sequence_inverts_pack_sequence() -> None:
     sequences = [mt.rand(length, 2) for length in (2, 4, 1)]
-    again = unpack_sequence(pack_sequence(sequences, enforce_sorted=False))
-    assert [mt.equal(a, b) for a, b in zip(sequences, again, strict=True)] == [True] * 3
+    unpacked = unpack_sequence(pack_sequence(sequences, enforce_sorted=False))
+    assert [mt.equal(a, b) for a, b in zip(sequences, unpacked, strict=True)] == [True] * 3

@@ -1,4 +1,4 @@
-"""`profile`: which operations are measured, with which names, on every backend."""
+"""`profile`, the API of torch's profiler, and TensorBoard: measured operations and tables."""
 
 import importlib
 import json
@@ -39,36 +39,36 @@ class Twice(mt.Function):
 def test_every_operation_is_counted_once(backend: str) -> None:
     with mt.use_backend(backend):
         x = mt.ones(2, 3, requires_grad=True)
-        bump(x)  # which is traced once
+        bump(x)  # traced before the profile begins
         with nn.profile() as p:
             y = 1.0 - exp(x) * x.relu()
             y[0] = 2.0
             mt.softmax(bump(Twice.apply(y)), 1).sum().backward()
             mt.ones(4, 3).T @ mt.ones(4, 3)
-    found = counts(p)
-    forward = {name: calls for (name, backward), calls in found.items() if not backward}
+    measured = counts(p)
+    forward = {name: calls for (name, backward), calls in measured.items() if not backward}
     expected = ["exp", "relu", "mul", "sub", "bump", "Twice", "softmax", "reduce add", "matmul"]
     assert forward.pop("full") >= 2
     assert {name: forward.pop(name) for name in expected} == dict.fromkeys(expected, 1)
     assert set(forward) == {"copy", "from_host", "Overwritten"}  # of y[0] = 2.0
-    backward = {name: calls for (name, is_backward), calls in found.items() if is_backward}
+    backward = {name: calls for (name, is_backward), calls in measured.items() if is_backward}
     assert {"exp", "mul", "relu", "sub", "bump", "Twice"} <= backward.keys()
     assert backward["add"] >= 1  # of the two gradients of x
     assert sum(event.seconds for event in p.events) <= p.events[-1].start + p.events[-1].seconds
 
 
-def test_training_step_is_measured() -> None:
+def test_operations_of_a_training_step_are_measured() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
     optimizer = nn.optim.SGD(model.parameters(), lr=0.1)
     with nn.profile() as p:
         loss = cross_entropy(model(mt.ones(5, 4)), mt.tensor([0, 1, 0, 1, 0]))
         loss.backward()
         optimizer.step()
-    found = counts(p)
-    assert (found["linear", False], found["relu", False]) == (2, 1)
-    assert found["cross_entropy", False] == found["cross_entropy", True] == 1
-    assert found["relu", True] == 1
-    assert found["SGD", False] == 1
+    measured = counts(p)
+    assert (measured["linear", False], measured["relu", False]) == (2, 1)
+    assert measured["cross_entropy", False] == measured["cross_entropy", True] == 1
+    assert measured["relu", True] == 1
+    assert measured["SGD", False] == 1
     with nn.profile() as p:
         x = mt.ones(2)
         x += 1
@@ -86,20 +86,20 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_layer_is_one_operation(name: str) -> None:
+def test_layer_is_measured_as_one_operation(name: str) -> None:
     with nn.profile() as p:
         LAYERS[name](mt.ones(2, 4))
     assert {row.name: row.calls for row in p.rows() if row.name != "full"} == {name: 1}
 
 
-def test_activation_of_a_layer_is_measured() -> None:
+def test_activation_inside_a_layer_is_measured() -> None:
     layer = nn.TransformerEncoderLayer(4, 2, 8, activation="gelu")
     with nn.profile() as p:
         layer(mt.ones(3, 4))
     assert counts(p)["gelu", False] == 1
 
 
-def test_kernels_have_the_name_of_their_operation() -> None:
+def test_kernel_is_measured_under_the_name_of_its_operation() -> None:
     pytest.importorskip("mt_fast")
     scores, classes = (mt.zeros(*shape, backend="fast") for shape in ((5, 3), (5,)))
     with nn.profile() as p:
@@ -107,25 +107,25 @@ def test_kernels_have_the_name_of_their_operation() -> None:
     assert counts(p) == {("copy", False): 1, ("cross_entropy", False): 1}
 
 
-def test_gradients_of_gradients_are_backward() -> None:
+def test_second_backward_is_measured_as_backward() -> None:
     x = mt.ones(3, requires_grad=True)
     with nn.profile() as p:
         (first,) = mt.autograd.grad((x * x * x).sum(), x, create_graph=True)
         mt.autograd.grad(first.sum(), x)
     forward = {event.name for event in p.events if not event.backward}
-    assert forward == {"mul", "reduce add", "full"}  # and 1, which the backward begins with
+    assert forward == {"mul", "reduce add", "full"}  # "full": the initial gradient of 1
     assert sum(event.name == "mul" for event in p.events if not event.backward) == 2
 
 
-def test_an_error_ends_the_profile() -> None:
+def test_error_ends_the_profile() -> None:
     with pytest.raises(mt.errors.ShapeError), nn.profile() as p:
         mt.ones(2) @ mt.ones(3)
-    seen = len(p.events)
+    before = len(p.events)
     mt.ones(2).exp()
-    assert len(p.events) == seen
+    assert len(p.events) == before
 
 
-def test_nested_profiles() -> None:
+def test_nested_profiles_both_measure() -> None:
     with nn.profile() as outer:
         mt.ones(1).exp()
         with nn.profile() as inner:
@@ -135,7 +135,7 @@ def test_nested_profiles() -> None:
     assert [event.name for event in outer.events] == ["full", "exp", "full", "sin", "full", "cos"]
 
 
-def test_compiled_function_is_measured_while_recorded() -> None:
+def test_compiled_function_is_measured_while_it_is_captured() -> None:
     compiled = mt.compile(lambda x: (x.exp() * 2).sum())
     with nn.profile() as p:
         compiled(mt.ones(2))
@@ -145,7 +145,7 @@ def test_compiled_function_is_measured_while_recorded() -> None:
     assert "exp" in {event.name for event in inside.events}
 
 
-def test_error_in_an_operation_does_not_stop_the_profile() -> None:
+def test_caught_error_does_not_end_the_profile() -> None:
     with nn.profile() as p:
         with pytest.raises(mt.errors.ShapeError):
             mt.ones(2, 3) @ mt.ones(2, 3)
@@ -153,7 +153,7 @@ def test_error_in_an_operation_does_not_stop_the_profile() -> None:
     assert counts(p)["exp", False] == 1
 
 
-def test_other_threads_are_not_counted() -> None:
+def test_operations_of_other_threads_are_not_measured() -> None:
     with nn.profile() as p:
         other = threading.Thread(target=lambda: mt.ones(2).exp())
         other.start()
@@ -162,7 +162,7 @@ def test_other_threads_are_not_counted() -> None:
     assert str(p).count("\n") == 2
 
 
-def test_profile_can_be_reentered_but_not_nested() -> None:
+def test_profile_can_be_entered_again_but_not_within_itself() -> None:
     with nn.profile() as p:
         with pytest.raises(nn.SettingError, match="is active already"), p:
             pass
@@ -173,17 +173,14 @@ def test_profile_can_be_reentered_but_not_nested() -> None:
     assert counts(p) == {("full", False): 2}
 
 
-def test_table_and_trace(tmp_path: Path) -> None:
+def test_table_and_trace_list_the_operations(tmp_path: Path) -> None:
     with nn.profile() as p:
         mt.ones(2, requires_grad=True).exp().sum().backward()
     titles, *rows = str(p).splitlines()
     assert titles.split() == ["operation", "calls", "total", "mean", "share"]
     assert any(row.split()[:3] == ["exp", "backward", "1"] for row in rows)
-    assert rows[-2].split()[:3] == [
-        "all",
-        "forward",
-        "4",
-    ]  # ones, exp, sum, and the 1 to begin with
+    # ones, exp, sum, and the initial gradient of 1
+    assert rows[-2].split()[:3] == ["all", "forward", "4"]
     p.save_trace(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert [event["name"] for event in events] == [event.name for event in p.events]
@@ -194,7 +191,7 @@ def test_table_and_trace(tmp_path: Path) -> None:
 # --- torch's profiler -----------------------------------------------------------------------------
 
 
-def test_averages_of_blocks_and_operations() -> None:
+def test_key_averages_count_blocks_and_operations() -> None:
     x = mt.ones(3, 4, requires_grad=True)
     with torch_profiler.profile() as prof, torch_profiler.record_function("outer"):
         for _ in range(2):
@@ -202,17 +199,17 @@ def test_averages_of_blocks_and_operations() -> None:
                 y = x.exp()
         y.softmax(1).sum().backward()
     rows = {row.key: row for row in prof.key_averages()}
-    counts = {key: row.count for key, row in rows.items()}
-    assert counts["outer"] == counts["softmax"] == counts["softmax (backward)"] == 1
-    assert counts["inner"] == counts["exp"] == 2
-    inside = sum(row.self_cpu_time_total for key, row in rows.items() if key != "outer")
+    calls = {key: row.count for key, row in rows.items()}
+    assert calls["outer"] == calls["softmax"] == calls["softmax (backward)"] == 1
+    assert calls["inner"] == calls["exp"] == 2
+    inner_time = sum(row.self_cpu_time_total for key, row in rows.items() if key != "outer")
     outer = rows["outer"]
-    assert outer.cpu_time_total == pytest.approx(outer.self_cpu_time_total + inside)
+    assert outer.cpu_time_total == pytest.approx(outer.self_cpu_time_total + inner_time)
     assert rows["inner"].cpu_time_total >= rows["exp"].cpu_time_total
     assert rows["exp"].cpu_time == rows["exp"].cpu_time_total / 2
 
 
-def test_tables_have_the_columns_of_torch() -> None:
+def test_table_has_the_columns_of_torch() -> None:
     torch = pytest.importorskip("torch")
 
     def columns(library: Any, profiler: Any) -> list[str]:
@@ -238,7 +235,7 @@ def test_table_is_sorted_and_limited() -> None:
         events.table(sort_by="gpu")
 
 
-def test_schedule_measures_the_steps_of_torch() -> None:
+def test_schedule_matches_torch() -> None:
     torch = pytest.importorskip("torch")
     settings = {"wait": 1, "warmup": 2, "active": 3, "repeat": 2, "skip_first": 1}
     theirs, ours = torch.profiler.schedule(**settings), torch_profiler.schedule(**settings)
@@ -247,11 +244,11 @@ def test_schedule_measures_the_steps_of_torch() -> None:
         torch_profiler.schedule(wait=0, warmup=0, active=0)
 
 
-def test_each_cycle_of_measured_steps_is_reported(tmp_path: Path) -> None:
-    found: list[dict[str, int]] = []
+def test_on_trace_ready_is_called_after_each_cycle(tmp_path: Path) -> None:
+    cycles: list[dict[str, int]] = []
 
     def report(prof: torch_profiler.profile) -> None:
-        found.append({row.key: row.count for row in prof.key_averages()})
+        cycles.append({row.key: row.count for row in prof.key_averages()})
         prof.export_chrome_trace(tmp_path / "trace.json")
 
     cycle = torch_profiler.schedule(wait=1, warmup=0, active=2)
@@ -259,7 +256,7 @@ def test_each_cycle_of_measured_steps_is_reported(tmp_path: Path) -> None:
         for step in range(8):
             (mt.ones(2) + step).exp()
             prof.step()
-    assert [counts["exp"] for counts in found] == [2, 2, 1]
+    assert [counts["exp"] for counts in cycles] == [2, 2, 1]
     assert "exp" in (tmp_path / "trace.json").read_text()
 
 

@@ -1,4 +1,4 @@
-"""Readers of published formats, on files made here: what they return, and what they refuse."""
+"""Readers of published data formats, on generated files: results and errors."""
 
 import gzip
 import io
@@ -50,30 +50,35 @@ READERS: list[Any] = [
 ]
 
 
-@pytest.fixture(params=["plain", "packed"])
+@pytest.fixture(params=["plain", "compressed"])
 def write(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """Return a function that writes a file, plain or packed, and returns its path."""
+    """Return a function that writes a file, plain or compressed, and returns its path."""
 
     def written(content: str | bytes, name: str = "file") -> Path:
         path = tmp_path / name
         raw = content.encode() if isinstance(content, str) else content
-        path.write_bytes(gzip.compress(raw) if request.param == "packed" else raw)
+        path.write_bytes(gzip.compress(raw) if request.param == "compressed" else raw)
         return path
 
     return written
 
 
-# --- What they share ------------------------------------------------------------------------------
+# --- All readers ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("read", READERS)
-def test_files_that_cannot_be_read(read: Any, tmp_path: Path) -> None:
+def test_missing_or_damaged_file_raises(read: Any, tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path, tmp_path / "missing" / "file"):
         with pytest.raises(nn.FileError, match=f"could not read {path}"):
             read(path)
     path = tmp_path / "damaged"
-    whole = gzip.compress(np.random.default_rng(0).bytes(1000))
-    for content in (whole[:-4], whole[:500], whole[:-8] + bytes(8), whole[:10] + b"x" + whole[11:]):
+    compressed = gzip.compress(np.random.default_rng(0).bytes(1000))
+    for content in (
+        compressed[:-4],
+        compressed[:500],
+        compressed[:-8] + bytes(8),
+        compressed[:10] + b"x" + compressed[11:],
+    ):
         path.write_bytes(content)
         with pytest.raises(nn.FileError, match="damaged"):
             read(path)
@@ -94,7 +99,7 @@ def test_readers_do_not_decompress_bombs(read: Any, unit: bytes, tmp_path: Path)
     assert peak < 2**22
 
 
-def test_text(write: Any) -> None:
+def test_read_text_decodes_utf8_and_checks_the_limit(write: Any) -> None:
     assert read_text(write("naïve\r\ntext\n")) == "naïve\r\ntext\n"
     assert read_text(write("\ufefftext")) == "text"
     with pytest.raises(nn.FileError, match="line 2: not UTF-8"):
@@ -103,7 +108,7 @@ def test_text(write: Any) -> None:
         read_text(write("four"))
 
 
-def test_long_lines(write: Any) -> None:
+def test_overlong_or_invalid_line_raises(write: Any) -> None:
     with pytest.raises(nn.FileError, match="more than 1,048,576 bytes in a line"):
         read_penn_treebank(write("a\n" + "x" * 2**20 + "\n"))
     with pytest.raises(nn.FileError, match="line 2: not UTF-8"):
@@ -120,7 +125,7 @@ def cifar(count: int, seed: int = 0) -> bytes:
     return records.tobytes()
 
 
-def test_cifar10(write: Any, tmp_path: Path) -> None:
+def test_cifar10_returns_images_and_labels(write: Any, tmp_path: Path) -> None:
     content = cifar(4)
     images, labels = read_cifar10(write(content))
     records = np.frombuffer(content, np.uint8).reshape(4, 3073)
@@ -140,7 +145,7 @@ def test_cifar10(write: Any, tmp_path: Path) -> None:
     assert np.array_equal(pixels.numpy(), expected)
 
 
-def test_invalid_cifar10_files(write: Any, tmp_path: Path) -> None:
+def test_invalid_cifar10_file_raises(write: Any, tmp_path: Path) -> None:
     for content in (b"", cifar(2)[:-1], b"\0" * 100):
         with pytest.raises(nn.FileError, match="not a multiple of"):
             read_cifar10(write(content))
@@ -173,17 +178,17 @@ CIFAR10_FILES = {
 }
 
 
-def test_cifar10_from_its_archive(write: Any, tmp_path: Path) -> None:
+def test_cifar10_reads_the_published_archive(write: Any, tmp_path: Path) -> None:
     path = write(archive(CIFAR10_FILES), "cifar-10-binary.tar.gz")
-    for given in (path, tmp_path):
-        train, test = cifar10(given)
+    for source in (path, tmp_path):
+        train, test = cifar10(source)
         assert (len(train), len(test)) == (15, 2)
-        (last,) = read_cifar10(write(cifar(1, 1), "one"))[0]
-        np.testing.assert_array_equal(train[0][0].numpy(), last / np.float32(255))
-    assert sorted(found.name for found in tmp_path.iterdir()) == ["cifar-10-binary.tar.gz", "one"]
+        (expected,) = read_cifar10(write(cifar(1, 1), "one"))[0]
+        np.testing.assert_array_equal(train[0][0].numpy(), expected / np.float32(255))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["cifar-10-binary.tar.gz", "one"]
 
 
-def test_cifar100(write: Any, tmp_path: Path) -> None:
+def test_cifar100_returns_images_classes_and_groups(write: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     records = rng.integers(0, 256, (5, 3074), np.uint8)
     records[:, 0] %= 20
@@ -196,9 +201,9 @@ def test_cifar100(write: Any, tmp_path: Path) -> None:
     train, test = cifar100(tmp_path)
     assert train[:][1].tolist() == classes.tolist()
     assert len(test) == 2
-    inside = {"cifar-100-binary/train.bin": records.tobytes(), "test.bin": records[:2].tobytes()}
-    again, _ = cifar100(write(archive(inside), "archive"))
-    assert mt.equal(again[:][0], train[:][0])
+    files = {"cifar-100-binary/train.bin": records.tobytes(), "test.bin": records[:2].tobytes()}
+    from_archive, _ = cifar100(write(archive(files), "archive"))
+    assert mt.equal(from_archive[:][0], train[:][0])
     for byte, count in ((0, 20), (1, 100)):
         bad = records.copy()
         bad[3, byte] = count
@@ -206,8 +211,8 @@ def test_cifar100(write: Any, tmp_path: Path) -> None:
             read_cifar100(write(bad.tobytes()))
 
 
-def test_malicious_archives(write: Any, tmp_path: Path) -> None:
-    """Nothing is written, no other file is read, and sizes in headers are not trusted."""
+def test_malicious_archive_is_read_safely_or_raises(write: Any, tmp_path: Path) -> None:
+    """Reading writes no files, reads no other file and does not trust sizes in headers."""
     outside = tmp_path / "secret"
     outside.write_bytes(b"secret")
     folder = tmp_path / "in"
@@ -218,11 +223,11 @@ def test_malicious_archives(write: Any, tmp_path: Path) -> None:
         path = write(archive({"file": b""}, type=kind, linkname=str(outside)), "in/a")
         with pytest.raises(nn.FileError, match="does not contain file"):
             read_archive(path)
-    assert [found.name for found in folder.iterdir()] == ["a"]
-    whole = archive({"file": b"x" * 2000})
-    first = read_archive(write(whole[:2560] + archive({"b/file": b"other"}), "in/a"))
+    assert [file.name for file in folder.iterdir()] == ["a"]
+    complete = archive({"file": b"x" * 2000})
+    first = read_archive(write(complete[:2560] + archive({"b/file": b"other"}), "in/a"))
     assert first == {"file": b"x" * 2000}
-    for content in (whole[:1000], b"x" * 1024, b"", whole[:600]):
+    for content in (complete[:1000], b"x" * 1024, b"", complete[:600]):
         with pytest.raises(nn.FileError, match="damaged or not a tar archive"):
             read_archive(write(content, "in/a"))
     names = archive({"n" * 200: b""}, type=tarfile.GNUTYPE_LONGNAME)[:512]
@@ -242,14 +247,14 @@ def test_malicious_archives(write: Any, tmp_path: Path) -> None:
 # --- Language models ------------------------------------------------------------------------------
 
 
-def test_penn_treebank(write: Any) -> None:
+def test_penn_treebank_returns_words_with_ends_of_sentences(write: Any) -> None:
     path = write(" no it was <unk> \n\n N years \n")
     first, last = ["no", "it", "was", "<unk>", "<eos>"], ["N", "years", "<eos>"]
     assert read_penn_treebank(path) == [*first, "<eos>", *last]
     assert read_penn_treebank(path, end="\n")[4] == "\n"
 
 
-def test_batchify_and_windows() -> None:
+def test_windows_of_batchify_cover_the_text() -> None:
     text = batchify(mt.arange(23), 4)
     assert (text.shape, text.dtype) == ((5, 4), mt.int64)
     assert text.numpy().T.reshape(-1).tolist() == list(range(20))
@@ -261,8 +266,8 @@ def test_batchify_and_windows() -> None:
     targets = np.concatenate([window[1].numpy() for window in windows])
     assert np.array_equal(inputs, text.numpy()[:-1])
     assert np.array_equal(targets, text.numpy()[1:])
-    served = [part.tolist() for part, _ in DataLoader(windows, batch_size=None, num_workers=2)]
-    assert served == [windows[0][0].tolist(), windows[1][0].tolist()]
+    loaded = [part.tolist() for part, _ in DataLoader(windows, batch_size=None, num_workers=2)]
+    assert loaded == [windows[0][0].tolist(), windows[1][0].tolist()]
     for index in (2, -3):
         with pytest.raises(IndexError, match="out of range for 2 windows"):
             windows[index]
@@ -281,7 +286,7 @@ def test_batchify_and_windows() -> None:
         (lambda: BPTTWindows(mt.ones(3, 3), 0), nn.SettingError, "bptt must be a positive integer"),
     ],
 )
-def test_invalid_texts(call: Any, error: type[Exception], message: str) -> None:
+def test_invalid_tokens_or_sizes_raise(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
 
@@ -291,7 +296,7 @@ def test_invalid_texts(call: Any, error: type[Exception], message: str) -> None:
 WORDS = ["the", "cat", "and", "the", "dog", "and", "the", "<unk>", "bird"]
 
 
-def test_vocabulary() -> None:
+def test_vocabulary_encodes_and_decodes() -> None:
     vocabulary = Vocabulary.build(WORDS, padding="<pad>")
     assert vocabulary.tokens == ["<pad>", "<unk>", "the", "and", "bird", "cat", "dog"]
     assert vocabulary.encode(["the", "fish", "<pad>"]) == [2, 1, 0]
@@ -309,7 +314,7 @@ def test_vocabulary() -> None:
             letters.decode(numbers)
 
 
-def test_saving_vocabularies(tmp_path: Path) -> None:
+def test_vocabulary_is_saved_and_damaged_file_raises(tmp_path: Path) -> None:
     path = tmp_path / "words.json"
     for vocabulary in (
         Vocabulary.build([*WORDS, "naïve", '"', "\n", "\ud800"], padding="<pad>"),
@@ -353,12 +358,12 @@ def test_saving_vocabularies(tmp_path: Path) -> None:
         (lambda: Vocabulary.build(["a"], max_size=0), "max_size must be a positive integer"),
     ],
 )
-def test_invalid_vocabularies(make: Any, message: str) -> None:
+def test_invalid_vocabulary_raises(make: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         make()
 
 
-def test_tokens() -> None:
+def test_tokenize_splits_words_and_punctuation() -> None:
     text = " It\u2019s 10% o'clock--NOW!\n"
     assert tokenize(text) == ["it\u2019s", "10", "%", "o'clock", "-", "-", "now", "!"]
     assert tokenize("naïve 'quoted'") == ["naïve", "'", "quoted", "'"]
@@ -368,10 +373,10 @@ def test_tokens() -> None:
 # --- Sentences ------------------------------------------------------------------------------------
 
 
-def test_sst2(write: Any) -> None:
-    read = read_sst2(write('sentence\tlabel\na "fine" film \t1\nbad\t0\n'))
-    assert read.texts == ['a "fine" film', "bad"]
-    assert (read.labels.tolist(), read.labels.dtype) == ([1, 0], np.int64)
+def test_sst2_returns_texts_and_labels(write: Any) -> None:
+    reviews = read_sst2(write('sentence\tlabel\na "fine" film \t1\nbad\t0\n'))
+    assert reviews.texts == ['a "fine" film', "bad"]
+    assert (reviews.labels.tolist(), reviews.labels.dtype) == ([1, 0], np.int64)
     for content, message in (
         ("", "not an SST-2 file"),
         ("index\tsentence\n0\tx\n", "never published"),
@@ -383,10 +388,10 @@ def test_sst2(write: Any) -> None:
             read_sst2(write(content))
 
 
-def test_movie_reviews(write: Any) -> None:
-    read = read_movie_reviews(write("1\t2.5\tIt\u2019s good.\r\n2\t-0.25\tBad\r\n3\t0\tNeither"))
-    assert read.texts == ["It\u2019s good.", "Bad", "Neither"]
-    assert read.labels.tolist() == [1, 0, 0]
+def test_movie_reviews_return_texts_and_labels(write: Any) -> None:
+    reviews = read_movie_reviews(write("1\t2.5\tIt\u2019s good.\r\n2\t-0.25\tBad\r\n3\t0\tNeither"))
+    assert reviews.texts == ["It\u2019s good.", "Bad", "Neither"]
+    assert reviews.labels.tolist() == [1, 0, 0]
     for content, message in (
         ("1\tgood\tx\n", "line 1: a rating must be a number from -4 to 4; got 'good'"),
         ("1\t1\tx\n2\tnan\tx\n", "line 2: a rating"),
@@ -396,7 +401,7 @@ def test_movie_reviews(write: Any) -> None:
             read_movie_reviews(write(content))
 
 
-def test_sentences_in_batches() -> None:
+def test_sentence_dataset_gives_padded_batches() -> None:
     texts = ["a good film", "bad", "a film, a bad one"]
     words = Vocabulary.build((word for text in texts for word in tokenize(text)), padding="<pad>")
     sentences = SentenceDataset(texts, np.array([1, 0, 0]), words, max_length=4)

@@ -25,12 +25,12 @@ from mt_tensor.errors import BackendMismatchError
 from mt_tensor.extending import FUSED
 
 KINDS = ["RNN", "GRU", "LSTM"]
-ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
+BACKENDS = [name for name in ("simple", "numpy", "fast") if name in backends()]
 SAMPLED = [
     (name, sample)
     for name in ("rnn", "gru", "lstm", "lstm_cell")
     for sample in SAMPLES[name]()
-    if sample[0].size < 300  # the others are for kernels that do several elements at once
+    if sample[0].size < 300  # larger samples are for vectorized kernels
 ]
 
 
@@ -46,84 +46,84 @@ def leaves(sample: Any) -> list[Any]:
 
 
 def operation(name: str) -> Callable[..., mt.Tensor]:
-    found: Callable[..., Any] = getattr(recurrent, name)
+    function: Callable[..., Any] = getattr(recurrent, name)
     if name == "lstm":
-        return lambda *x: mt.cat([part.flatten() for part in found(*x)])
-    return (lambda *x: mt.stack(found(*x))) if name == "lstm_cell" else found
+        return lambda *x: mt.cat([part.flatten() for part in function(*x)])
+    return (lambda *x: mt.stack(function(*x))) if name == "lstm_cell" else function
 
 
 def gradients(function: Callable[..., mt.Tensor], sample: Any) -> tuple[Any, list[Any]]:
-    given = leaves(sample)
-    result = function(*given)
+    arguments = leaves(sample)
+    result = function(*arguments)
     (result * mt.arange(result.numel()).view(*result.shape).double().cos()).sum().backward()
-    tensors = [x for x in given if isinstance(x, mt.Tensor) and x.requires_grad]
+    tensors = [x for x in arguments if isinstance(x, mt.Tensor) and x.requires_grad]
     return result.detach().numpy(), [x.grad.numpy() for x in tensors if x.grad is not None]
 
 
-@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("name", "sample"), SAMPLED)
-def test_kernels_agree_with_their_composition(backend: str, name: str, sample: Any) -> None:
+def test_kernel_agrees_with_its_composition(backend: str, name: str, sample: Any) -> None:
     with mt.use_backend(backend):
-        value, found = gradients(operation(name), sample)
-        expected, wanted = gradients(FUSED[name], sample)
+        value, grads = gradients(operation(name), sample)
+        expected, expected_grads = gradients(FUSED[name], sample)
     np.testing.assert_allclose(value, expected, rtol=1e-12)
-    assert len(found) >= 3
-    for ours, theirs in zip(found, wanted, strict=True):
+    assert len(grads) >= 3
+    for ours, theirs in zip(grads, expected_grads, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "sample"), SAMPLED[::2])
-def test_second_derivatives(name: str, sample: Any) -> None:
-    given = leaves(sample)
-    tensors = [x for x in given if isinstance(x, mt.Tensor) and x.requires_grad]
+def test_recurrent_operation_passes_gradgradcheck(name: str, sample: Any) -> None:
+    arguments = leaves(sample)
+    tensors = [x for x in arguments if isinstance(x, mt.Tensor) and x.requires_grad]
 
-    def function(*changed: mt.Tensor) -> mt.Tensor:
-        remaining = list(changed)
+    def function(*values: mt.Tensor) -> mt.Tensor:
+        remaining = list(values)
         return operation(name)(
-            *[remaining.pop(0) if any(x is y for y in tensors) else x for x in given]
+            *[remaining.pop(0) if any(x is y for y in tensors) else x for x in arguments]
         )
 
     assert mt.gradgradcheck(function, tensors, fast_mode=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_cell_is_one_step(kind: str) -> None:
+def test_cell_equals_one_step_of_the_network(kind: str) -> None:
     cell, network = getattr(nn, f"{kind}Cell")(3, 4), getattr(nn, kind)(3, 4)
     network.load_state_dict({f"{name}_l0": x for name, x in cell.state_dict().items()})
     x = mt.tensor(draw(5, 2, 3))
     output, last = network(x)
     state = None
-    for now in x.unbind():
-        state = cell(now, state)
+    for step in x.unbind():
+        state = cell(step, state)
     for ours, theirs in zip(arrays_of([last]), arrays_of([state]), strict=True):
         np.testing.assert_allclose(ours[0].detach(), theirs.detach(), rtol=1e-5, atol=1e-6)
     assert output.shape == (5, 2, 4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_cell_with_tensors_of_two_backends(kind: str) -> None:
+def test_cell_with_tensors_of_two_backends_raises(kind: str) -> None:
     cell, x = getattr(nn, f"{kind}Cell")(3, 4).to("numpy"), mt.tensor(draw(2, 3), backend="numpy")
     state = cell(x)
     moved = [part.to("simple") for part in (state if isinstance(state, tuple) else [state])]
-    for given in ((x.to("simple"), state), (x, moved[0] if kind != "LSTM" else tuple(moved))):
+    for arguments in ((x.to("simple"), state), (x, moved[0] if kind != "LSTM" else tuple(moved))):
         with pytest.raises(BackendMismatchError, match="was given tensors of backends"):
-            cell(*given)
+            cell(*arguments)
 
 
 def test_dropout_acts_between_layers_in_training_only() -> None:
     network, x = nn.GRU(3, 4, num_layers=2, dropout=0.5), mt.tensor(draw(5, 2, 3))
     first, second = (network(x) for _ in range(2))
     assert not mt.equal(first[0], second[0])
-    assert mt.equal(first[1][0], second[1][0])  # the first layer reads the input itself
+    assert mt.equal(first[1][0], second[1][0])  # no dropout before the first layer
     network.eval()
     assert mt.equal(network(x)[0], network(x)[0])
     with pytest.warns(UserWarning, match="between layers"):
         nn.LSTM(3, 4, dropout=0.5)
 
 
-@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_modified_output_raises_in_backward(backend: str, kind: str) -> None:
+def test_output_modified_in_place_raises_in_backward(backend: str, kind: str) -> None:
     with mt.use_backend(backend):
         output, _ = getattr(nn, kind)(3, 4)(mt.tensor(draw(5, 2, 3)))
         loss = output.sum()
@@ -132,7 +132,7 @@ def test_modified_output_raises_in_backward(backend: str, kind: str) -> None:
             loss.backward()
 
 
-@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_final_states_do_not_share_memory_with_the_output(backend: str, kind: str) -> None:
     with mt.use_backend(backend):
@@ -144,16 +144,16 @@ def test_final_states_do_not_share_memory_with_the_output(backend: str, kind: st
         output.sum().backward()
 
 
-@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["GRUCell", "LSTMCell"])
-def test_hidden_state_of_a_cell_may_be_modified_in_place(backend: str, kind: str) -> None:
+def test_hidden_state_of_a_cell_can_be_modified_in_place(backend: str, kind: str) -> None:
     results = []
     with mt.use_backend(backend):
         cell, x = getattr(nn, kind)(3, 4), mt.tensor(draw(5, 2, 3))
         for in_place in (False, True):
             state: Any = None
-            for now in x.unbind():
-                state = cell(now, state)
+            for step in x.unbind():
+                state = cell(step, state)
                 hidden = state if kind == "GRUCell" else state[0]
                 hidden = hidden.mul_(0.5) if in_place else hidden * 0.5
                 state = hidden if kind == "GRUCell" else (hidden, state[1])
@@ -165,7 +165,7 @@ def test_hidden_state_of_a_cell_may_be_modified_in_place(backend: str, kind: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_flattening_parameters_changes_nothing(kind: str) -> None:
+def test_flatten_parameters_changes_nothing(kind: str) -> None:
     network, x = getattr(nn, kind)(3, 4, num_layers=2), mt.tensor(draw(5, 2, 3))
     before, state = network(x)[0], {k: v.tolist() for k, v in network.state_dict().items()}
     network.flatten_parameters()
@@ -173,7 +173,7 @@ def test_flattening_parameters_changes_nothing(kind: str) -> None:
     assert {k: v.tolist() for k, v in network.state_dict().items()} == state
 
 
-def test_reprs() -> None:
+def test_repr_shows_sizes_and_non_default_settings() -> None:
     assert repr(nn.LSTM(2, 3, 2, bias=False, proj_size=1)) == (
         "LSTM(2, 3, proj_size=1, num_layers=2, bias=False)"
     )
@@ -190,7 +190,7 @@ SEQUENCES = [draw(length, 3, seed=length) for length in LENGTHS]
 
 
 @pytest.mark.parametrize("batch_first", [False, True])
-def test_padding_and_back(batch_first: bool) -> None:
+def test_unpad_sequence_inverts_pad_sequence(batch_first: bool) -> None:
     sequences = [mt.tensor(x, requires_grad=True) for x in SEQUENCES]
     padded = pad_sequence(sequences, batch_first, padding_value=7.0)
     assert padded.shape == ((3, 4, 3) if batch_first else (4, 3, 3))
@@ -206,14 +206,14 @@ def test_padding_and_back(batch_first: bool) -> None:
     np.testing.assert_array_equal(left[0, 2:], SEQUENCES[0])
 
 
-def test_packing_and_back() -> None:
+def test_pad_packed_sequence_inverts_pack_padded_sequence() -> None:
     padded = pad_sequence([mt.tensor(x) for x in SEQUENCES])
     packed = pack_padded_sequence(padded, mt.tensor(LENGTHS), enforce_sorted=False)
     assert packed.batch_sizes.tolist() == [3, 2, 1, 1]
     assert packed.lengths().tolist() == [4, 2, 1]
     np.testing.assert_array_equal(packed.data[:3], padded[0][[1, 0, 2]])
-    again, lengths = pad_packed_sequence(packed)
-    assert mt.equal(again, padded)
+    unpacked, lengths = pad_packed_sequence(packed)
+    assert mt.equal(unpacked, padded)
     assert lengths.tolist() == LENGTHS
     longer, _ = pad_packed_sequence(packed, True, padding_value=-1.0, total_length=6)
     assert longer.shape == (3, 6, 3)
@@ -232,7 +232,7 @@ def test_packed_sequences_keep_their_backend() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_packed_sequences_agree_with_single_ones(kind: str) -> None:
+def test_packed_sequences_give_the_results_of_single_ones(kind: str) -> None:
     network = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)
     sequences = [mt.tensor(x) for x in SEQUENCES]
     shape = (4, 3, 4)
@@ -242,8 +242,8 @@ def test_packed_sequences_agree_with_single_ones(kind: str) -> None:
     assert isinstance(output, PackedSequence)
     outputs = unpad_sequence(*pad_packed_sequence(output))
     for number, sequence in enumerate(sequences):
-        alone = tuple(state[:, number] for state in start)
-        expected, final = network(sequence, alone if kind == "LSTM" else alone[0])
+        state_of_one = tuple(state[:, number] for state in start)
+        expected, final = network(sequence, state_of_one if kind == "LSTM" else state_of_one[0])
         np.testing.assert_allclose(
             outputs[number].detach(), expected.detach(), rtol=1e-5, atol=1e-6
         )
@@ -253,12 +253,12 @@ def test_packed_sequences_agree_with_single_ones(kind: str) -> None:
             )
 
 
-def test_invalid_arguments_of_padding_and_packing() -> None:
+def test_padding_or_packing_with_invalid_arguments_raises() -> None:
     sequences = [mt.tensor(x) for x in SEQUENCES]
     padded = pad_sequence(sequences)
-    for wrong in ([], [mt.tensor(1.0)], [sequences[0], mt.ones(2, 5)]):
+    for invalid in ([], [mt.tensor(1.0)], [sequences[0], mt.ones(2, 5)]):
         with pytest.raises(nn.InputError, match="same features"):
-            pad_sequence(wrong)
+            pad_sequence(invalid)
     with pytest.raises(nn.SettingError, match="padding_side"):
         pad_sequence(sequences, padding_side="top")
     with pytest.raises(nn.InputError, match="not sorted"):
@@ -273,18 +273,21 @@ def test_invalid_arguments_of_padding_and_packing() -> None:
         nn.GRU(2, 4)(packed)
 
 
-def test_packing_agrees_with_torch() -> None:
+def test_packed_sequences_and_lstm_match_torch() -> None:
     torch = pytest.importorskip("torch")
     rnn = torch.nn.utils.rnn
     theirs = rnn.pack_sequence([torch.tensor(x) for x in SEQUENCES], enforce_sorted=False)
     ours = pack_sequence([mt.tensor(x) for x in SEQUENCES], enforce_sorted=False)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(np.array(mine), other.numpy())
-    network, twin = nn.LSTM(3, 4, bidirectional=True), torch.nn.LSTM(3, 4, bidirectional=True)
-    twin.load_state_dict(
+    network, their_network = (
+        nn.LSTM(3, 4, bidirectional=True),
+        torch.nn.LSTM(3, 4, bidirectional=True),
+    )
+    their_network.load_state_dict(
         {name: torch.tensor(x.tolist()) for name, x in network.state_dict().items()}
     )
     mine, (h, c) = network(ours)
-    other, states = twin(theirs)
-    for found, wanted in zip((mine.data, h, c), (other.data, *states), strict=True):
-        np.testing.assert_allclose(found.detach(), wanted.detach(), rtol=1e-5, atol=1e-6)
+    other, states = their_network(theirs)
+    for actual, expected in zip((mine.data, h, c), (other.data, *states), strict=True):
+        np.testing.assert_allclose(actual.detach(), expected.detach(), rtol=1e-5, atol=1e-6)

@@ -1,4 +1,4 @@
-"""`save` and `load` of nested values: what comes back, what others read, and what is refused."""
+"""`save` and `load` of nested values: round trips, file objects, unsupported and damaged files."""
 
 import collections
 import contextlib
@@ -37,11 +37,11 @@ LAYOUTS = [
 ]
 
 
-def laid_out(types: list[np.dtype[Any]]) -> st.SearchStrategy[Any]:
-    """Arrays, also empty ones, of no dimensions, transposed and with steps."""
+def arrays_of_any_layout(types: list[np.dtype[Any]]) -> st.SearchStrategy[Any]:
+    """Draw arrays, including empty, 0-D, transposed and strided ones."""
     shapes = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
-    whole = st.sampled_from(types).flatmap(lambda dtype: arrays.arrays(dtype, shapes))
-    return st.tuples(whole, st.sampled_from(LAYOUTS)).map(lambda pair: pair[1](pair[0]))
+    contiguous = st.sampled_from(types).flatmap(lambda dtype: arrays.arrays(dtype, shapes))
+    return st.tuples(contiguous, st.sampled_from(LAYOUTS)).map(lambda pair: pair[1](pair[0]))
 
 
 def as_tensor(array: Any, of: Any, leaf: bool) -> mt.Tensor:
@@ -51,7 +51,7 @@ def as_tensor(array: Any, of: Any, leaf: bool) -> mt.Tensor:
     return value.detach().requires_grad_(leaf and value.dtype.is_floating_point)
 
 
-TEXTS = st.text(st.characters(), max_size=6)  # also letters that UTF-8 has not
+TEXTS = st.text(st.characters(), max_size=6)  # including surrogates, which UTF-8 cannot encode
 NUMBERS = st.one_of(st.integers(), st.floats(), st.integers(-(10**30), 10**30))
 SINGLES = st.one_of(
     st.none(),
@@ -63,8 +63,10 @@ SINGLES = st.one_of(
     st.sampled_from([*SCALARS]).flatmap(
         lambda name: arrays.arrays(np.dtype(name), ()).map(lambda value: value[()])
     ),
-    laid_out(ARRAY_TYPES),
-    st.builds(as_tensor, laid_out(TENSOR_TYPES), st.sampled_from(LAYOUTS), st.booleans()),
+    arrays_of_any_layout(ARRAY_TYPES),
+    st.builds(
+        as_tensor, arrays_of_any_layout(TENSOR_TYPES), st.sampled_from(LAYOUTS), st.booleans()
+    ),
 )
 KEYS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
 VALUES = st.recursive(
@@ -79,32 +81,32 @@ VALUES = st.recursive(
 )
 
 
-def assert_same(got: Any, wanted: Any) -> None:
-    """Types and values agree exactly, to the last bit."""
-    assert type(got) is type(wanted)
-    if isinstance(wanted, mt.Tensor):
-        assert got.requires_grad is wanted.requires_grad
-        assert got.is_contiguous()
-        assert got.dtype is wanted.dtype
-        bits = [x.view(mt.int16) if x.dtype is mt.bfloat16 else x for x in (got, wanted)]
-        got, wanted = (x.detach().numpy() for x in bits)
-    if isinstance(wanted, (np.ndarray, np.generic)):
-        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
-        assert got.tobytes() == wanted.tobytes()
-        assert not isinstance(got, np.ndarray) or got.flags.writeable
-    elif isinstance(wanted, (list, tuple)):
-        assert len(got) == len(wanted)
-        for ours, theirs in zip(got, wanted, strict=True):
+def assert_same(actual: Any, expected: Any) -> None:
+    """Check that types and values agree exactly, to the last bit."""
+    assert type(actual) is type(expected)
+    if isinstance(expected, mt.Tensor):
+        assert actual.requires_grad is expected.requires_grad
+        assert actual.is_contiguous()
+        assert actual.dtype is expected.dtype
+        bits = [x.view(mt.int16) if x.dtype is mt.bfloat16 else x for x in (actual, expected)]
+        actual, expected = (x.detach().numpy() for x in bits)
+    if isinstance(expected, (np.ndarray, np.generic)):
+        assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+        assert actual.tobytes() == expected.tobytes()
+        assert not isinstance(actual, np.ndarray) or actual.flags.writeable
+    elif isinstance(expected, (list, tuple)):
+        assert len(actual) == len(expected)
+        for ours, theirs in zip(actual, expected, strict=True):
             assert_same(ours, theirs)
-    elif isinstance(wanted, dict):
-        assert_same([*got.keys()], [*wanted.keys()])
-        assert_same([*got.values()], [*wanted.values()])
-    elif isinstance(wanted, float) and not math.isnan(wanted):
-        assert struct.pack("d", got) == struct.pack("d", wanted)
-    elif isinstance(wanted, complex):
-        assert_same([got.real, got.imag], [wanted.real, wanted.imag])
+    elif isinstance(expected, dict):
+        assert_same([*actual.keys()], [*expected.keys()])
+        assert_same([*actual.values()], [*expected.values()])
+    elif isinstance(expected, float) and not math.isnan(expected):
+        assert struct.pack("d", actual) == struct.pack("d", expected)
+    elif isinstance(expected, complex):
+        assert_same([actual.real, actual.imag], [expected.real, expected.imag])
     else:
-        assert got == wanted or wanted != wanted
+        assert actual == expected or expected != expected
 
 
 def content_of(value: Any, **more: Any) -> bytes:
@@ -115,12 +117,12 @@ def content_of(value: Any, **more: Any) -> bytes:
 
 @settings(max_examples=150, deadline=None)
 @given(VALUES)
-def test_values_are_saved_and_loaded(value: Any) -> None:
+def test_loaded_values_equal_the_saved_ones(value: Any) -> None:
     content = content_of(value)
     assert_same(nn.load(io.BytesIO(content)), value)
     files = pytest.importorskip("safetensors")
-    others = files.deserialize(content)  # others read each array, once
-    assert len(others) == count_of_arrays(value)
+    entries = files.deserialize(content)  # safetensors reads each array once
+    assert len(entries) == count_of_arrays(value)
 
 
 def count_of_arrays(value: Any) -> int:
@@ -131,7 +133,7 @@ def count_of_arrays(value: Any) -> int:
     return isinstance(value, (mt.Tensor, np.ndarray))
 
 
-def training() -> dict[str, Any]:
+def training_state() -> dict[str, Any]:
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
     optimizer = nn.optim.Adam(model.parameters(), lr=0.1)
     scheduler = nn.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=9)
@@ -146,9 +148,9 @@ def training() -> dict[str, Any]:
     }
 
 
-def test_saving_a_training_as_with_torch(tmp_path: Path) -> None:
+def test_training_state_is_saved_and_loaded_as_with_torch(tmp_path: Path) -> None:
     files = pytest.importorskip("safetensors.numpy")
-    saved, path = training(), tmp_path / "c.pt"
+    saved, path = training_state(), tmp_path / "c.pt"
     nn.save(saved, path)
     loaded = nn.load(path, map_location="cpu", weights_only=True)
     assert_same(loaded, saved)
@@ -157,15 +159,15 @@ def test_saving_a_training_as_with_torch(tmp_path: Path) -> None:
     model.load_state_dict(loaded["model"])
     optimizer.load_state_dict(loaded["optimizer"])
     assert_same(optimizer.state_dict(), saved["optimizer"])
-    others = files.load_file(path)
-    np.testing.assert_array_equal(others["model.0.weight"], saved["model"]["0.weight"])
+    stored = files.load_file(path)
+    np.testing.assert_array_equal(stored["model.0.weight"], saved["model"]["0.weight"])
     average = saved["optimizer"]["state"][1]["exp_avg"]
-    np.testing.assert_array_equal(others["optimizer.state.1.exp_avg"], average)
+    np.testing.assert_array_equal(stored["optimizer.state.1.exp_avg"], average)
     rest = nn.load_checkpoint(path, model=model, optimizer=optimizer)
     assert rest.keys() == {"epoch", "scheduler"}
 
 
-def test_names_are_made_unique() -> None:
+def test_conflicting_names_of_arrays_are_made_unique() -> None:
     value = {"a": {"b": mt.ones(1)}, "a.b": mt.zeros(1), "__metadata__": mt.ones(2), 1: mt.ones(3)}
     assert_same(nn.load(io.BytesIO(content_of(value))), value)
     assert_same(nn.load(io.BytesIO(content_of(mt.ones(2)))), mt.ones(2))
@@ -179,7 +181,7 @@ def test_loaded_arrays_have_native_byte_order() -> None:
     assert_same(loaded, np.arange(3, dtype=np.int32))
 
 
-def test_map_location_and_backend() -> None:
+def test_map_location_and_backend_choose_the_backend() -> None:
     content = content_of([mt.ones(2), {"a": mt.zeros(1)}])
     one, rest = nn.load(io.BytesIO(content), backend="simple")
     assert (one.backend.name, rest["a"].backend.name) == ("simple", "simple")
@@ -201,20 +203,20 @@ def raising(error: Exception) -> None:
     raise error
 
 
-# --- Opened files -------------------------------------------------------------------------------
+# --- File objects ---------------------------------------------------------------------------------
 
 
-PLAIN = [None, True, 0, -(2**63), 2**64 - 1, "", "a", 0.0, 0.1, -1e300, [], [1, [2.5, "b"]]]
+JSON_VALUES = [None, True, 0, -(2**63), 2**64 - 1, "", "a", 0.0, 0.1, -1e300, [], [1, [2.5, "b"]]]
 
 
-@pytest.mark.parametrize("value", PLAIN, ids=repr)
-def test_json_values_are_stored_as_they_are(value: Any) -> None:
+@pytest.mark.parametrize("value", JSON_VALUES, ids=repr)
+def test_json_values_are_stored_unchanged(value: Any) -> None:
     content = content_of(value)
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     assert json.loads(header["__metadata__"][checksums.STRUCTURE]) == value
 
 
-def test_several_values_in_one_file(tmp_path: Path) -> None:
+def test_file_object_can_hold_several_values(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with path.open("wb") as file:
         for number in range(3):
@@ -228,7 +230,7 @@ def test_several_values_in_one_file(tmp_path: Path) -> None:
         with pytest.raises(nn.FileError, match="file is truncated .* .no header"):
             nn.load(file)
     with pytest.raises(nn.FileError, match="bytes instead of"):
-        nn.load(path)  # by its path, a file is whole
+        nn.load(path)  # a path must refer to a single value
     assert nn.saving.read_metadata(io.BytesIO(content_of(1, metadata={"a": "b"}))) == {"a": "b"}
 
 
@@ -246,7 +248,7 @@ class Broken(io.RawIOBase):
         raise OSError(5, "broken")
 
 
-def test_errors_of_file_objects() -> None:
+def test_failing_or_invalid_file_object_raises() -> None:
     with pytest.raises(nn.FileError, match=r"could not write to Broken \(broken\)"):
         nn.save({}, Broken())
     with pytest.raises(nn.FileError, match=r"could not read Broken \(broken\)"):
@@ -258,7 +260,7 @@ def test_errors_of_file_objects() -> None:
             nn.load(file)  # type: ignore[arg-type]
 
 
-# --- What is refused ----------------------------------------------------------------------------
+# --- Unsupported values ---------------------------------------------------------------------------
 
 
 class Colour(enum.IntEnum):
@@ -267,7 +269,7 @@ class Colour(enum.IntEnum):
 
 Point = collections.namedtuple("Point", "x y")
 
-REFUSED: list[tuple[Any, str]] = [
+UNSUPPORTED: list[tuple[Any, str]] = [
     (lambda: 0, r"value is <function .* of type function, which cannot be saved: remove it"),
     ({"a": [0, {"hook": print}]}, r'value\["a"\]\[1\]\["hook"\] is <built-in function print>'),
     ({"model": nn.Linear(1, 1)}, r'value\["model"\] is Linear.*: save its state_dict\(\)'),
@@ -296,14 +298,16 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "message"), REFUSED)
-def test_unsupported_values_are_named(tmp_path: Path, value: Any, message: str) -> None:
+@pytest.mark.parametrize(("value", "message"), UNSUPPORTED)
+def test_unsupported_value_raises_with_its_path_and_advice(
+    tmp_path: Path, value: Any, message: str
+) -> None:
     with pytest.raises(nn.StateDictError, match=message):
         nn.save(value, tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_deeply_nested_values() -> None:
+def test_depth_of_nested_values_is_limited() -> None:
     value: Any = functools.reduce(lambda inner, _: [inner], range(120), 1)
     with nn.limits(depth=120):
         content = content_of(value)
@@ -317,7 +321,7 @@ def test_deeply_nested_values() -> None:
             nn.save(endless, io.BytesIO())
 
 
-def test_headers_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_header_that_is_too_long_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "LONGEST_HEADER", 1000)
     with pytest.raises(nn.FileError, match="the header has 3,.* bytes, more than the 1,000"):
         nn.save([0.5] * 800, io.BytesIO())
@@ -325,7 +329,7 @@ def test_headers_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [1, "\ud800", "mt_nn.", "mt_nn.structure"])
-def test_invalid_metadata(name: Any) -> None:
+def test_invalid_metadata_raises(name: Any) -> None:
     for metadata in ({name: "a"}, {"a": name} if not str(name).startswith("mt") else {name: ""}):
         with pytest.raises(nn.SettingError, match="metadata"):
             nn.save({}, io.BytesIO(), metadata)
@@ -341,7 +345,7 @@ SMALL = [
 
 @pytest.mark.parametrize(("value", "metadata"), SMALL)
 def test_every_flipped_bit_is_detected(value: Any, metadata: dict[str, str]) -> None:
-    """Who reads only the header may miss where elements lie, but gets no other metadata."""
+    """Reading only the header may miss changed offsets, but never returns other metadata."""
     content = content_of(value, metadata=metadata)
     for at in range(8 * len(content)):
         flipped = bytearray(content)
@@ -352,23 +356,23 @@ def test_every_flipped_bit_is_detected(value: Any, metadata: dict[str, str]) -> 
             assert nn.saving.read_metadata(io.BytesIO(flipped)) == metadata
 
 
-def test_files_rewritten_by_other_programs(tmp_path: Path) -> None:
+def test_file_rewritten_by_safetensors_loads_the_same_value(tmp_path: Path) -> None:
     files = pytest.importorskip("safetensors.numpy")
     value = {"b": mt.ones(2), "a": [mt.zeros(3, dtype=mt.int8), 1.5]}
     content = content_of(value, metadata={"by": "me"})
     length = int.from_bytes(content[:8], "little")
     metadata = json.loads(content[8 : 8 + length])["__metadata__"]
-    anew = files.save(files.load(content), metadata)
-    assert_same(nn.load(io.BytesIO(anew)), value)
+    rewritten = files.save(files.load(content), metadata)
+    assert_same(nn.load(io.BytesIO(rewritten)), value)
 
 
-def sealed(structure: Any, of: dict[str, Any] | None = None) -> bytes:
-    """Return a file with this structure, whose check sums are right."""
-    held = of or {}
+def with_valid_checksums(structure: Any, values: dict[str, Any] | None = None) -> bytes:
+    """Return a file with this structure and valid checksums."""
+    tensors = values or {}
     texts = {
         checksums.STRUCTURE: structure if isinstance(structure, str) else json.dumps(structure)
     }
-    return layout.packed(held, checksums.with_checksums(texts, held))
+    return layout.packed(tensors, checksums.with_checksums(texts, tensors))
 
 
 @pytest.mark.parametrize(
@@ -379,13 +383,13 @@ def sealed(structure: Any, of: dict[str, Any] | None = None) -> bytes:
         *({"scalar": ["object", "00" * 8]}, {"scalar": ["int8", "0000"]}, {"scalar": "ab"}),
         *({"int": 5}, {"int": "z"}, {"float": "z"}, {"complex": [1]}, {"complex": "ab"}),
         *({"dict": [[[1], 2]]}, {"dict": [[{"tensor": "a"}, 2]]}, {"tuple": 3}),
-        [{"tensor": "a"}, {"tensor": "a"}],  # or a small file could fill the memory
+        [{"tensor": "a"}, {"tensor": "a"}],  # otherwise a small file could exhaust memory
         json.loads("[" * 120 + "]" * 120),
     ],
 )
-def test_invalid_structures(structure: Any) -> None:
+def test_invalid_structure_raises(structure: Any) -> None:
     with pytest.raises(nn.FileError, match="truncated or not a safetensors file"):
-        nn.load(io.BytesIO(sealed(structure, {"a": np.ones(1)})))
+        nn.load(io.BytesIO(with_valid_checksums(structure, {"a": np.ones(1)})))
 
 
 PIECES = st.one_of(
@@ -422,8 +426,10 @@ STRUCTURES = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(STRUCTURES)
-def test_random_structures_are_values_or_errors(structure: Any) -> None:
-    content = sealed(structure, {"a": np.ones(2, np.float32), "b": np.ones(1, np.uint64)})
+def test_random_structure_loads_or_raises_file_error(structure: Any) -> None:
+    content = with_valid_checksums(
+        structure, {"a": np.ones(2, np.float32), "b": np.ones(1, np.uint64)}
+    )
     for read in (nn.load, nn.load_checkpoint):
         with contextlib.suppress(nn.FileError, nn.StateDictError):
             read(io.BytesIO(content))
@@ -436,8 +442,8 @@ LEAVES = st.one_of(
 
 @settings(max_examples=80, deadline=None)
 @given(st.data())
-def test_random_generator_states_are_loaded_or_errors(data: st.DataObject) -> None:
-    """After it they draw numbers, and from where they were if it was refused."""
+def test_random_generator_state_loads_or_raises_and_changes_nothing(data: st.DataObject) -> None:
+    """Generators draw numbers afterwards; if loading raises, their state is unchanged."""
     state = Generators().state_dict()
     part: Any = state
     while True:
@@ -455,11 +461,11 @@ def test_random_generator_states_are_loaded_or_errors(data: st.DataObject) -> No
         assert_same(Generators().state_dict(), before)
     finally:
         mt.rand(3), random.random()
-        np.random.random(700), np.random.standard_normal(3)  # noqa: NPY002 - it is meant
+        np.random.random(700), np.random.standard_normal(3)  # noqa: NPY002 - its state is saved
         Generators().load_state_dict(before)
 
 
-def made(header: Any, elements: bytes = b"") -> bytes:
+def file_with_header(header: Any, elements: bytes = b"") -> bytes:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + elements
 
@@ -468,41 +474,44 @@ def entry(shape: Any, offsets: Any, dtype: Any = "F32") -> dict[str, Any]:
     return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
 
 
-HEADERS: list[tuple[bytes, bool]] = [  # and whether others read them
-    (made({"a": entry([1], [0, 4])}, bytes(4)), True),
-    (made({"a": entry([0], [0, 0])}), True),
-    (made({"a": entry([], [0, 4])}, bytes(4)), True),
-    (made({"a": {**entry([1], [0, 4]), "more": 1}}, bytes(4)), True),
-    (made(b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}   ', bytes(4)), True),
-    (made({"a": entry([1], [0, 4]), "b": entry([1], [4, 8])}, bytes(8)), True),
-    (made({"b": entry([1], [4, 8]), "a": entry([1], [0, 4])}, bytes(8)), True),
-    (made({"a": entry([1] * 65, [0, 4])}, bytes(4)), False),
-    (made({"a": entry([0, 2**64 - 1], [0, 0])}), False),
-    (made({"a": entry([0, 2**63], [0, 0])}), False),
-    (made({"a": entry([2**40, 2**40], [0, 2**82])}), False),
-    (made({"a": entry([-1], [0, -4])}), False),
-    (made({"a": entry([True], [0, 4])}, bytes(4)), False),
-    (made({"a": entry([1.0], [0, 4])}, bytes(4)), False),
-    (made({"a": entry("1", [0, 4])}, bytes(4)), False),
-    (made({"a": entry(1, [0, 4])}, bytes(4)), False),
-    (made({"a": entry([1], [0, 4, 8])}, bytes(4)), False),
-    (made({"a": entry([1], [4, 8])}, bytes(8)), False),
-    (made({"a": entry([1], [0, 4]), "b": entry([1], [0, 4])}, bytes(4)), False),
-    (made({"a": entry([1], [0, 4]), "b": entry([1], [8, 12])}, bytes(12)), False),
-    (made({"a": entry([2], [0, 4])}, bytes(4)), False),
-    (made({"a": entry([1], [0, 4], "F8_E5M2")}, bytes(4)), False),
-    (made({"a": entry([1], [0, 4], ["F32"])}, bytes(4)), False),
-    (made({"a": {"shape": [1], "data_offsets": [0, 4]}}, bytes(4)), False),
-    (made({"a": 3}), False),
-    (made([1]), False),
-    (made(b"{}" * 2), False),
-    (made({"__metadata__": {"a": 1}}), False),
-    (made({"__metadata__": ["a"]}), False),
-    (made('{"é":1}'.encode("utf-16")), False),
-    (made(b'{"\xff":1}'), False),
-    (made(b'{"a":' * 100_000), False),
-    (made(b'{"a":' + b"9" * 5000 + b"}"), False),
-    (made({"a": entry([1], [0, 4])}, bytes(3)), False),
+HEADERS: list[tuple[bytes, bool]] = [  # and whether safetensors reads them
+    (file_with_header({"a": entry([1], [0, 4])}, bytes(4)), True),
+    (file_with_header({"a": entry([0], [0, 0])}), True),
+    (file_with_header({"a": entry([], [0, 4])}, bytes(4)), True),
+    (file_with_header({"a": {**entry([1], [0, 4]), "more": 1}}, bytes(4)), True),
+    (
+        file_with_header(b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}   ', bytes(4)),
+        True,
+    ),
+    (file_with_header({"a": entry([1], [0, 4]), "b": entry([1], [4, 8])}, bytes(8)), True),
+    (file_with_header({"b": entry([1], [4, 8]), "a": entry([1], [0, 4])}, bytes(8)), True),
+    (file_with_header({"a": entry([1] * 65, [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry([0, 2**64 - 1], [0, 0])}), False),
+    (file_with_header({"a": entry([0, 2**63], [0, 0])}), False),
+    (file_with_header({"a": entry([2**40, 2**40], [0, 2**82])}), False),
+    (file_with_header({"a": entry([-1], [0, -4])}), False),
+    (file_with_header({"a": entry([True], [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry([1.0], [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry("1", [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry(1, [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry([1], [0, 4, 8])}, bytes(4)), False),
+    (file_with_header({"a": entry([1], [4, 8])}, bytes(8)), False),
+    (file_with_header({"a": entry([1], [0, 4]), "b": entry([1], [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry([1], [0, 4]), "b": entry([1], [8, 12])}, bytes(12)), False),
+    (file_with_header({"a": entry([2], [0, 4])}, bytes(4)), False),
+    (file_with_header({"a": entry([1], [0, 4], "F8_E5M2")}, bytes(4)), False),
+    (file_with_header({"a": entry([1], [0, 4], ["F32"])}, bytes(4)), False),
+    (file_with_header({"a": {"shape": [1], "data_offsets": [0, 4]}}, bytes(4)), False),
+    (file_with_header({"a": 3}), False),
+    (file_with_header([1]), False),
+    (file_with_header(b"{}" * 2), False),
+    (file_with_header({"__metadata__": {"a": 1}}), False),
+    (file_with_header({"__metadata__": ["a"]}), False),
+    (file_with_header('{"é":1}'.encode("utf-16")), False),
+    (file_with_header(b'{"\xff":1}'), False),
+    (file_with_header(b'{"a":' * 100_000), False),
+    (file_with_header(b'{"a":' + b"9" * 5000 + b"}"), False),
+    (file_with_header({"a": entry([1], [0, 4])}, bytes(3)), False),
     (b"", False),
     (b"\xff" * 8, False),
     ((100_000_001).to_bytes(8, "little"), False),
@@ -512,13 +521,15 @@ HEADERS: list[tuple[bytes, bool]] = [  # and whether others read them
 ]
 
 
-@pytest.mark.parametrize(("content", "fine"), HEADERS)
-def test_headers(tmp_path: Path, content: bytes, fine: bool) -> None:
-    """What is read is what the library that defines the format reads, and nothing of the rest."""
+@pytest.mark.parametrize(("content", "valid"), HEADERS)
+def test_valid_header_loads_as_in_safetensors_and_invalid_one_raises(
+    tmp_path: Path, content: bytes, valid: bool
+) -> None:
+    """safetensors, which defines the format, is the reference."""
     files = pytest.importorskip("safetensors")
     (tmp_path / "file").write_bytes(content)
     for file in (io.BytesIO(content), tmp_path / "file"):
-        if fine:
+        if valid:
             loaded = nn.load(file)
             parts = dict(files.deserialize(content))
             assert {name: [*value.shape] for name, value in loaded.items()} == {
@@ -529,21 +540,23 @@ def test_headers(tmp_path: Path, content: bytes, fine: bool) -> None:
                 nn.load(file)
 
 
-def test_trailing_bytes_on_disk(tmp_path: Path) -> None:
+def test_trailing_bytes_in_a_file_raise(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(content_of({"a": mt.ones(1)}) + b"more")
     with pytest.raises(nn.FileError, match="bytes instead of"):
         nn.saving.read_metadata(path)
 
 
-def test_other_names_of_a_tensor_share_memory() -> None:
+def test_aliases_of_a_tensor_share_memory() -> None:
     texts = {f"{number}.a": "a" for number in range(1000)}
-    loaded = nn.load(io.BytesIO(made({"__metadata__": texts, "a": entry([1], [0, 4])}, bytes(4))))
+    loaded = nn.load(
+        io.BytesIO(file_with_header({"__metadata__": texts, "a": entry([1], [0, 4])}, bytes(4)))
+    )
     assert len(loaded) == 1001
     assert len(set(map(id, loaded.values()))) == 1
 
 
-def test_generator_positions_out_of_range() -> None:
+def test_generator_position_out_of_range_raises() -> None:
     state = Generators().state_dict()
     state["numpy"]["state"]["pos"] = 2**30
     file = io.BytesIO(content_of({"generators": state}))

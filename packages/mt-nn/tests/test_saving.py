@@ -1,4 +1,4 @@
-"""Models and checkpoints on disk: what is kept, what torch makes of it, and what is refused."""
+"""Models and checkpoints on disk: contents, exchange with torch, errors."""
 
 import json
 import random
@@ -15,14 +15,14 @@ from mt_nn.saving.checkpoint import Generators
 from mt_tensor.extending import DTYPES
 
 
-def state_of_all_kinds() -> dict[str, mt.Tensor]:
+def state_of_every_dtype_and_layout() -> dict[str, mt.Tensor]:
     numbers = mt.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
     return {
         **{name: numbers.to(dtype) for name, dtype in DTYPES.items()},
-        "turned": numbers.T,
-        "stepped": numbers[:, ::2],
-        "repeated": numbers[0, 0].expand(2, 2),
-        "single": mt.tensor(1.5),
+        "transposed": numbers.T,
+        "strided": numbers[:, ::2],
+        "expanded": numbers[0, 0].expand(2, 2),
+        "scalar": mt.tensor(1.5),
         "empty": mt.zeros(0, 3),
     }
 
@@ -41,8 +41,10 @@ def assert_equal_states(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("backend", [None, "simple"])
-def test_tensors_of_all_kinds_are_saved_and_loaded(tmp_path: Path, backend: Any) -> None:
-    state, path = state_of_all_kinds(), tmp_path / "m.safetensors"
+def test_tensors_of_every_dtype_and_layout_are_saved_and_loaded(
+    tmp_path: Path, backend: Any
+) -> None:
+    state, path = state_of_every_dtype_and_layout(), tmp_path / "m.safetensors"
     nn.save(state, path, metadata={"by": "me"})
     loaded = nn.load(path, backend=backend)
     assert_equal_states(loaded, state)
@@ -53,10 +55,10 @@ def test_tensors_of_all_kinds_are_saved_and_loaded(tmp_path: Path, backend: Any)
         nn.load(path, backend="nowhere")
 
 
-def test_torch_reads_our_files_and_vice_versa(tmp_path: Path) -> None:
+def test_torch_reads_our_files_and_we_read_those_of_torch(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     files = pytest.importorskip("safetensors.torch")
-    state = state_of_all_kinds()
+    state = state_of_every_dtype_and_layout()
     nn.save(state, tmp_path / "ours")
     theirs = files.load_file(tmp_path / "ours")
     assert_equal_states(theirs, state)
@@ -85,13 +87,13 @@ def test_shared_parameters_are_exchanged_with_torch(tmp_path: Path) -> None:
     np.testing.assert_array_equal(theirs[1].weight.detach(), ours[0].weight.detach())
     with torch.no_grad():
         theirs[0].weight.mul_(2)
-    files.save_model(theirs, tmp_path / "theirs")  # under one of the names
+    files.save_model(theirs, tmp_path / "theirs")  # which saves one of the names only
     ours.load_state_dict(nn.load(tmp_path / "theirs"))
     assert ours[0].weight is ours[1].weight
     np.testing.assert_array_equal(theirs[1].weight.detach(), ours[1].weight.detach())
 
 
-def test_unsupported_dtypes(tmp_path: Path) -> None:
+def test_file_with_unsupported_dtype_raises(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     path.write_bytes(layout.packed({"a": np.ones(2, np.complex64)}, {}))
     with pytest.raises(nn.FileError, match="a in .* has dtype complex64, which tensors do not"):
@@ -102,7 +104,7 @@ def test_unsupported_dtypes(tmp_path: Path) -> None:
         nn.load(path)
 
 
-def test_metadata_must_be_strings(tmp_path: Path) -> None:
+def test_metadata_that_is_not_a_string_raises(tmp_path: Path) -> None:
     with pytest.raises(nn.SettingError, match="'epoch' has the value 3"):
         nn.save({}, tmp_path / "m", metadata={"epoch": 3})  # type: ignore[dict-item]
     with pytest.raises(nn.FileError, match="not a safetensors file"):
@@ -141,13 +143,13 @@ VALUES: dict[str, Any] = {
 }
 
 
-def draw(own: mt.Generator) -> Any:
-    """Return a number of every generator."""
-    older = np.random.random()  # noqa: NPY002 - it is meant
-    return mt.rand(3).tolist(), random.random(), older, own.numpy.random()
+def draw(generator: mt.Generator) -> Any:
+    """Return a number drawn from every generator."""
+    legacy = np.random.random()  # noqa: NPY002 - its state is saved
+    return mt.rand(3).tolist(), random.random(), legacy, generator.numpy.random()
 
 
-def test_a_checkpoint_restores_a_training(tmp_path: Path) -> None:
+def test_checkpoint_restores_model_optimizer_generators_and_values(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model, optimizer = trained()
     own = mt.Generator().manual_seed(3)
@@ -177,7 +179,7 @@ def test_a_checkpoint_restores_a_training(tmp_path: Path) -> None:
     assert b'"model.0.weight":{"dtype":"F32","shape":[4,3]' in path.read_bytes()
 
 
-def test_generators_are_optional(tmp_path: Path) -> None:
+def test_generators_false_leaves_generator_states_alone(tmp_path: Path) -> None:
     for saved, loaded in ((True, False), (False, True)):
         nn.save_checkpoint(tmp_path / "c", generators=saved, epoch=1)
         before = mt.get_rng_state()
@@ -187,7 +189,7 @@ def test_generators_are_optional(tmp_path: Path) -> None:
         assert mt.get_rng_state() == moved != before
 
 
-def test_python_generator_states_may_be_tuples() -> None:
+def test_python_generator_state_can_be_a_tuple() -> None:
     state = Generators().state_dict()
     before = random.getstate()
     random.random()
@@ -195,31 +197,31 @@ def test_python_generator_states_may_be_tuples() -> None:
     assert random.getstate() == before
 
 
-class Stubborn:
-    """Something that breaks half-way through loading its state."""
+class FailingPart:
+    """A part that can fail halfway through loading its state."""
 
     def __init__(self) -> None:
         self.state = [1, 2]
-        self.breaks = False
+        self.fails = False
 
     def state_dict(self) -> Any:
         return list(self.state)
 
     def load_state_dict(self, state: Any) -> None:
         self.state[0] = state[0] + 10
-        if self.breaks:
-            self.breaks = False
+        if self.fails:
+            self.fails = False
             raise KeyError("second")
         self.state = list(state)
 
 
-def test_nothing_changes_if_a_part_does_not_fit(tmp_path: Path) -> None:
+def test_nothing_changes_if_one_part_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model, optimizer = trained()
-    part = Stubborn()
+    part = FailingPart()
     nn.save_checkpoint(path, model=model, optimizer=optimizer, part=part)
     other, others_optimizer = trained(steps=3)
-    part.breaks, part.state = True, [5, 6]
+    part.fails, part.state = True, [5, 6]
     before = {name: value.clone() for name, value in other.state_dict().items()}
     steps, drawn = others_optimizer.state_dict()["state"][0]["step"], mt.get_rng_state()
     with pytest.raises(nn.StateDictError, match="does not fit part: 'second'"):
@@ -234,7 +236,7 @@ def test_nothing_changes_if_a_part_does_not_fit(tmp_path: Path) -> None:
     ("parts", "error", "message"),
     [
         (
-            {"scheduler": Stubborn()},
+            {"scheduler": FailingPart()},
             nn.StateDictError,
             "does not contain 'scheduler'; it contains model, epoch",
         ),
@@ -242,17 +244,19 @@ def test_nothing_changes_if_a_part_does_not_fit(tmp_path: Path) -> None:
         ({"model": [network()]}, nn.StateDictError, "parts .*, but has"),
         ({"epoch": 3}, nn.SettingError, "Do not pass values"),
         ({"epoch": network()}, nn.StateDictError, "does not fit epoch: .* dictionary of values"),
-        ({"both": [Stubborn()]}, nn.StateDictError, r"parts \[0, 1\], but has \[0\]"),
+        ({"both": [FailingPart()]}, nn.StateDictError, r"parts \[0, 1\], but has \[0\]"),
     ],
 )
-def test_parts_that_do_not_fit(tmp_path: Path, parts: Any, error: Any, message: str) -> None:
+def test_part_that_does_not_fit_raises(
+    tmp_path: Path, parts: Any, error: Any, message: str
+) -> None:
     path = tmp_path / "c.safetensors"
-    nn.save_checkpoint(path, model=network(), epoch=1, both=[Stubborn(), Stubborn()])
+    nn.save_checkpoint(path, model=network(), epoch=1, both=[FailingPart(), FailingPart()])
     with pytest.raises(error, match=message):
         nn.load_checkpoint(path, **parts)
 
 
-def endless() -> Any:
+def list_that_contains_itself() -> Any:
     value: list[Any] = []
     value.append(value)
     return value
@@ -265,20 +269,22 @@ def endless() -> Any:
         ([{"a": nn.Linear}], r'value\["part"\]\[0\]\["a"\] is .* of type type'),
         ({(1, 2): 3}, r"the key \(1, 2\) of type tuple"),
         pytest.param(
-            endless(),
+            list_that_contains_itself(),
             r'value\["part"\]\[0\]\[0\] is nested more than 100 levels deep',
-            id="endless",
+            id="cyclic",
         ),
     ],
 )
-def test_values_that_cannot_be_saved(tmp_path: Path, value: Any, message: str) -> None:
+def test_unsupported_value_raises_and_keeps_the_file(
+    tmp_path: Path, value: Any, message: str
+) -> None:
     nn.save_checkpoint(tmp_path / "c", epoch=1)
     with pytest.raises(nn.StateDictError, match=message):
         nn.save_checkpoint(tmp_path / "c", part=value)
     assert nn.load_checkpoint(tmp_path / "c") == {"epoch": 1}
 
 
-def test_damaged_and_invalid_files(tmp_path: Path) -> None:
+def test_damaged_or_invalid_checkpoint_raises(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model = network()
     nn.save_checkpoint(path, model=model, epoch=1)
@@ -303,14 +309,14 @@ def test_damaged_and_invalid_files(tmp_path: Path) -> None:
     assert_equal_states(model.state_dict(), before)
 
 
-# --- A folder of them ---------------------------------------------------------------------------
+# --- Folders of checkpoints -----------------------------------------------------------------------
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
+def test_last_and_best_checkpoints_are_kept(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     checkpoints = nn.Checkpoints(folder, keep_last=2, keep_best=1)
     assert checkpoints.last() is None
@@ -323,12 +329,12 @@ def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
         path = checkpoints.save(step, score, number=step)
         assert path == checkpoints.last()
     assert names(folder) == ["notes.txt", *(f"step-0000000{n}.safetensors" for n in (2, 4, 5))]
-    again = nn.Checkpoints(folder)
-    assert again.load() == {"number": 5}
-    assert again.load("best") == {"number": 2}
+    reopened = nn.Checkpoints(folder)
+    assert reopened.load() == {"number": 5}
+    assert reopened.load("best") == {"number": 2}
     assert nn.Checkpoints(folder, mode="max").load("best") == {"number": 4}
     checkpoints.save(5, number=6)
-    assert again.load() == {"number": 6}
+    assert reopened.load() == {"number": 6}
 
 
 @pytest.mark.parametrize(
@@ -339,12 +345,12 @@ def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
         ({"mode": "least"}, "mode must be 'min' or 'max'"),
     ],
 )
-def test_invalid_settings_of_checkpoints(tmp_path: Path, settings: Any, message: str) -> None:
+def test_invalid_setting_of_checkpoints_raises(tmp_path: Path, settings: Any, message: str) -> None:
     with pytest.raises(nn.SettingError, match=message):
         nn.Checkpoints(tmp_path, **settings)
 
 
-def test_invalid_folders(tmp_path: Path) -> None:
+def test_invalid_folder_or_choice_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(nn.FileError, match="could not create the folder"):
         nn.Checkpoints(tmp_path / "file")
@@ -352,7 +358,7 @@ def test_invalid_folders(tmp_path: Path) -> None:
         nn.Checkpoints(tmp_path / "c").load("first")  # type: ignore[arg-type]
 
 
-def test_invalid_scores(tmp_path: Path) -> None:
+def test_invalid_score_causes_a_warning(tmp_path: Path) -> None:
     checkpoints = nn.Checkpoints(tmp_path, keep_best=1)
     nn.save_checkpoint(tmp_path / "step-1.safetensors", metadata={"score": "good"})
     with pytest.warns(RuntimeWarning, match="the score 'good', which is not a number"):
@@ -368,8 +374,8 @@ def better(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [truncated, better, lambda content: b"", lambda content: None])
-def test_damaged_checkpoints_are_skipped(tmp_path: Path, damage: Any) -> None:
-    """It is passed over, with a warning, and whole checkpoints are kept as if it were not there."""
+def test_damaged_checkpoints_are_skipped_with_a_warning(tmp_path: Path, damage: Any) -> None:
+    """Damaged checkpoints do not count among those that are kept, and are not removed."""
     checkpoints = nn.Checkpoints(tmp_path, keep_last=2, keep_best=1)
     paths = [checkpoints.save(step, score) for step, score in ((1, 0.2), (2, 0.3), (3, 0.5))]
     content = damage(paths[2].read_bytes())
@@ -388,7 +394,7 @@ def test_damaged_checkpoints_are_skipped(tmp_path: Path, damage: Any) -> None:
         assert checkpoints.best() == paths[0]
 
 
-def test_metadata_of_a_checkpoint(tmp_path: Path) -> None:
+def test_checkpoint_keeps_metadata_except_reserved_names(tmp_path: Path) -> None:
     nn.save_checkpoint(tmp_path / "c", metadata={"note": "mine"}, epoch=1)
     assert read_metadata(tmp_path / "c")["note"] == "mine"
     with pytest.raises(nn.SettingError, match="the name 'mt_nn.structure' in metadata is reserved"):
@@ -396,7 +402,7 @@ def test_metadata_of_a_checkpoint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("metadata", ['{"a":1}', '{"a":null}', '{"a":"b","c":[]}', '["a"]', '"a"'])
-def test_invalid_metadata_in_files(tmp_path: Path, metadata: str) -> None:
+def test_invalid_metadata_in_file_raises(tmp_path: Path, metadata: str) -> None:
     head = f'{{"__metadata__":{metadata}}}'.encode()
     (tmp_path / "m").write_bytes(len(head).to_bytes(8, "little") + head)
     for read in (read_metadata, nn.load):
@@ -405,7 +411,7 @@ def test_invalid_metadata_in_files(tmp_path: Path, metadata: str) -> None:
 
 
 @pytest.mark.parametrize(("dimensions", "fits"), [(1, True), (64, True), (65, False)])
-def test_arrays_have_no_more_dimensions_than_numpys(
+def test_array_of_more_than_64_dimensions_raises(
     tmp_path: Path, dimensions: int, fits: bool
 ) -> None:
     shape = [1] * dimensions

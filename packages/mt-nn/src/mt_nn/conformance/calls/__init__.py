@@ -1,7 +1,7 @@
 """Tables of calls: every layer and function of networks, with all settings.
 
 Each module of this folder has the table of one subject; add new layers and functions there. Errors
-are the same on every backend, and are tested in `tests/test_refusals.py`.
+are the same on every backend, and are tested in `tests/test_invalid_calls.py`.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Kernels of the `numpy` backend that work in blocks: the blocks do not change results."""
+"""Kernels of the `numpy` backend that work in blocks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,23 +23,23 @@ def _losses(weights: Any = 0.5) -> tuple[Array, Array]:
 
 KERNELS: dict[str, Callable[[], Any]] = {
     "cross_entropies": _losses,
-    "cross_entropies but of some": lambda: _losses(np.where(CLASSES == 3, 0.0, 0.5)),
+    "cross_entropies with ignored rows": lambda: _losses(np.where(CLASSES == 3, 0.0, 0.5)),
 }
 
 
 @pytest.mark.parametrize("block", [1, 25, 170])
 @pytest.mark.parametrize("name", KERNELS)
-def test_blocks_do_not_change_results(
+def test_block_size_does_not_change_results(
     monkeypatch: pytest.MonkeyPatch, name: str, block: int
 ) -> None:
-    whole = KERNELS[name]()
+    expected_results = KERNELS[name]()
     monkeypatch.setattr(blocks, "BLOCK", block)
     assert len([*parts(*ROWS.shape)]) > 1
-    for found, expected in zip(KERNELS[name](), whole, strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    for result, expected in zip(KERNELS[name](), expected_results, strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_losses_without_gradient() -> None:
+def test_losses_without_gradient_are_equal_and_keep_scores() -> None:
     losses, _ = _losses()
     scores = ROWS.copy()
     without = cross_entropies(scores, CLASSES, np.full(35, 0.5), None)
@@ -47,7 +47,7 @@ def test_losses_without_gradient() -> None:
     np.testing.assert_array_equal(scores, ROWS)
 
 
-def test_blocks_cover_everything_once() -> None:
+def test_parts_cover_every_index_once() -> None:
     for count, size in ((0, 5), (10, 0), (7, 10**6), (10**5, 3)):
-        taken = [i for part in parts(count, size) for i in range(count)[part]]
-        assert taken == [*range(count)]
+        indices = [i for part in parts(count, size) for i in range(count)[part]]
+        assert indices == [*range(count)]
