@@ -1,4 +1,4 @@
-"""Code and documents use the words of NumPy and PyTorch, and not our own words for the same things."""
+"""Code and documents use the words of NumPy and PyTorch, not our own for the same things."""
 
 import re
 import subprocess
