@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from drawings.picture import COLOURS, MUTED, RULE, Picture, element, svg, text
 
-WIDTH, HEIGHT = 620.0, 300.0
+WIDTH, HEIGHT = 456.0, 270.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 16.0, 14.0, 46.0
 LEGEND = 16.0
 """The height of the names of the lines, above the chart."""
@@ -38,7 +38,7 @@ def plot(
     """
     finite = [v for values in lines.values() for v in values if _usable(v, "y" in log)]
     bottom, top = ylim or (min(finite), max(finite))
-    across, marks_x = _axis(min(x), max(x), "x" in log, LEFT, WIDTH - RIGHT, 6)
+    across, marks_x = _axis(min(x), max(x), "x" in log, LEFT, WIDTH - RIGHT, 5)
     up, marks_y = _axis(bottom, top, "y" in log, HEIGHT - BOTTOM, TOP, 5)
     parts = [_grid(marks_x, marks_y, xlabel, ylabel)]
     for values, colour in zip(lines.values(), COLOURS, strict=False):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from drawings.picture import COLOURS, INK, RULE, Picture, element, svg, text
 
-WIDTH, LEFT, TOP, BOTTOM = 620.0, 8.0, 8.0, 30.0
+WIDTH, LEFT, TOP, BOTTOM = 456.0, 8.0, 8.0, 30.0
 CELLS = 140
 
 Point = tuple[float, float]

@@ -114,7 +114,8 @@ def visit_cell(self: Any, node: CellNode) -> None:
 def depart_cell(self: Any, node: CellNode) -> None:
     """Write the output, and close the cell."""
     output: Output = node["output"]
-    self.body.append('<div class="cell-output">')
+    scrolls = ' tabindex="0"' if "<svg" in output.html else ""  # on small screens
+    self.body.append(f'<div class="cell-output"{scrolls}>')
     if output.printed:
         self.body.append(f"<pre>{html.escape(output.printed)}</pre>")
     self.body.append(output.html)

@@ -265,4 +265,4 @@ def test_every_link_leads_somewhere() -> None:
 def test_a_page_without_scripts_has_the_results_of_its_cells() -> None:
     text = Path(SITE / "course/autodiff/order.html").read_text(encoding="utf-8")
     assert "15 additions:  65535 visits" in text
-    assert text.count('<div class="cell-output">') == text.count('<div class="cell">')
+    assert text.count('<div class="cell-output"') == text.count('<div class="cell">')
