@@ -9,6 +9,7 @@ the build, and say so.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Sequence
@@ -77,12 +78,9 @@ def packages(app: Sphinx, stage: str | None) -> list[str]:
 def add_scripts(
     app: Sphinx, name: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the script for cells to a page that has some, and the packages that they import.
-
-    Code can be scrolled with the keyboard, for which it must be able to have the focus.
-    """
+    """Add the script for cells to a page that has some, and the packages that they import."""
     if "body" in context:
-        context["body"] = context["body"].replace("<pre>", '<pre tabindex="0">')
+        context["body"] = improved(context["body"])
     if doctree is None or not any(doctree.findall(_is_live)):
         return
     stage = app.env.metadata[name].get("stage")
@@ -92,6 +90,27 @@ def add_scripts(
         f'<meta name="cells" content="{names}">\n<link rel="stylesheet" href="{layout}">\n'
     )
     app.add_js_file("cells.js", type="module")
+
+
+def improved(body: str) -> str:
+    """Return the HTML of a page's text, usable with a keyboard and on small screens.
+
+    What scrolls must be able to have the focus. A title may be broken after the points and
+    underscores of a name. Sphinx writes the lines of a signature as a definition list without
+    terms, which screen readers announce.
+    """
+    body = body.replace("<pre>", '<pre tabindex="0">')
+    body = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
+    body = re.sub(
+        "<h1>[^<]*", lambda h1: re.sub(r"(?<=\w[._])(?=\w)", "<wbr>", h1[0]), body, count=1
+    )
+    return re.sub("<dl>.*?</dl>", lambda lines: _lines(lines[0]), body, flags=re.DOTALL)
+
+
+def _lines(signature: str) -> str:
+    """Return the lines of a signature as elements without meaning."""
+    signature = signature.replace("<dl>", '<span class="lines">').replace("</dl>", "</span>")
+    return signature.replace("<dd>", "<span>").replace("</dd>", "</span>")
 
 
 def _is_live(node: nodes.Node) -> bool:

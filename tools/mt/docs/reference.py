@@ -10,13 +10,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from griffe import Docstring, DocstringSectionKind, Object
 from sphinx.application import Sphinx
@@ -57,8 +58,8 @@ class Entry:
     @property
     def docstring(self) -> str:
         """Its docstring; for a constant, the string after it."""
-        is_object = inspect.isclass(self.value) or callable(self.value)
-        return (inspect.getdoc(self.value) if is_object else "") or docstring_of(self.symbol)
+        own = "" if self.kind == "data" else inspect.getdoc(self.value)
+        return own or docstring_of(self.symbol)
 
     @property
     def summary(self) -> str:
@@ -70,7 +71,8 @@ class Entry:
         """The kind of object in Sphinx's Python domain."""
         if inspect.isclass(self.value):
             return "exception" if issubclass(self.value, BaseException) else "class"
-        return "function" if callable(self.value) else "data"
+        is_type = get_origin(self.value) is not None  # such as Literal["a", "b"]
+        return "function" if callable(self.value) and not is_type else "data"
 
     @property
     def signature(self) -> str:
@@ -80,12 +82,46 @@ class Entry:
         return signature_of(self.value)
 
 
-def signature_of(value: Any) -> str:
-    """Return the parameters of a function or class; empty if they are unknown."""
+def signature_of(value: Any, *, bound: bool = False) -> str:
+    """Return the parameters of a function or class; empty if they are unknown.
+
+    Args:
+        value: the function or class.
+        bound: whether to leave out the first parameter if it is `self` or `cls`.
+    """
     try:
-        return str(inspect.signature(value)).replace("'", "")
+        signature = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
+    if getattr(value, "_is_protocol", False):
+        return ""
+    parameters = [
+        each.replace(annotation=_readable(each.annotation), default=_readable_default(each.default))
+        for each in signature.parameters.values()
+    ]
+    if bound and parameters and parameters[0].name in {"self", "cls"}:
+        del parameters[0]
+    result = inspect.Signature.empty if inspect.isclass(value) else signature.return_annotation
+    return str(signature.replace(parameters=parameters, return_annotation=_readable(result)))
+
+
+class _Text(str):
+    """A text whose representation has no quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _readable(annotation: Any) -> Any:
+    return _Text(annotation) if isinstance(annotation, str) else annotation
+
+
+def _readable_default(default: Any) -> Any:
+    """Return what represents a default value: for a function or class its name."""
+    if default is inspect.Parameter.empty or not repr(default).startswith("<"):
+        return default
+    name = getattr(default, "__name__", "...")
+    return _Text("..." if name == "<lambda>" else name)
 
 
 def entries(stage: Stage) -> Iterator[Entry]:
@@ -153,6 +189,10 @@ def _plain(path: str) -> str:
     return path.rpartition(".")[2].lower().replace("_", "")
 
 
+CORE = "Core"
+"""The title above the names of a package's core."""
+
+
 def _overview(stage: Stage, group: Iterable[Entry]) -> str:
     """Return the page of a package: its names by subject."""
     subjects = defaultdict(list)
@@ -160,7 +200,7 @@ def _overview(stage: Stage, group: Iterable[Entry]) -> str:
         subjects[_subject(entry)].append(entry)
     parts = [f"# {stage.import_name}\n"]
     for subject, members in sorted(subjects.items(), key=lambda item: item[0] != ""):
-        parts.append(f"## {subject or 'Core'}\n")
+        parts.append(f"## {subject or CORE}\n")
         parts += [
             f"[`{entry.path}`]({entry.path}.md)\n: {entry.summary or entry.kind}\n"
             for entry in sorted(members, key=lambda entry: entry.path.lower())
@@ -182,7 +222,7 @@ def _subject(entry: Entry) -> str:
 
 def _page(entry: Entry, twins: list[Entry], example: str) -> str:
     """Return the page of a name."""
-    parts = ["---\norphan: true\n---\n", f"# {entry.path}\n"]
+    parts = ["---\norphan: true\n---\n", f"# {entry.path}\n", _above(entry)]
     parts.append(f"::::::{{py:{entry.kind}}} {entry.name}{entry.signature}\n")
     parts.append(_described(entry.docstring))
     if example:
@@ -197,6 +237,14 @@ def _page(entry: Entry, twins: list[Entry], example: str) -> str:
     return "\n".join(parts)
 
 
+def _above(entry: Entry) -> str:
+    """Return links to the pages above that of a name."""
+    subject = _subject(entry) or CORE
+    anchor = re.sub(r"[^\w -]", "", subject).lower().replace(" ", "-")
+    package = f"[`{entry.stage.import_name}`](index.md)"
+    return f"{{.above}}\n[Reference](/reference.md) / {package} / [{subject}](index.md#{anchor})\n"
+
+
 LISTS = {
     DocstringSectionKind.parameters: "Arguments",
     DocstringSectionKind.attributes: "Attributes",
@@ -206,12 +254,16 @@ LISTS = {
 }
 
 
+_EXAMPLE = re.compile(r"^>>> .*(\n.+)*", re.MULTILINE)
+"""An example within a text, up to the next blank line."""
+
+
 def _described(docstring: str) -> str:
     """Return a docstring as Markdown: its sections become definition lists."""
     parts = []
     for section in Docstring(docstring).parse("google", warnings=False):
         if section.kind is DocstringSectionKind.text:
-            parts.append(f"{section.value}\n")
+            parts.append(_EXAMPLE.sub(r"```pycon\n\g<0>\n```", section.value) + "\n")
         elif section.kind is DocstringSectionKind.examples:
             code = "\n".join(text for _, text in section.value)
             parts.append(f"```pycon\n{code}\n```\n")
@@ -222,7 +274,8 @@ def _described(docstring: str) -> str:
                 text = item.description.replace("\n", "\n  ")
                 parts.append(f"`{name}`\n: {text}\n" if name else f"{text}\n")
         else:
-            parts.append(f"{section.title or ''}: {section.value}\n")
+            text = getattr(section.value, "contents", section.value)
+            parts.append(f"{section.title or ''}: {text}\n")
     return "\n".join(parts)
 
 
@@ -242,11 +295,13 @@ def _members(entry: Entry) -> Iterator[str]:
         for name, member in members.items()
         if callable(member) or isinstance(member, property)
     }
+    if members:
+        yield "**Methods and properties**\n"
     for name, member in members.items():
         kind = "property" if isinstance(member, property) else "method"
         text = inspect.getdoc(member) or ""
         if len(members) < MANY:
-            signature = signature_of(member) if kind == "method" else ""
+            signature = signature_of(member, bound=True) if kind == "method" else ""
             text = _described(text)
         else:  # as for Tensor, whose methods are functions with a page of their own
             signature = "()" if kind == "method" else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 import pytest
 
@@ -10,7 +11,7 @@ pytest.importorskip("sphinx", reason="only the environment of the documentation 
 os.environ.setdefault("MT_CUDA_SIM", "1")
 
 from mt.docs.examples import FOLDER, read_examples, run_examples
-from mt.docs.reference import entries, example_of
+from mt.docs.reference import entries, example_of, signature_of
 from mt.workspace import Workspace
 
 STAGES = list(Workspace.read().stages.values())
@@ -36,3 +37,11 @@ def test_every_example_gives_the_result_that_it_shows(stage: object) -> None:
 
 def test_every_file_of_examples_belongs_to_a_stage() -> None:
     assert {file.stem for file in FOLDER.glob("*.txt")} <= {stage.short for stage in STAGES}
+
+
+def test_a_signature_shows_annotations_as_written_and_functions_by_name() -> None:
+    def method(self: object, mode: Literal["a"] = "a", key: object = len) -> int:
+        raise NotImplementedError
+
+    wanted = "(mode: Literal['a'] = 'a', key: object = len) -> int"
+    assert signature_of(method, bound=True).replace('"', "'") == wanted
