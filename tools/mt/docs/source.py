@@ -4,7 +4,8 @@
     ```
 
 The code is read from the file, so that a page shows what runs; a name that does not exist fails the
-build. A row of the operator table is `mt_operators.core.table[tanh]`.
+build. A row of the operator table is `mt_operators.core.table[tanh]`. In the course, code has links
+to the ideas that name it.
 
 Options:
     folded: show only a line that unfolds it.
@@ -21,6 +22,7 @@ from docutils.parsers.rst import directives
 from griffe import ModulesCollection
 from sphinx.util.docutils import SphinxDirective
 
+from mt.docs.links import ideas_of, page_of
 from mt.docs.question import folded
 from mt.source.symbols import UnknownSymbolError, file_of, find, load
 from mt.stages.excerpts import excerpt
@@ -53,6 +55,19 @@ class SourceDirective(SphinxDirective):
         only = self.options.get("only", "").replace(",", " ").split()
         code = excerpt(symbol, "docstring" in self.options, only)
         listing = nodes.literal_block(code, code, language="python", classes=["source"])
-        origin = nodes.caption("", symbol.module.path.replace(".", "/") + ".py")
+        origin = nodes.caption("", symbol.module.path.replace(".", "/") + ".py", *self._ideas(name))
         shown = nodes.container("", origin, listing, literal_block=True, classes=["excerpt"])
         return [folded("Source", shown) if "folded" in self.options else shown]
+
+    def _ideas(self, name: str) -> list[nodes.Node]:
+        """Return links to the ideas of a definition which its chapter has not linked to so far."""
+        if not self.env.docname.startswith("course/"):
+            return []
+        linked = self.env.temp_data.get("ideas") or set()
+        new = [idea for idea in ideas_of(name) if idea.name not in linked]
+        self.env.temp_data["ideas"] = linked | {idea.name for idea in new}
+        if not new:
+            return []
+        links = ", ".join(f"[{idea.name}](/ideas/{page_of(idea)}.md)" for idea in new)
+        parsed, _ = self.parse_inline(f"In every stage: {links}")
+        return [nodes.inline("", "", *parsed)]

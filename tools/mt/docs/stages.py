@@ -4,7 +4,7 @@
     ```
 
 The pages are written into `docs/ideas` before the build, one for each idea of the map (see
-`mt.stages`), with its code in every stage and backend.
+`mt.stages`), with its code in every stage and backend, and links to the chapters that show it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from griffe import Object
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from mt.docs.links import chapters_of, page_of
 from mt.docs.question import folded
 from mt.docs.source import modules
 from mt.source.symbols import docstring_of
@@ -65,16 +66,12 @@ def write_ideas(app: Sphinx) -> None:
     wanted = {"index.md": _overview(themes)}
     for theme in themes:
         for idea in theme.ideas:
-            wanted[f"{_file(idea)}.md"] = _page(idea)
+            wanted[f"{page_of(idea)}.md"] = _page(idea)
     for file in folder.glob("*.md"):
         if file.name not in wanted:
             file.unlink()
     for name, text in wanted.items():
         (folder / name).write_text(text, encoding="utf-8")
-
-
-def _file(idea: Idea) -> str:
-    return idea.name.replace(" ", "-")
 
 
 def _overview(themes: list[Theme]) -> str:
@@ -83,9 +80,11 @@ def _overview(themes: list[Theme]) -> str:
         "kernel, in the code that runs.\n"
     ]
     for theme in themes:
-        links = "\n".join(f"- [{idea.name}]({_file(idea)}.md)" for idea in theme.ideas)
+        links = "\n\n".join(
+            f"[{each.name}]({page_of(each)}.md)\n: {each.text}" for each in theme.ideas
+        )
         parts.append(f"## {theme.name}\n\n{theme.text}\n\n{links}\n")
-    names = "\n".join(_file(idea) for theme in themes for idea in theme.ideas)
+    names = "\n".join(page_of(idea) for theme in themes for idea in theme.ideas)
     parts.append(f"```{{toctree}}\n:hidden:\n\n{names}\n```\n")
     return "\n".join(parts)
 
@@ -94,6 +93,9 @@ def _page(idea: Idea) -> str:
     parts = [f"# {idea.name.capitalize()}\n\n{idea.text}\n"]
     if idea.questions:
         parts.append("\n".join(f"- {question}" for question in idea.questions) + "\n")
+    if chapters := chapters_of(idea):
+        links = ", ".join(f"[](/course/{chapter}.md)" for chapter in chapters)
+        parts.append(f"In the course: {links}\n")
     for step in idea.steps:
         parts.append(f"## {TITLES[step.column]}\n\n{step.text}\n")
         parts += [f"```{{source}} {name}\n```\n" for name in step.symbols]

@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
 import threading
 import time
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -23,11 +27,16 @@ from mt.workspace import ROOT
 SITE = ROOT / "build" / "docs"
 AXE = ROOT / "docs" / "node_modules" / "axe-core" / "axe.min.js"
 COURSE = sorted(file.relative_to(SITE).as_posix() for file in SITE.glob("course/**/*.html"))
-OTHERS = ["index.html", "guides.html", "guides/tensor/tensors.html", "reference.html"]
-OTHERS += ["reference/tensor/sum.html", "reference/nn/Linear.html", "ideas/sum.html", "search.html"]
+OTHERS = ["index.html", "guides.html", "guides/tensor/tensors.html", "guides/names.html"]
+OTHERS += ["ideas/index.html", "ideas/sum.html", "reference.html", "reference/operators/index.html"]
+OTHERS += ["reference/tensor/sum.html", "reference/nn/Linear.html", "search.html"]
 
 LIMIT = 500_000
 """The maximum size of a page with what it loads at once, in bytes, without Python."""
+
+SMALLEST = """Math.min(...[...document.querySelectorAll(".cell-output svg text")].map(
+    (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
+"""The size of the smallest text in the drawings of a page, in pixels; Infinity without any."""
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +194,7 @@ def test_a_page_fits_every_width_and_is_accessible(name: str, browser: Page, add
         browser.open(urljoin(address, name))
         excess = browser.value("document.documentElement.scrollWidth - innerWidth")
         assert excess <= 0, f"{width} pixels: {excess} too many"
+        assert (browser.value(SMALLEST) or math.inf) >= 8.0, f"{width} pixels: illegible drawings"
         browser.load(AXE.read_text(encoding="utf-8"))
         found = browser.value(
             "axe.run({resultTypes: ['violations']}).then((all) => all.violations"
@@ -244,9 +254,8 @@ class Links(HTMLParser):
 
 @pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
 def test_every_link_leads_somewhere() -> None:
-    pages = {
-        file.resolve(): Links(file.read_text(encoding="utf-8")) for file in SITE.rglob("*.html")
-    }
+    pages = {str(file): Links(file.read_text(encoding="utf-8")) for file in SITE.rglob("*.html")}
+    exists = cache(os.path.exists)
     dead = []
     for file, found in pages.items():
         for link in {*found.links}:
@@ -254,10 +263,10 @@ def test_every_link_leads_somewhere() -> None:
             path = path.partition("?")[0]
             if re.match(r"[a-z]+:", link):
                 continue
-            target = (file.parent / unquote(path)).resolve() if path else file
+            target = normpath(f"{file}/../{unquote(path)}") if path else file
             known = pages.get(target)
-            if not target.exists() or (anchor and known and anchor not in known.anchors):
-                dead.append(f"{file.relative_to(SITE)}: {link}")
+            if not exists(target) or (anchor and known and anchor not in known.anchors):
+                dead.append(f"{file}: {link}")
     assert dead == []
 
 
@@ -266,3 +275,33 @@ def test_a_page_without_scripts_has_the_results_of_its_cells() -> None:
     text = Path(SITE / "course/autodiff/order.html").read_text(encoding="utf-8")
     assert "15 additions:  65535 visits" in text
     assert text.count('<div class="cell-output"') == text.count('<div class="cell">')
+
+
+def article(name: str) -> str:
+    """Return the HTML of the text of a page, without the lists of other pages."""
+    text = (SITE / name).read_text(encoding="utf-8")
+    return text[text.find("<article") : text.find("</article>")]
+
+
+@pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
+def test_no_page_shows_its_markup_or_is_too_large() -> None:
+    hidden = re.compile(r"<(pre|code|math|script|style|dt)\b.*?</\1>|<[^>]*>", re.DOTALL)
+    markup = re.compile(r"\$|\]\(|\*\*|``|:::|&gt;&gt;&gt;")
+    wrong = []
+    for file in SITE.rglob("*.html"):
+        name, text = file.relative_to(SITE).as_posix(), article(str(file))
+        wrong += [f"{name}: {found}" for found in markup.findall(hidden.sub("", text))]
+        if name.startswith("reference/"):
+            wrong += [f"{name}: {found}" for found in re.findall("<blockquote>| at 0x", text)]
+        if file.stat().st_size > LIMIT - 60_000:  # styles and scripts of every page
+            wrong.append(f"{name}: {file.stat().st_size} bytes")
+    assert wrong == []
+
+
+@pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
+def test_an_idea_and_the_chapters_that_explain_it_lead_to_each_other() -> None:
+    chapters = "".join(map(article, COURSE))
+    for file in {*SITE.glob("ideas/*.html")} - {SITE / "ideas/index.html"}:
+        introduction = article(f"ideas/{file.name}").partition("<h2")[0]
+        assert "../course/" in introduction, file.name
+        assert f"../../ideas/{file.name}" in chapters, file.name
