@@ -305,5 +305,6 @@ def _members(entry: Entry) -> Iterator[str]:
             text = _described(text)
         else:  # as for Tensor, whose methods are functions with a page of their own
             signature = "()" if kind == "method" else ""
+            signature += "\n:no-contents-entry:"
             text = text.partition("\n")[0]
         yield f":::::{{py:{kind}}} {entry.name}.{name}{signature}\n\n{text}\n:::::\n"
