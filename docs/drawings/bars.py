@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from drawings.picture import COLOURS, INK, RULE, Picture, element, svg, text
 
-WIDTH, HEIGHT, GAP, RIGHT = 456.0, 24.0, 10.0, 64.0
+WIDTH, HEIGHT, GAP, RIGHT = 456.0, 24.0, 10.0, 80.0
 
 
 def bars(
