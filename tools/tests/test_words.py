@@ -50,9 +50,9 @@ def uses(text: str) -> list[str]:
     """Return the lines of a text with such words, each with its number and the word."""
     found = []
     pattern = re.compile(rf"\b(?:{'|'.join(f'(?:{word})' for word in WORDS)})\b", re.IGNORECASE)
+    for allowed in ALLOWED:
+        text = text.replace(allowed, "")
     for number, line in enumerate(text.splitlines(), 1):
-        for allowed in ALLOWED:
-            line = line.replace(allowed, "")
         found += [f"{number}: {match[0]}" for match in pattern.finditer(line)]
     return found
 
