@@ -806,8 +806,8 @@ def test_the_marks_choose_tests() -> None:
         [*command, "-m", "task0_3", file], cwd=ROOT, capture_output=True, text=True, check=True
     )
     names = {line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line}
-    assert "test_reduce_folds_from_the_left" in names
-    assert "test_scalar_operators" not in names
+    assert "test_reduce_combines_from_left_to_right" in names
+    assert "test_scalar_operators_match_python" not in names
 
 
 def test_the_students_code_is_tested(tmp_path: Path) -> None:

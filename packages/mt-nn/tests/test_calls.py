@@ -26,6 +26,7 @@ WITHOUT_ROWS: dict[str, str] = {
     "ModuleList": "holds modules: test_containers.py",
     "ParameterDict": "holds parameters: test_containers.py",
     "ParameterList": "holds parameters: test_containers.py",
+    "QuantizedLinear": "has no default weights: test_quantization.py",
     "Residual": "calls its module: test_containers.py",
     "Sequential": "calls its modules: test_containers.py",
     "functional.gumbel_softmax": "draws random numbers: test_activation.py",
