@@ -54,10 +54,12 @@ def _convolution(
     padding: tuple[int, ...],
     dilation: tuple[int, ...],
     groups: int,
+    operation: str = "Conv",
+    **others: Any,
 ) -> str:
     names = _read(tape, input, weight, bias)
     settings = {"strides": stride, "pads": (*padding, *padding), "dilations": dilation}
-    return tape.graph.add("Conv", *names, group=groups, **settings)
+    return tape.graph.add(operation, *names, group=groups, **settings, **others)
 
 
 def _transposed_convolution(
@@ -71,10 +73,8 @@ def _transposed_convolution(
     dilation: tuple[int, ...],
     groups: int,
 ) -> str:
-    names = _read(tape, input, weight, bias)
-    settings = {"strides": stride, "pads": (*padding, *padding), "dilations": dilation}
-    settings |= {"output_padding": output_padding}
-    return tape.graph.add("ConvTranspose", *names, group=groups, **settings)
+    arguments = (input, weight, bias, stride, padding, dilation, groups, "ConvTranspose")
+    return _convolution(tape, *arguments, output_padding=output_padding)
 
 
 def _pool(operation: str, **others: Any) -> Callable[..., str]:
