@@ -63,7 +63,7 @@ class Product(Function):
         (x,) = ctx.saved_tensors
         dim = ctx.dim
         if not (x == 0).any():
-            return grad * Product.apply(x, dim) / x, None
+            return grad * (Product.apply(x, dim) / x), None
         before = shifted(x.cumprod(dim), dim, 1.0)
         after = shifted(x.flip(dim).cumprod(dim), dim, 1.0).flip(dim)
         return grad * before * after, None
