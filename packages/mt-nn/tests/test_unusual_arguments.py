@@ -77,7 +77,9 @@ def test_convolution_with_result_beyond_address_space_raises(backend: str) -> No
     with mt.use_backend(backend):
         x, kernels = mt.zeros(1, 2, 3), mt.zeros(2, 2, 2)
         for call in (
+            lambda: ours.conv1d(x, kernels, padding=2**62),
             lambda: ours.conv1d(x, kernels, dilation=2**63 - 1, padding="same"),
+            lambda: ours.unfold(mt.zeros(1, 2, 3, 3), 1, padding=2**31),
             lambda: ours.conv_transpose1d(x, kernels, stride=2**61),
         ):
             with pytest.raises(ShapeError, match="more elements than this machine can address"):

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extends
-from mt_tensor.extending import Shape
+from mt_tensor.extending import Shape, check_addressable
 
 
 def check_not_empty(shape: Shape) -> None:
@@ -25,7 +25,7 @@ def check_not_empty(shape: Shape) -> None:
 def check_windows(
     shape: Shape, kernel_size: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
 ) -> None:
-    """Raise InputError if a window is larger than padded inputs of this shape."""
+    """Raise an error if padded inputs are smaller than a window, or larger than any memory."""
     check_not_empty(shape)
     for size, kernel, margin, step in zip(shape[2:], kernel_size, padding, dilation, strict=True):
         span, padded = step * (kernel - 1) + 1, size + 2 * margin
@@ -34,6 +34,8 @@ def check_windows(
                 f"a window of {span} element(s) is larger than the padded input, which has "
                 f"{padded}: use a smaller kernel or dilation, or more padding."
             )
+    lengths = zip(shape[2:], padding, strict=True)
+    check_addressable((*shape[:2], *(size + 2 * margin for size, margin in lengths)))
 
 
 @extends("pooling")
