@@ -12,7 +12,6 @@ from mt_autodiff.drawing.svg import Node, render
 
 STYLE = """
 .mt-graph .waiting .box{stroke-dasharray:2 4}
-.mt-graph .waiting .derivative{opacity:.6}
 .mt-graph .now .box{stroke:#d1622b;stroke-width:4}
 .mt-graph .now .cap{fill:#b3501f}
 """
@@ -26,6 +25,7 @@ def backward_steps(result: Scalar) -> Steps:
             for variable, total in derivatives(result, 1.0, retain_graph=True).items()
         ]
     known = {result: 1.0}
+    widths = {variable: len(_derivative(total)) for variable, total, _ in order}
     visited: set[Scalar] = set()
     pictures = []
     for variable, total, parts in order:
@@ -33,7 +33,7 @@ def backward_steps(result: Scalar) -> Steps:
         for parent, part in parts:
             known[parent] = known.get(parent, 0.0) + part
         caption = _caption(variable, total, parts)
-        pictures.append((caption, _draw(result, known, visited, variable, caption)))
+        pictures.append((caption, _draw(result, known, widths, visited, variable, caption)))
     return Steps(pictures)
 
 
@@ -44,7 +44,8 @@ def _caption(variable: Scalar, total: float, parts: list[tuple[Scalar, float]]) 
         return f"{name} is a leaf, and stores its derivative {total:.4g}."
     passed = " and ".join(f"{part:.4g} to {_name(parent)}" for parent, part in parts)
     made = f"{name}, made by {variable.history.name}, has the derivative {total:.4g}"
-    return f"{made}: it passes {passed}."
+    text = f"{made}: it passes {passed}."
+    return text if variable.name else text[0].upper() + text[1:]
 
 
 def _name(variable: Scalar) -> str:
@@ -52,7 +53,12 @@ def _name(variable: Scalar) -> str:
 
 
 def _draw(
-    result: Scalar, known: dict[Scalar, float], visited: set[Scalar], now: Scalar, alt: str
+    result: Scalar,
+    known: dict[Scalar, float],
+    widths: dict[Scalar, int],
+    visited: set[Scalar],
+    now: Scalar,
+    alt: str,
 ) -> Picture:
     """Draw the graph while one variable is visited."""
     variables, inputs = recorded_graph(
@@ -65,19 +71,23 @@ def _draw(
     for variable in variables:
         waits = not variable.is_constant() and variable not in visited
         mark = "now" if variable is now else "waiting" if waits else ""
-        nodes.append(_node(variable, known.get(variable), mark))
+        nodes.append(_node(variable, known.get(variable), widths.get(variable, 0), mark))
     nodes[0].kind += " result"
     drawing = str(render(nodes, inputs, alt)).replace("</style>", f"{STYLE}</style>")
     return Picture(drawing, alt)
 
 
-def _node(variable: Scalar, derivative: float | None, mark: str) -> Node:
+def _derivative(value: float | None) -> str:
+    return "∂ ?" if value is None else f"∂ {value + 0.0:.4g}"
+
+
+def _node(variable: Scalar, derivative: float | None, width: int, mark: str) -> Node:
     value = f"{variable.data + 0.0:.4g}"
     lines = [f"{variable.name} = {value}" if variable.name else value]
     kind, sign = "constant", ""
     if not variable.is_constant():
         kind = "input" if variable.history is None else "operation"
-        lines.append("∂ ?" if derivative is None else f"∂ {derivative + 0.0:.4g}")
+        lines.append(_derivative(derivative).center(width, "\N{NO-BREAK SPACE}"))
         if variable.history is not None:
             sign = SYMBOLS.get(variable.history.name, variable.history.name)
     return Node(f"{kind} {mark}".strip(), sign, lines, "")

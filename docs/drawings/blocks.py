@@ -192,6 +192,11 @@ def _tree(
             parts.append(element("rect", x=x, y=y, width=side - 10, height=34, style=frame))
             ink = INK if fresh else MUTED
             parts.append(text(x + side / 2 - 5.0, y + 22.0, f"{value:g}", "middle", ink))
+    for row in range(len(levels), len(sources)):  # the phases to come
+        for at in range(count):
+            x, y = left + at * side + 5.0, top + row * drop
+            frame = f"fill: none; stroke: {RULE}; stroke-dasharray: 3 3"
+            parts.append(element("rect", x=x, y=y, width=side - 10, height=34, style=frame))
     height = top + (len(sources) - 1) * drop + 44.0
     shown = ", ".join(f"{value:g}" for value in levels[-1].values())
     return Picture(svg(2 * left + count * side, height, *parts), f"New in shared memory: {shown}.")

@@ -37,8 +37,10 @@ def plot(
         points: whether to mark each value.
     """
     finite = [v for values in lines.values() for v in values if _usable(v, "y" in log)]
-    bottom, top = ylim or (min(finite), max(finite))
-    across, marks_x = _axis(min(x), max(x), "x" in log, LEFT, WIDTH - RIGHT, 5)
+    bottom, top = ylim or _rounded(min(finite), max(finite), "y" in log)
+    across, marks_x = _axis(
+        min(x), max(x), "x" in log, LEFT, WIDTH - RIGHT, 5, all(float(v).is_integer() for v in x)
+    )
     up, marks_y = _axis(bottom, top, "y" in log, HEIGHT - BOTTOM, TOP, 5)
     parts = [_grid(marks_x, marks_y, xlabel, ylabel)]
     for values, colour in zip(lines.values(), COLOURS, strict=False):
@@ -56,7 +58,13 @@ def _usable(value: float, logarithmic: bool) -> bool:
 
 
 def _axis(
-    low: float, high: float, logarithmic: bool, start: float, end: float, count: int
+    low: float,
+    high: float,
+    logarithmic: bool,
+    start: float,
+    end: float,
+    count: int,
+    whole: bool = False,
 ) -> tuple[Callable[[float], float], list[tuple[float, str]]]:
     """Return the positions of values on the page, and the marks of an axis."""
     if low == high:
@@ -71,19 +79,41 @@ def _axis(
     if logarithmic:
         step = max(1, math.ceil((high - low) / count))
         powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1, step)
-        return place, [(place(10.0**p), _power(p)) for p in powers]
-    rough = (high - low) / count
-    unit = 10.0 ** math.floor(math.log10(rough))
-    width = next(f * unit for f in (1.0, 2.0, 2.5, 5.0, 10.0) if f * unit >= rough * 0.999)
+        if len(powers) < 3:  # marks between the powers, too
+            fine = (m * 10.0**p for p in range(math.floor(low), math.ceil(high)) for m in (1, 2, 5))
+            inside = [v for v in (*fine, 10.0**high) if low - 1e-9 <= math.log10(v) <= high + 1e-9]
+            return place, [(place(v), f"{v:g}") for v in dict.fromkeys(inside)]
+        plain = all(-2 <= p <= 3 for p in powers)
+        return place, [(place(10.0**p), f"{10.0**p:g}" if plain else _power(p)) for p in powers]
+    width = _width(low, high, count, whole)
     first = math.ceil(low / width - 1e-9)
     last = math.floor(high / width + 1e-9)
-    return place, [(place(i * width), f"{i * width:g}") for i in range(first, last + 1)]
+    marks = (i * width for i in range(first, last + 1))
+    return place, [(place(v), f"{v:g}".replace("-", "−")) for v in marks]
+
+
+def _width(low: float, high: float, count: int, whole: bool = False) -> float:
+    """Return a round distance of marks; not 2.5 if values are whole numbers."""
+    rough = (high - low) / count
+    unit = 10.0 ** math.floor(math.log10(rough))
+    factors = (1.0, 2.0, 5.0, 10.0) if whole else (1.0, 2.0, 2.5, 5.0, 10.0)
+    return next(f * unit for f in factors if f * unit >= rough * 0.999)
+
+
+def _rounded(low: float, high: float, logarithmic: bool) -> tuple[float, float]:
+    """Return a range that ends at marks, so that no line ends or turns beyond the last one."""
+    if low == high:
+        return low, high
+    if logarithmic:
+        return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+    width = _width(low, high, 5)
+    return math.floor(low / width + 1e-9) * width, math.ceil(high / width - 1e-9) * width
 
 
 def _power(exponent: int) -> str:
     """Return a power of ten as text."""
-    if -2 <= exponent <= 3:
-        return f"{10.0**exponent:g}"
+    if exponent == 0:
+        return "1"
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 

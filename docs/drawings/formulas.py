@@ -62,7 +62,9 @@ def _draw(graph: Graph, names: Sequence[str], known: dict[int, str], now: int, a
     edges: list[Edge] = []
     points, ways = _layout(graph, [_width(text) for text in texts])
     for position, expression in enumerate(graph.expressions):
-        lines = [texts[position], known[position]] if position in known else [texts[position]]
+        lines = [texts[position]]
+        if known and expression.operation != "constant":
+            lines.append(known.get(position, "?"))
         kind = kinds.get(expression.operation, "")
         if position in graph.outputs:
             kind = "done"
@@ -103,11 +105,34 @@ def _layout(
             above[position].append(last)
     size = {key: widths[key] if isinstance(key, int) else 8.0 for layer in layers for key in layer}
     at = _spread(layers, above, size)
+    for (start, end), keys in ways.items():
+        _straighten(keys, layers, at, size, (at[start] + at[end]) / 2.0)
     places = {key: (at[key], rows[key]) for key in at if isinstance(key, int)}
     return places, {
         edge: [(at[key], key[2]) for key in keys]  # type: ignore[index]
         for edge, keys in ways.items()
     }
+
+
+def _straighten(
+    way: list[Hashable],
+    layers: list[list[Hashable]],
+    at: dict[Hashable, float],
+    size: dict[Hashable, float],
+    middle: float,
+) -> None:
+    """Lead an edge straight down where one of its positions is free in all of its rows."""
+    others = [
+        (at[key] - size[key] / 2.0, at[key] + size[key] / 2.0)
+        for layer in layers
+        if not set(way).isdisjoint(layer)
+        for key in layer
+        if key not in way
+    ]
+    for x in sorted({at[key] for key in way}, key=lambda x: abs(x - middle)):
+        if all(x + GAP / 2.0 <= left or x - GAP / 2.0 >= right for left, right in others):
+            at.update(dict.fromkeys(way, x))
+            return
 
 
 def _rows(graph: Graph) -> list[int]:

@@ -33,7 +33,7 @@ class Matrix:
     @property
     def label(self) -> str:
         """The line below the matrix."""
-        return f"{self.name}  {self.size or f'{self.rows}×{self.columns}'}"
+        return f"{self.name} {self.size or f'{self.rows}×{self.columns}'}"
 
 
 def equations(
@@ -59,7 +59,7 @@ def equations(
                 width = 8.5 * len(part)
                 parts.append(text(x + width / 2.0, y + height / 2.0 + 4.5, part))
             else:
-                width = max(unit * part.columns, 7.4 * len(part.label))
+                width = max(unit * part.columns, 6.8 * len(part.label))
                 left = x + (width - unit * part.columns) / 2.0
                 top = y + (height - unit * part.rows) / 2.0
                 parts += _box(part, left, top, unit, colours.get(_letter(part.name), INK), filled)

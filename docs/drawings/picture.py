@@ -10,6 +10,7 @@ from dataclasses import dataclass
 INK = "light-dark(#1b1d22, #e4e5e7)"
 MUTED = "light-dark(#5b6069, #a3a8b0)"
 RULE = "light-dark(#d5d8dd, #3b3f45)"
+OUTLINE = "light-dark(#a4a9b1, #676c74)"
 PAPER = "light-dark(#ffffff, #131416)"
 
 COLOURS = (

@@ -40,7 +40,7 @@ def aligned(*shapes: Sequence[int]) -> Picture:
             parts.append(_box(d, y, "" if size is None else str(size), style, size is None))
     y = len(rows) * (HEIGHT + GAP) + 12.0
     rule = f"stroke: {RULE}; stroke-width: 1.5"
-    right = LABELS + ndim * (WIDTH + GAP)
+    right = LABELS + ndim * (WIDTH + GAP) - GAP
     parts.append(element("line", x1=0, x2=right, y1=y - GAP / 2, y2=y - GAP / 2, style=rule))
     parts.append(_label(y + 4.0, "result"))
     for d, size in enumerate(result):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drawings.picture import COLOURS, INK, MUTED, RULE, Picture, element, svg, text
+from drawings.picture import COLOURS, INK, MUTED, OUTLINE, Picture, element, svg, text
 
 WARP = 32
 """The number of threads that execute an instruction together."""
@@ -75,7 +75,7 @@ def warp(stride: int, start: int = 0) -> Picture:
     for sector in range(ACROSS * DOWN):
         x = gap + (sector % ACROSS) * (SECTOR * cell + gap)
         y = gap + (sector // ACROSS) * (side + gap)
-        tint, line = (COLOURS[1],) * 2 if sector in read else ("none", RULE)
+        tint, line = (COLOURS[1],) * 2 if sector in read else ("none", OUTLINE)
         frame = f"fill: {tint}; fill-opacity: 0.28; stroke: {line}"
         parts.append(_box(x, y, SECTOR * cell, side, frame))
         for k in range(SECTOR):

@@ -7,7 +7,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from drawings.picture import COLOURS, INK, RULE, Picture, element, svg, text
+from drawings.picture import COLOURS, INK, OUTLINE, RULE, Picture, element, svg, text
 
 WIDTH, LEFT, TOP, BOTTOM = 456.0, 8.0, 8.0, 30.0
 CELLS = 140
@@ -42,7 +42,7 @@ def valley(
         return LEFT + scale * (point[0] - x[0]), TOP + scale * (y[1] - point[1])
 
     lines = "".join(_contour(function, level, x, y, place) for level in levels)
-    parts = [element("path", d=lines, style=f"fill: none; stroke: {RULE}; stroke-width: 1.2")]
+    parts = [element("path", d=lines, style=f"fill: none; stroke: {OUTLINE}; stroke-width: 1.2")]
     for (name, points), colour in zip(paths.items(), COLOURS, strict=False):
         parts.append(_path(list(points), place, colour, name))
     clip = element("rect", x=LEFT, y=TOP, width=inner, height=f"{height:.1f}")

@@ -143,6 +143,7 @@ class Cell {
 
   #show(output, text) {
     text.tabIndex = 0;
+    text.textContent = text.textContent.trimEnd();
     if (!output.printed) text.remove();
     this.output.insertAdjacentHTML("beforeend", output.html);
     if (output.trace) {

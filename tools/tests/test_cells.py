@@ -52,8 +52,8 @@ def test_an_exception_is_shown_with_the_lines_of_the_page_only() -> None:
     assert shown.printed == "so far\n"
     assert shown.error == "ZeroDivisionError"
     assert shown.trace.splitlines() == [
-        "cell 2, line 2: half(0)",
-        "cell 1, line 2: return 1 // x",
+        "line 2: half(0)",
+        "a cell above, line 2: return 1 // x",
         "ZeroDivisionError: integer division or modulo by zero",
     ]
 

@@ -49,14 +49,14 @@ def test_draw_storage_shows_cells_of_a_view():
         (None, "0", 0), (0, "1", 1), (1, "2", 2), (None, "3", 3), (0, "4", 4), (1, "5", 5)
     ]  # fmt: skip
     assert view == [(0, "1", 1), (0, "4", 4), (1, "2", 2), (1, "5", 5)]
-    assert texts(picture, "step") == ["dimension 0: +1", "dimension 1: +3"]
-    assert texts(picture, "heading") == ["shape (2, 2)  strides (1, 3)  offset 1"]
+    assert texts(picture, "step") == ["dimension 1: +3", "dimension 0: +1"]
+    assert texts(picture, "heading") == ["shape (2, 2), strides (1, 3), offset 1"]
     assert texts(picture, "note") == ["int64 in a storage of 6"]
 
 
 def test_draw_storage_describes_zero_and_negative_strides():
     repeated = draw_storage(mt.tensor([1.5, -2.0]).expand(3, 2))
-    assert texts(repeated, "step") == ["dimension 0: the same again", "dimension 1: +1"]
+    assert texts(repeated, "step") == ["dimension 1: +1", "dimension 0: stays"]
     assert [position for _, _, position in cells(repeated)[2:]] == [0, 1] * 3
     backwards = draw_storage(mt.tensor([True, False, False])[::-1])
     assert texts(backwards, "step") == ["dimension 0: -1"]

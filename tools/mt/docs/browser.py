@@ -97,12 +97,18 @@ def improved(body: str) -> str:
 
     What scrolls must be able to have the focus. A title may be broken after the points and
     underscores of a name. Sphinx writes the lines of a signature as a definition list without
-    terms, which screen readers announce.
+    terms, which screen readers announce. Punctuation stays on the line of the formula before it.
     """
     body = body.replace("<pre>", '<pre tabindex="0">')
     body = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
     body = re.sub(
         "<h1>[^<]*", lambda h1: re.sub(r"(?<=\w[._])(?=\w)", "<wbr>", h1[0]), body, count=1
+    )
+    body = re.sub(
+        r"<math\b(?:(?!</math>).)*</math>[,.;:!?)]+",
+        r'<span class="unbroken">\g<0></span>',
+        body,
+        flags=re.DOTALL,
     )
     return re.sub("<dl>.*?</dl>", lambda lines: _lines(lines[0]), body, flags=re.DOTALL)
 

@@ -117,7 +117,7 @@ def depart_cell(self: Any, node: CellNode) -> None:
     scrolls = ' tabindex="0"' if "<svg" in output.html else ""  # on small screens
     self.body.append(f'<div class="cell-output"{scrolls}>')
     if output.printed:
-        self.body.append(f"<pre>{html.escape(output.printed)}</pre>")
+        self.body.append(f"<pre>{html.escape(output.printed.rstrip())}</pre>")
     self.body.append(output.html)
     if output.trace:
         self.body.append(f'<pre class="cell-error">{html.escape(output.trace)}</pre>')

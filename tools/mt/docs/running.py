@@ -78,7 +78,7 @@ def run_cell(
             value = _evaluate(source, namespace, filename)
             shown = "" if value is None else _as_html(value)
     except Exception as error:  # noqa: BLE001 - the cell may raise anything
-        return Output(printed.getvalue(), "", type(error).__name__, _trace(error))
+        return Output(printed.getvalue(), "", type(error).__name__, _trace(error, filename))
     return Output(printed.getvalue(), shown)
 
 
@@ -103,11 +103,15 @@ def _as_html(value: Any) -> str:
     return f"<pre>{html.escape(repr(value))}</pre>"
 
 
-def _trace(error: Exception) -> str:
+def _trace(error: Exception, filename: str) -> str:
     """Return the traceback, with the frames of the page's cells only."""
     frames = traceback.extract_tb(error.__traceback__)
     cells = [frame for frame in frames if frame.filename.startswith("<cell")]
-    lines = [f"{frame.filename[1:-1]}, line {frame.lineno}: {frame.line}\n" for frame in cells]
+    places = ["" if frame.filename == filename else "a cell above, " for frame in cells]
+    lines = [
+        f"{place}line {frame.lineno}: {frame.line}\n"
+        for place, frame in zip(places, cells, strict=True)
+    ]
     if len(lines) > MOST_FRAMES:  # an endless recursion
         lines[3:-3] = [f"... {len(lines) - 6} more lines ...\n"]
     return "".join([*lines, *traceback.format_exception_only(error)])

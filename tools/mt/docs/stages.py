@@ -42,7 +42,10 @@ class AddedDirective(SphinxDirective):
         lines = [f"- Dependencies: {_codes(added.dependencies) or 'none'}"]
         if added.redefined:
             lines.append(f"- Names that an earlier stage has, too: {_codes(added.redefined)}")
-        lines += ["", *map(_line, added.new.items())]
+        told = {name: symbol for name, symbol in added.new.items() if docstring_of(symbol)}
+        lines += ["", *map(_line, told.items())]
+        if untold := [name for name in added.new if name not in told]:
+            lines += ["", f"Without a docstring of their own: {_codes(untold)}."]
         title = f"What {added.stage.name} adds, name by name"
         return [folded(title, *self.parse_text_to_nodes("\n".join(lines)))]
 
@@ -54,8 +57,7 @@ def _codes(names: object) -> str:
 def _line(named: tuple[str, Object]) -> str:
     """Return a line of a definition list."""
     name, symbol = named
-    summary = docstring_of(symbol).partition("\n")[0]
-    return f"`{name}`\n: {summary or symbol.kind.value.capitalize()}\n"
+    return f"`{name}`\n: {docstring_of(symbol).partition(chr(10))[0]}\n"
 
 
 def write_ideas(app: Sphinx) -> None:

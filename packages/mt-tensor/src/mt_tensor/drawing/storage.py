@@ -91,14 +91,17 @@ class _Picture:
     elements: list[str] = field(default_factory=list)
     width: float = 0.0
     y: float = 0.0
+    left: float = 0.0
 
     def drawn(self) -> Svg:
         """Draw all parts and return the document."""
         data = self.data
-        facts = f"shape {data.shape}  strides {data.strides}  offset {data.offset}"
+        facts = f"shape {data.shape}, strides {data.strides}, offset {data.offset}"
         self.say(facts, "heading")
         self.say(f"{data.dtype.name} in a storage of {len(self.values)}")
         self.y += SPACE / 2
+        words = [_step(dim, data) for dim, *_ in _steps(data)]
+        self.left = max(map(text_width, words), default=-SPACE / 2) + SPACE / 2
         self.storage()
         self.grids()
         title = f"A view of a storage: {facts}"
@@ -119,31 +122,32 @@ class _Picture:
         rows = _rows_of_positions(self.data)
         steps = _steps(self.data)
         shown = _shown_positions(size, rows, [place for _, *ends in steps for place in ends])
-        place = {position: i * CELL for i, position in enumerate(shown) if position is not None}
+        place = {
+            position: self.left + i * CELL
+            for i, position in enumerate(shown)
+            if position is not None
+        }
+        steps.sort(key=lambda step: -abs(place[step[2]] - place[step[1]]))  # arrows do not cross
+        bottom = self.y + ARC * len(steps)
         for dim, start, end in steps:
-            self.arrow(dim, place[start], place[end])
+            self.arrow(dim, place[start], place[end], bottom)
         for i, position in enumerate(shown):
-            x = i * CELL
+            x = self.left + i * CELL
             if position is None:
                 self.elements.append(text("more", x + CELL / 2, self.y + HEIGHT / 2, "…"))
             else:
                 self.cell(x, self.y, position, rows.get(position))
-        self.width = max(self.width, CELL * len(shown))
+        self.width = max(self.width, self.left + CELL * len(shown))
         self.y += HEIGHT + SPACE
 
-    def arrow(self, dim: int, start: float, end: float) -> None:
-        """Draw an arrow from an element to the next one in a dimension, labeled with the stride."""
-        stride = self.data.strides[dim]
-        x, target, top = start + CELL / 2, end + CELL / 2, self.y + ARC - 5
-        words = f"dimension {dim}: {stride:+d}"
-        path = f"M{x:.1f} {top + 5:.1f}V{top - 7:.1f}H{target:.1f}V{top + 4:.1f}m-4 -5l4 5l4 -5"
-        if stride == 0:
-            words = f"dimension {dim}: the same again"
-            path = f"M{x - 6:.1f} {top + 4:.1f}v-11h12v11m-4 -5l4 5l4 -5"
-        right = max(x, target) + 12
+    def arrow(self, dim: int, start: float, end: float, bottom: float) -> None:
+        """Draw an arrow between the cells of an element and the next one in a dimension."""
+        x, target, top = start + CELL / 2, end + CELL / 2, self.y + ARC / 2 - 3
+        if start == end:  # beside the arrows that begin in the middle
+            x, target = x - 18, x - 7
+        path = f"M{x:.1f} {bottom:.1f}V{top:.1f}H{target:.1f}V{bottom - 1:.1f}m-4 -5l4 5l4 -5"
         self.elements.append(f'<path class="arrow" d="{path}"/>')
-        self.elements.append(text("step", right, top + 2, words))
-        self.width = max(self.width, right + text_width(words))
+        self.elements.append(text("step", 0.0, top + 4.5, _step(dim, self.data)))
         self.y += ARC
 
     def cell(self, x: float, y: float, position: int, row: int | None) -> None:
@@ -164,7 +168,7 @@ class _Picture:
         if self.data.size == 0:
             self.say("the view has no elements")
             return
-        x, bottom, top = 0.0, self.y, self.y
+        x, bottom, top = self.left, self.y, self.y
         for ordinal in _first_and_last(range(size_of(leading)), MAX_GRIDS):
             self.y = top
             if ordinal is None:
@@ -222,6 +226,12 @@ def _steps(data: TensorData) -> list[tuple[int, int, int]]:
         for dim, (length, stride) in enumerate(zip(data.shape, data.strides, strict=True))
         if length > 1
     ]
+
+
+def _step(dim: int, data: TensorData) -> str:
+    """Return the label of an arrow."""
+    stride = data.strides[dim]
+    return f"dimension {dim}: {f'{stride:+d}' if stride else 'stays'}"
 
 
 def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> list[int | None]:

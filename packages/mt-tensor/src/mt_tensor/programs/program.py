@@ -308,7 +308,7 @@ class Program:
         head = (
             f"{self.name}: {len(rows)} {'call' if len(rows) == 1 else 'calls'}, of {self.recorded} "
             f"as recorded; {_amount(self.operations)}FLOP, {_amount(self.bytes)}B read and "
-            f"written; at most {_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as "
+            f"written;\n  at most {_amount(self.peak)}B in use, of {_amount(self.eager_peak)}B as "
             "recorded"
         )
         returned = ", ".join(map(_shown, operands_in(self.results)))
