@@ -67,48 +67,48 @@ class FaultyElementwise(NumpyOps):
         pass
 
 
-@found_by("test_elementwise::test_operator_values")
+@found_by("test_elementwise::test_operator_values_match_numpy")
 class WrongValue(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name == "tanh":
             results[0].array[...] *= 1.001
 
 
-@found_by("test_elementwise::test_operator_values")
+@found_by("test_elementwise::test_operator_values_match_numpy")
 class SwappedArguments(FaultyElementwise):
     def change_inputs(self, formula, inputs):
         return inputs[::-1] if formula.name == "sub" else inputs
 
 
-@found_by("test_elementwise::test_operator_gradients")
+@found_by("test_elementwise::test_operator_gradients_match_operator_table")
 class FactorMissingInFusedGradient(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name.startswith("sin_gradient"):
             results[0].array[...] = np.cos(inputs[1].array)
 
 
-@found_by("test_elementwise::test_operator_gradients")
+@found_by("test_elementwise::test_operator_gradients_match_operator_table")
 class InexactGradient(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name == "sigmoid_gradient_0":
             results[0].array[...] *= 0.999
 
 
-@found_by("test_elementwise::test_operator_special_values")
+@found_by("test_elementwise::test_operator_special_values_match_numpy")
 class NanLostByMaximum(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name == "maximum":
             np.fmax(*(view.array for view in inputs), out=results[0].array)
 
 
-@found_by("test_elementwise::test_operator_values")
+@found_by("test_elementwise::test_operator_values_match_numpy")
 class InputOverwritten(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name == "exp":
             inputs[0].array[...] = 0
 
 
-@found_by("test_elementwise::test_large_integers_are_exact")
+@found_by("test_elementwise::test_large_int64_results_are_exact")
 class IntegersComputedAsFloats(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name == "add" and results[0].dtype.kind == "integer":
@@ -116,7 +116,7 @@ class IntegersComputedAsFloats(FaultyElementwise):
             results[0].array[...] = (a + b).astype(np.int64)
 
 
-@found_by("test_elementwise::test_whole_numbers_are_exact_up_to_the_extremes")
+@found_by("test_elementwise::test_integer_operator_is_exact_at_limits_of_dtype")
 class IntegersSaturate(FaultyElementwise):
     def change_results(self, formula, inputs, results):
         if formula.name == "add" and results[0].dtype.name == "int8":
@@ -124,7 +124,7 @@ class IntegersSaturate(FaultyElementwise):
             results[0].array[...] = np.clip(total, -128, 127)
 
 
-@found_by("test_updates::test_all_results_are_computed_before_the_first_is_written")
+@found_by("test_updates::test_formula_computes_all_results_before_writing_any")
 class ResultsWrittenOneByOne(NumpyOps):
     def elementwise(self, formula):
         run = super().elementwise(formula)
@@ -140,7 +140,7 @@ class ResultsWrittenOneByOne(NumpyOps):
         return one_by_one
 
 
-@found_by("test_promotion::test_updates_in_16_bits_are_rounded_once")
+@found_by("test_promotion::test_16_bit_in_place_formula_rounds_once")
 class NumbersRoundedToFloat16(NumpyOps):
     def elementwise(self, formula):
         run = super().elementwise(formula)
@@ -154,7 +154,7 @@ class NumbersRoundedToFloat16(NumpyOps):
         return rounded
 
 
-@found_by("test_primitives::test_host_and_back")
+@found_by("test_primitives::test_round_trip_through_host_preserves_values")
 class StridesIgnored(NumpyOps):
     def copy(self, source, out):
         if 0 not in source.strides:
@@ -162,7 +162,7 @@ class StridesIgnored(NumpyOps):
         return super().copy(source, out)
 
 
-@found_by("test_primitives::test_host_and_back")
+@found_by("test_primitives::test_round_trip_through_host_preserves_values")
 class NegativeStridesIgnored(NumpyOps):
     def copy(self, source, out):
         strides = tuple(map(abs, source.strides))
@@ -171,7 +171,7 @@ class NegativeStridesIgnored(NumpyOps):
         return super().copy(source, out)
 
 
-@found_by("test_primitives::test_host_and_back")
+@found_by("test_primitives::test_round_trip_through_host_preserves_values")
 class OffsetIgnored(NumpyOps):
     def copy(self, source, out):
         if min(source.strides, default=0) >= 0:
@@ -202,7 +202,7 @@ class DimensionDropped(NumpyOps):
         return super().reduce(operator, source, dims, keepdim)
 
 
-@found_by("test_primitives::test_reduce_of_nothing_gives_the_identity")
+@found_by("test_primitives::test_reduce_over_empty_dimension_gives_identity")
 class WrongReductionOfEmpty(NumpyOps):
     def reduce(self, operator, source, dims, keepdim=False):
         result = super().reduce(operator, source, dims, keepdim)
@@ -211,7 +211,7 @@ class WrongReductionOfEmpty(NumpyOps):
         return result
 
 
-@found_by("test_primitives::test_reduce_with_nan_and_infinity")
+@found_by("test_primitives::test_reduce_with_nan_and_infinity_matches_numpy")
 class NanLostByReduction(NumpyOps):
     def reduce(self, operator, source, dims, keepdim=False):
         if operator.name == "maximum":
@@ -220,7 +220,7 @@ class NanLostByReduction(NumpyOps):
         return super().reduce(operator, source, dims, keepdim)
 
 
-@found_by("test_primitives::test_sums_keep_their_digits")
+@found_by("test_primitives::test_long_sums_keep_precision")
 class Float16SummedInFloat16(NumpyOps):
     def reduce(self, operator, source, dims, keepdim=False):
         result = super().reduce(operator, source, dims, keepdim)
@@ -230,7 +230,7 @@ class Float16SummedInFloat16(NumpyOps):
         return result
 
 
-@found_by("test_primitives::test_matmul_of_each_batch")
+@found_by("test_primitives::test_batched_matmul_matches_numpy")
 class BatchIgnored(NumpyOps):
     def matmul(self, a, b):
         result = super().matmul(a, b)
@@ -239,7 +239,7 @@ class BatchIgnored(NumpyOps):
         return result
 
 
-@found_by("test_primitives::test_matmul")
+@found_by("test_primitives::test_matmul_matches_numpy")
 class TransposedOperandMisread(NumpyOps):
     def matmul(self, a, b):
         *batch, row, column = b.strides
@@ -247,7 +247,7 @@ class TransposedOperandMisread(NumpyOps):
         return super().matmul(a, wrong if b.shape[-1:] == b.shape[-2:-1] else b)
 
 
-@found_by("test_primitives::test_gather_and_scatter")
+@found_by("test_primitives::test_gather_and_scatter_match_numpy")
 class GatherOffByOne(NumpyOps):
     def gather(self, source, dim, index):
         last = source.shape[dim] - 1
@@ -255,13 +255,13 @@ class GatherOffByOne(NumpyOps):
         return super().gather(source, dim, self.from_host(where))
 
 
-@found_by("test_primitives::test_gather_and_scatter")
+@found_by("test_primitives::test_gather_and_scatter_match_numpy")
 class ScatterOverwrites(NumpyOps):
     def scatter(self, source, dim, index, out, operator=None):
         super().scatter(source, dim, index, out)
 
 
-@found_by("test_primitives::test_gather_and_scatter")
+@found_by("test_primitives::test_gather_and_scatter_match_numpy")
 class RepeatedIndicesCountedOnce(NumpyOps):
     def scatter(self, source, dim, index, out, operator=None):
         before = self.to_host(out).copy()
@@ -271,7 +271,7 @@ class RepeatedIndicesCountedOnce(NumpyOps):
             now[...] = np.where(now != before, UFUNCS[operator.name](before, now), before)
 
 
-@found_by("test_operations::test_fused_kernels_agree_with_their_composition")
+@found_by("test_operations::test_fused_kernel_matches_composition")
 class KernelAlongWrongDimension(NumpyOps):
     def kernel(self, name):
         return (lambda x, dim: FUSED[name](x, -1)) if name == "softmax" else None
@@ -285,7 +285,7 @@ class _SoftmaxWithoutDerivative(FusedKernel):
         return grad, None
 
 
-@found_by("test_operations::test_fused_kernels_agree_with_their_composition")
+@found_by("test_operations::test_fused_kernel_matches_composition")
 class KernelWithoutDerivative(NumpyOps):
     def kernel(self, name):
         return _SoftmaxWithoutDerivative() if name == "softmax" else None
@@ -308,14 +308,24 @@ def _not_checked(x, index):
 
 
 CHANGES = [
-    (mt.Tensor, "sum_to_size", _not_summed, "test_elementwise::test_broadcasting"),
-    (mt.Tensor, "cumsum", _not_promoted, "test_operations::test_operation_dtypes -k cumsum"),
-    (mt.Tensor, "take", _not_checked, "test_operations::test_bad_arguments"),
+    (
+        mt.Tensor,
+        "sum_to_size",
+        _not_summed,
+        "test_elementwise::test_broadcast_values_and_gradients_match_numpy",
+    ),
+    (
+        mt.Tensor,
+        "cumsum",
+        _not_promoted,
+        "test_operations::test_operation_promotes_dtype_or_raises -k cumsum",
+    ),
+    (mt.Tensor, "take", _not_checked, "test_operations::test_invalid_call_raises"),
     (
         MatMul,
         "backward",
         staticmethod(_not_recorded),
-        "test_operations::test_operation_second_derivatives -k matmul",
+        "test_operations::test_operation_second_derivatives_match_finite_differences -k matmul",
     ),
 ]
 """Faults of mt_tensor itself: class, attribute, its replacement, and the test that finds it."""

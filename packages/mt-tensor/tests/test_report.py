@@ -11,7 +11,7 @@ pytest_plugins = ["pytester"]
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-n", "2"]])
 def test_kit_writes_report_with_and_without_worker_processes(pytester, options):
-    test = "test_operations::test_operation_gradients"
+    test = "test_operations::test_operation_gradients_match_finite_differences"
     run = pytester.runpytest_subprocess(
         "--pyargs", f"mt_tensor.conformance.{test}", "-k", "cumprod or tril",
         "--mt-report", "report/numpy.json", "-p", "no:cacheprovider", *options,

@@ -76,7 +76,7 @@ EDGES = [
 ]
 
 
-def test_numbers_are_rounded_to_the_nearest(backend: TensorBackend) -> None:
+def test_conversion_to_bfloat16_rounds_to_nearest_even(backend: TensorBackend) -> None:
     with np.errstate(over="ignore"):
         single = np.array(EDGES, np.float32)
     for array in (single, np.array([*EDGES, 1 + 2**-8 + 2**-40, -1 - 2**-8 - 2**-40, 1e300])):
@@ -91,7 +91,7 @@ def test_numbers_are_rounded_to_the_nearest(backend: TensorBackend) -> None:
         np.testing.assert_array_equal(values(held), wanted)
 
 
-def test_other_types_come_and_go(backend: TensorBackend) -> None:
+def test_bfloat16_converts_to_and_from_other_dtypes(backend: TensorBackend) -> None:
     x = narrowed([0.0, -0.0, 1.5, -2.75, 100.0, 255.0], backend)
     for name, wanted in (
         ("int64", [0, 0, 1, -2, 100, 255]),
@@ -112,7 +112,9 @@ OPERATORS_OF_EACH_KIND = ("add", "div", "exp", "maximum", "where", "lt", "isnan"
 
 
 @pytest.mark.parametrize("name", OPERATORS_OF_EACH_KIND)
-def test_operator_values_and_gradients(backend: TensorBackend, name: str) -> None:
+def test_bfloat16_operator_matches_float64_within_rounding(
+    backend: TensorBackend, name: str
+) -> None:
     spec = SPECS[name]
     arrays = [rounded(array) for array in draw(spec, (7,), "float64")]
     truth = OPERATORS[spec.name].result == "bool"
@@ -137,7 +139,7 @@ def test_operator_values_and_gradients(backend: TensorBackend, name: str) -> Non
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_primitives(backend: TensorBackend, layout: str) -> None:
+def test_bfloat16_primitives_match_numpy(backend: TensorBackend, layout: str) -> None:
     """Sums, matrix products, reading and writing by index, and copies."""
     array, other = small((3, 4)), small((4, 2), 1)
     x, y = (narrowed(each, backend, layout) for each in (array, other))
@@ -167,7 +169,7 @@ def test_primitives(backend: TensorBackend, layout: str) -> None:
     assert np.array_equal(values(target), -array)
 
 
-def test_sums_have_more_digits_than_what_is_added(backend: TensorBackend) -> None:
+def test_bfloat16_sums_and_dot_products_accumulate_in_float32(backend: TensorBackend) -> None:
     ones = mt.full((600,), 1, dtype="bfloat16", backend=backend)
     assert ones.sum().item() == 600.0  # a sum in bfloat16 would stop at 256
     assert (ones @ ones).item() == 600.0
@@ -199,7 +201,9 @@ OPERATIONS: dict[str, Callable[[mt.Tensor], Any]] = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_operations_are_those_of_float32_rounded(backend: TensorBackend, name: str) -> None:
+def test_bfloat16_operation_matches_rounded_float32_result(
+    backend: TensorBackend, name: str
+) -> None:
     x = narrowed(small((3, 4)) + 0.25, backend)
     result, wide = (OPERATIONS[name](each) for each in (x, x.float()))
     assert result.dtype is (mt.bfloat16 if wide.dtype is mt.float32 else wide.dtype)
@@ -209,7 +213,7 @@ def test_operations_are_those_of_float32_rounded(backend: TensorBackend, name: s
     np.testing.assert_allclose(values(result), values(wide), rtol=1.01 * HALF_STEP)
 
 
-def test_random_numbers_are_within_their_range(backend: TensorBackend) -> None:
+def test_random_bfloat16_numbers_stay_in_range(backend: TensorBackend) -> None:
     drawn = mt.rand(500, dtype="bfloat16", backend=backend)
     assert 0 <= drawn.min().item() < 0.1
     assert 0.9 < drawn.max().item() < 1

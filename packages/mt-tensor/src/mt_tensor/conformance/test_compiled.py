@@ -33,7 +33,7 @@ refused or have no program."""
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_operations_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_compiled_operation_matches_uncompiled(backend: TensorBackend, spec: TensorOpSpec) -> None:
     compiled = mt.compile(spec.call)
     for arrays in samples(spec):
         wanted = called(spec.call, backend, arrays)
@@ -47,7 +47,7 @@ def test_operations_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> N
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_gradients_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_compiled_gradients_match_uncompiled(backend: TensorBackend, spec: TensorOpSpec) -> None:
     def step(*leaves: mt.Tensor) -> mt.Tensor:
         result = spec.call(*leaves)
         total: mt.Tensor = (result * result + result).sum()
@@ -69,7 +69,9 @@ def test_gradients_in_programs(backend: TensorBackend, spec: TensorOpSpec) -> No
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
 @few
 @given(data=st.data())
-def test_random_functions(backend_name: str, data: st.DataObject) -> None:
+def test_compiled_random_function_matches_uncompiled(
+    backend_name: str, data: st.DataObject
+) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
     with mt.use_backend(backend_name), small_as_large(), contextlib.suppress(CompileError):
         check_program(draw)

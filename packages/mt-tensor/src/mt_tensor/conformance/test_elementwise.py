@@ -93,7 +93,7 @@ def assert_close(
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("spec", ROWS)
-def test_operator_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
+def test_operator_values_match_numpy(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
     truth = OPERATORS[spec.name].result == "bool"
     for shape in SHAPES:
         arrays = draw(spec, shape, dtype)
@@ -110,7 +110,9 @@ def test_operator_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> No
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("spec", ROWS)
-def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
+def test_operator_special_values_match_numpy(
+    backend: TensorBackend, spec: OpSpec, dtype: str
+) -> None:
     almost_one = float(np.nextafter(np.array(1, dtype), np.array(0, dtype)))
     points = (*VALUES, almost_one, -almost_one)
     columns = np.array(list(itertools.product(points, repeat=len(spec.ranges))), dtype).T
@@ -133,7 +135,9 @@ def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: st
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_operator_gradients(backend: TensorBackend, spec: OpSpec, layout: str) -> None:
+def test_operator_gradients_match_operator_table(
+    backend: TensorBackend, spec: OpSpec, layout: str
+) -> None:
     arrays = draw(spec, (3, 5), "float32")
     args = [LAYOUTS[layout](array, backend) for array in arrays]
     for arg in args:
@@ -152,7 +156,9 @@ def test_operator_gradients(backend: TensorBackend, spec: OpSpec, layout: str) -
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_operator_gradients_at_special_values(backend: TensorBackend, spec: OpSpec) -> None:
+def test_operator_gradients_at_special_values_match_operator_table(
+    backend: TensorBackend, spec: OpSpec
+) -> None:
     """At kinks, poles, infinities, nan and outside the domain they equal the table's on floats."""
     points = (*SPECIAL, 0.5, -2.5, 3.0)
     columns = np.array(list(itertools.product(points, repeat=len(spec.ranges)))).T
@@ -171,14 +177,16 @@ def test_operator_gradients_at_special_values(backend: TensorBackend, spec: OpSp
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_operator_second_derivatives(backend: TensorBackend, spec: OpSpec) -> None:
+def test_operator_second_derivatives_match_finite_differences(
+    backend: TensorBackend, spec: OpSpec
+) -> None:
     args = [mt.tensor(array, backend=backend) for array in draw(spec, (4,), "float64")]
     for arg in args:
         arg.requires_grad_(arg.is_floating_point())
     assert mt.gradgradcheck(functools.partial(mt.elementwise, spec.name), args, eps=1e-5)
 
 
-def test_gates_stop_infinite_gradients(backend: TensorBackend) -> None:
+def test_zero_derivative_stops_infinite_gradient(backend: TensorBackend) -> None:
     programs: list[tuple[Callable[[mt.Tensor], mt.Tensor], list[float]]] = [
         (lambda x: x.relu().sqrt(), [0.0, 0.0, 0.25]),
         (lambda x: x.maximum(0.0).log(), [0.0, math.inf, 0.25]),
@@ -193,7 +201,7 @@ def test_gates_stop_infinite_gradients(backend: TensorBackend) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8"])
-def test_integers_stay_integers_and_wrap(backend: TensorBackend, dtype: str) -> None:
+def test_integer_results_keep_dtype_and_wrap(backend: TensorBackend, dtype: str) -> None:
     x = np.array([0, 1, 2, 100, 127], dtype)
     y = np.array([1, 3, 100, 127, 2], dtype)
     a, b = mt.tensor(x, backend=backend), mt.tensor(y, backend=backend)
@@ -210,7 +218,7 @@ def test_integers_stay_integers_and_wrap(backend: TensorBackend, dtype: str) -> 
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "bool"])
-def test_integers_have_bounds_and_kinds(backend: TensorBackend, dtype: str) -> None:
+def test_integer_signbit_isnan_and_clamp_match_numpy(backend: TensorBackend, dtype: str) -> None:
     array = np.array([0, 1, 2, 5, 0, 127]).astype(dtype)
     if dtype not in ("uint8", "bool"):
         array[0], array[1] = np.iinfo(dtype).min, -3
@@ -260,7 +268,7 @@ EXACT = {**WHOLE_SPECS, **DIVISIONS, **OTHERS}
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "uint64"])
 @pytest.mark.parametrize("name", EXACT)
-def test_whole_numbers_are_exact_up_to_the_extremes(
+def test_integer_operator_is_exact_at_limits_of_dtype(
     backend: TensorBackend, name: str, dtype: str
 ) -> None:
     limits = np.iinfo(dtype)
@@ -282,7 +290,7 @@ def test_whole_numbers_are_exact_up_to_the_extremes(
         assert np.array_equal(result, wanted)
 
 
-def test_large_integers_are_exact(backend: TensorBackend) -> None:
+def test_large_int64_results_are_exact(backend: TensorBackend) -> None:
     big = mt.tensor([2**62 + 1, -(2**62) - 1], backend=backend)
     assert (big + 2).tolist() == [2**62 + 3, -(2**62) + 1]
     assert big.maximum(0).tolist() == [2**62 + 1, 0]
@@ -293,7 +301,7 @@ def test_large_integers_are_exact(backend: TensorBackend) -> None:
     assert big.sign().tolist() == [1, -1]
 
 
-def test_no_unsigned_integer_is_negative(backend: TensorBackend) -> None:
+def test_uint64_above_int64_maximum_stays_positive(backend: TensorBackend) -> None:
     top = 2**64 - 1
     first = np.array([[top, 6, top // 2 + 1], [0, top - 1, 7]], np.uint64)
     second = np.array([[5, top, 2], [top, 1, 7]], np.uint64)
@@ -316,7 +324,9 @@ def test_no_unsigned_integer_is_negative(backend: TensorBackend) -> None:
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "reversed"])
-def test_numbers_that_only_uint64_holds_are_converted(backend: TensorBackend, layout: str) -> None:
+def test_uint64_above_int64_maximum_converts_to_and_from_other_dtypes(
+    backend: TensorBackend, layout: str
+) -> None:
     large = np.array([2**64 - 2**40, 2**63, 2**63 - 2**10, 3], np.uint64)
     x = LAYOUTS[layout](large, backend)
     for dtype in ("float64", "float32", "int64", "uint32"):
@@ -327,13 +337,13 @@ def test_numbers_that_only_uint64_holds_are_converted(backend: TensorBackend, la
     assert LAYOUTS[layout](np.array([-1, 5]), backend).to("uint64").tolist() == [2**64 - 1, 5]
 
 
-def test_the_sign_of_truth_values(backend: TensorBackend) -> None:
+def test_sign_of_bool_is_bool(backend: TensorBackend) -> None:
     sign = mt.tensor([True, False], backend=backend).sign()
     assert sign.dtype is mt.bool_
     assert sign.tolist() == [True, False]
 
 
-def test_rounding_a_quotient_of_integers(backend: TensorBackend) -> None:
+def test_floor_of_int32_quotient_rounds_down(backend: TensorBackend) -> None:
     half = Formula("half", 1, 1, lambda x: floor(div(x, 2)))
     x = mt.tensor([-3, -2, -1, 0, 1, 3], dtype="int32", backend=backend)
     out = backend.empty(x.shape, x.dtype)
@@ -341,7 +351,7 @@ def test_rounding_a_quotient_of_integers(backend: TensorBackend) -> None:
     assert backend.to_host(out).tolist() == [-2, -1, -1, 0, 0, 1]
 
 
-def test_expanded_arguments(backend: TensorBackend) -> None:
+def test_operators_accept_expanded_tensors(backend: TensorBackend) -> None:
     column = mt.tensor([[1.0], [2.0]], backend=backend).expand(2, 3)
     row = mt.tensor([10.0, 20.0, 30.0], backend=backend).expand(2, 3)
     assert (column + row).tolist() == [[11, 21, 31], [12, 22, 32]]
@@ -353,7 +363,7 @@ def test_expanded_arguments(backend: TensorBackend) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=3, min_side=0))
-def test_broadcasting(backend_name: str, shapes: Any) -> None:
+def test_broadcast_values_and_gradients_match_numpy(backend_name: str, shapes: Any) -> None:
     rng = np.random.default_rng(0)
     a, b, c = (rng.standard_normal(shape) for shape in shapes.input_shapes)
     with use_backend(backend_name):

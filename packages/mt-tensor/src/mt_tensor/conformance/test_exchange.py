@@ -12,7 +12,9 @@ from mt_tensor.testing.specs import ARRAY_TYPES
 
 
 @pytest.mark.parametrize("dtype", ARRAY_TYPES)
-def test_data_comes_and_goes_unchanged(backend: TensorBackend, dtype: str) -> None:
+def test_numpy_pickle_and_copy_round_trips_preserve_values(
+    backend: TensorBackend, dtype: str
+) -> None:
     array = np.arange(6).reshape(2, 3).astype(dtype)
     for make in (mt.tensor, mt.as_tensor, mt.from_numpy):
         for layout in (array, array.T, array[:, ::-2], array[1, 1:2].reshape(()), array[:0]):
@@ -26,7 +28,7 @@ def test_data_comes_and_goes_unchanged(backend: TensorBackend, dtype: str) -> No
                 assert twin.tolist() == layout.tolist()
 
 
-def test_elements_are_shared_or_refused(backend: TensorBackend) -> None:
+def test_numpy_shares_memory_of_cpu_tensors_only(backend: TensorBackend) -> None:
     x = mt.arange(6, dtype="float32", backend=backend).view(2, 3).T
     try:
         device = x.__dlpack_device__()

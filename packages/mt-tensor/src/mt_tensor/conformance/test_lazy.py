@@ -16,7 +16,7 @@ from mt_tensor.testing import TensorOpSpec
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_operations_put_off(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_lazy_operation_matches_eager(backend: TensorBackend, spec: TensorOpSpec) -> None:
     arrays = samples(spec)[1]
     wanted = called(spec.call, backend, arrays)
     with mt.lazy():
@@ -26,7 +26,7 @@ def test_operations_put_off(backend: TensorBackend, spec: TensorOpSpec) -> None:
 
 @few
 @given(data=st.data())
-def test_random_functions_put_off(backend_name: str, data: st.DataObject) -> None:
+def test_lazy_random_function_matches_eager(backend_name: str, data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
     with mt.use_backend(backend_name), small_as_large():
         check_lazy(draw)

@@ -51,7 +51,7 @@ def _offered(request: pytest.FixtureRequest, backend: TensorBackend) -> None:
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_operation_values_match_numpy(backend: TensorBackend, spec: TensorOpSpec) -> None:
     for shapes in spec.samples:
         for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-12)):
             arrays = arguments(spec, shapes, dtype)
@@ -75,7 +75,7 @@ def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_operation_dtypes(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_operation_promotes_dtype_or_raises(backend: TensorBackend, spec: TensorOpSpec) -> None:
     """Every dtype is promoted by the row's rule or raises, in alternating layouts."""
     for first, dtype in enumerate(OTHER_DTYPES):
         for turn, shapes in enumerate(spec.samples, first):
@@ -111,7 +111,9 @@ def check_element_type(
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_operation_gradients(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_operation_gradients_match_finite_differences(
+    backend: TensorBackend, spec: TensorOpSpec
+) -> None:
     for shapes in spec.samples:
         arrays = arguments(spec, shapes, "float64")
         leaves = [mt.tensor(a, backend=backend, requires_grad=True) for a in arrays]
@@ -119,7 +121,9 @@ def test_operation_gradients(backend: TensorBackend, spec: TensorOpSpec) -> None
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_operation_gradients_of_strided_views(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_operation_gradients_do_not_depend_on_layout(
+    backend: TensorBackend, spec: TensorOpSpec
+) -> None:
     """The gradients do not depend on the layouts of the arguments and the upstream gradient."""
     if spec.name == "view":
         return  # a view of a strided tensor may be refused
@@ -146,7 +150,9 @@ def gradients(
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_operation_second_derivatives(backend: TensorBackend, spec: TensorOpSpec) -> None:
+def test_operation_second_derivatives_match_finite_differences(
+    backend: TensorBackend, spec: TensorOpSpec
+) -> None:
     for shapes in spec.samples:
         arrays = [0.3 * array for array in arguments(spec, shapes, "float64")]
         leaves = [mt.tensor(a, backend=backend, requires_grad=True) for a in arrays]
@@ -154,7 +160,7 @@ def test_operation_second_derivatives(backend: TensorBackend, spec: TensorOpSpec
 
 
 @pytest.mark.parametrize("bad", REFUSED)
-def test_bad_arguments(backend: TensorBackend, bad: BadCall) -> None:
+def test_invalid_call_raises(backend: TensorBackend, bad: BadCall) -> None:
     x = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], backend=backend)
 
     def called() -> None:
@@ -191,9 +197,7 @@ ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
 
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("name", KERNELS)
-def test_fused_kernels_agree_with_their_composition(
-    backend: TensorBackend, name: str, dim: int
-) -> None:
+def test_fused_kernel_matches_composition(backend: TensorBackend, name: str, dim: int) -> None:
     """Values and gradients, also for operations without such samples."""
     known = {"arange", "linear_scan", *(row.name for row in TENSOR_SPECS)}
     assert name in known, f"no sample of {name!r}"

@@ -32,7 +32,7 @@ def integers(shape: tuple[int, ...], seed: int = 0) -> Array:
 
 
 @pytest.mark.parametrize("dtype", sorted(ARRAY_TYPES))
-def test_host_and_back(backend: TensorBackend, dtype: str) -> None:
+def test_round_trip_through_host_preserves_values(backend: TensorBackend, dtype: str) -> None:
     array = integers((3, 4)).astype(DTYPES[dtype].numpy)
     for layout in LAYOUTS.values():
         x = layout(array, backend)
@@ -47,7 +47,7 @@ def test_host_and_back(backend: TensorBackend, dtype: str) -> None:
 @pytest.mark.parametrize(
     ("source", "target"), list(itertools.product(sorted(ARRAY_TYPES), repeat=2))
 )
-def test_conversion(backend: TensorBackend, source: str, target: str) -> None:
+def test_dtype_conversion_matches_numpy(backend: TensorBackend, source: str, target: str) -> None:
     array = np.array([[0, 1, 2], [3, 100, 127]]).astype(DTYPES[source].numpy)
     if DTYPES[source].kind == "float":
         array = array + np.array(0.5, array.dtype)
@@ -63,9 +63,7 @@ PRODUCT = Formula("product", 3, 2, lambda x, y, number: (x * y + number, x - num
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
-def test_a_formula_broadcasts_what_it_reads(
-    backend: TensorBackend, dtype: str, layout: str
-) -> None:
+def test_formula_broadcasts_inputs(backend: TensorBackend, dtype: str, layout: str) -> None:
     x, y = integers((3, 1, 4)).astype(dtype), integers((2, 1), 1).astype(dtype)
     number = 2 if dtype == "int32" else 0.5
     out = row_major((3, 2, 4), DTYPES[dtype])
@@ -78,7 +76,7 @@ def test_a_formula_broadcasts_what_it_reads(
 
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
-def test_a_formula_writes_into_views(backend: TensorBackend, layout: str) -> None:
+def test_formula_writes_into_views_and_inputs(backend: TensorBackend, layout: str) -> None:
     """One output is new memory in some layout, the other is an input."""
     x, y = integers((3, 4)).astype("f4"), integers((4,), 1).astype("f4")
     into, changed = (LAYOUTS[layout](each, backend)._tensor for each in (x * 0, x))
@@ -94,7 +92,9 @@ def test_a_formula_writes_into_views(backend: TensorBackend, layout: str) -> Non
 
 @pytest.mark.parametrize("target", ["float32", "int64", "float16", "bool"])
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
-def test_copies(backend: TensorBackend, layout: str, target: str) -> None:
+def test_copy_converts_dtype_in_every_layout(
+    backend: TensorBackend, layout: str, target: str
+) -> None:
     array = integers((3, 4)).astype("f4")
     source = LAYOUTS["stepped"](array, backend)._tensor
     wanted = array.astype(DTYPES[target].numpy)
@@ -115,7 +115,7 @@ def test_copies(backend: TensorBackend, layout: str, target: str) -> None:
     layout=st.sampled_from(sorted(LAYOUTS)),
     data=st.data(),
 )
-def test_reduce(
+def test_reduce_matches_numpy(
     backend_name: str, shape: Any, name: str, dtype: str, layout: str, data: st.DataObject
 ) -> None:
     dims = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1)) if shape else st.just(set())))
@@ -149,14 +149,14 @@ def test_reduce_reads_every_element(
 
 
 @pytest.mark.parametrize("name", ["add", "mul"])
-def test_reduce_of_nothing_gives_the_identity(backend: TensorBackend, name: str) -> None:
+def test_reduce_over_empty_dimension_gives_identity(backend: TensorBackend, name: str) -> None:
     source = mt.zeros(2, 0, 3, backend=backend)
     out = backend.reduce(OPERATORS[name], source._tensor, (1,), True)
     assert np.array_equal(backend.to_host(out), np.full((2, 1, 3), OPERATORS[name].identity))
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (1, 2), (3, 0), (0, 2)])
-def test_reduce_with_an_operator_that_no_library_has(
+def test_reduce_with_custom_operator_matches_numpy(
     backend: TensorBackend, shape: tuple[int, ...]
 ) -> None:
     """The square of the sum of all roots: a backend has to compile the source."""
@@ -167,7 +167,7 @@ def test_reduce_with_an_operator_that_no_library_has(
 
 
 @pytest.mark.parametrize("name", sorted(UFUNCS))
-def test_reduce_with_nan_and_infinity(backend: TensorBackend, name: str) -> None:
+def test_reduce_with_nan_and_infinity_matches_numpy(backend: TensorBackend, name: str) -> None:
     array = np.array([[1, np.nan], [np.inf, 1], [np.inf, -np.inf], [-np.inf, 2]], np.float32)
     source = mt.tensor(array, backend=backend)
     out = backend.reduce(OPERATORS[name], source._tensor, (1,), True)
@@ -178,7 +178,9 @@ def test_reduce_with_nan_and_infinity(backend: TensorBackend, name: str) -> None
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-def test_a_sum_is_never_minus_zero(backend: TensorBackend, dtype: str, layout: str) -> None:
+def test_sum_of_negative_zeros_is_positive_zero(
+    backend: TensorBackend, dtype: str, layout: str
+) -> None:
     """Every fold with `add` starts with 0, even of one element; other folds do not."""
     for shape in ((), (1,), (1, 40), (40, 1), (3, 2), (33, 17), (2, 1, 3)):
         zeros = LAYOUTS[layout](-np.zeros(shape, dtype), backend)
@@ -190,7 +192,7 @@ def test_a_sum_is_never_minus_zero(backend: TensorBackend, dtype: str, layout: s
             assert not np.signbit(np.asarray(zeros.cumsum(dim))).any(), (shape, dim)
 
 
-def test_sums_keep_their_digits(backend: TensorBackend) -> None:
+def test_long_sums_keep_precision(backend: TensorBackend) -> None:
     x = mt.full((100, 30), 0.1, backend=backend)
     assert x.sum().item() == pytest.approx(300.0, rel=1e-5)
     ones = mt.full((3000,), 1, dtype="float16", backend=backend)
@@ -206,7 +208,7 @@ def test_sums_keep_their_digits(backend: TensorBackend) -> None:
     dtype=st.sampled_from(["float32", "float64", "int32"]),
     layouts=st.tuples(st.sampled_from(sorted(LAYOUTS)), st.sampled_from(sorted(LAYOUTS))),
 )
-def test_matmul(
+def test_matmul_matches_numpy(
     backend_name: str, batch: Any, n: int, m: int, k: int, dtype: str, layouts: tuple[str, str]
 ) -> None:
     a, b = integers((*batch, n, m)).astype(dtype), integers((*batch, m, k), 1).astype(dtype)
@@ -217,7 +219,7 @@ def test_matmul(
 
 
 @pytest.mark.parametrize("shapes", [((3, 2, 4), (3, 4, 2)), ((2, 1, 3, 2), (5, 2, 4))])
-def test_matmul_of_each_batch(backend: TensorBackend, shapes: Any) -> None:
+def test_batched_matmul_matches_numpy(backend: TensorBackend, shapes: Any) -> None:
     a, b = (integers(shape, seed).astype("f4") for seed, shape in enumerate(shapes))
     product = mt.tensor(a, backend=backend) @ mt.tensor(b, backend=backend)
     assert np.array_equal(product.numpy(), a @ b)
@@ -226,7 +228,7 @@ def test_matmul_of_each_batch(backend: TensorBackend, shapes: Any) -> None:
 @pytest.mark.parametrize(
     "shapes", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((4, 2, 3), (3,)), ((0,), (0, 2))]
 )
-def test_products_of_vectors(backend: TensorBackend, shapes: Any) -> None:
+def test_matmul_of_vectors_matches_numpy(backend: TensorBackend, shapes: Any) -> None:
     a, b = (integers(shape, seed).astype("f4") for seed, shape in enumerate(shapes))
     for layout in LAYOUTS.values():
         product = layout(a, backend) @ layout(b, backend)
@@ -235,7 +237,9 @@ def test_products_of_vectors(backend: TensorBackend, shapes: Any) -> None:
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(19, 35, 17), (18, 18, 18)])
-def test_matmul_larger_than_a_tile(backend: TensorBackend, n: int, m: int, k: int) -> None:
+def test_matmul_larger_than_one_tile_matches_numpy(
+    backend: TensorBackend, n: int, m: int, k: int
+) -> None:
     a, b = integers((n, m)).astype("f4"), integers((m, k), 1).astype("f4")
     x, y = mt.tensor(a, backend=backend), mt.tensor(b, backend=backend)
     transposed = mt.tensor(np.array(b.T), backend=backend).T
@@ -250,7 +254,7 @@ def test_matmul_larger_than_a_tile(backend: TensorBackend, n: int, m: int, k: in
     dtype=st.sampled_from(["float32", "int64"]),
     data=st.data(),
 )
-def test_gather_and_scatter(
+def test_gather_and_scatter_match_numpy(
     backend_name: str, shape: Any, layout: str, dtype: str, data: st.DataObject
 ) -> None:
     dim = data.draw(st.integers(0, len(shape) - 1))
@@ -279,7 +283,7 @@ def test_gather_and_scatter(
     ("shape", "dim", "part"),
     [((12,), 0, (1,)), ((12,), 0, (5,)), ((3, 4), 0, (1, 4)), ((3, 4), 1, (3, 1)), ((1,), 0, (1,))],
 )
-def test_gather_and_scatter_of_few(
+def test_gather_of_few_elements_matches_numpy(
     backend: TensorBackend, shape: tuple[int, ...], dim: int, part: tuple[int, ...]
 ) -> None:
     array = integers(shape).astype("f4")
@@ -294,7 +298,9 @@ def test_gather_and_scatter_of_few(
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))
 @pytest.mark.parametrize("count", [4, 1, 0])
-def test_slices_taken_by_index(backend: TensorBackend, layout: str, count: int) -> None:
+def test_gather_with_expanded_index_selects_slices(
+    backend: TensorBackend, layout: str, count: int
+) -> None:
     """An index with strides of 0 selects whole slices, or the same part of each slice."""
     array = integers((3, 4, 2)).astype("f4")
     index = np.random.default_rng(0).integers(0, 2, count)
@@ -311,7 +317,7 @@ def test_slices_taken_by_index(backend: TensorBackend, layout: str, count: int) 
         assert np.array_equal(backend.to_host(slices), wanted)
 
 
-def test_scatter_replaces(backend: TensorBackend) -> None:
+def test_scatter_without_operator_replaces_elements(backend: TensorBackend) -> None:
     out = mt.zeros(2, 3, backend=backend)
     index = mt.tensor([[2, 0], [1, 2]], backend=backend)
     source = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend=backend)
@@ -321,7 +327,9 @@ def test_scatter_replaces(backend: TensorBackend) -> None:
 
 @pytest.mark.parametrize("negative", [False, True], ids=["from the front", "from both ends"])
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64"])
-def test_indices_are_made_safe(backend: TensorBackend, dtype: str, negative: bool) -> None:
+def test_checked_indices_wraps_negatives_and_rejects_out_of_range(
+    backend: TensorBackend, dtype: str, negative: bool
+) -> None:
     first = -5 if negative and DTYPES[dtype].is_signed else 0
     values = np.arange(first, 5).astype(dtype)[:, None] * np.ones(3, dtype)
     where = ("here()", "something")
@@ -342,7 +350,7 @@ def test_indices_are_made_safe(backend: TensorBackend, dtype: str, negative: boo
         backend.synchronize()  # the error is reported only once
 
 
-def test_after_a_wrong_index_the_backend_goes_on(backend: TensorBackend) -> None:
+def test_backend_works_after_index_error(backend: TensorBackend) -> None:
     x = mt.arange(12.0).view(3, 4)
     with pytest.raises(mt.errors.IndexingError, match=r"gather\(\): index 3 .* dimension 0 with 3"):
         _ = (x.gather(0, mt.tensor([[2, 3]])) + 1).sum().item()
@@ -353,7 +361,9 @@ def test_after_a_wrong_index_the_backend_goes_on(backend: TensorBackend) -> None
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_the_same_seed_gives_the_same_numbers(backend: TensorBackend, dtype: str) -> None:
+def test_same_seed_gives_same_random_numbers_as_numpy_backend(
+    backend: TensorBackend, dtype: str
+) -> None:
     draws: list[Callable[[], mt.Tensor]] = [
         *(lambda size=size: mt.rand(size, dtype=dtype) for size in (1, 8, 0, 5, 37)),
         lambda: mt.randn(3, 4, dtype=dtype),

@@ -41,7 +41,7 @@ def run(draw: Draw) -> Program:
 
 @many
 @given(data=st.data())
-def test_programs(backend_name: str, data: st.DataObject) -> None:
+def test_random_program_matches_numpy(backend_name: str, data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
     with use_backend(backend_name):
         run(draw)

@@ -45,7 +45,7 @@ BESIDE_NARROW: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", BESIDE_NARROW)
-def test_numbers_beside_16_bits_keep_their_digits(
+def test_python_numbers_in_16_bit_operations_keep_precision(
     backend: TensorBackend, name: str, narrow: mt.DType
 ) -> None:
     """16-bit formulas are computed in float32 and rounded once."""
@@ -58,7 +58,7 @@ def test_numbers_beside_16_bits_keep_their_digits(
             assert result.tolist() == wanted.tolist(), number
 
 
-def test_updates_in_16_bits_are_rounded_once(backend: TensorBackend, narrow: mt.DType) -> None:
+def test_16_bit_in_place_formula_rounds_once(backend: TensorBackend, narrow: mt.DType) -> None:
     step = Formula("step", 3, 2, lambda x, g, eps: (x - g / (sqrt(g * g) + eps), g * g))
     arrays = np.array([1.0, 2.0, 3.0]), np.array([0.5, 300.0, 0.0])
     tensors = [mt.tensor(array, dtype=narrow, backend=backend) for array in arrays]

@@ -80,7 +80,7 @@ def check(backend: TensorBackend, name: str, arrays: list[Array], layouts: list[
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 5), (2, 1, 3, 1, 2)])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_every_program_in_every_type(
+def test_fuse_in_place_matches_float64_for_every_dtype(
     backend: TensorBackend, name: str, shape: tuple[int, ...], dtype: str
 ) -> None:
     arrays = drawn(PROGRAMS[name][3], shape, dtype)
@@ -89,7 +89,9 @@ def test_every_program_in_every_type(
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_every_program_in_every_layout(backend: TensorBackend, name: str, layout: str) -> None:
+def test_fuse_in_place_matches_float64_for_every_layout(
+    backend: TensorBackend, name: str, layout: str
+) -> None:
     count = PROGRAMS[name][3]
     mixed = [LAYOUTS[layout], LAYOUTS["contiguous"]] * count
     for layouts in ([LAYOUTS[layout]] * count, mixed[:count], mixed[1 : count + 1]):
@@ -111,7 +113,9 @@ CHOICES = {
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_a_condition_beside_what_is_changed(backend: TensorBackend, name: str) -> None:
+def test_formula_with_bool_condition_updates_float_tensor(
+    backend: TensorBackend, name: str
+) -> None:
     x, y = drawn(2, (3, 5), "float32")
     keep = x > y
     views = [backend.from_host(array.copy()) for array in (keep, x, y)]
@@ -123,7 +127,7 @@ def test_a_condition_beside_what_is_changed(backend: TensorBackend, name: str) -
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", EXCHANGES)
-def test_all_results_are_computed_before_the_first_is_written(
+def test_formula_computes_all_results_before_writing_any(
     backend: TensorBackend, name: str, layout: str
 ) -> None:
     formula = EXCHANGES[name]
@@ -137,14 +141,14 @@ def test_all_results_are_computed_before_the_first_is_written(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rows_of_many_blocks(backend: TensorBackend, name: str) -> None:
+def test_fuse_in_place_updates_rows_of_many_blocks(backend: TensorBackend, name: str) -> None:
     if backend.name == "simple":
         return  # it has no blocks and would take a minute
     arrays = drawn(PROGRAMS[name][3], (3, 23001), "float32")
     check(backend, name, arrays, [LAYOUTS["contiguous"]] * len(arrays))
 
 
-def test_nan_and_infinity_stay(backend: TensorBackend) -> None:
+def test_fuse_in_place_propagates_nan_and_infinity(backend: TensorBackend) -> None:
     x = mt.tensor([math.nan, math.inf, -math.inf, 1.0], backend=backend)
     y = mt.tensor([1.0, 1.0, math.nan, math.inf], backend=backend)
     FUSED["chosen"](x, y, 0.5)
@@ -154,7 +158,7 @@ def test_nan_and_infinity_stay(backend: TensorBackend) -> None:
     )
 
 
-def test_other_arguments_broadcast_and_are_converted(backend: TensorBackend) -> None:
+def test_fuse_in_place_broadcasts_and_converts_other_arguments(backend: TensorBackend) -> None:
     move = mt.fuse_in_place("x")(lambda x, y, z: x + y * z)
     x = mt.zeros(2, 3, backend=backend)
     row = mt.tensor([1, 2, 3], backend=backend)
@@ -164,7 +168,7 @@ def test_other_arguments_broadcast_and_are_converted(backend: TensorBackend) -> 
     assert x.tolist() == [[3, 6, 9]] * 2
 
 
-def test_arguments_that_share_memory_are_read_before(backend: TensorBackend) -> None:
+def test_fuse_in_place_reads_overlapping_arguments_before_writing(backend: TensorBackend) -> None:
     follow = mt.fuse_in_place("x", "y")(lambda x, y, z: (y + z, x + z))
     memory = mt.arange(5, dtype="float32", backend=backend)
     y = mt.zeros(3, backend=backend)
