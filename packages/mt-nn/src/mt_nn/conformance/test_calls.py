@@ -17,7 +17,7 @@ TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 2e-5}
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_calls_agree_with_the_reference(backend: TensorBackend, call: Call) -> None:
+def test_call_matches_numpy_in_float64(backend: TensorBackend, call: Call) -> None:
     mt.manual_seed(0)
     ours = outcome(call, "float32")
     with mt.use_backend("numpy"):

@@ -67,7 +67,7 @@ def steps(call: Call, is_compiled: bool) -> list[list[Array | None]]:
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_calls_in_programs(backend: TensorBackend, call: Call) -> None:
+def test_compiled_call_matches_uncompiled(backend: TensorBackend, call: Call) -> None:
     assert backend is mt.current_backend()
     try:
         found = steps(call, True)

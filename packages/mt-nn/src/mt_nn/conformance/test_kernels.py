@@ -31,14 +31,14 @@ NOT_RECORDED = ("total_norm",)
 """Operations that are never recorded, so that their kernels have no gradients."""
 
 
-def test_every_operation_has_samples() -> None:
+def test_every_operation_with_kernels_has_samples() -> None:
     ours = {name for name, form in FUSED.items() if form.__module__.startswith("mt_nn.")}
     assert ours == {*SAMPLES}
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "permuted"])
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-def test_kernels_agree_with_the_composition(
+def test_kernel_matches_composition(
     backend: TensorBackend, name: str, arguments: tuple[Any, ...], layout: str
 ) -> None:
     with no_grad() if name in NOT_RECORDED else nullcontext():
@@ -50,7 +50,7 @@ def test_kernels_agree_with_the_composition(
 @pytest.mark.parametrize(
     ("name", "arguments"), [call for call in CALLS if call.values[0] in GRADIENTS]
 )
-def test_recorded_gradients_are_those_of_the_composition(
+def test_first_and_second_gradients_of_kernel_match_composition(
     backend: TensorBackend, name: str, arguments: tuple[Any, ...]
 ) -> None:
     kernel = backend.kernel(name)
