@@ -1,4 +1,4 @@
-"""The device that the tests of mt-opencl run on; there has to be one."""
+"""Fixture with the OpenCL device that the tests run on; one is required."""
 
 import pytest
 from mt_opencl import Device
@@ -6,5 +6,5 @@ from mt_opencl import Device
 
 @pytest.fixture(scope="session")
 def device():
-    """The first OpenCL device."""
+    """Return the first OpenCL device."""
     return Device()

@@ -1,4 +1,4 @@
-"""What a device cannot do is an error that says so, and what to do."""
+"""Tests of the OpenCL device: selection, memory and kernels, and the messages of their errors."""
 
 import os
 import subprocess
@@ -16,10 +16,10 @@ from mt_cuda.extending import KernelError, OutOfMemoryError, Parameter, define, 
 from mt_tensor.errors import BackendUnavailableError
 
 
-def python(text, **environment):
-    """Return what a program prints in a process of its own."""
+def python(source, **environment):
+    """Run a program in a new process and return its output."""
     done = subprocess.run(
-        [sys.executable, "-c", text],
+        [sys.executable, "-c", source],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -29,14 +29,14 @@ def python(text, **environment):
     return done.stdout
 
 
-# --- Which device -------------------------------------------------------------------------------
+# --- Selection ----------------------------------------------------------------------------------
 
 
-def test_the_device_names_itself(device):
+def test_device_description_contains_its_name(device):
     assert device.device.name.strip() in device.describe()
 
 
-REFUSED = """
+PRINT_ERROR = """
 import mt_tensor as mt
 try:
     mt.get_backend("opencl")
@@ -45,13 +45,13 @@ except mt.errors.BackendUnavailableError as error:
 """
 
 
-def test_without_a_driver_there_is_no_device(tmp_path):
-    said = python(REFUSED, OCL_ICD_VENDORS=str(tmp_path), OCL_ICD_FILENAMES="")
-    assert "there is no OpenCL device. Install the driver of one" in said
+def test_backend_without_a_driver_is_unavailable(tmp_path):
+    output = python(PRINT_ERROR, OCL_ICD_VENDORS=str(tmp_path), OCL_ICD_FILENAMES="")
+    assert "there is no OpenCL device. Install the driver of one" in output
 
 
 @pytest.mark.parametrize("choice", ["99", "0:99", "unknown"])
-def test_a_choice_that_there_is_not_names_those_that_there_are(choice, monkeypatch, device):
+def test_unknown_device_choice_raises_and_lists_devices(choice, monkeypatch, device):
     monkeypatch.setenv("PYOPENCL_CTX", choice)
     with pytest.raises(BackendUnavailableError) as caught:
         Device()
@@ -60,30 +60,30 @@ def test_a_choice_that_there_is_not_names_those_that_there_are(choice, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("lacking", "threads", "complaint"),
+    ("missing", "threads", "message"),
     [
         *(([name], 64, f"lacks {what}, which") for name, what in EXTENSIONS.items()),
         ([], 32, "lacks blocks of 64 threads, which"),
         (["cl_khr_fp64"], 32, "lacks floats of 64 bits, blocks of 64 threads, which"),
     ],
 )
-def test_a_device_that_lacks_something_is_refused(lacking, threads, complaint):
-    offered = " ".join(name for name in EXTENSIONS if name not in lacking)
-    small = SimpleNamespace(name="Small", extensions=offered, max_work_group_size=threads)
-    with pytest.raises(BackendUnavailableError, match=f"the OpenCL device Small {complaint}"):
+def test_device_without_required_feature_is_rejected(missing, threads, message):
+    extensions = " ".join(name for name in EXTENSIONS if name not in missing)
+    small = SimpleNamespace(name="Small", extensions=extensions, max_work_group_size=threads)
+    with pytest.raises(BackendUnavailableError, match=f"the OpenCL device Small {message}"):
         check(small, 64)
 
 
-def test_a_device_that_lacks_nothing_is_taken():
+def test_device_with_all_required_features_is_accepted():
     check(SimpleNamespace(name="Big", extensions=" ".join(EXTENSIONS), max_work_group_size=64), 64)
 
 
-def test_where_declarations_do_not_fit_the_header_is_read(monkeypatch):
+def test_device_falls_back_to_opencl_header_if_declarations_fail(monkeypatch):
     monkeypatch.setattr("mt_opencl.device.DECLARATIONS", "#error These are for another version.\n")
     assert Device().options == ["-w"]
 
 
-def test_a_device_that_compiles_nothing_is_unavailable(monkeypatch):
+def test_device_without_a_working_compiler_is_unavailable(monkeypatch):
     monkeypatch.setattr("mt_opencl.device.PRELUDE", "#error There is no compiler.\n")
     with pytest.raises(
         BackendUnavailableError, match="kernels do not run on .*kernel one does not"
@@ -94,7 +94,7 @@ def test_a_device_that_compiles_nothing_is_unavailable(monkeypatch):
 # --- Memory -------------------------------------------------------------------------------------
 
 
-def test_a_tensor_that_no_memory_holds(device):
+def test_allocation_above_device_limit_raises(device):
     count = device.device.max_mem_alloc_size // 8 + 1
     with pytest.raises(OutOfMemoryError, match=r"gives at most [\d,.]+ MiB at once\. Take smaller"):
         mt.empty(count, dtype=mt.float64, backend=OpenClOps(device))
@@ -102,7 +102,7 @@ def test_a_tensor_that_no_memory_holds(device):
         device.allocate(1 << 80, mt.uint8)
 
 
-EXHAUSTING = """
+EXHAUST_MEMORY = """
 import resource
 from mt_cuda.extending import OutOfMemoryError
 from mt_opencl import create_backend
@@ -120,9 +120,9 @@ print(kept.tolist())
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits a process as Linux does")
-def test_when_memory_is_used_up_what_has_been_computed_is_still_there():
-    error, kept = python(EXHAUSTING).splitlines()
+@pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS of Linux")
+def test_tensors_keep_their_values_after_memory_runs_out():
+    error, kept = python(EXHAUST_MEMORY).splitlines()
     assert "536,870,912 elements of uint8 could not be allocated: " in error
     assert "has no memory left. Take smaller batches" in error
     assert kept == "[1.0, 1.0, 1.0]"
@@ -133,20 +133,20 @@ def test_when_memory_is_used_up_what_has_been_computed_is_still_there():
 ONE = define("one", operand("y", mt.float32), ["y[y_at] = float32(1)"])
 
 
-def test_a_text_that_does_not_compile_names_its_kernel(device):
+def test_compile_error_names_the_kernel(device):
     kernel = define("float", operand("y", mt.float32), ["y[y_at] = float32(1)"])
     with pytest.raises(KernelError, match="kernel float does not compile on "):
         device.load(kernel)
 
 
-def test_a_launch_that_is_refused_names_its_kernel(device):
+def test_launch_error_names_the_kernel(device):
     threads = 2 * device.device.max_work_group_size
     memory = device.allocate(1, mt.float32)
     with pytest.raises(KernelError, match=f"kernel one could .* 1 by 1 blocks of {threads} thr"):
         device.launch(device.load(ONE), (1, 1), threads, (), (memory, 0))
 
 
-def test_a_forked_process_is_refused(device, monkeypatch):
+def test_device_in_a_forked_process_raises(device, monkeypatch):
     memory, loaded = device.upload(np.ones(1, "f4")), device.load(ONE)
     monkeypatch.setattr(os, "getpid", lambda: -1)
     for action in (
@@ -159,7 +159,7 @@ def test_a_forked_process_is_refused(device, monkeypatch):
             action()
 
 
-def test_numbers_come_as_they_were_given(device):
+def test_kernel_receives_int64_and_float64_arguments_exactly(device):
     given = [*numbers("n"), Parameter("x", "float64"), *operand("y", mt.float64)]
     kernel = define("given", given, ["y[y_at] = x", "y[y_at + 1] = float64(n)"])
     memory = device.allocate(2, mt.float64)
@@ -167,7 +167,7 @@ def test_numbers_come_as_they_were_given(device):
     assert device.download(memory, 2).tolist() == [0.1, float(1 << 60)]
 
 
-def test_threads_of_a_program_launch_the_same_kernel(device):
+def test_threads_launching_one_kernel_do_not_mix_arguments(device):
     kernel = define("number", [*numbers("n"), *operand("y", mt.int64)], ["y[y_at] = n"])
     loaded, places = device.load(kernel), [device.allocate(1, mt.int64) for _ in range(3)]
     wrong = []

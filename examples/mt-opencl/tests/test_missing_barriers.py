@@ -1,8 +1,8 @@
-"""Blocks have threads that wait for each other: without a barrier results are wrong here.
+"""Removing a barrier from a kernel makes its results wrong.
 
-The simulator of mt-cuda finds such faults and names them. PoCL runs the threads of a block one
-after the other from barrier to barrier, so that a missing one shows every time. (It puts one of its
-own before a loop that has some, and there a missing one does not show.)
+The simulator of mt-cuda detects and names such faults. PoCL runs the threads of a block one after
+the other from barrier to barrier, so a missing barrier always changes the results, except before a
+loop that contains barriers: PoCL adds one there.
 """
 
 import re
@@ -17,20 +17,25 @@ import mt_tensor as mt
 BARRIER = r"\n *cuda\.syncthreads\(\)"
 
 
-class Planted(Device):
-    """A device on which kernels lack some of their barriers."""
+class WithoutBarriers(Device):
+    """Device that removes some barriers of each kernel.
+
+    Attributes:
+        missing: the slice of the barriers to remove.
+        changed: the names of the kernels that lost a barrier.
+    """
 
     def __init__(self, missing):
         self.missing = missing
-        self.planted = []
+        self.changed = []
         super().__init__()
 
     def load(self, kernel):
-        """Take away the barriers, and compile what is left."""
+        """Remove the barriers and compile the kernel."""
         barriers = [found.span() for found in re.finditer(BARRIER, kernel.source)]
         for begin, end in reversed(barriers[self.missing]):
             kernel = replace(kernel, source=kernel.source[:begin] + kernel.source[end:])
-            self.planted.append(kernel.name)
+            self.changed.append(kernel.name)
         return super().load(kernel)
 
 
@@ -43,12 +48,12 @@ class Planted(Device):
     ],
     ids=["sum, the last", "sum, all", "product, all"],
 )
-def test_without_a_barrier_results_are_wrong(kernel, missing, compute, factor, device):
+def test_kernel_without_a_barrier_gives_wrong_results(kernel, missing, compute, factor, device):
     values = np.arange(1.0, 1601.0).reshape(40, 40)
     assert np.array_equal(compute(mt.tensor(values, backend=OpenClOps(device))), compute(values))
-    # Nothing clears shared memory: the other values in it must not be right by chance.
+    # Shared memory is not cleared: use other values, so that stale ones are not right by chance.
     values *= factor
-    planted = Planted(missing)
-    found = compute(mt.tensor(values, backend=OpenClOps(planted)))
+    faulty = WithoutBarriers(missing)
+    found = compute(mt.tensor(values, backend=OpenClOps(faulty)))
     assert not np.array_equal(found, compute(values))
-    assert [name for name in planted.planted if name.startswith(kernel)]
+    assert [name for name in faulty.changed if name.startswith(kernel)]
