@@ -24,7 +24,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import data
 from mt_nn.data import Vocabulary
-from mt_nn.saving import layout, torch_files
+from mt_nn.saving import torch_files
 
 FILES = 5_000
 MEMORY = 2**28
@@ -48,9 +48,19 @@ def model_file() -> bytes:
         return path.read_bytes()
 
 
-def model_file_without_checksums() -> bytes:
-    """Return a model file without checksums, as other programs write it."""
-    return layout.packed({"weight": np.ones((2, 3)), "bias": np.zeros(3, bool)}, {"by": "other"})
+def model_file_without_checksum() -> bytes:
+    """Return a model file without a checksum, as other programs write it."""
+    entries = {
+        "__metadata__": {"by": "other"},
+        "weight": {"dtype": "F64", "shape": [2, 3], "data_offsets": [0, 48]},
+        "bias": {"dtype": "BOOL", "shape": [3], "data_offsets": [48, 51]},
+    }
+    return model_header(json.dumps(entries).encode()) + np.ones(6).tobytes() + bytes(3)
+
+
+def model_header(text: bytes, length: int | None = None) -> bytes:
+    """Return the header of a model file, which may claim any length."""
+    return (len(text) if length is None else length).to_bytes(8, "little") + text
 
 
 def checkpoint_file() -> bytes:
@@ -108,7 +118,7 @@ READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_movie_reviews, REVIEWS, {}),
     (Vocabulary.load, VOCABULARY, {}),
     (nn.load, model_file(), {}),
-    (nn.load, model_file_without_checksums(), {}),
+    (nn.load, model_file_without_checksum(), {}),
     (nn.load, torch_file(True), {}),
     (nn.load, torch_file(False), {}),
     (nn.load_checkpoint, checkpoint_file(), {}),
@@ -225,11 +235,6 @@ def bomb(content: bytes, times: int = 16) -> bytes:
 def many_words(end: bytes) -> bytes:
     """Return a gzip file of many words, each followed by `end`."""
     return gzip.compress(b"".join(b"%x" % number + end for number in range(2**17)), 1)
-
-
-def model_header(text: bytes, length: int | None = None) -> bytes:
-    """Return the header of a model file, which may claim any length."""
-    return (len(text) if length is None else length).to_bytes(8, "little") + text
 
 
 TERABYTE = 2**40
@@ -371,9 +376,10 @@ def run_in_subprocess(function: Callable[[Path], Counter[str]]) -> Any:
 
 
 def test_hostile_files_raise_file_error_within_memory_limit() -> None:
-    """Small files may be texts, and `read_metadata` only reads the header of a model."""
+    """Small files may be texts, and `read_metadata` only parses the header of a model."""
     outcomes = run_in_subprocess(read_hostile_files)
-    assert outcomes.keys() == {"rejected", "accepted as text", "read_metadata of huge model"}
+    accepted = {name for name in outcomes if not name.startswith("read_metadata of ")}
+    assert accepted == {"rejected", "accepted as text"}
     assert outcomes["rejected"] > 500
 
 
@@ -382,7 +388,8 @@ def test_damaged_files_are_read_or_raise_file_error() -> None:
     assert sum(outcomes.values()) == FILES
     for read, _, _ in READERS:
         assert outcomes[f"{read.__qualname__} rejected"] > 0
-        assert outcomes[f"{read.__qualname__} accepted"] > 0
+        if read is not nn.load_checkpoint:  # its checksum reveals any change
+            assert outcomes[f"{read.__qualname__} accepted"] > 0
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as arrays
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.saving import checksums, layout
+from mt_nn.saving import layout, objects
 from mt_nn.saving.checkpoint import Generators
 from mt_nn.saving.values import SCALARS
 from mt_tensor.extending import DTYPES
@@ -213,7 +213,7 @@ JSON_VALUES = [None, True, 0, -(2**63), 2**64 - 1, "", "a", 0.0, 0.1, -1e300, []
 def test_json_values_are_stored_unchanged(value: Any) -> None:
     content = content_of(value)
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    assert json.loads(header["__metadata__"][checksums.STRUCTURE]) == value
+    assert json.loads(header["__metadata__"][objects.STRUCTURE]) == value
 
 
 def test_file_object_can_hold_several_values(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_file_object_can_hold_several_values(tmp_path: Path) -> None:
         assert nn.load_checkpoint(file, model=nn.Linear(1, 1)) == {"epoch": 4}
         with pytest.raises(nn.FileError, match="file is truncated .* .no header"):
             nn.load(file)
-    with pytest.raises(nn.FileError, match="bytes instead of"):
+    with pytest.raises(nn.FileError, match="bytes after the last array"):
         nn.load(path)  # a path must refer to a single value
     assert nn.saving.read_metadata(io.BytesIO(content_of(1, metadata={"a": "b"}))) == {"a": "b"}
 
@@ -321,6 +321,11 @@ def test_depth_of_nested_values_is_limited() -> None:
             nn.save(endless, io.BytesIO())
 
 
+def test_integer_of_too_many_digits_raises() -> None:
+    with pytest.raises(nn.StateDictError, match="a number cannot be saved: .*4300 digits"):
+        nn.save({"a": 10**5000}, io.BytesIO())
+
+
 def test_header_that_is_too_long_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "LONGEST_HEADER", 1000)
     with pytest.raises(nn.FileError, match="the header has 3,.* bytes, more than the 1,000"):
@@ -345,15 +350,17 @@ SMALL = [
 
 @pytest.mark.parametrize(("value", "metadata"), SMALL)
 def test_every_flipped_bit_is_detected(value: Any, metadata: dict[str, str]) -> None:
-    """Reading only the header may miss changed offsets, but never returns other metadata."""
+    """Without the reserved names in its metadata, a file is one of another program."""
     content = content_of(value, metadata=metadata)
     for at in range(8 * len(content)):
         flipped = bytearray(content)
         flipped[at // 8] ^= 1 << at % 8
-        with pytest.raises(nn.FileError):
-            nn.load(io.BytesIO(flipped))
-        with contextlib.suppress(nn.FileError):
-            assert nn.saving.read_metadata(io.BytesIO(flipped)) == metadata
+        try:
+            loaded = nn.load(io.BytesIO(flipped))
+        except nn.FileError:
+            continue
+        assert_same(loaded, value)
+        assert b"mt_nn.crc32" not in flipped
 
 
 def test_file_rewritten_by_safetensors_loads_the_same_value(tmp_path: Path) -> None:
@@ -366,13 +373,10 @@ def test_file_rewritten_by_safetensors_loads_the_same_value(tmp_path: Path) -> N
     assert_same(nn.load(io.BytesIO(rewritten)), value)
 
 
-def with_valid_checksums(structure: Any, values: dict[str, Any] | None = None) -> bytes:
-    """Return a file with this structure and valid checksums."""
-    tensors = values or {}
-    texts = {
-        checksums.STRUCTURE: structure if isinstance(structure, str) else json.dumps(structure)
-    }
-    return layout.packed(tensors, checksums.with_checksums(texts, tensors))
+def with_structure(structure: Any, values: dict[str, Any] | None = None) -> bytes:
+    """Return a file with this structure and a valid checksum."""
+    text = structure if isinstance(structure, str) else json.dumps(structure)
+    return layout.packed(values or {}, {objects.STRUCTURE: text})
 
 
 @pytest.mark.parametrize(
@@ -381,7 +385,7 @@ def with_valid_checksums(structure: Any, values: dict[str, Any] | None = None) -
         *("", "{", "[" * 10_000, "NaN1", {}, {"what": 1}, {"dict": 3}, {"dict": [[1]]}),
         *({"tensor": "b"}, {"tensor": ["a"]}, {"array": 1}, {"a": 1, "b": 2}, {"dtype": "O"}),
         *({"scalar": ["object", "00" * 8]}, {"scalar": ["int8", "0000"]}, {"scalar": "ab"}),
-        *({"int": 5}, {"int": "z"}, {"float": "z"}, {"complex": [1]}, {"complex": "ab"}),
+        *({"complex": [1]}, {"complex": "ab"}),
         *({"dict": [[[1], 2]]}, {"dict": [[{"tensor": "a"}, 2]]}, {"tuple": 3}),
         [{"tensor": "a"}, {"tensor": "a"}],  # otherwise a small file could exhaust memory
         json.loads("[" * 120 + "]" * 120),
@@ -389,7 +393,7 @@ def with_valid_checksums(structure: Any, values: dict[str, Any] | None = None) -
 )
 def test_invalid_structure_raises(structure: Any) -> None:
     with pytest.raises(nn.FileError, match="truncated or not a safetensors file"):
-        nn.load(io.BytesIO(with_valid_checksums(structure, {"a": np.ones(1)})))
+        nn.load(io.BytesIO(with_structure(structure, {"a": np.ones(1)})))
 
 
 PIECES = st.one_of(
@@ -408,8 +412,6 @@ KINDS = (
     "tuple",
     "dict",
     "ordered",
-    "int",
-    "float",
     "complex",
     "dtype",
 )
@@ -427,9 +429,7 @@ STRUCTURES = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(STRUCTURES)
 def test_random_structure_loads_or_raises_file_error(structure: Any) -> None:
-    content = with_valid_checksums(
-        structure, {"a": np.ones(2, np.float32), "b": np.ones(1, np.uint64)}
-    )
+    content = with_structure(structure, {"a": np.ones(2, np.float32), "b": np.ones(1, np.uint64)})
     for read in (nn.load, nn.load_checkpoint):
         with contextlib.suppress(nn.FileError, nn.StateDictError):
             read(io.BytesIO(content))
@@ -536,15 +536,15 @@ def test_valid_header_loads_as_in_safetensors_and_invalid_one_raises(
                 name: part["shape"] for name, part in parts.items()
             }
         else:
-            with pytest.raises(nn.FileError, match="truncated|cannot be read|damaged|refused"):
+            with pytest.raises(nn.FileError, match="truncated|not supported|damaged|refused"):
                 nn.load(file)
 
 
 def test_trailing_bytes_in_a_file_raise(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(content_of({"a": mt.ones(1)}) + b"more")
-    with pytest.raises(nn.FileError, match="bytes instead of"):
-        nn.saving.read_metadata(path)
+    with pytest.raises(nn.FileError, match="bytes after the last array"):
+        nn.load(path)
 
 
 def test_aliases_of_a_tensor_share_memory() -> None:

@@ -366,14 +366,10 @@ def test_invalid_score_causes_a_warning(tmp_path: Path) -> None:
 
 
 def truncated(content: bytes) -> bytes:
-    return content[:-1]
+    return content[:100]
 
 
-def better(content: bytes) -> bytes:
-    return content.replace(b'"score":"0.5"', b'"score":"0.1"')
-
-
-@pytest.mark.parametrize("damage", [truncated, better, lambda content: b"", lambda content: None])
+@pytest.mark.parametrize("damage", [truncated, lambda content: b"", lambda content: None])
 def test_damaged_checkpoints_are_skipped_with_a_warning(tmp_path: Path, damage: Any) -> None:
     """Damaged checkpoints do not count among those that are kept, and are not removed."""
     checkpoints = nn.Checkpoints(tmp_path, keep_last=2, keep_best=1)

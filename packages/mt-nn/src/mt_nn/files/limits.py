@@ -92,10 +92,14 @@ class Allowance:
     Args:
         source: the name of the source, for messages.
         error: the type of the error.
+
+    Attributes:
+        source: the name of the source.
+        deadline: the value of `time.monotonic()` after which reading is an error.
     """
 
     def __init__(self, source: object, error: type[FileError] = FileError) -> None:
-        self._source, self._error = source, error
+        self.source, self._error = source, error
         self._limits = current_limits()
         self._taken: dict[str, float] = defaultdict(float)
         self.deadline = time.monotonic() + self._limits.seconds
@@ -128,6 +132,6 @@ class Allowance:
         """Return the error for exceeding a limit."""
         most: float = getattr(self._limits, limit)
         return self._error(
-            f"{self._source} is refused: it takes more than {most:,} {_UNITS[limit]}. If you trust "
+            f"{self.source} is refused: it takes more than {most:,} {_UNITS[limit]}. If you trust "
             f"it, allow more with mt_nn.limits({limit}=...)."
         )

@@ -75,7 +75,7 @@ def opened(path: PathLike, limit: str = "data") -> Iterator[Source]:
             file = io.BufferedReader(_Counted(plain, Allowance(path), limit), CHUNK)
             compressed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
-            yield Source(stream, Allowance(path), limit)
+            yield Source(stream, path, limit)
     except FileError:
         raise
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -102,14 +102,21 @@ class _Counted(io.RawIOBase):
 
 
 class Source:
-    """The decompressed content of a data file, which is counted when it is read.
+    """The decompressed content of a file, which is counted when it is read.
+
+    Args:
+        stream: the content.
+        name: the name of the file, for messages.
+        limit: the name of the limit for its bytes.
 
     Attributes:
+        name: the name of the file.
         allowance: the counts and limits.
     """
 
-    def __init__(self, stream: BinaryIO, allowance: Allowance, limit: str) -> None:
-        self.allowance, self._stream, self._limit = allowance, stream, limit
+    def __init__(self, stream: BinaryIO, name: PathLike, limit: str) -> None:
+        self.name, self.allowance = str(name), Allowance(name)
+        self._stream, self._limit = stream, limit
 
     def read(self, count: int) -> bytearray:
         """Return the next `count` bytes, or fewer at the end of the file."""

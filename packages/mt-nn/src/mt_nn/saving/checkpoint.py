@@ -87,7 +87,6 @@ def save_checkpoint(
         FileError: the file cannot be written; an existing file is unchanged.
         SettingError: `metadata` contains values that are not strings.
         StateDictError: a part cannot be saved; nothing was written.
-        MissingPackageError: safetensors is not installed.
     """
     content = {**parts, "generators": Generators()} if generators else parts
     store(content, Encoder(takes_states=True), file, metadata)
@@ -116,7 +115,6 @@ def load_checkpoint(
         SettingError: a part has no state.
         StateDictError: the checkpoint does not contain a part, or the state does not fit it.
         UnknownBackendError: the backend is unknown.
-        MissingPackageError: safetensors is not installed.
     """
     saved = fetch(file, Locations(backend=backend))
     source = os.fspath(file) if isinstance(file, (str, os.PathLike)) else "the file"

@@ -5,22 +5,23 @@
                  "weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
     elements    of all arrays, one after the other
 
-The package safetensors writes, checks and parses files. This module checks sizes before reading,
-reads headers without the elements, and converts bytes to arrays. NumPy has no bfloat16; such arrays
-have the dtype `bfloat16.numpy`, and their bits are passed to the package.
+Names of metadata that begin with `mt_nn.` are reserved. One is a checksum of everything else, which
+files of other programs do not have. NumPy has no bfloat16; such arrays have the dtype
+`bfloat16.numpy`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, BinaryIO, NamedTuple
+import math
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import FileError, packages_needed
-from mt_nn.files.limits import Allowance
-from mt_nn.files.reading import CHUNK
+from mt_nn.errors import FileError
+from mt_nn.files.reading import Source
 from mt_tensor import bfloat16
 from mt_tensor.extending import Array
 
@@ -41,11 +42,8 @@ DTYPES = {
 }
 """NumPy's names of the dtypes of safetensors."""
 
-KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
-BFLOAT16 = "BF16"
-
-_STORED = {**DTYPES, "BOOL": "|u1", BFLOAT16: bfloat16.numpy.str}
-"""NumPy's names of the dtypes to read; bools are read as bytes, which may have any value."""
+_STORED = {**DTYPES, "BF16": bfloat16.numpy.str}
+_KINDS = {dtype: kind for kind, dtype in _STORED.items()}
 
 START = 8
 """The number of bytes before the header, which are its length."""
@@ -56,44 +54,10 @@ LONGEST_HEADER = 100_000_000
 METADATA = "__metadata__"
 """The key of the metadata, which cannot be the name of an array."""
 
-Parts = dict[str, tuple[str, tuple[int, ...]]]
-"""The dtype (a key of `DTYPES`, or `BFLOAT16`) and the shape of each array in a header."""
+OWN = "mt_nn."
+"""The prefix of reserved names in the metadata."""
 
-
-class Header(NamedTuple):
-    """The content of a header.
-
-    Attributes:
-        text: all bytes before the elements.
-        parts: the dtypes and shapes of arrays.
-        metadata: strings by name.
-        size: the total size of the file in bytes.
-    """
-
-    text: bytes
-    parts: Parts
-    metadata: dict[str, str]
-    size: int
-
-
-def library() -> Any:
-    """Return the package safetensors.
-
-    Raises:
-        MissingPackageError: safetensors is not installed.
-    """
-    with packages_needed("saving and loading need safetensors: pip install 'mt-nn[train]'."):
-        import safetensors.numpy
-    return safetensors
-
-
-def described(arrays: Mapping[str, Array]) -> Parts:
-    """Return the dtypes and shapes of arrays for a header."""
-    return {name: (_kind(array), array.shape) for name, array in arrays.items()}
-
-
-def _kind(array: Array) -> str:
-    return BFLOAT16 if array.dtype == bfloat16.numpy else KINDS[array.dtype.str]
+CHECKSUM = "mt_nn.crc32"
 
 
 def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
@@ -105,123 +69,111 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
 
     Raises:
         FileError: the header would be too long.
-        MissingPackageError: safetensors is not installed.
     """
-    bits = {n: a.view(np.uint16) for n, a in arrays.items() if _kind(a) == BFLOAT16}
-    content: bytes = library().numpy.save({**arrays, **bits}, metadata or None)
-    length = int.from_bytes(content[:8], "little")
-    if bits:
-        entries = json.loads(content[8 : 8 + length])
-        for name in bits:
-            entries[name]["dtype"] = BFLOAT16
-        text = json.dumps(entries, separators=(",", ":")).encode()
-        text += b" " * (-len(text) % 8)
-        content = b"".join([len(text).to_bytes(8, "little"), text, content[8 + length :]])
-        length = len(text)
-    if length > LONGEST_HEADER:
+    kinds = {name: _KINDS[array.dtype.str] for name, array in arrays.items()}
+    sums = [(name, kinds[name], a.shape, zlib.crc32(a)) for name, a in arrays.items()]
+    entries: dict[str, Any] = {METADATA: {**metadata, CHECKSUM: _checksum(metadata, sums)}}
+    for name, array in arrays.items():
+        entries[name] = {"dtype": kinds[name], "shape": array.shape}
+    ordered = sorted(arrays, key=lambda name: -arrays[name].itemsize)  # so that they are aligned
+    end = 0
+    for name in ordered:
+        start, end = end, end + arrays[name].nbytes
+        entries[name]["data_offsets"] = start, end
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % START)
+    if len(text) > LONGEST_HEADER:
         raise FileError(
-            f"the header has {length:,} bytes, more than the {LONGEST_HEADER:,} that safetensors "
-            "allows: convert long lists to tensors or arrays."
+            f"the header has {len(text):,} bytes, more than the {LONGEST_HEADER:,} that "
+            "safetensors allows: convert long lists to tensors or arrays."
         )
-    return content
+    elements = [arrays[name].tobytes() for name in ordered]
+    return b"".join([len(text).to_bytes(START, "little"), text, *elements])
 
 
-def read_header(start: bytes, file: BinaryIO, source: str, allowance: Allowance) -> Header:
-    """Read a header whose first `START` bytes have been read, and check only its syntax.
+def read_header(start: bytes, source: Source) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the entries of arrays in a header, and the metadata.
+
+    Args:
+        start: the first `START` bytes of the file.
+        source: the rest of the file.
 
     Raises:
-        FileError: the header is truncated or invalid, or exceeds the limits.
+        FileError: the header is truncated or not JSON, or exceeds the limits.
     """
     length = int.from_bytes(start, "little")
     if len(start) < START or length > LONGEST_HEADER:
         raise damaged(source, "no header")
-    allowance.check("json", length)
-    text = read(file, length, allowance)
+    source.allowance.check("json", length)
+    text = source.read(length)
     try:
         if len(text) < length:
             raise ValueError("the header ends early")
-        return _parsed(start + text)
-    except (AttributeError, LookupError, OverflowError, RecursionError) as error:
-        raise damaged(source, repr(error)) from error
-    except (TypeError, ValueError) as error:
+        entries = json.loads(text.decode())
+        metadata = entries.pop(METADATA, None) or {}
+        if not set(map(type, metadata.values())) <= {str}:
+            raise TypeError("metadata must be strings")
+    except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise damaged(source, error) from error
+    return entries, metadata
 
 
-def _parsed(text: bytes) -> Header:
-    """Parse a header.
-
-    Raises:
-        AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError: it is
-            invalid.
-    """
-    entries = json.loads(text[8:].decode())
-    metadata = entries.pop(METADATA, None) or {}
-    if not set(map(type, metadata.values())) <= {str}:
-        raise TypeError("metadata must be strings")
-    parts = {name: (entry["dtype"], tuple(entry["shape"])) for name, entry in entries.items()}
-    ends = [int(entry["data_offsets"][1]) for entry in entries.values()]
-    return Header(text, parts, metadata, len(text) + max(ends, default=0))
-
-
-def read_elements(
-    file: BinaryIO, source: str, header: Header, allowance: Allowance
-) -> dict[str, bytearray]:
-    """Return the bytes of each array, in the order of the header, after checking the whole file.
+def read_arrays(
+    entries: Mapping[str, Any], metadata: Mapping[str, str], source: Source
+) -> dict[str, Array]:
+    """Return the arrays of a file after its header has been read.
 
     Raises:
-        FileError: the file is truncated or inconsistent, or exceeds the limits.
-        MissingPackageError: safetensors is not installed.
+        FileError: the file is truncated, invalid or does not match its checksum, exceeds the
+            limits, or contains a dtype that NumPy does not have.
     """
-    package = library()
-    allowance.check("model", header.size)
-    content = read(file, header.size - len(header.text), allowance, header.text)
+    arrays, sums, end = {}, [], 0
     try:
-        parts = dict(package.deserialize(content))
-    except Exception as error:  # the library raises its own type, or others for unusual headers
+        for name, entry in sorted(entries.items(), key=lambda item: item[1]["data_offsets"]):
+            kind, shape, (start, stop) = entry["dtype"], entry["shape"], entry["data_offsets"]
+            if kind not in _STORED:
+                raise FileError(
+                    f"{name} in {source.name} has dtype {kind}, which is not supported: convert it "
+                    "to F32 before saving."
+                )
+            count = np.dtype(_STORED[kind]).itemsize * math.prod(shape)
+            is_valid = all(type(size) is int and size >= 0 for size in shape)
+            if not is_valid or (start, stop) != (end, end + count):
+                raise ValueError(f"the entry of {name} is invalid")
+            end = stop
+            source.allowance.check("model", end)
+            content = source.read(count)
+            sums.append((name, kind, shape, zlib.crc32(content)))
+            arrays[name] = _decoded(content, kind).reshape(shape)
+        rest = {name: text for name, text in metadata.items() if name != CHECKSUM}
+        if is_ours(metadata) and metadata.get(CHECKSUM) != _checksum(rest, sums):
+            raise ValueError("its content does not match its checksum")
+    except (LookupError, OverflowError, TypeError, ValueError) as error:
         raise damaged(source, error) from error
-    return {name: parts[name]["data"] for name in header.parts}
+    return {name: arrays[name] for name in entries}
 
 
-def read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"") -> bytes:
-    """Return `before` and the next `count` bytes, or fewer at the end of the file.
-
-    Memory is allocated only for bytes that were read.
-    """
-    chunks, missing = [before], count
-    while missing > 0:
-        chunk = file.read(min(CHUNK, missing))
-        if not chunk:
-            break
-        chunks.append(chunk)
-        missing -= len(chunk)
-        allowance.take("model", len(chunk))
-    return b"".join(chunks)
+def _decoded(content: bytearray, kind: str) -> Array:
+    """Return bytes as an array; those of bools may have any value."""
+    if kind == "BOOL":
+        return np.frombuffer(content, np.uint8) != 0
+    return np.frombuffer(content, _STORED[kind])
 
 
-def decoded(contents: dict[str, bytearray], parts: Parts, source: str) -> dict[str, Array]:
-    """Convert bytes to arrays, and remove them from the dictionary.
-
-    Raises:
-        FileError: NumPy does not have a dtype.
-        ValueError: NumPy does not support a shape.
-    """
-    arrays = {}
-    for name, (kind, shape) in parts.items():
-        if kind not in _STORED:
-            raise FileError(
-                f"{name} in {source} has dtype {kind}, which is not supported: convert it to F32 "
-                "before saving."
-            )
-        array: Array = np.frombuffer(contents.pop(name), _STORED[kind])
-        if kind == "BOOL":
-            array = array != 0
-        arrays[name] = array.reshape(shape)
-    return arrays
+def _checksum(metadata: Mapping[str, str], sums: Iterable[tuple[Any, ...]]) -> str:
+    """Return the checksum of metadata, and of the names, dtypes, shapes and sums of arrays."""
+    content = json.dumps([sorted(metadata.items()), sorted(sums)])
+    return f"{zlib.crc32(content.encode()):08x}"
 
 
-def damaged(source: str, reason: object) -> FileError:
+def is_ours(metadata: Mapping[str, str]) -> bool:
+    """Return whether a file with these metadata was written by this package."""
+    return any(name.startswith(OWN) for name in metadata)
+
+
+def damaged(source: Source, reason: object) -> FileError:
     """Return the error for an invalid file."""
     return FileError(
-        f"{source} is truncated or not a safetensors file ({reason}). Save the model again with "
-        "mt_nn.save()."
+        f"{source.name} is truncated or not a safetensors file ({reason}). Save the model again "
+        "with mt_nn.save()."
     )

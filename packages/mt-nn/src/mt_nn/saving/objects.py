@@ -10,17 +10,14 @@ from __future__ import annotations
 import io
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from mt_nn.errors import FileError, SettingError, files_needed
-from mt_nn.files.limits import Allowance
-from mt_nn.files.reading import open_plain, read_bytes, unreadable
-from mt_nn.files.writing import replacing
-from mt_nn.saving import checksums, layout, torch_files
+from mt_nn.files.reading import Source, open_plain, unreadable
+from mt_nn.files.writing import write_atomically
+from mt_nn.saving import layout, torch_files
 from mt_nn.saving.locations import Locations, MapLocation
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
@@ -32,8 +29,8 @@ from mt_tensor.extending import DTYPES, Array, Backend
 File = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object, such as an `io.BytesIO`."""
 
-INDEX = ".index.json"
-"""The end of the name of an index, which says in which file each tensor of a model is."""
+STRUCTURE = "mt_nn.structure"
+"""The name of the metadata that contain the structure of a value."""
 
 
 def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
@@ -57,7 +54,6 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
         SettingError: `metadata` contains values that are not strings, or `f` is not a file.
         StateDictError: `obj` contains an unsupported value, or is nested too deep; nothing was
             written.
-        MissingPackageError: safetensors is not installed.
     """
     store(obj, Encoder(), f, metadata)
 
@@ -66,17 +62,43 @@ def store(
     value: Any, encoder: Encoder, file: File, metadata: Mapping[str, str] | None = None
 ) -> None:
     """Save a value with a new encoder; see `save`."""
-    texts = checksums.checked_metadata(metadata)
+    texts = _checked(metadata or {})
+    arrays = encoder.arrays
     try:
         structure = encoder.encode(value)
+        if structure != {"dict": [[name, {"tensor": name}] for name in arrays]}:  # no plain file
+            texts[STRUCTURE] = json.dumps(structure, separators=(",", ":"))
     except RecursionError as error:
         raise StateDictError("a value is nested too deep, or contains itself.") from error
-    arrays = encoder.arrays
-    if structure != {"dict": [[name, {"tensor": name}] for name in arrays]}:  # not a plain file
-        texts[checksums.STRUCTURE] = json.dumps(structure, separators=(",", ":"))
-    content = layout.packed(arrays, checksums.with_checksums(texts, arrays))
-    with _open_to_write(file) as opened:
-        opened.write(content)
+    except StateDictError:
+        raise
+    except ValueError as error:  # Python limits the digits of integers
+        raise StateDictError(f"a number cannot be saved: {error}.") from error
+    content = layout.packed(arrays, texts)
+    with files_needed(f"could not write to {_name_of(file, 'write')}"):
+        if isinstance(file, (str, os.PathLike)):
+            write_atomically(file, content)
+        else:
+            file.write(content)
+
+
+def _checked(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return a copy of the metadata given by a user.
+
+    Raises:
+        SettingError: names and values are not strings, or a name is reserved.
+    """
+    for name, value in metadata.items():
+        try:
+            (name + value).encode()
+        except (TypeError, UnicodeEncodeError):
+            raise SettingError(
+                f"metadata must be strings by name; {name!r} has the value {value!r}. Convert it "
+                "with str()."
+            ) from None
+        if name.startswith(layout.OWN):
+            raise SettingError(f"the name {name!r} in metadata is reserved: choose another one.")
+    return dict(metadata)
 
 
 def load(
@@ -92,9 +114,8 @@ def load(
     `save_model` stores one name, and the others in the metadata. It is loaded under all names with
     the same last part, such as `embedding.weight` and `head.weight`.
 
-    So can files of `torch.save` that contain tensors, numbers, strings and plain containers, and
-    the index of a model in several files, such as `model.safetensors.index.json`. No code in a file
-    is ever executed.
+    So can files of `torch.save` that contain tensors, numbers, strings and plain containers. No
+    code in a file is ever executed.
 
     Args:
         f: the path; or a binary file object, which is read from its current position.
@@ -115,56 +136,23 @@ def load(
         FileError: the file is missing, truncated, damaged or of another format, contains something
             else or a dtype that tensors do not support, or exceeds `mt_nn.limits`.
         UnknownBackendError: the backend is unknown.
-        MissingPackageError: safetensors is not installed.
     """
-    target = Locations(map_location, backend)
-    if isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(INDEX):
-        return _load_parts(Path(f), target)
-    return fetch(f, target)
-
-
-def _load_parts(index: Path, locations: Locations) -> dict[str, Any]:
-    """Load the state dictionary of a model in several files, given its index.
-
-    Raises:
-        FileError: the index or a file is missing or damaged, or they do not fit each other.
-    """
-    content = read_bytes(index, "json")
-    try:
-        files = {str(name): str(file) for name, file in json.loads(content)["weight_map"].items()}
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise FileError(f"{index} is not the index of a model ({error!r}).") from error
-    state: dict[str, Any] = {}
-    for file in dict.fromkeys(files.values()):
-        if Path(file).name != file:
-            raise FileError(f"{index} refers to {file!r}, which is not in the same folder.")
-        part = fetch(index.with_name(file), locations)
-        expected = {name for name in files if files[name] == file}
-        if not isinstance(part, dict) or not expected <= part.keys():
-            raise FileError(f"{index} expects {sorted(expected)} in {file}; some are missing.")
-        state.update(part)
-    return {name: state[name] for name in files}
+    return fetch(f, Locations(map_location, backend))
 
 
 def fetch(file: File, locations: Locations) -> Any:
     """Load a value; see `load`."""
-    with _open_to_read(file) as (opened, source, allowance):
-        start = layout.read(opened, layout.START, allowance)
+    with _open_to_read(file) as source:
+        start = source.read(layout.START)
         if start.startswith(torch_files.FIRST):
-            content = layout.read(opened, sys.maxsize, allowance, start)
-            return torch_files.read(content, source, allowance, locations)
-        header = _header(start, opened, source, allowance)
-        contents = layout.read_elements(opened, source, header, allowance)
-    expected = header.metadata.get(checksums.ELEMENTS)
-    if expected is not None and checksums.elements_sum(contents) != expected:
-        raise checksums.damaged(source)
-    try:
-        arrays = layout.decoded(contents, header.parts, source)
-    except ValueError as error:
-        raise layout.damaged(source, error) from error
-    structure = header.metadata.get(checksums.STRUCTURE)
+            return torch_files.read(start + source.read_all(), source.allowance, locations)
+        entries, metadata = layout.read_header(start, source)
+        arrays = layout.read_arrays(entries, metadata, source)
+        if isinstance(file, (str, os.PathLike)) and source.read(1):
+            raise layout.damaged(source, "there are bytes after the last array")
+    structure = metadata.get(STRUCTURE)
     if structure is None:
-        return _flat_state(arrays, header.metadata, locations, source)
+        return _flat_state(arrays, metadata, locations, source.name)
     try:
         return Decoder(arrays, locations).decode(json.loads(structure))
     except (LookupError, TypeError, ValueError, RecursionError) as error:
@@ -180,7 +168,7 @@ def _flat_state(
     state = {
         name: _tensor(arrays.pop(name), locations.backend_of(), name, source) for name in [*arrays]
     }
-    if not checksums.has_checksums(metadata):
+    if not layout.is_ours(metadata):
         for name, kept in metadata.items():
             if kept in state and name.rpartition(".")[2] == kept.rpartition(".")[2]:
                 state.setdefault(name, state[kept])
@@ -203,66 +191,32 @@ def read_metadata(f: File) -> dict[str, str]:
     Raises:
         FileError: the file is missing, damaged, or not a safetensors file.
     """
-    with _open_to_read(f) as (opened, source, allowance):
-        start = layout.read(opened, layout.START, allowance)
-        return checksums.user_metadata(_header(start, opened, source, allowance).metadata)
-
-
-def _header(start: bytes, file: BinaryIO, source: str, allowance: Allowance) -> layout.Header:
-    """Read a header; check its checksum, and the length of a file on disk."""
-    header = layout.read_header(start, file, source, allowance)
-    if isinstance(file, _Plain) and file.size != header.size:
-        raise layout.damaged(source, f"{file.size} bytes instead of {header.size}")
-    checksums.check_header(header, source)
-    return header
-
-
-class _Plain(io.BufferedReader):
-    """A file on disk, opened for reading, with its size in bytes."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        raw = open_plain(path)
-        super().__init__(raw)
-        self.size = os.fstat(raw.fileno()).st_size
+    with _open_to_read(f) as source:
+        _, metadata = layout.read_header(source.read(layout.START), source)
+    return {name: text for name, text in metadata.items() if not name.startswith(layout.OWN)}
 
 
 @contextmanager
-def _open_to_read(file: File) -> Iterator[tuple[BinaryIO, str, Allowance]]:
-    """Yield an opened file, its name, and an allowance for reading it.
+def _open_to_read(file: File) -> Iterator[Source]:
+    """Yield an opened file.
 
     Raises:
         FileError: the file cannot be read, or memory is exhausted.
         SettingError: the argument is not a file.
     """
-    source = _name_of(file, "read")
+    name = _name_of(file, "read")
     try:
         if isinstance(file, (str, os.PathLike)):
-            with _Plain(file) as plain:
-                yield plain, source, Allowance(source)
+            with io.BufferedReader(open_plain(file)) as opened:
+                yield Source(opened, name, "model")
         else:
-            yield file, source, Allowance(source)
+            yield Source(file, name, "model")
     except FileError:
         raise
     except MemoryError as error:
-        raise FileError(f"there is not enough memory for {source}.") from error
+        raise FileError(f"there is not enough memory for {name}.") from error
     except OSError as error:
-        raise unreadable(source, error) from error
-
-
-@contextmanager
-def _open_to_write(file: File) -> Iterator[BinaryIO]:
-    """Yield an opened file.
-
-    Raises:
-        FileError: the file cannot be written.
-        SettingError: the argument is not a file.
-    """
-    with files_needed(f"could not write to {_name_of(file, 'write')}"):
-        if isinstance(file, (str, os.PathLike)):
-            with replacing(file) as new:
-                yield new
-        else:
-            yield file
+        raise unreadable(name, error) from error
 
 
 def _name_of(file: Any, method: str) -> str:

@@ -155,9 +155,9 @@ class _Unpickler(pickle._Unpickler):
     It is Python's implementation: in C's, a few bytes can allocate any amount of memory.
     """
 
-    def __init__(self, file: io.BytesIO, source: str, allowance: Allowance) -> None:
+    def __init__(self, file: io.BytesIO, allowance: Allowance) -> None:
         super().__init__(file)
-        self._source, self._allowance = source, allowance
+        self._allowance = allowance
         self.storages: dict[str, _Storage] = {}
 
     def find_class(self, module: str, name: str) -> Any:
@@ -172,9 +172,9 @@ class _Unpickler(pickle._Unpickler):
         function = _FUNCTIONS.get(f"{module}.{name}")
         if function is None:
             raise FileError(
-                f"{self._source} refers to {module}.{name}, and load() executes no code of a file: "
-                "it reads tensors, numbers, strings and plain containers. In torch, save those, "
-                "such as model.state_dict() or vars(args)."
+                f"{self._allowance.source} refers to {module}.{name}, and load() executes no code of a "
+                "file: it reads tensors, numbers, strings and plain containers. In torch, save "
+                "those, such as model.state_dict() or vars(args)."
             )
         return _Callable(function, self._allowance)
 
@@ -272,12 +272,11 @@ class _Builder:
         return self._storages[key]
 
 
-def read(content: bytes, source: str, allowance: Allowance, locations: Locations) -> Any:
+def read(content: bytes, allowance: Allowance, locations: Locations) -> Any:
     """Return the value in a file that `torch.save` wrote.
 
     Args:
         content: the whole file.
-        source: its name, for messages.
         allowance: what may be read.
         locations: the choice of the backends of the tensors.
 
@@ -287,19 +286,19 @@ def read(content: bytes, source: str, allowance: Allowance, locations: Locations
     """
     try:
         if content.startswith(FIRST[0]):
-            return _from_archive(content, source, allowance, locations)
-        return _from_pickles(content, source, allowance, locations)
+            return _from_archive(content, allowance, locations)
+        return _from_pickles(content, allowance, locations)
     except FileError:
         raise
     except Exception as error:  # an invalid pickle or archive may raise any error
         if error is locations.error:
             raise
         raise FileError(
-            f"{source} is damaged, or not a file that torch.save() wrote ({error!r})."
+            f"{allowance.source} is damaged, or not a file that torch.save() wrote ({error!r})."
         ) from error
 
 
-def _from_archive(content: bytes, source: str, allowance: Allowance, locations: Locations) -> Any:
+def _from_archive(content: bytes, allowance: Allowance, locations: Locations) -> Any:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = {entry.filename: entry for entry in archive.infolist()}
 
@@ -313,23 +312,23 @@ def _from_archive(content: bytes, source: str, allowance: Allowance, locations: 
         (pickled,) = [name for name in entries if name.split("/")[1:] == ["data.pkl"]]
         folder = pickled.removesuffix("data.pkl")
         order = entry(f"{folder}byteorder") if f"{folder}byteorder" in entries else b"little"
-        value = _Unpickler(io.BytesIO(entry(pickled)), source, allowance).load()
+        value = _Unpickler(io.BytesIO(entry(pickled)), allowance).load()
         elements = lambda storage: entry(f"{folder}data/{storage.key}")  # noqa: E731
         return _Builder(elements, ">" if order == b"big" else "<", locations).build(value)
 
 
-def _from_pickles(content: bytes, source: str, allowance: Allowance, locations: Locations) -> Any:
+def _from_pickles(content: bytes, allowance: Allowance, locations: Locations) -> Any:
     if not content.startswith(MAGIC):
         raise ValueError("it is a pickle of another program")
     file = io.BytesIO(content)
     for _ in range(2):  # the magic number and the version
-        _Unpickler(file, source, allowance).load()
-    machine = _Unpickler(file, source, allowance).load()
-    unpickler = _Unpickler(file, source, allowance)
+        _Unpickler(file, allowance).load()
+    machine = _Unpickler(file, allowance).load()
+    unpickler = _Unpickler(file, allowance)
     value = unpickler.load()
     order = "<" if machine["little_endian"] else ">"
     contents = {}
-    for key in _Unpickler(file, source, allowance).load():
+    for key in _Unpickler(file, allowance).load():
         storage = unpickler.storages[key]
         count = int.from_bytes(file.read(8), "little" if order == "<" else "big")
         contents[key] = file.read(count * DTYPES[storage.dtype or "uint8"].itemsize)

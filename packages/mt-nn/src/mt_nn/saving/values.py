@@ -1,7 +1,7 @@
 """Encoding of nested values as JSON and arrays.
 
-None, bools, numbers, strings and lists are encoded as in JSON. Everything else is an object with
-one key:
+None, bools, numbers, strings and lists are encoded as in JSON, with NaN and Infinity. Everything
+else is an object with one key:
 
     {"tensor": name}, {"leaf": name}       a tensor; a leaf requires grad
     {"array": name}                        a NumPy array
@@ -9,8 +9,6 @@ one key:
     {"tuple": [...]}                       a tuple
     {"dict": [[key, value], ...]}          a dictionary, whose keys may be numbers
     {"ordered": [[key, value], ...]}       an OrderedDict
-    {"int": hexadecimal}                   an integer of more than 64 bits
-    {"float": "nan"}                       a number that JSON does not support
     {"complex": [real, imaginary]}
     {"dtype": "float32"}
 """
@@ -18,7 +16,6 @@ one key:
 from __future__ import annotations
 
 import json
-import math
 import os
 import reprlib
 from collections import OrderedDict
@@ -40,11 +37,8 @@ Path = tuple[Any, ...]
 SCALARS = {np.dtype(text).name: np.dtype(text) for text in (*layout.DTYPES.values(), "<c16")}
 """The dtypes of NumPy scalars that can be saved, by name."""
 
-_PLAIN = {type(None), bool, str}
-"""Types that are encoded as themselves; so are most numbers."""
-
-_KEYS = {*_PLAIN, int, float}
-"""Types of dictionary keys, and of JSON values other than lists and objects."""
+_PLAIN = {type(None), bool, str, int, float}
+"""Types that are encoded as themselves, and of keys of dictionaries."""
 
 _ALTERNATIVES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (Mapping, "dict(...)"),
@@ -95,16 +89,12 @@ class Encoder:
         kind = type(value)
         if kind in _PLAIN:
             return value
-        if kind is int:
-            return value if -(2**63) <= value < 2**64 else {"int": hex(value)}
-        if kind is float:
-            return value if math.isfinite(value) else {"float": repr(value)}
         if kind is complex:
-            return {"complex": [self.encode(value.real), self.encode(value.imag)]}
+            return {"complex": [value.real, value.imag]}
         if isinstance(value, Tensor):
             name = self._add(value.backend.to_host(value._tensor), path)
             return {"leaf" if value.requires_grad else "tensor": name}
-        if kind is np.ndarray and value.dtype.newbyteorder("<").str in layout.KINDS:
+        if kind is np.ndarray and value.dtype.newbyteorder("<").str in layout.DTYPES.values():
             return {"array": self._add(value, path)}
         if isinstance(value, np.generic) and value.dtype.name in SCALARS:
             bits = value.astype(SCALARS[value.dtype.name]).tobytes().hex()
@@ -150,7 +140,7 @@ class Encoder:
 
 def _check_keys(value: dict[Any, Any], path: Path) -> None:
     for key in value:
-        if type(key) not in _KEYS:
+        if type(key) not in _PLAIN:
             raise StateDictError(
                 f"{_shown(path)} has the key {key!r} of type {type(key).__name__}, which cannot be "
                 "saved: use strings, numbers or None."
@@ -194,7 +184,7 @@ class Decoder:
         Raises:
             LookupError, TypeError, ValueError: the encoding is invalid, or an array is missing.
         """
-        if type(encoded) in _KEYS:
+        if type(encoded) in _PLAIN:
             return encoded
         if depth > self._depth:
             raise ValueError("it is nested too deep")
@@ -212,7 +202,7 @@ class Decoder:
         entries = {}
         for encoded_key, value in encoded:
             key = self.decode(encoded_key)
-            if type(key) not in _KEYS:
+            if type(key) not in _PLAIN:
                 raise TypeError(f"{key!r} is not a valid key")
             entries[key] = self.decode(value, depth)
         return entries
@@ -230,12 +220,8 @@ class Decoder:
                 name, bits = content
                 (number,) = np.frombuffer(bytes.fromhex(bits), SCALARS[name])
                 return number.astype(number.dtype.newbyteorder("="))
-            case "int":
-                return int(content, 16)
-            case "float":
-                return float(content)
             case "complex":
-                real, imaginary = map(self.decode, content)
+                real, imaginary = content
                 return complex(real, imaginary)
             case "dtype":
                 return DTYPES[content]

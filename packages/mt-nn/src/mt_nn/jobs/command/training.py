@@ -43,7 +43,7 @@ def train(run: Run, out: TextIO, resume: bool = False) -> None:
             another training in the folder is not finished, or the data have changed.
         InputError: there are too few samples.
         KeyboardInterrupt: Control-C was pressed; a checkpoint was saved.
-        MissingPackageError: matplotlib or safetensors is not installed.
+        MissingPackageError: matplotlib is not installed.
         OSError: `out` cannot be written.
         SettingError: the training has diverged, or is already finished.
         StateDictError: the checkpoint belongs to another training.
