@@ -1,3 +1,3 @@
 """`torch.profiler`: the time of each operation."""
 
-from mt_nn.inspection.torch_profiler import *
+from mt_nn.inspection.profiling import *
