@@ -116,13 +116,13 @@ NETWORKS = {
     ),
     "lenet": (LeNet, lambda: images(1, 8, 8), {"Conv": 2, "Gemm": 2, "MaxPool": 1}),
     "resnet": (lambda: ResNet9(width=4), lambda: images(3, 16, 16), {"Conv": 8, "MaxPool": 4}),
-    "lstm": (lambda: Classifier(nn.LSTM), ids, {"LSTM": 1, "Gemm": 1}),
+    "lstm": (lambda: Classifier(nn.LSTM), ids, {"Gemm": 1}),
     "gru": (
         lambda: Classifier(nn.GRU, num_layers=2, bidirectional=True),
         ids,
-        {"GRU": 4, "Gemm": 1},
+        {"Gemm": 1},
     ),
-    "rnn": (lambda: Classifier(nn.RNN, nonlinearity="relu"), ids, {"RNN": 1}),
+    "rnn": (lambda: Classifier(nn.RNN, nonlinearity="relu"), ids, {"Gemm": 1}),
     "gpt": (GPT, ids, {"LayerNormalization": 5, "Softmax": 2, "Erf": 2}),
     "textcnn": (lambda: TextCNN(20, 8), ids, {"Conv": 3}),
     "quantized": (

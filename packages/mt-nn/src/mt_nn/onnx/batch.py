@@ -33,7 +33,7 @@ def merge(graphs: Sequence[Graph], dynamic: dict[str, str]) -> Graph:
     _check_same(first, [second, third])
     name, symbol = next(iter(dynamic.items()))
     batch = "/batch"
-    nodes = [Node("Shape", [name], [batch], {"start": 0, "end": 1})]
+    nodes = [Node("Shape", [name], batch, {"start": 0, "end": 1})]
     for vector, array in list(first.vectors.items()):
         others = second.vectors[vector], third.vectors[vector]
         if all(np.array_equal(array, other) for other in others):
@@ -41,9 +41,9 @@ def merge(graphs: Sequence[Graph], dynamic: dict[str, str]) -> Graph:
         slope, offset = _line(array, *others)
         del first.vectors[vector]
         factor = first.constant(slope, f"{vector}_slope")
-        product = Node("Mul", [batch, factor], [f"{vector}_product"], {})
+        product = Node("Mul", [batch, factor], f"{vector}_product", {})
         constant = first.constant(offset, f"{vector}_offset")
-        nodes += [product, Node("Add", [product.outputs[0], constant], [vector], {})]
+        nodes += [product, Node("Add", [product.output, constant], vector, {})]
     first.nodes[:0] = nodes
     for value in first.inputs:
         if value.name in dynamic:

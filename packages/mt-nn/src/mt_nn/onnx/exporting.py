@@ -156,7 +156,7 @@ def _name_outputs(graph: Graph, names: Sequence[str] | None) -> None:
     if len(given) > count:
         raise InputError(f"{len(given)} output_names were given for {count} tensor(s).")
     for value, name in zip(graph.outputs, given + default[len(given) :], strict=True):
-        graph.nodes.append(Node("Identity", [value.name], [name], {}))
+        graph.nodes.append(Node("Identity", [value.name], name, {}))
         value.name = name
 
 
@@ -170,7 +170,7 @@ def _proto(graph: Graph, name: str, opset: int) -> Any:
     arrays = {**graph.constants, **graph.vectors}
     initializers = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
     nodes = [
-        helper.make_node(node.operation, node.inputs, node.outputs, **node.attributes)
+        helper.make_node(node.operation, node.inputs, [node.output], **node.attributes)
         for node in graph.nodes
     ]
     inputs, outputs = (

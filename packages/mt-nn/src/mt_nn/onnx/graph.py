@@ -39,13 +39,13 @@ class Node:
     Attributes:
         operation: the name of the operator.
         inputs: the names of its arguments; an empty one for an argument that is left out.
-        outputs: the names of its results.
+        output: the name of its result.
         attributes: its settings.
     """
 
     operation: str
     inputs: list[str]
-    outputs: list[str]
+    output: str
     attributes: dict[str, Any]
 
 
@@ -80,19 +80,11 @@ class Graph:
 
     def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
         """Add an operator with one result, and return the name of the result."""
-        return self.add_many(operation, inputs, 1, **attributes)[0]
-
-    def add_many(
-        self, operation: str, inputs: Sequence[str], count: int, **attributes: Any
-    ) -> list[str]:
-        """Add an operator with several results, and return their names."""
-        position = len(self.nodes)
-        suffixes = [""] if count == 1 else [f"_{i}" for i in range(count)]
-        outputs = [f"/{operation}_{position}{suffix}" for suffix in suffixes]
-        self.nodes.append(Node(operation, list(inputs), outputs, attributes))
+        output = f"/{operation}_{len(self.nodes)}"
+        self.nodes.append(Node(operation, list(inputs), output, attributes))
         if not self.varying.isdisjoint(inputs):
-            self.varying.update(outputs)
-        return outputs
+            self.varying.add(output)
+        return output
 
     def constant(self, array: Any, name: str | None = None) -> str:
         """Add a constant, and return its name."""
@@ -124,19 +116,20 @@ def simplify(graph: Graph) -> None:
             if name.startswith("/"):  # parameters stay apart
                 key = array.dtype.str, array.shape, array.tobytes()
                 renamed[name] = first.setdefault(key, name)
-    found: dict[str, list[str]] = {}
+    found: dict[str, str] = {}
     for node in graph.nodes:
         node.inputs = [renamed.get(name, name) for name in node.inputs]
         text = repr((node.operation, node.inputs, node.attributes))
-        renamed.update(zip(node.outputs, found.setdefault(text, node.outputs), strict=True))
+        renamed[node.output] = found.setdefault(text, node.output)
     for value in graph.outputs:
         value.name = renamed.get(value.name, value.name)
     used = {value.name for value in graph.outputs}
     kept: list[Node] = []
     for node in reversed(graph.nodes):
-        if not used.isdisjoint(node.outputs) and renamed[node.outputs[0]] == node.outputs[0]:
+        if node.output in used and renamed[node.output] == node.output:
             kept.append(node)
             used.update(node.inputs)
     graph.nodes = kept[::-1]
-    graph.constants = {name: array for name, array in graph.constants.items() if name in used}
-    graph.vectors = {name: array for name, array in graph.vectors.items() if name in used}
+    for table in (graph.constants, graph.vectors):
+        for name in table.keys() - used:
+            del table[name]

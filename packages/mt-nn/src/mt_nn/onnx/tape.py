@@ -34,7 +34,6 @@ class GraphTape(Tape):
 
     Attributes:
         graph: the graph.
-        linear: the input, weight and bias of each linear layer, by the name of the result.
     """
 
     captures = True
@@ -43,7 +42,6 @@ class GraphTape(Tape):
         super().__init__()
         self.name, self.backend = name, backend
         self.graph = Graph()
-        self.linear: dict[str, tuple[str, str, str]] = {}
         self._held: dict[Any, tuple[str, Shape]] = {}  # value and shape, by storage
         self._given: dict[Any, str] = {}  # parameters that are not row-major, by storage and layout
         self._fixed: set[Any] = set()  # storages that existed before
