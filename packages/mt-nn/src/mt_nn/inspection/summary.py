@@ -1,9 +1,9 @@
-"""`summary`: the layers of a network, with parameters, memory and multiply-adds."""
+"""`summary`: the layers of a network, with shapes, parameters and multiply-adds."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,26 +23,22 @@ class LayerSummary:
         name: its dotted name; empty for the network itself.
         kind: its class.
         depth: its depth in the tree of modules.
-        leaf: whether it has no child layers.
         parameters: number of elements of its parameters, without those of earlier layers.
         trainable: number of these elements that require grad.
         calls: number of calls.
         output_shapes: the shapes of the tensors that the last call returned.
         multiply_adds: number of multiply-adds of its matrix products and convolutions, in all
             calls.
-        output_bytes: memory of the results of all calls.
     """
 
     name: str
     kind: str
     depth: int
-    leaf: bool
     parameters: int
     trainable: int
     calls: int = 0
     output_shapes: list[Shape] = field(default_factory=list)
     multiply_adds: int = 0
-    output_bytes: int = 0
 
 
 @dataclass
@@ -51,13 +47,9 @@ class Summary:
 
     Attributes:
         layers: the network itself, and all layers below it, each once.
-        state_bytes: memory of parameters and buffers.
-        input_bytes: memory of the inputs.
     """
 
     layers: list[LayerSummary]
-    state_bytes: int
-    input_bytes: int
 
     @property
     def parameters(self) -> int:
@@ -74,11 +66,6 @@ class Summary:
         """Number of multiply-adds of all layers."""
         return sum(layer.multiply_adds for layer in self.layers)
 
-    @property
-    def output_bytes(self) -> int:
-        """Memory of the results of all layers without child layers."""
-        return sum(layer.output_bytes for layer in self.layers if layer.leaf)
-
     def __str__(self) -> str:
         """Return a table with a row for each layer, and the totals."""
         titles = ("layer", "output shape", "parameters", "multiply-adds", "calls")
@@ -86,17 +73,13 @@ class Summary:
         totals = [
             f"parameters: {self.parameters:,}, of which {self.trainable:,} are trained",
             f"multiply-adds: {self.multiply_adds:,}",
-            f"memory: {_size(self.state_bytes)} for parameters and buffers, "
-            f"{_size(self.input_bytes)} for inputs, {_size(self.output_bytes)} for outputs",
         ]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = []
-        for row in rows:
-            cells = [
-                f"{cell:{width}}" if column < 2 else f"{cell:>{width}}"
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(cells).rstrip())
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        adjusted = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
+        lines = [
+            "  ".join(f(*cell) for f, *cell in zip(adjusted, row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
         rule = "-" * max(map(len, lines))
         return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
 
@@ -111,14 +94,6 @@ def _cells(layer: LayerSummary) -> tuple[str, ...]:
         f"{layer.multiply_adds:,}" if layer.multiply_adds else "",
         str(layer.calls) if layer.calls else "",
     )
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GiB"
 
 
 def summary(model: Module, *inputs: Any) -> Summary:
@@ -152,12 +127,7 @@ def summary(model: Module, *inputs: Any) -> Summary:
         generator.set_state(get_rng_state())
         with no_grad(), use_generator(generator), Products(active):
             network(*given)
-    kept = {id(x): x for x in _tensors(network)}
-    return Summary(
-        [layer for _, layer in layers],
-        sum(map(_bytes, kept.values())),
-        sum(map(_bytes, _tensors(given))),
-    )
+    return Summary([layer for _, layer in layers])
 
 
 def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
@@ -171,7 +141,6 @@ def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
             name,
             type(module).__name__,
             depth=name.count(".") + 1 if name else 0,
-            leaf=next(module.children(), None) is None,
             parameters=sum(value.numel() for value in own),
             trainable=sum(value.numel() for value in own if value.requires_grad),
         )
@@ -180,35 +149,21 @@ def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
 
 
 def _input(model: Module, given: Any) -> Any:
-    if not isinstance(given, (tuple, list)) or not all(map(_is_size, given)):
-        if next(_tensors(given), None) is None:
-            raise SettingError(
-                f"summary() takes tensors, or shapes as in (1, 3, 32, 32); got {given!r}."
-            )
-        return given
-    shape = tuple(integer("a size of an input", size, 0) for size in given)
-    like = next((x for x in _tensors(model) if x.is_floating_point()), None)
-    if like is None:
-        return zeros(*shape)
-    return zeros(*shape, dtype=like.dtype, backend=like.backend)
+    """Return an argument: zeros for a shape."""
+    if isinstance(given, (tuple, list)) and all(type(size) is int for size in given):
+        shape = [integer("a size of an input", size, 0) for size in given]
+        like = next((p.value for p in model.parameters() if p.value.is_floating_point()), None)
+        return zeros(*shape) if like is None else like.new_zeros(*shape)
+    if not _tensors(given):
+        raise SettingError(
+            f"summary() takes tensors, or shapes as in (1, 3, 32, 32); got {given!r}."
+        )
+    return given
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors in nested lists, tuples and dictionaries, and those of modules."""
-    for leaf in leaves_in(value):
-        if isinstance(leaf, Tensor):
-            yield leaf
-        elif isinstance(leaf, Module):
-            yield from (p.value for p in leaf.parameters())
-            yield from leaf.buffers()
-
-
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.dtype.itemsize
+def _tensors(value: Any) -> list[Tensor]:
+    """Return the tensors in nested lists, tuples and dictionaries."""
+    return [leaf for leaf in leaves_in(value) if isinstance(leaf, Tensor)]
 
 
 def _recording(
@@ -220,10 +175,8 @@ def _recording(
             result = forward(*args, **kwargs)
         finally:
             active.pop()
-        results = list(_tensors(result))
         layer.calls += 1
-        layer.output_shapes = [each.shape for each in results]
-        layer.output_bytes += sum(map(_bytes, results))
+        layer.output_shapes = [each.shape for each in _tensors(result)]
         return result
 
     return recorded
