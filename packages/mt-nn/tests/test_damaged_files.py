@@ -376,10 +376,11 @@ def run_in_subprocess(function: Callable[[Path], Counter[str]]) -> Any:
 
 
 def test_hostile_files_raise_file_error_within_memory_limit() -> None:
-    """Small files may be texts, and `read_metadata` only parses the header of a model."""
+    """Small files may be texts, lists are values, and `read_metadata` only parses a header."""
     outcomes = run_in_subprocess(read_hostile_files)
     accepted = {name for name in outcomes if not name.startswith("read_metadata of ")}
-    assert accepted == {"rejected", "accepted as text"}
+    lists = {"load of pickle of deep lists", "load of pickle of lists of lists"}
+    assert accepted - lists == {"rejected", "accepted as text"}
     assert outcomes["rejected"] > 500
 
 
