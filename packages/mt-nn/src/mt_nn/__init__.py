@@ -34,7 +34,6 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         DownloadError, ExportError, FileError, LoaderError, MissingFileError, MissingPackageError,
     )
     from mt_nn.files.limits import limits
-    from mt_nn.generation import generate
     from mt_nn.inspection.profiling import profile
     from mt_nn.inspection.summary import summary
     from mt_nn.layers.activation import (
@@ -136,7 +135,7 @@ __all__ = [
     "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Unflatten",
     "Unfold", "UninitializedBuffer", "UninitializedParameter", "Upsample", "UpsamplingBilinear2d",
     "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "__version__", "course", "data",
-    "distributions", "functional", "generate", "init", "limits", "load", "load_checkpoint", "onnx",
+    "distributions", "functional", "init", "limits", "load", "load_checkpoint", "onnx",
     "optim", "profile", "quantize_weights", "save", "save_checkpoint", "summary", "utils",
 ]
 # fmt: on
