@@ -16,7 +16,7 @@ from mt_nn.errors import ExportError
 from mt_nn.onnx.formulas import add_formula
 from mt_nn.onnx.graph import Graph, Value, type_of
 from mt_nn.onnx.operations import OPERATIONS
-from mt_nn.onnx.views import Box, View, add_view
+from mt_nn.onnx.views import View, add_view
 from mt_operators import Operator
 from mt_tensor import DType, Tensor, TensorData, int32, int64
 from mt_tensor import bool as bool_
@@ -100,8 +100,6 @@ class GraphTape(Tape):
         count = size_of(shape)
         if view.is_whole(count):
             self._held[key] = self.graph.reshape(name, layout.shape, shape), shape
-        elif (box := view.box_in(shape)) is not None:
-            self._held[key] = self._with_box(before, shape, box, name, layout.shape), shape
         elif layout.size:
             self._held[key] = self._with_elements(before, shape, view, name), shape
 
@@ -116,25 +114,6 @@ class GraphTape(Tape):
         changes = self.graph.reshape(name, view.shape, changed)
         result = self.graph.add("ScatterElements", matrix, indices, changes, axis=1)
         return self.graph.reshape(result, grid, shape)
-
-    def _with_box(self, before: str, shape: Shape, box: Box, name: str, own: Shape) -> str:
-        """Return a value with a box of its elements replaced by another value of shape `own`.
-
-        The box grows by what is before and after it, along one dimension after the other.
-        """
-        sizes = [end - start for start, end in box]
-        name = self.graph.reshape(name, own, tuple(sizes))
-        for dim in reversed(range(len(shape))):
-            (start, end), parts = box[dim], [name]
-            rest = [*box[:dim], (0, 0), *((0, size) for size in shape[dim + 1 :])]
-            for limits, at in (((0, start), 0), ((end, shape[dim]), 2)):
-                if limits[0] < limits[1]:
-                    rest[dim] = limits
-                    part = add_view(self.graph, before, shape, View.of_box(shape, rest))
-                    parts.insert(at, part)
-            if len(parts) > 1:
-                name = self.graph.add("Concat", *parts, axis=dim)
-        return name
 
     def check_writable(self, data: TensorData) -> None:
         """Raise ExportError if a view is of memory that existed before the network ran."""

@@ -19,10 +19,6 @@ BEGINNING = -(2**62)
 """The end of a slice with a negative step that includes the first element."""
 
 
-Box = list[tuple[int, int]]
-"""The first and last position along each dimension, the last one excluded."""
-
-
 @dataclass
 class View:
     """A view of a row-major value: its shape, strides and offset."""
@@ -49,26 +45,6 @@ class View:
         pairs = zip(self.shape, self.strides, strict=True)
         shape = tuple([size if stride else min(size, 1) for size, stride in pairs])
         return View(shape, self.strides, self.offset)
-
-    @staticmethod
-    def of_box(base: Shape, box: Box) -> View:
-        """Return the view of a box in a value of shape `base`."""
-        strides = strides_from_shape(base)
-        offset = sum(start * stride for (start, _), stride in zip(box, strides, strict=True))
-        return View(tuple([end - start for start, end in box]), strides, offset)
-
-    def box_in(self, base: Shape) -> Box | None:
-        """Return the box that this is in a value of shape `base`; None if it is not one."""
-        strides = strides_from_shape(base)
-        dims = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
-        box: Box = []
-        rest = self.offset
-        for size, stride in zip(base, strides, strict=True):
-            start, rest = divmod(rest, stride) if size > 1 else (0, rest)
-            length = dims.pop(0)[0] if size > 1 and dims and dims[0][1] == stride else 1
-            box.append((start, start + length))
-        fits = all(end <= size for (_, end), size in zip(box, base, strict=True))
-        return None if dims or rest or not fits else box
 
     def rows_of(self, base: Shape) -> View | None:
         """Return the view of a row that this has of each row of a value; None if of some only."""
