@@ -124,59 +124,42 @@ def load_state_dict(
     """Load a state dictionary, and call the hooks; see `Module.load_state_dict`."""
     if not isinstance(state_dict, Mapping) or not all(isinstance(name, str) for name in state_dict):
         return mt_operators.Module.load_state_dict(module, state_dict, strict)  # raises an error
-    loading = _Loading(getattr(state_dict, "_metadata", None), assign)
-    loading.read(module, dict(state_dict), "")
-    keys = IncompatibleKeys(loading.missing, loading.unexpected)
-    are_final = not any(_hooks(each, "loaded") for each in module.modules())
-    if loading.errors or are_final:
-        _check(module, keys if strict else (), loading.errors)
-    mt_operators.Module.load_state_dict(module, loading.state, strict=False)
+    state, keys = dict(state_dict), IncompatibleKeys([], [])
+    errors: list[str] = []
+    versions = getattr(state_dict, "_metadata", None) or {}
+    _call_before_loading(module, state, "", versions, assign, (*keys, errors))
+    own = dict(module._saved_holders())
+    keys.missing_keys.extend(name for name in own if name not in state)
+    keys.unexpected_keys.extend(name for name in state if name not in own)
+    if errors or not any(_hooks(each, "loaded") for each in module.modules()):
+        _check(module, keys if strict else (), errors)
+    mt_operators.Module.load_state_dict(module, state, strict=False)
     if assign:
-        extension("assignment of a state dictionary")(module, loading.state)
+        extension("assignment of a state dictionary")(module, state)
     _call_after_loading(module, keys)
     _check(module, keys if strict else ())
     return keys
 
 
-class _Loading:
-    """The values that are left to load after the hooks, and the problems found.
-
-    Attributes:
-        state: the values to load, by dotted name.
-        missing, unexpected: names that only the module or only the dictionary has.
-        errors: messages of hooks.
-
-    Args:
-        metadata: the versions of the modules that were saved, by dotted name, if they are known.
-        assign: whether the values replace parameters and buffers.
-    """
-
-    def __init__(self, metadata: Mapping[str, Any] | None, assign: bool) -> None:
-        self._metadata, self._assign = metadata or {}, assign
-        self.state: dict[str, Any] = {}
-        self.missing: list[str] = []
-        self.unexpected: list[str] = []
-        self.errors: list[str] = []
-
-    def read(self, module: Any, given: dict[str, Any], prefix: str) -> None:
-        """Call the hooks of a module before loading, and take its values from `given`."""
-        metadata = dict(self._metadata.get(prefix[:-1], {}))
-        if self._assign:
-            metadata["assign_to_params_buffers"] = True
-        lists = self.missing, self.unexpected, self.errors
-        for hook in _hooks(module, "loading"):
-            hook(module, given, prefix, metadata, True, *lists)
-        own = dict.fromkeys(f"{prefix}{name}" for name in module._own_saved())
-        self.state.update((name, given[name]) for name in own if name in given)
-        self.missing += [name for name in own if name not in given]
-        children = {f"{prefix}{name}.": child for name, child in module._modules.items()}
-        for name in given:
-            head = prefix + "".join(name.removeprefix(prefix).partition(".")[:2])
-            if name.startswith(prefix) and name not in own and head not in children:
-                self.unexpected.append(name)
-        for start, child in children.items():
-            part = {name: value for name, value in given.items() if name.startswith(start)}
-            self.read(child, part, start)
+def _call_before_loading(
+    module: Any,
+    state: dict[str, Any],
+    prefix: str,
+    versions: Mapping[str, Any],
+    assign: bool,
+    lists: tuple[list[str], ...],
+) -> None:
+    """Call the hooks before loading, each with the part of the state that is of its module."""
+    metadata = dict(versions.get(prefix[:-1], {}))
+    if assign:
+        metadata["assign_to_params_buffers"] = True
+    for hook in _hooks(module, "loading"):
+        hook(module, state, prefix, metadata, True, *lists)
+    for name, child in module._modules.items():
+        start = f"{prefix}{name}."
+        part = {name: state.pop(name) for name in [*state] if name.startswith(start)}
+        _call_before_loading(child, part, start, versions, assign, lists)
+        state.update(part)
 
 
 def _call_after_loading(module: Any, keys: IncompatibleKeys) -> None:
