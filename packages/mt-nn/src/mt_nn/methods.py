@@ -1,4 +1,4 @@
-"""The methods of `Module` that are defined outside of the core, one line each.
+"""The methods of `Module` that are defined outside of the core, one line each except for hooks.
 
 A method is a function whose first argument is the module. `register_methods` adds them to `Module`;
 for type checkers and editors, `Methods` is a base class of it.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from mt_autodiff.core.registration import register_methods
 from mt_nn.core.module import Module
-from mt_nn.hooks import modules as hooks
-from mt_nn.hooks import saving as state_hooks
+from mt_nn.hooks.modules import HookMethods
+from mt_nn.hooks.saving import StateHookMethods
 from mt_nn.saving import modules as saving
 from mt_nn.utils import conversion, gradients, lookup
 from mt_tensor import bfloat16, float16, float32, float64
 
 
-class Methods:
+class Methods(HookMethods, StateHookMethods):
     """The table that `register_methods` reads."""
 
     # --- Gradients --------------------------------------------------------------------------------
@@ -46,19 +46,6 @@ class Methods:
 
     get_extra_state = saving.get_extra_state
     set_extra_state = saving.set_extra_state
-
-    # --- Hooks ------------------------------------------------------------------------------------
-
-    register_forward_hook = hooks.register_forward_hook
-    register_forward_pre_hook = hooks.register_forward_pre_hook
-    register_backward_hook = register_full_backward_hook = hooks.register_full_backward_hook
-    register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
-    register_state_dict_pre_hook = state_hooks.register_state_dict_pre_hook
-    register_state_dict_post_hook = state_hooks.register_state_dict_post_hook
-    _register_state_dict_hook = state_hooks._register_state_dict_hook
-    register_load_state_dict_pre_hook = state_hooks.register_load_state_dict_pre_hook
-    _register_load_state_dict_pre_hook = state_hooks._register_load_state_dict_pre_hook
-    register_load_state_dict_post_hook = state_hooks.register_load_state_dict_post_hook
 
 
 register_methods(Module, Methods)

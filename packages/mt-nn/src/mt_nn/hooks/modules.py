@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mt_autodiff.core.registration import register_methods
 from mt_nn.core.module import Module
 from mt_nn.hooks.backward import BackwardPass
 from mt_nn.hooks.registering import Hook, Hooks
@@ -31,11 +32,6 @@ from mt_tensor.extending import RemovableHandle
 
 class ModuleHooks(Hooks):
     """The hooks of one module."""
-
-    moments = (
-        *("before forward", "after forward", "before backward", "after backward"),
-        *("saving", "saved", "loading", "loaded"),  # see `saving.py`
-    )
 
     def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run `forward`, and the hooks around it."""
@@ -78,32 +74,32 @@ def _after_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[...,
     return after
 
 
-# --- The methods of `Module`; see the top of this file --------------------------------------------
+class HookMethods:
+    """The methods that `register_methods` adds to `Module`."""
+
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before each `forward`; it may return new arguments."""
+        called = _before_forward(hook, with_kwargs)
+        return ModuleHooks.of(self).register("before forward", hook, prepend, called)
+
+    def register_forward_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args, output)` after each `forward`; it may return a new output."""
+        called = _after_forward(hook, with_kwargs)
+        return ModuleHooks.of(self).register("after forward", hook, prepend, called)
+
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_outputs)` in backward, before that of the module."""
+        return ModuleHooks.of(self).register("before backward", hook, prepend)
+
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_inputs, grad_outputs)` in backward, after that of the module."""
+        return ModuleHooks.of(self).register("after backward", hook, prepend)
+
+    register_backward_hook = register_full_backward_hook
 
 
-def register_forward_pre_hook(
-    self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
-) -> RemovableHandle:
-    """Call `hook(module, args)` before each `forward`; it may return new arguments."""
-    called = _before_forward(hook, with_kwargs)
-    return ModuleHooks.of(self).register("before forward", hook, prepend, called)
-
-
-def register_forward_hook(
-    self: Module, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
-) -> RemovableHandle:
-    """Call `hook(module, args, output)` after each `forward`; it may return a new output."""
-    called = _after_forward(hook, with_kwargs)
-    return ModuleHooks.of(self).register("after forward", hook, prepend, called)
-
-
-def register_full_backward_pre_hook(
-    self: Module, hook: Hook, prepend: bool = False
-) -> RemovableHandle:
-    """Call `hook(module, grad_outputs)` in backward, before that of the module."""
-    return ModuleHooks.of(self).register("before backward", hook, prepend)
-
-
-def register_full_backward_hook(self: Module, hook: Hook, prepend: bool = False) -> RemovableHandle:
-    """Call `hook(module, grad_inputs, grad_outputs)` in backward, after that of the module."""
-    return ModuleHooks.of(self).register("after backward", hook, prepend)
+register_methods(Module, HookMethods)

@@ -26,8 +26,6 @@ from mt_tensor.extending import RemovableHandle
 class OptimizerHooks(Hooks):
     """The hooks of one optimizer."""
 
-    moments = ("before step", "after step", "saving", "saved", "loading", "loaded")
-
     def run(
         self,
         step: Callable[..., Any],
@@ -63,9 +61,6 @@ class OptimizerHooks(Hooks):
             changed = hook(optimizer, state)
             state = state if changed is None else changed
         return state
-
-
-# --- The methods of `Optimizer`; see the top of this file -----------------------------------------
 
 
 class Methods:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from mt_tensor.extending import RemovableHandle
 
@@ -13,10 +14,8 @@ Hook = Callable[..., Any]
 class Hooks:
     """Base class of the hooks of one object; subclasses define when and how they are called."""
 
-    moments: ClassVar[tuple[str, ...]]
-
     def __init__(self) -> None:
-        self._hooks: dict[str, dict[int, Hook]] = {moment: {} for moment in self.moments}
+        self._hooks: dict[str, dict[int, Hook]] = defaultdict(dict)
 
     @classmethod
     def of(cls, owner: Any) -> Self:
@@ -32,7 +31,7 @@ class Hooks:
         """Add a hook after the other hooks of a moment, or before them.
 
         Args:
-            moment: one of `moments`.
+            moment: when to call it.
             hook: the hook.
             prepend: whether to add it before the others.
             called: a function that calls the hook, to register instead of it.
@@ -52,8 +51,7 @@ class Hooks:
     def remove(self, moment: str, hook: Hook) -> None:
         """Remove a function that `register` was given as `called`, or as `hook` without it."""
         hooks = self._hooks[moment]
-        for number in [number for number, each in hooks.items() if each is hook]:
-            del hooks[number]
+        del hooks[next(number for number, each in hooks.items() if each is hook)]
 
     def at(self, moment: str) -> tuple[Hook, ...]:
         """Return a copy of the hooks of a moment, since hooks may register others."""

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mt_operators
+from mt_autodiff.core.registration import register_methods
 from mt_nn.core.extensions import extends, extension
 from mt_nn.core.module import Module
 from mt_nn.hooks.modules import ModuleHooks
@@ -29,42 +30,41 @@ from mt_nn.hooks.registering import Hook
 from mt_operators import IncompatibleKeys, StateDictError
 from mt_tensor.extending import RemovableHandle
 
-# --- The methods of `Module`; see the top of this file --------------------------------------------
+
+class StateHookMethods:
+    """The methods that `register_methods` adds to `Module`."""
+
+    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before the module is saved."""
+        return ModuleHooks.of(self).register("saving", hook)
+
+    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, state, prefix, metadata)` when the module is saved to `state`."""
+        called = _without_result("register_state_dict_post_hook", hook)
+        return ModuleHooks.of(self).register("saved", hook, called=called)
+
+    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:
+        """Register a hook after saving that may also return another state dictionary."""
+        return ModuleHooks.of(self).register("saved", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, state, prefix, ...)` before the module is loaded from `state`."""
+        return ModuleHooks.of(self).register("loading", hook)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Hook, with_module: bool = False
+    ) -> RemovableHandle:
+        """Register a hook before loading, which gets the module only if `with_module`."""
+        called = hook if with_module else lambda _, *arguments: hook(*arguments)
+        return ModuleHooks.of(self).register("loading", hook, called=called)
+
+    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, keys)` after the module and its submodules have been loaded."""
+        called = _without_result("register_load_state_dict_post_hook", hook)
+        return ModuleHooks.of(self).register("loaded", hook, called=called)
 
 
-def register_state_dict_pre_hook(self: Module, hook: Hook) -> RemovableHandle:
-    """Call `hook(module, prefix, keep_vars)` before the module is saved."""
-    return ModuleHooks.of(self).register("saving", hook)
-
-
-def register_state_dict_post_hook(self: Module, hook: Hook) -> RemovableHandle:
-    """Call `hook(module, state, prefix, metadata)` when the module is saved to `state`."""
-    called = _without_result("register_state_dict_post_hook", hook)
-    return ModuleHooks.of(self).register("saved", hook, called=called)
-
-
-def _register_state_dict_hook(self: Module, hook: Hook) -> RemovableHandle:
-    """Register a hook after saving that may also return another state dictionary."""
-    return ModuleHooks.of(self).register("saved", hook)
-
-
-def register_load_state_dict_pre_hook(self: Module, hook: Hook) -> RemovableHandle:
-    """Call `hook(module, state, prefix, ...)` before the module is loaded from `state`."""
-    return ModuleHooks.of(self).register("loading", hook)
-
-
-def _register_load_state_dict_pre_hook(
-    self: Module, hook: Hook, with_module: bool = False
-) -> RemovableHandle:
-    """Register a hook before loading, which gets the module only if `with_module`."""
-    called = hook if with_module else lambda _, *arguments: hook(*arguments)
-    return ModuleHooks.of(self).register("loading", hook, called=called)
-
-
-def register_load_state_dict_post_hook(self: Module, hook: Hook) -> RemovableHandle:
-    """Call `hook(module, keys)` after the module and its submodules have been loaded."""
-    called = _without_result("register_load_state_dict_post_hook", hook)
-    return ModuleHooks.of(self).register("loaded", hook, called=called)
+register_methods(Module, StateHookMethods)
 
 
 def _without_result(method: str, hook: Hook) -> Callable[..., None]:
