@@ -15,7 +15,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from mt_nn.errors import FileError, MissingFileError
 from mt_nn.files.limits import Allowance
@@ -71,8 +71,9 @@ def opened(path: PathLike, limit: str = "data") -> Iterator[Source]:
     """
     try:
         with open_plain(path) as plain:
-            # Compressed bytes are counted, too, because any number may decompress to nothing.
-            file = io.BufferedReader(_Counted(plain, Allowance(path), limit), CHUNK)
+            # Compressed bytes are limited, too, because any number may decompress to nothing.
+            Allowance(path).check(limit, os.fstat(plain.fileno()).st_size)
+            file = io.BufferedReader(plain, CHUNK)
             compressed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
             yield Source(stream, path, limit)
@@ -84,21 +85,6 @@ def opened(path: PathLike, limit: str = "data") -> Iterator[Source]:
         ) from error
     except OSError as error:
         raise unreadable(path, error) from error
-
-
-class _Counted(io.RawIOBase):
-    """A file whose bytes are counted when they are read."""
-
-    def __init__(self, file: io.RawIOBase, allowance: Allowance, limit: str) -> None:
-        self._file, self._allowance, self._limit = file, allowance, limit
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        count = cast(int, self._file.readinto(buffer))
-        self._allowance.take(self._limit, count or 0)
-        return count
 
 
 class Source:
