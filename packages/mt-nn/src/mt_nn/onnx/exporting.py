@@ -125,10 +125,15 @@ def _input_names(arguments: Mapping[str, Any], given: Sequence[str] | None) -> l
     for name, value in arguments.items():
         count = sum(isinstance(leaf, Tensor) for leaf in leaves_in(value))
         names += [name] if isinstance(value, Tensor) else [f"{name}_{i}" for i in range(count)]
-    given = list(given or ())
-    if len(given) > len(names):
-        raise InputError(f"{len(given)} input_names were given for {len(names)} tensor(s).")
-    return given + names[len(given) :]
+    return _named("input_names", given, names)
+
+
+def _named(setting: str, given: Sequence[str] | None, default: list[str]) -> list[str]:
+    """Return the given names, and the default for the rest."""
+    names = list(given or ())
+    if len(names) > len(default):
+        raise InputError(f"{len(names)} {setting} were given for {len(default)} tensor(s).")
+    return names + default[len(names) :]
 
 
 def _dynamic(axes: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
@@ -152,10 +157,7 @@ def _name_outputs(graph: Graph, names: Sequence[str] | None) -> None:
     """Give the results their names."""
     count = len(graph.outputs)
     default = ["output"] if count == 1 else [f"output_{i}" for i in range(count)]
-    given = list(names or ())
-    if len(given) > count:
-        raise InputError(f"{len(given)} output_names were given for {count} tensor(s).")
-    for value, name in zip(graph.outputs, given + default[len(given) :], strict=True):
+    for value, name in zip(graph.outputs, _named("output_names", names, default), strict=True):
         graph.nodes.append(Node("Identity", [value.name], name, {}))
         value.name = name
 

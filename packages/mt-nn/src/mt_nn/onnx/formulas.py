@@ -98,8 +98,6 @@ def add_formula(
         elif step.operation == "constant":
             constant = np.asarray(step.number) if step.is_bool else None
             names.append(number(step.number) if constant is None else graph.constant(constant))
-        elif step.operation == "ne" and _is_bool(steps.expressions, step.operands, operands):
-            names.append(operands[int(steps.expressions[step.operands[0]].number)][0])
         else:
             inputs = [names[i] for i in step.operands]
             names.append(_add(graph, formula, step.operation, inputs, dtype, number))
@@ -108,13 +106,6 @@ def add_formula(
         own = bool_ if steps.expressions[position].is_bool else dtype
         results.append(graph.cast(names[position], own, out))
     return results
-
-
-def _is_bool(expressions: Any, compared: Sequence[int], operands: Any) -> bool:
-    """Whether an argument that is a bool is compared with 0."""
-    first, second = (expressions[i] for i in compared)
-    is_zero = second.operation == "constant" and second.number == 0
-    return is_zero and first.operation == "argument" and operands[int(first.number)][1] is bool_
 
 
 def _add(

@@ -43,7 +43,6 @@ class GraphTape(Tape):
         self.name, self.backend = name, backend
         self.graph = Graph()
         self._held: dict[Any, tuple[str, Shape]] = {}  # value and shape, by storage
-        self._given: dict[Any, str] = {}  # parameters that are not row-major, by storage and layout
         self._fixed: set[Any] = set()  # storages that existed before
         self._operation: str | None = None  # the one that runs
         self._alive: list[TensorData] = []  # so that no other storage gets the same address
@@ -58,18 +57,16 @@ class GraphTape(Tape):
         self._hold(tensor._tensor, name)
 
     def give_parameter(self, name: str, tensor: Tensor) -> None:
-        """Name a parameter or buffer."""
+        """Name a parameter or buffer, if it is row-major; others are constants without a name."""
         data = tensor._tensor
         key = storage_key(data.storage)
         self._fixed.add(key)
         if key in self._held:  # two names for one tensor
             return
         type_of(tensor.dtype)
-        self.graph.constant(self._elements(data), name)
         if data.layout.contiguous is data.layout:
+            self.graph.constant(self._elements(data), name)
             self._hold(data, name)
-        else:
-            self._given[key, data.layout] = name
 
     def read(self, data: TensorData, repeat: bool = True) -> str:
         """Return the name of the elements of a view.
@@ -79,8 +76,6 @@ class GraphTape(Tape):
             repeat: whether to repeat elements along dimensions of stride 0.
         """
         layout, key = data.layout, storage_key(data.storage)
-        if (key, layout) in self._given:
-            return self._given[key, layout]
         view = View(layout.shape, layout.strides, layout.offset)
         held = self._held.get(key)
         if held is not None and layout.size and view.end <= size_of(held[1]):
