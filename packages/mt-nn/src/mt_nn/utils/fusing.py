@@ -24,7 +24,18 @@ def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
     Raises:
         SettingError: a layer is in training mode, or there are no running statistics.
     """
-    return _fused(conv, bn, transpose)
+    if conv.training or bn.training or bn.running_mean is None:
+        raise SettingError(
+            "fusing needs a layer and batch normalization in evaluation mode, with running "
+            "statistics: call eval() on both first."
+        )
+    fused = copy.deepcopy(conv)
+    weight, bias = fuse_conv_bn_weights(
+        conv.weight, conv.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias,
+        transpose,
+    )  # fmt: skip
+    fused.weight, fused.bias = weight, bias
+    return fused
 
 
 def fuse_conv_bn_weights(
@@ -70,7 +81,7 @@ def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
     Raises:
         SettingError: a layer is in training mode, or there are no running statistics.
     """
-    return _fused(linear, bn, False)
+    return fuse_conv_bn_eval(linear, bn)
 
 
 def fuse_linear_bn_weights(
@@ -84,18 +95,3 @@ def fuse_linear_bn_weights(
 ) -> tuple[Parameter, Parameter]:
     """Return weight and bias of `fuse_linear_bn_eval`; see `fuse_conv_bn_weights`."""
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
-
-
-def _fused(layer: M, bn: Module, transpose: bool) -> M:
-    if layer.training or bn.training or bn.running_mean is None:
-        raise SettingError(
-            "fusing needs a layer and batch normalization in evaluation mode, with running "
-            "statistics: call eval() on both first."
-        )
-    fused = copy.deepcopy(layer)
-    weight, bias = fuse_conv_bn_weights(
-        layer.weight, layer.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias,
-        transpose,
-    )  # fmt: skip
-    fused.weight, fused.bias = weight, bias
-    return fused
