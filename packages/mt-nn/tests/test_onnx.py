@@ -126,7 +126,7 @@ NETWORKS = {
     "gpt": (GPT, ids, {"LayerNormalization": 5, "Softmax": 2, "Erf": 2}),
     "textcnn": (lambda: TextCNN(20, 8), ids, {"Conv": 3}),
     "quantized": (
-        lambda: nn.quantize_weights(nn.Sequential(nn.Linear(4, 3))),
+        lambda: nn.quantize_dynamic(nn.Sequential(nn.Linear(4, 3))),
         lambda: mt.randn(5, 4),
         {"MatMul": 1, "Cast": 1},
     ),

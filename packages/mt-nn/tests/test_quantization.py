@@ -39,7 +39,7 @@ def test_a_layer_computes_with_the_rounded_weights(
         pytest.importorskip("mt_fast")
     with mt.use_backend(backend):
         linear, x = nn.Linear(5, 3, bias, dtype=dtype), mt.randn(*shape, dtype=dtype)
-        layer = nn.quantize_weights(linear)
+        layer = nn.quantize_dynamic(linear)
         with mt.no_grad():
             linear.weight.copy_(layer.weight * layer.scale.unsqueeze(1))
         found = layer(x)
@@ -58,7 +58,7 @@ def model() -> nn.Module:
 
 def test_all_linear_layers_of_a_copy_are_replaced() -> None:
     before = model().eval()
-    after = nn.quantize_weights(before)
+    after = nn.quantize_dynamic(before)
     assert type(before[0]) is nn.Linear
     kinds = [type(each) for each in after.modules()]
     assert kinds.count(nn.QuantizedLinear) == 2 + 2 * 3
@@ -67,7 +67,7 @@ def test_all_linear_layers_of_a_copy_are_replaced() -> None:
     x = mt.randn(2, 5, 4)
     with mt.no_grad():
         assert 0 < (before(x) - after(x)).abs().max() < 0.1
-    assert nn.quantize_weights(before, inplace=True) is before
+    assert nn.quantize_dynamic(before, inplace=True) is before
     assert type(before[0]) is nn.QuantizedLinear
 
 
@@ -76,17 +76,17 @@ def test_shared_and_derived_layers() -> None:
         pass
 
     shared = nn.Linear(3, 3)
-    after = nn.quantize_weights(nn.Sequential(shared, shared, Special(3, 3)))
+    after = nn.quantize_dynamic(nn.Sequential(shared, shared, Special(3, 3)))
     assert after[0] is after[1]
     assert isinstance(after[0], nn.QuantizedLinear)
     assert type(after[2]) is Special
 
 
 def test_state_dicts(tmp_path: Any) -> None:
-    trained, other = nn.quantize_weights(model()), nn.quantize_weights(model())
+    trained, other = nn.quantize_dynamic(model()), nn.quantize_dynamic(model())
     state = trained.state_dict()
     assert state["0.weight"].dtype is mt.int8
-    assert list(nn.quantize_weights(nn.Linear(2, 2)).state_dict()) == ["bias", "weight", "scale"]
+    assert list(nn.quantize_dynamic(nn.Linear(2, 2)).state_dict()) == ["bias", "weight", "scale"]
     pytest.importorskip("safetensors")
     nn.save(state, tmp_path / "model.safetensors")
     other.load_state_dict(nn.load(tmp_path / "model.safetensors"))
@@ -99,7 +99,7 @@ def test_a_matrix_takes_a_quarter_of_the_bytes() -> None:
         return sum(each.numel() * each.element_size() for each in layer.state_dict().values())
 
     linear = nn.Linear(256, 256)
-    assert size(nn.quantize_weights(linear)) < 0.26 * size(linear)
+    assert size(nn.quantize_dynamic(linear)) < 0.26 * size(linear)
 
 
 def test_digits_are_recognized_as_before() -> None:
@@ -116,7 +116,7 @@ def test_digits_are_recognized_as_before() -> None:
     images, labels = test[:]
     with mt.no_grad():
         before = nn.functional.accuracy(network(images), labels)
-        after = nn.functional.accuracy(nn.quantize_weights(network)(images), labels)
+        after = nn.functional.accuracy(nn.quantize_dynamic(network)(images), labels)
     assert before > 0.8
     assert abs(before - after) <= 0.01
 
@@ -131,7 +131,7 @@ def test_torchs_name() -> None:
 
 
 def test_wrong_inputs() -> None:
-    layer = nn.quantize_weights(nn.Linear(3, 2))
+    layer = nn.quantize_dynamic(nn.Linear(3, 2))
     assert repr(layer) == "QuantizedLinear(in_features=3, out_features=2, bias=True)"
     for x in (mt.ones(2, 4), mt.ones(2, 3, dtype="float64"), mt.ones(())):
         with pytest.raises(InputError, match="QuantizedLinear takes 3 features of float32"):

@@ -96,7 +96,7 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
         SmoothL1Loss, SoftMarginLoss, TripletMarginLoss, TripletMarginWithDistanceLoss,
     )
     from mt_nn.optim.amp import GradScaler
-    from mt_nn.quantization import QuantizedLinear, quantize_weights
+    from mt_nn.quantization import QuantizedLinear, quantize_dynamic
     from mt_nn.saving import load, save
     from mt_nn.saving.checkpoint import Checkpoints, load_checkpoint, save_checkpoint
 
@@ -136,6 +136,6 @@ __all__ = [
     "Unfold", "UninitializedBuffer", "UninitializedParameter", "Upsample", "UpsamplingBilinear2d",
     "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "__version__", "course", "data",
     "distributions", "functional", "init", "limits", "load", "load_checkpoint", "onnx",
-    "optim", "profile", "quantize_weights", "save", "save_checkpoint", "summary", "utils",
+    "optim", "profile", "quantize_dynamic", "save", "save_checkpoint", "summary", "utils",
 ]
 # fmt: on

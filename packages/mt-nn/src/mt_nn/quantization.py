@@ -55,7 +55,7 @@ def int8_linear(input: Tensor, weight: Tensor, scale: Tensor, bias: Tensor | Non
 
 
 class QuantizedLinear(Module):
-    """A linear layer with int8 weights, which cannot be trained; see `quantize_weights`.
+    """A linear layer with int8 weights, which cannot be trained; see `quantize_dynamic`.
 
     Args:
         in_features: size of the last dimension of the input.
@@ -112,19 +112,37 @@ class QuantizedLinear(Module):
         )
 
 
-def quantize_weights(model: M, *, inplace: bool = False) -> M:
+def quantize_dynamic(
+    model: M,
+    qconfig_spec: Any = None,
+    dtype: Any = int8,
+    mapping: Any = None,
+    inplace: bool = False,
+) -> M:
     """Replace all linear layers of a model by layers with int8 weights.
 
-    To load saved weights, quantize a new model of the same kind, and call `load_state_dict`.
+    In torch, the inputs are quantized, too. To load saved weights, quantize a new model of the same
+    kind, and call `load_state_dict`.
 
     Args:
         model: the model; a `Linear` itself is replaced, too. Subclasses of `Linear` stay.
+        qconfig_spec: `{Linear}` or None.
+        dtype: `qint8`, which is int8.
+        mapping: None.
         inplace: whether to change the model instead of a copy.
 
     Returns:
         The model. Weights that several layers share are quantized in each linear layer; the other
         layers keep them as floats.
+
+    Raises:
+        SettingError: a setting differs from these.
     """
+    kinds = {Linear} if qconfig_spec is None else set(qconfig_spec)
+    if kinds != {Linear} or as_dtype(dtype) is not int8 or mapping is not None:
+        raise SettingError(
+            "quantize_dynamic() quantizes linear layers to int8: pass {nn.Linear} and torch.qint8."
+        )
     if not inplace:
         model = copy.deepcopy(model)
     whole: Any = model
@@ -138,32 +156,3 @@ def quantize_weights(model: M, *, inplace: bool = False) -> M:
                     replaced[child] = QuantizedLinear.of(child)
                 setattr(module, name, replaced[child])
     return model
-
-
-def quantize_dynamic(
-    model: M,
-    qconfig_spec: Any = None,
-    dtype: Any = int8,
-    mapping: Any = None,
-    inplace: bool = False,
-) -> M:
-    """Return `quantize_weights(model)`, with the name and the arguments of torch.
-
-    In torch, the inputs are quantized, too.
-
-    Args:
-        model: the model.
-        qconfig_spec: `{Linear}` or None.
-        dtype: `qint8`, which is int8.
-        mapping: None.
-        inplace: whether to change the model instead of a copy.
-
-    Raises:
-        SettingError: a setting differs from these.
-    """
-    kinds = {Linear} if qconfig_spec is None else set(qconfig_spec)
-    if kinds != {Linear} or as_dtype(dtype) is not int8 or mapping is not None:
-        raise SettingError(
-            "quantize_dynamic() quantizes linear layers to int8: pass {nn.Linear} and torch.qint8."
-        )
-    return quantize_weights(model, inplace=inplace)
