@@ -63,4 +63,5 @@ def files_needed(what: str, advice: str = ".") -> Iterator[None]:
     except FileError:
         raise
     except OSError as error:
-        raise FileError(f"{what} ({error.strerror or error}){advice}") from error
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+        raise kind(f"{what} ({error.strerror or error}){advice}") from error

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
-from mt_nn.errors import FileError, MissingFileError
+from mt_nn.errors import FileError, files_needed
 from mt_nn.files.limits import Allowance
 
 CHUNK = 2**18
@@ -35,10 +35,8 @@ def open_plain(path: PathLike) -> io.FileIO:
         OSError: the file cannot be read, or is a folder, a device, a pipe or a socket.
     """
     flags = os.O_RDONLY
-    if sys.platform == "win32":
-        flags |= os.O_BINARY
-    else:
-        flags |= os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    for name in ("O_BINARY", "O_NONBLOCK", "O_NOCTTY"):  # of Windows, and of other systems
+        flags |= getattr(os, name, 0)
     try:
         file = io.FileIO(os.open(path, flags))
     except ValueError as error:  # a zero byte in the name
@@ -49,12 +47,6 @@ def open_plain(path: PathLike) -> io.FileIO:
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
         raise OSError(errno.EINVAL, f"it is {kind}, not a file")
     return file
-
-
-def unreadable(path: PathLike, error: OSError) -> FileError:
-    """Return the error for a file that cannot be opened or read."""
-    kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
-    return kind(f"could not read {os.fspath(path)} ({error.strerror or error}).")
 
 
 @contextmanager
@@ -69,22 +61,18 @@ def opened(path: PathLike, limit: str = "data") -> Iterator[Source]:
         FileError: the file cannot be read; or, inside the block, compressed data are damaged, or a
             limit is exceeded.
     """
-    try:
-        with open_plain(path) as plain:
-            # Compressed bytes are limited, too, because any number may decompress to nothing.
-            Allowance(path).check(limit, os.fstat(plain.fileno()).st_size)
-            file = io.BufferedReader(plain, CHUNK)
-            compressed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
+    with files_needed(f"could not read {os.fspath(path)}"), open_plain(path) as plain:
+        # Compressed bytes are limited, too, because any number may decompress to nothing.
+        Allowance(path).check(limit, os.fstat(plain.fileno()).st_size)
+        file = io.BufferedReader(plain, CHUNK)
+        compressed = file.peek(len(GZIP))[: len(GZIP)] == GZIP
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if compressed else file
+        try:
             yield Source(stream, path, limit)
-    except FileError:
-        raise
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(
-            f"{path} is damaged: it cannot be decompressed ({error}). Download the file again."
-        ) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise FileError(
+                f"{path} is damaged: it cannot be decompressed ({error}). Download the file again."
+            ) from error
 
 
 class Source:

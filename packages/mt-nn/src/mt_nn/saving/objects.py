@@ -11,11 +11,11 @@ import io
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, BinaryIO
 
 from mt_nn.errors import FileError, SettingError, files_needed
-from mt_nn.files.reading import Source, open_plain, unreadable
+from mt_nn.files.reading import Source, open_plain
 from mt_nn.files.writing import write_atomically
 from mt_nn.saving import layout, torch_files
 from mt_nn.saving.locations import Locations, MapLocation
@@ -205,18 +205,13 @@ def _open_to_read(file: File) -> Iterator[Source]:
         SettingError: the argument is not a file.
     """
     name = _name_of(file, "read")
-    try:
-        if isinstance(file, (str, os.PathLike)):
-            with io.BufferedReader(open_plain(file)) as opened:
+    with files_needed(f"could not read {name}"):
+        is_path = isinstance(file, (str, os.PathLike))
+        with io.BufferedReader(open_plain(file)) if is_path else nullcontext(file) as opened:
+            try:
                 yield Source(opened, name, "model")
-        else:
-            yield Source(file, name, "model")
-    except FileError:
-        raise
-    except MemoryError as error:
-        raise FileError(f"there is not enough memory for {name}.") from error
-    except OSError as error:
-        raise unreadable(name, error) from error
+            except MemoryError as error:
+                raise FileError(f"there is not enough memory for {name}.") from error
 
 
 def _name_of(file: Any, method: str) -> str:

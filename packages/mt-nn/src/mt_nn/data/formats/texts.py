@@ -17,8 +17,8 @@ import numpy.typing as npt
 from mt_nn.core.dataset import Dataset
 from mt_nn.core.settings import integer
 from mt_nn.data.vocabulary import Vocabulary, tokenize
-from mt_nn.errors import FileError, SettingError
-from mt_nn.files.reading import PathLike, Source, opened, unreadable
+from mt_nn.errors import FileError, SettingError, files_needed
+from mt_nn.files.reading import PathLike, Source, opened
 from mt_tensor import Tensor, tensor
 
 
@@ -80,11 +80,9 @@ def find_optional(folder: Path, name: str) -> Path | None:
         FileError: the folder cannot be read.
     """
     for path in (folder / name, folder / f"{name}.gz"):
-        try:
+        with files_needed(f"could not read {path}"):  # no permission, or the name is too long
             if path.exists():
                 return path
-        except OSError as error:  # no permission, or the name is too long
-            raise unreadable(path, error) from error
     return None
 
 
