@@ -75,11 +75,13 @@ class Summary:
             f"multiply-adds: {self.multiply_adds:,}",
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        adjusted = (str.ljust, str.ljust, str.rjust, str.rjust, str.rjust)
-        lines = [
-            "  ".join(f(*cell) for f, *cell in zip(adjusted, row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
+        adjusted = [str.ljust] * 2 + [str.rjust] * 3
+        lines = []
+        for row in rows:
+            cells = [
+                f(*cell) for f, cell in zip(adjusted, zip(row, widths, strict=True), strict=True)
+            ]
+            lines.append("  ".join(cells).rstrip())
         rule = "-" * max(map(len, lines))
         return "\n".join([lines[0], rule, *lines[1:], rule, *totals])
 

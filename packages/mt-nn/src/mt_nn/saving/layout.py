@@ -71,7 +71,7 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
         FileError: the header would be too long.
     """
     kinds = {name: _KINDS[array.dtype.str] for name, array in arrays.items()}
-    sums = [(name, kinds[name], a.shape, zlib.crc32(a)) for name, a in arrays.items()]
+    sums = [(name, kinds[name], a.shape, zlib.crc32(a.data)) for name, a in arrays.items()]
     entries: dict[str, Any] = {METADATA: {**metadata, CHECKSUM: _checksum(metadata, sums)}}
     for name, array in arrays.items():
         entries[name] = {"dtype": kinds[name], "shape": array.shape}
@@ -91,7 +91,7 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
     return b"".join([len(text).to_bytes(START, "little"), text, *elements])
 
 
-def read_header(start: bytes, source: Source) -> tuple[dict[str, Any], dict[str, str]]:
+def read_header(start: bytearray, source: Source) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the entries of arrays in a header, and the metadata.
 
     Args:
@@ -155,9 +155,8 @@ def read_arrays(
 
 def _decoded(content: bytearray, kind: str) -> Array:
     """Return bytes as an array; those of bools may have any value."""
-    if kind == "BOOL":
-        return np.frombuffer(content, np.uint8) != 0
-    return np.frombuffer(content, _STORED[kind])
+    array: Array = np.frombuffer(content, np.uint8 if kind == "BOOL" else _STORED[kind])
+    return array != 0 if kind == "BOOL" else array
 
 
 def _checksum(metadata: Mapping[str, str], sums: Iterable[tuple[Any, ...]]) -> str:

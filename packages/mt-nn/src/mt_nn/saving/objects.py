@@ -207,7 +207,8 @@ def _open_to_read(file: File) -> Iterator[Source]:
     name = _name_of(file, "read")
     with files_needed(f"could not read {name}"):
         is_path = isinstance(file, (str, os.PathLike))
-        with io.BufferedReader(open_plain(file)) if is_path else nullcontext(file) as opened:
+        plain: Any = io.BufferedReader(open_plain(file)) if is_path else nullcontext(file)  # type: ignore[arg-type]
+        with plain as opened:
             try:
                 yield Source(opened, name, "model")
             except MemoryError as error:

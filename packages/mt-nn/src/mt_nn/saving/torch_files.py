@@ -169,8 +169,9 @@ class _Unpickler(pickle._Unpickler):
 
     def load_build(self) -> None:
         """Drop the state of a dictionary, such as `_metadata` of a state dictionary."""
-        self.stack.pop()
-        if type(self.stack[-1]) is not OrderedDict:
+        stack: list[Any] = self.stack  # type: ignore[attr-defined]
+        stack.pop()
+        if type(stack[-1]) is not OrderedDict:
             raise pickle.UnpicklingError("it sets the state of something other than a dictionary")
 
     dispatch[pickle.BUILD[0]] = load_build
@@ -221,7 +222,7 @@ class _Unpickler(pickle._Unpickler):
         return self._whole[key]
 
 
-def read(content: bytes, allowance: Allowance, locations: Locations) -> Any:
+def read(content: bytearray, allowance: Allowance, locations: Locations) -> Any:
     """Return the value in a file that `torch.save` wrote.
 
     Args:
@@ -247,7 +248,7 @@ def read(content: bytes, allowance: Allowance, locations: Locations) -> Any:
         ) from error
 
 
-def _from_archive(content: bytes, allowance: Allowance, locations: Locations) -> Any:
+def _from_archive(content: bytearray, allowance: Allowance, locations: Locations) -> Any:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = {entry.filename: entry for entry in archive.infolist()}
 
@@ -270,7 +271,7 @@ def _from_archive(content: bytes, allowance: Allowance, locations: Locations) ->
         ).load()
 
 
-def _from_pickles(content: bytes, allowance: Allowance, locations: Locations) -> Any:
+def _from_pickles(content: bytearray, allowance: Allowance, locations: Locations) -> Any:
     if not content.startswith(MAGIC):
         raise ValueError("it is a pickle of another program")
     file = io.BytesIO(content)
