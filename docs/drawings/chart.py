@@ -64,7 +64,7 @@ def _axis(
     start: float,
     end: float,
     count: int,
-    whole: bool = False,
+    integers: bool = False,
 ) -> tuple[Callable[[float], float], list[tuple[float, str]]]:
     """Return the positions of values on the page, and the marks of an axis."""
     if low == high:
@@ -85,18 +85,18 @@ def _axis(
             return place, [(place(v), f"{v:g}") for v in dict.fromkeys(inside)]
         plain = all(-2 <= p <= 3 for p in powers)
         return place, [(place(10.0**p), f"{10.0**p:g}" if plain else _power(p)) for p in powers]
-    width = _width(low, high, count, whole)
+    width = _width(low, high, count, integers)
     first = math.ceil(low / width - 1e-9)
     last = math.floor(high / width + 1e-9)
     marks = (i * width for i in range(first, last + 1))
     return place, [(place(v), f"{v:g}".replace("-", "−")) for v in marks]
 
 
-def _width(low: float, high: float, count: int, whole: bool = False) -> float:
-    """Return a round distance of marks; not 2.5 if values are whole numbers."""
+def _width(low: float, high: float, count: int, integers: bool = False) -> float:
+    """Return a round distance of marks; not 2.5 if values are integers."""
     rough = (high - low) / count
     unit = 10.0 ** math.floor(math.log10(rough))
-    factors = (1.0, 2.0, 5.0, 10.0) if whole else (1.0, 2.0, 2.5, 5.0, 10.0)
+    factors = (1.0, 2.0, 5.0, 10.0) if integers else (1.0, 2.0, 2.5, 5.0, 10.0)
     return next(f * unit for f in factors if f * unit >= rough * 0.999)
 
 

@@ -1,4 +1,4 @@
-"""Files of `torch.save`: values, both formats, map_location and rejected content."""
+"""Files of `torch.save`: values, both formats, map_location, index files and rejected content."""
 
 import io
 import zipfile
@@ -234,6 +234,38 @@ def test_training_continues_from_a_torch_checkpoint(current: bool) -> None:
         part.load_state_dict(state)
     for _ in range(3):
         assert step(mt, *ours) == pytest.approx(step(torch, *theirs), rel=1e-9)
+
+
+# --- Models in several files ----------------------------------------------------------------------
+
+
+def write_parts(folder: Path, weight_map: str) -> Path:
+    nn.save({"a": mt.ones(2), "b": mt.zeros(3)}, folder / "model-00001-of-00002.safetensors")
+    (folder / "pytorch_model-2.bin").write_bytes(zip_file(MATRIX, STORAGES))
+    index = folder / "model.safetensors.index.json"
+    index.write_text('{"metadata": {}, "weight_map": {' + weight_map + "}}")
+    return index
+
+
+def test_load_of_index_reads_tensors_from_several_files(tmp_path: Path) -> None:
+    parts = '"w": "pytorch_model-2.bin", "b": "model-00001-of-00002.safetensors"'
+    loaded = nn.load(write_parts(tmp_path, parts))
+    assert {name: value.shape for name, value in loaded.items()} == {"w": (2, 3), "b": (3,)}
+
+
+@pytest.mark.parametrize(
+    ("weight_map", "message"),
+    [
+        ('"c": "pytorch_model-2.bin"', r"expects \['c'\] in pytorch_model-2.bin"),
+        ('"a": "missing.safetensors"', "could not read"),
+        ('"a": "../model.safetensors"', "not in the same folder"),
+        ('"a": ', "not the index of a model"),
+    ],
+    ids=["missing name", "missing file", "another folder", "not JSON"],
+)
+def test_invalid_index_raises_file_error(tmp_path: Path, weight_map: str, message: str) -> None:
+    with pytest.raises(nn.FileError, match=message):
+        nn.load(write_parts(tmp_path, weight_map))
 
 
 # --- map_location ---------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from mt_nn.errors import FileError, SettingError, files_needed
-from mt_nn.files.reading import Source, open_plain
+from mt_nn.files.reading import Source, open_plain, read_bytes
 from mt_nn.files.writing import write_atomically
 from mt_nn.saving import layout, torch_files
 from mt_nn.saving.locations import Locations, MapLocation
@@ -28,6 +29,9 @@ from mt_tensor.extending import DTYPES, Array, Backend
 
 File = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object, such as an `io.BytesIO`."""
+
+INDEX = ".index.json"
+"""The end of the name of an index, which says in which file each tensor of a model is."""
 
 STRUCTURE = "mt_nn.structure"
 """The name of the metadata that contain the structure of a value."""
@@ -66,7 +70,7 @@ def store(
     arrays = encoder.arrays
     try:
         structure = encoder.encode(value)
-        if structure != {"dict": [[name, {"tensor": name}] for name in arrays]}:  # no plain file
+        if structure != {"dict": [[name, {"tensor": name}] for name in arrays]}:  # not a plain file
             texts[STRUCTURE] = json.dumps(structure, separators=(",", ":"))
     except RecursionError as error:
         raise StateDictError("a value is nested too deep, or contains itself.") from error
@@ -114,8 +118,9 @@ def load(
     `save_model` stores one name, and the others in the metadata. It is loaded under all names with
     the same last part, such as `embedding.weight` and `head.weight`.
 
-    So can files of `torch.save` that contain tensors, numbers, strings and plain containers. No
-    code in a file is ever executed.
+    So can files of `torch.save` that contain tensors, numbers, strings and plain containers, and
+    the index of a model in several files, such as `model.safetensors.index.json`. No code in a file
+    is ever executed.
 
     Args:
         f: the path; or a binary file object, which is read from its current position.
@@ -137,7 +142,33 @@ def load(
             else or a dtype that tensors do not support, or exceeds `mt_nn.limits`.
         UnknownBackendError: the backend is unknown.
     """
-    return fetch(f, Locations(map_location, backend))
+    locations = Locations(map_location, backend)
+    if isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(INDEX):
+        return _load_parts(Path(f), locations)
+    return fetch(f, locations)
+
+
+def _load_parts(index: Path, locations: Locations) -> dict[str, Any]:
+    """Load the state dictionary of a model in several files, given its index.
+
+    Raises:
+        FileError: the index or a file is missing or damaged, or they do not fit each other.
+    """
+    content = read_bytes(index, "json")
+    try:
+        files = {str(name): str(file) for name, file in json.loads(content)["weight_map"].items()}
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise FileError(f"{index} is not the index of a model ({error!r}).") from error
+    state: dict[str, Any] = {}
+    for file in dict.fromkeys(files.values()):
+        if Path(file).name != file:
+            raise FileError(f"{index} refers to {file!r}, which is not in the same folder.")
+        part = fetch(index.with_name(file), locations)
+        expected = {name for name in files if files[name] == file}
+        if not isinstance(part, dict) or not expected <= part.keys():
+            raise FileError(f"{index} expects {sorted(expected)} in {file}; some are missing.")
+        state.update(part)
+    return {name: state[name] for name in files}
 
 
 def fetch(file: File, locations: Locations) -> Any:
