@@ -19,7 +19,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_nn.utils.settings import check, number
 from mt_tensor import Tensor
 from mt_tensor.extending import check_floating, require_tensors
@@ -219,141 +219,110 @@ class _InPlace(_Activation):
 # --- Without other settings ---------------------------------------------------------------------
 
 
-class Hardsigmoid(_InPlace):
+class Hardsigmoid(_InPlace, function=hardsigmoid):
     """`input / 6 + 1 / 2`, clamped to 0 and 1."""
 
-    function = staticmethod(hardsigmoid)
 
-
-class Hardswish(_InPlace):
+class Hardswish(_InPlace, function=hardswish):
     """`input hardsigmoid(input)`."""
 
-    function = staticmethod(hardswish)
 
-
-class Mish(_InPlace):
+class Mish(_InPlace, function=mish):
     """`input tanh(log(1 + exp(input)))`."""
 
-    function = staticmethod(mish)
 
-
-class ReLU6(_InPlace):
+class ReLU6(_InPlace, function=relu6):
     """Clamp the input to 0 and 6."""
 
-    function = staticmethod(relu6)
 
-
-class SELU(_InPlace):
+class SELU(_InPlace, function=selu):
     """A scaled `ELU`, which preserves mean 0 and variance 1."""
 
-    function = staticmethod(selu)
 
-
-class SiLU(_InPlace):
+class SiLU(_InPlace, function=silu):
     """`input / (1 + exp(-input))`, also called swish."""
 
-    function = staticmethod(silu)
 
-
-class LogSigmoid(FunctionLayer):
+class LogSigmoid(FunctionLayer, function=mt.logsigmoid):
     """`log(sigmoid(input))`, without overflow."""
 
-    function = staticmethod(mt.logsigmoid)
 
-
-class Sigmoid(FunctionLayer):
+class Sigmoid(FunctionLayer, function=mt.sigmoid):
     """`1 / (1 + exp(-input))`."""
 
-    function = staticmethod(mt.sigmoid)
 
-
-class Softsign(FunctionLayer):
+class Softsign(FunctionLayer, function=mt.softsign):
     """`input / (1 + abs(input))`."""
 
-    function = staticmethod(mt.softsign)
 
-
-class Tanh(FunctionLayer):
+class Tanh(FunctionLayer, function=mt.tanh):
     """The hyperbolic tangent."""
 
-    function = staticmethod(mt.tanh)
 
-
-class Tanhshrink(FunctionLayer):
+class Tanhshrink(FunctionLayer, function=mt.tanhshrink):
     """`input - tanh(input)`."""
-
-    function = staticmethod(mt.tanhshrink)
 
 
 # --- With settings ------------------------------------------------------------------------------
 
 
-class CELU(_Activation):
+class CELU(_Activation, function=celu):
     """`alpha (exp(input / alpha) - 1)` where the input is negative, and the input elsewhere."""
 
-    function = staticmethod(celu)
     alpha: float = 1.0
     inplace: bool = False
 
 
-class ELU(_Activation):
+class ELU(_Activation, function=elu):
     """`alpha (exp(input) - 1)` where the input is negative, and the input elsewhere."""
 
-    function = staticmethod(elu)
     alpha: float = 1.0
     inplace: bool = False
 
 
-class GELU(_Activation):
+class GELU(_Activation, function=mt.gelu):
     """The input times the normal distribution function; approximate="tanh" is faster."""
 
-    function = staticmethod(mt.gelu)
     approximate: str = "none"
 
 
-class Hardshrink(_Activation):
+class Hardshrink(_Activation, function=mt.hardshrink):
     """The input, and 0 where it is between `-lambd` and `lambd`."""
 
-    function = staticmethod(mt.hardshrink)
     lambd: float = 0.5
 
 
-class LeakyReLU(_Activation):
+class LeakyReLU(_Activation, function=leaky_relu):
     """`negative_slope * input` where the input is negative, and the input elsewhere."""
 
-    function = staticmethod(leaky_relu)
     negative_slope: float = 0.01
     inplace: bool = False
 
 
-class Softplus(_Activation):
+class Softplus(_Activation, function=mt.softplus):
     """`log(1 + exp(beta input)) / beta`, and the input where `beta input` is above a threshold."""
 
-    function = staticmethod(mt.softplus)
     beta: float = 1.0
     threshold: float = 20.0
 
 
-class Softshrink(_Activation):
+class Softshrink(_Activation, function=mt.softshrink):
     """The input, moved towards 0 by at most `lambd`."""
 
-    function = staticmethod(mt.softshrink)
     lambd: float = 0.5
 
 
-class Threshold(_Activation):
+class Threshold(_Activation, function=threshold):
     """The input where it is above the threshold, and `value` elsewhere."""
 
-    function = staticmethod(threshold)
     threshold: float
     value: float
     inplace: bool = False
 
 
-class Hardtanh(_Activation):
+class Hardtanh(_Activation, function=hardtanh):
     """Clamp the input to `min_val` and `max_val`."""
 
-    function = staticmethod(hardtanh)
     min_val: float = -1.0
     max_val: float = 1.0
     inplace: bool = False
@@ -383,8 +352,7 @@ class RReLU(_Activation):
         return rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
-@takes_device_and_dtype
-class PReLU(Module):
+class PReLU(DeclaredLayer):
     """`weight * input` where the input is negative, and the input elsewhere.
 
     Args:
@@ -396,12 +364,13 @@ class PReLU(Module):
         weight: the slopes, shape (num_parameters,).
     """
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, *, dtype: Any = None) -> None:
-        super().__init__()
-        self.num_parameters = integer("num_parameters", num_parameters, 1)
-        self.weight = Parameter(
-            mt.full((self.num_parameters,), float(number("init", init)), dtype=dtype)
-        )
+    num_parameters: int = 1
+    init: float = 0.25
+
+    def _check(self) -> None:
+        self.num_parameters = count = integer("num_parameters", self.num_parameters, 1)
+        slope = float(number("init", self.init))
+        self.weight = Parameter(mt.full((count,), slope, dtype=self.dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
@@ -415,10 +384,9 @@ class PReLU(Module):
 # --- Over a dimension ---------------------------------------------------------------------------
 
 
-class GLU(_Activation):
+class GLU(_Activation, function=mt.glu):
     """The first half of a dimension times the sigmoid of the second half."""
 
-    function = staticmethod(mt.glu)
     dim: int = -1
 
 
@@ -449,22 +417,16 @@ class _Normalized(_Activation):
         return self.function(input, self._along(input))
 
 
-class LogSoftmax(_Normalized):
+class LogSoftmax(_Normalized, function=mt.log_softmax):
     """The logarithm of `Softmax`, computed without overflow."""
 
-    function = staticmethod(mt.log_softmax)
 
-
-class Softmax(_Normalized):
+class Softmax(_Normalized, function=mt.softmax):
     """Exponentials, scaled to a sum of 1 along `dim`."""
 
-    function = staticmethod(mt.softmax)
 
-
-class Softmin(_Normalized):
+class Softmin(_Normalized, function=mt.softmin):
     """The softmax of `-input`."""
-
-    function = staticmethod(mt.softmin)
 
 
 class Softmax2d(Module):

@@ -108,22 +108,16 @@ class _AdaptivePool(FunctionLayer):
     output_size: OutputSize
 
 
-class AdaptiveAvgPool1d(_AdaptivePool):
+class AdaptiveAvgPool1d(_AdaptivePool, function=adaptive_avg_pool1d):
     """Adaptive average pooling of signals; see `AdaptiveAvgPool2d`."""
 
-    function = staticmethod(adaptive_avg_pool1d)
 
-
-class AdaptiveAvgPool2d(_AdaptivePool):
+class AdaptiveAvgPool2d(_AdaptivePool, function=adaptive_avg_pool2d):
     """Adaptive average pooling of images; see `mt_nn.functional.adaptive_avg_pool2d`."""
 
-    function = staticmethod(adaptive_avg_pool2d)
 
-
-class AdaptiveAvgPool3d(_AdaptivePool):
+class AdaptiveAvgPool3d(_AdaptivePool, function=adaptive_avg_pool3d):
     """Adaptive average pooling of volumes; see `AdaptiveAvgPool2d`."""
-
-    function = staticmethod(adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(_AdaptivePool):
@@ -132,22 +126,16 @@ class _AdaptiveMaxPool(_AdaptivePool):
     return_indices: bool = False
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPool, function=adaptive_max_pool1d):
     """Adaptive max pooling of signals; see `AdaptiveMaxPool2d`."""
 
-    function = staticmethod(adaptive_max_pool1d)
 
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool, function=adaptive_max_pool2d):
     """Adaptive max pooling of images; see `mt_nn.functional.adaptive_max_pool2d`."""
 
-    function = staticmethod(adaptive_max_pool2d)
 
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool, function=adaptive_max_pool3d):
     """Adaptive max pooling of volumes; see `AdaptiveMaxPool2d`."""
-
-    function = staticmethod(adaptive_max_pool3d)
 
 
 # --- Fractional max pooling -----------------------------------------------------------------------
@@ -295,15 +283,13 @@ class _FractionalMaxPool(FunctionLayer):
         return f"kernel_size={self.kernel_size}, {size}"
 
 
-class FractionalMaxPool2d(_FractionalMaxPool):
+class FractionalMaxPool2d(_FractionalMaxPool, function=fractional_max_pool2d):
     """Fractional max pooling of images; see `mt_nn.functional.fractional_max_pool2d`."""
 
     dims = 2
-    function = staticmethod(fractional_max_pool2d)
 
 
-class FractionalMaxPool3d(_FractionalMaxPool):
+class FractionalMaxPool3d(_FractionalMaxPool, function=fractional_max_pool3d):
     """Fractional max pooling of volumes; see `mt_nn.functional.fractional_max_pool3d`."""
 
     dims = 3
-    function = staticmethod(fractional_max_pool3d)

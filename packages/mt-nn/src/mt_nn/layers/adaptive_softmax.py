@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from mt_nn.core.containers import Sequential
 from mt_nn.core.linear import Linear
-from mt_nn.core.module import Module
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.containers import ModuleList
 from mt_nn.utils import settings
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_tensor import Tensor, cat
 from mt_tensor.errors import IndexingError
 from mt_tensor.extending import require_tensors
@@ -31,8 +30,7 @@ class ASMoutput(NamedTuple):
     loss: Tensor
 
 
-@takes_device_and_dtype
-class AdaptiveLogSoftmaxWithLoss(Module):
+class AdaptiveLogSoftmaxWithLoss(DeclaredLayer):
     """Compute log-probabilities of classes in clusters, with fewer weights for rare classes.
 
     The head scores the frequent classes, and clusters of the others. The log-probability of a class
@@ -51,17 +49,16 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         tail: for each cluster, a projection and scores of its classes.
     """
 
-    def __init__(
-        self,
-        in_features: int,
-        n_classes: int,
-        cutoffs: Sequence[int],
-        div_value: float = 4.0,
-        head_bias: bool = False,
-    ) -> None:
-        super().__init__()
-        self.in_features = in_features = integer("in_features", in_features, 1)
-        self.n_classes = integer("n_classes", n_classes, 2)
+    in_features: int
+    n_classes: int
+    cutoffs: Sequence[int]
+    div_value: float = 4.0
+    head_bias: bool = False
+
+    def _check(self) -> None:
+        self.in_features = in_features = integer("in_features", self.in_features, 1)
+        self.n_classes = n_classes = integer("n_classes", self.n_classes, 2)
+        cutoffs, div_value = self.cutoffs, self.div_value
         sequence = cutoffs if isinstance(cutoffs, tuple | list) else ()
         given = [integer("a cutoff", cutoff, 1) for cutoff in sequence]
         is_valid = bool(given) and given[-1] < n_classes and sorted(set(given)) == given
@@ -70,11 +67,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         positive = settings.number("div_value", div_value) > 0
         settings.check("div_value", div_value, positive, "positive")
         self.cutoffs = [*given, n_classes]
-        self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(given)
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, bias=head_bias)
+        self.head = Linear(in_features, self.head_size, bias=self.head_bias)
         self.tail = ModuleList()
         for number, (first, end) in enumerate(itertools.pairwise(self.cutoffs), start=1):
             width = int(in_features // div_value**number)
@@ -97,7 +93,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             InputError: a shape is invalid, or the target is not an integer tensor.
             IndexingError: a class is out of range.
         """
-        self._check(input)
+        self._check_input(input)
         require_tensors("AdaptiveLogSoftmaxWithLoss", target)
         if target.shape != input.shape[:-1] or target.dtype.kind != "integer":
             raise InputError(
@@ -123,7 +119,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     def log_prob(self, input: Tensor) -> Tensor:
         """Return the log-probabilities of all classes, shape (batch, n_classes)."""
-        self._check(input)
+        self._check_input(input)
         head = self.head(input).log_softmax(-1)
         parts = [head[..., : self.shortlist_size]]
         for number, cluster in enumerate(self.tail):
@@ -135,7 +131,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """Return the most probable class of each sample, integers of shape (batch,)."""
         return self.log_prob(input).argmax(-1)
 
-    def _check(self, input: Tensor) -> None:
+    def _check_input(self, input: Tensor) -> None:
         require_tensors("AdaptiveLogSoftmaxWithLoss", input)
         if input.ndim not in (1, 2) or input.shape[-1] != self.in_features:
             raise InputError(

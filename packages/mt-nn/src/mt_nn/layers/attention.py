@@ -17,12 +17,11 @@ from mt_nn import init
 from mt_nn.core.arguments import checked
 from mt_nn.core.dropout import check_probability, dropout
 from mt_nn.core.linear import Linear, linear
-from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.key_value_cache import KeyValueCache
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_tensor import Tensor, cat, full, fused, ones, pad, zeros
 from mt_tensor.extending import (
     Backend,
@@ -234,8 +233,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
 # --- The layer ------------------------------------------------------------------------------------
 
 
-@takes_device_and_dtype
-class MultiheadAttention(Module):
+class MultiheadAttention(DeclaredLayer):
     """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
 
     Queries, keys and values are projected and split into heads. Each head attends separately; the
@@ -264,40 +262,37 @@ class MultiheadAttention(Module):
         bias_k, bias_v: the learned key and value, shape (1, 1, embed_dim), or None.
     """
 
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-    ) -> None:
-        super().__init__()
-        self.embed_dim = width = integer("embed_dim", embed_dim, 1)
-        self.num_heads = integer("num_heads", num_heads, 1)
-        if embed_dim % num_heads:
+    embed_dim: int
+    num_heads: int
+    dropout: float = 0.0
+    bias: bool = True
+    add_bias_kv: bool = False
+    add_zero_attn: bool = False
+    kdim: int | None = None
+    vdim: int | None = None
+    batch_first: bool = False
+
+    def _check(self) -> None:
+        self.embed_dim = width = integer("embed_dim", self.embed_dim, 1)
+        self.num_heads = heads = integer("num_heads", self.num_heads, 1)
+        if width % heads:
             raise SettingError(
-                f"embed_dim must be a multiple of num_heads; got {embed_dim} and {num_heads}."
+                f"embed_dim must be a multiple of num_heads; got {width} and {heads}."
             )
-        check_probability(dropout)
-        self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
-        self.kdim = width if kdim is None else integer("kdim", kdim, 1)
-        self.vdim = width if vdim is None else integer("vdim", vdim, 1)
+        check_probability(self.dropout)
+        self.kdim = width if self.kdim is None else integer("kdim", self.kdim, 1)
+        self.vdim = width if self.vdim is None else integer("vdim", self.vdim, 1)
         alike = self.kdim == self.vdim == width
         self.in_proj_weight = _projection(3 * width, width) if alike else None
         self.q_proj_weight = None if alike else _projection(width, width)
         self.k_proj_weight = None if alike else _projection(width, self.kdim)
         self.v_proj_weight = None if alike else _projection(width, self.vdim)
-        self.in_proj_bias = Parameter(zeros(3 * width)) if bias else None
-        self.out_proj = Linear(width, width, bias)
+        self.in_proj_bias = Parameter(zeros(3 * width)) if self.bias else None
+        self.out_proj = Linear(width, width, self.bias)
         if self.out_proj.bias is not None:
             init.zeros_(self.out_proj.bias)
         self.bias_k = self.bias_v = None
-        if add_bias_kv:
+        if self.add_bias_kv:
             self.bias_k, self.bias_v = (Parameter(zeros(1, 1, width)) for _ in range(2))
             init.xavier_normal_(self.bias_k)
             init.xavier_normal_(self.bias_v)
@@ -343,7 +338,7 @@ class MultiheadAttention(Module):
             InputError: a shape or dtype is invalid, the causal mask is missing, or `cache` excludes
                 another argument.
         """
-        self._check(query, key, value)
+        self._check_inputs(query, key, value)
         if is_causal and attn_mask is None and cache is None:
             raise InputError(
                 "MultiheadAttention with is_causal=True needs attn_mask, too; make it with "
@@ -443,7 +438,7 @@ class MultiheadAttention(Module):
                 "add_zero_attn."
             )
 
-    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
         tensors = (query, key, value)
         require_tensors("MultiheadAttention", *tensors)
         batch_dim = 0 if self.batch_first else 1

@@ -8,12 +8,10 @@ from typing import Any, Literal, Self
 
 from mt_nn import init
 from mt_nn.core.arguments import checked
-from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
-from mt_nn.utils.declared import Declared
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_nn.utils.settings import check
 from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique, zeros
 from mt_tensor.extending import as_one_call, check_floating, common_backend
@@ -267,7 +265,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Te
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _Table(Declared, Module):
+class _Table(DeclaredLayer):
     """Base class of `Embedding` and `EmbeddingBag`: the table.
 
     `_weight` is the table; if it is None, one is drawn from the normal distribution.
@@ -276,25 +274,48 @@ class _Table(Declared, Module):
     num_embeddings: int
     embedding_dim: int
 
-    def _configure(self, settings: dict[str, Any]) -> None:
-        weight, freeze, dtype = (settings.pop(name) for name in ("_weight", "_freeze", "dtype"))
-        super()._configure(settings)
+    def _check(self) -> None:
         self.num_embeddings = rows = integer("num_embeddings", self.num_embeddings, 1)
         self.embedding_dim = width = integer("embedding_dim", self.embedding_dim, 1)
-        padding_idx = settings["padding_idx"]
-        self.padding_idx = None if padding_idx is None else row_index(padding_idx, rows)
-        check_not_sparse(settings["sparse"])
+        if self.padding_idx is not None:
+            self.padding_idx = row_index(self.padding_idx, rows)
+        check_not_sparse(self.sparse)
+        weight, freeze = self._weight, self._freeze
+        del self._weight, self._freeze
         if weight is not None and weight.shape != (rows, width):
             raise InputError(
                 f"_weight must have shape {(rows, width)}; shape {weight.shape} was given."
             )
-        table = zeros(rows, width, dtype=dtype) if weight is None else weight
+        table = zeros(rows, width, dtype=self.dtype) if weight is None else weight
         self.weight = Parameter(table, requires_grad=not freeze)
         if weight is None:
             init.normal_(self.weight)
             if self.padding_idx is not None:
                 with no_grad():
                     self.weight[self.padding_idx].zero_()
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, *settings: Any, **named: Any
+    ) -> Self:
+        """Return a layer that shares the memory of a table, and by default does not train it.
+
+        Args:
+            embeddings: the table, shape (rows, width).
+            freeze: whether the table does not require grad.
+            *settings: the settings of the class that follow the sizes of the table; the row
+                `padding_idx` is not set to zero.
+            **named: such settings by name.
+
+        Raises:
+            InputError: the table is not a matrix.
+        """
+        if embeddings.ndim != 2:
+            raise InputError(
+                "from_pretrained() takes a table of shape (rows, width); "
+                f"{embeddings.shape} was given."
+            )
+        return cls(*embeddings.shape, *settings, _weight=embeddings, _freeze=freeze, **named)
 
     def extra_repr(self) -> str:
         """Return the sizes, and the settings that differ from their defaults."""
@@ -305,17 +326,6 @@ class _Table(Declared, Module):
         return f"{self.num_embeddings}, {self.embedding_dim}{''.join(shown)}"
 
 
-def _rows_and_width(embeddings: Tensor) -> tuple[int, int]:
-    """Return the shape of a table; raise InputError unless it is a matrix."""
-    if embeddings.ndim != 2:
-        raise InputError(
-            f"from_pretrained() takes a table of shape (rows, width); {embeddings.shape} was given."
-        )
-    rows, width = embeddings.shape
-    return rows, width
-
-
-@takes_device_and_dtype
 class Embedding(_Table):
     """Look up a row of a table for each index; see `mt_nn.functional.embedding`.
 
@@ -341,37 +351,6 @@ class Embedding(_Table):
     sparse: bool = False
     _weight: Tensor | None = None
     _freeze: bool = False
-    _: KW_ONLY
-    dtype: Any = None
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        embeddings: Tensor,
-        freeze: bool = True,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-    ) -> Self:
-        """Return a layer that shares the memory of a table, and by default does not train it.
-
-        Args:
-            embeddings: the table, shape (rows, width).
-            freeze: whether the table does not require grad.
-            padding_idx: see the class; the row is not set to zero.
-            max_norm: see the class.
-            norm_type: see the class.
-            scale_grad_by_freq: see the class.
-            sparse: see the class.
-
-        Raises:
-            InputError: the table is not a matrix.
-        """
-        rows, width = _rows_and_width(embeddings)
-        settings = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-        return cls(rows, width, *settings, embeddings, freeze)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (*input.shape, embedding_dim)."""
@@ -379,7 +358,6 @@ class Embedding(_Table):
         return embedding(input, self.weight, self.padding_idx, *limit, self.scale_grad_by_freq)
 
 
-@takes_device_and_dtype
 class EmbeddingBag(_Table):
     """Look up rows of a table, and reduce bags of them; see `mt_nn.functional.embedding_bag`.
 
@@ -411,44 +389,10 @@ class EmbeddingBag(_Table):
     padding_idx: int | None = None
     _: KW_ONLY
     _freeze: bool = False
-    dtype: Any = None
 
     def _check(self) -> None:
         check_mode(self.mode, self.scale_grad_by_freq)
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        embeddings: Tensor,
-        freeze: bool = True,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: Mode = "mean",
-        sparse: bool = False,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-    ) -> Self:
-        """Return a layer that shares the memory of a table, and by default does not train it.
-
-        Args:
-            embeddings: the table, shape (rows, width).
-            freeze: whether the table does not require grad.
-            max_norm: see the class.
-            norm_type: see the class.
-            scale_grad_by_freq: see the class.
-            mode: see the class.
-            sparse: see the class.
-            include_last_offset: see the class.
-            padding_idx: see the class; the row is not set to zero.
-
-        Raises:
-            InputError: the table is not a matrix.
-        """
-        rows, width = _rows_and_width(embeddings)
-        settings = (max_norm, norm_type, scale_grad_by_freq, mode, sparse)
-        bags = (include_last_offset, padding_idx)
-        return cls(rows, width, *settings, embeddings, *bags, _freeze=freeze)
+        super()._check()
 
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None

@@ -107,10 +107,9 @@ def _settings(*given: Sizes) -> tuple[tuple[int, ...], ...]:
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class Unfold(FunctionLayer):
+class Unfold(FunctionLayer, function=unfold):
     """Return all windows of images as columns; see `mt_nn.functional.unfold`."""
 
-    function = staticmethod(unfold)
     shown = ("kernel_size", "dilation", "padding", "stride")
     kernel_size: Sizes
     dilation: Sizes = 1
@@ -118,10 +117,9 @@ class Unfold(FunctionLayer):
     stride: Sizes = 1
 
 
-class Fold(FunctionLayer):
+class Fold(FunctionLayer, function=fold):
     """Add up windows at their positions in images; see `mt_nn.functional.fold`."""
 
-    function = staticmethod(fold)
     shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
     output_size: Sizes
     kernel_size: Sizes

@@ -12,8 +12,13 @@ from mt_nn.utils.declared import Declared
 class FunctionLayer(Declared, Module):
     """Base class of layers that apply a function with the settings of the layer.
 
-    A subclass sets `function`, and declares its settings; see `Declared`. They become attributes of
-    the layer, and tensors become buffers, which are moved and saved with it.
+    A subclass names the function as a class argument, and declares its settings; see `Declared`.
+    They become attributes of the layer, and tensors become buffers, which are moved and saved with
+    it.
+
+        class ELU(FunctionLayer, function=elu):
+            alpha: float = 1.0
+            inplace: bool = False
 
     Attributes:
         function: the function, which gets the inputs and the settings by name.
@@ -22,6 +27,12 @@ class FunctionLayer(Declared, Module):
 
     function: ClassVar[Callable[..., Any]]
     shown: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, *, function: Callable[..., Any] | None = None) -> None:
+        """Store the function of a subclass."""
+        super().__init_subclass__()
+        if function is not None:
+            cls.function = staticmethod(function)
 
     def _keep(self, name: str, value: Any) -> None:
         if self._signature.parameters[name].annotation == "Tensor | None":

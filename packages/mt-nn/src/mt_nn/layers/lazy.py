@@ -18,7 +18,6 @@ from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.errors import InputError
 from mt_nn.layers import convolution, normalization
-from mt_nn.utils.factory import takes_device_and_dtype
 from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, empty, tensor
 from mt_tensor.extending import Device, require_tensors, use_generator
@@ -30,8 +29,10 @@ _becoming = threading.RLock()
 class UninitializedParameter(Parameter):
     """A parameter without elements, whose shape and initial values are set later."""
 
-    def __init__(self, requires_grad: bool = True) -> None:
-        super().__init__(tensor([]), requires_grad)
+    def __init__(
+        self, requires_grad: bool = True, device: Device = None, dtype: Any = None
+    ) -> None:
+        super().__init__(empty(0, device=device, dtype=dtype), requires_grad)
 
     def materialize(self, shape: Sequence[int], device: Device = None, dtype: Any = None) -> None:
         """Become a regular parameter of a shape, whose elements are unspecified.
@@ -63,8 +64,8 @@ class UninitializedParameter(Parameter):
 class UninitializedBuffer(Buffer):
     """A buffer without elements, whose shape is set later."""
 
-    def __init__(self, persistent: bool = True) -> None:
-        super().__init__(tensor([]), persistent)
+    def __init__(self, persistent: bool = True, device: Device = None, dtype: Any = None) -> None:
+        super().__init__(empty(0, device=device, dtype=dtype), persistent)
 
     def materialize(self, shape: Sequence[int], device: Device = None, dtype: Any = None) -> None:
         """Become a regular buffer; see `UninitializedParameter.materialize`."""
@@ -99,25 +100,33 @@ class _Lazy(Module):
     regular: ClassVar[type[Module]]
     """The class that the layer becomes."""
     size: ClassVar[str]
-    """The name of the inferred setting."""
-    dim: ClassVar[int]
-    """The dimension of the input with this size."""
-    dims: ClassVar[tuple[int, ...]] = ()
+    """The name of the inferred setting, the first of the regular class."""
+    dims: ClassVar[tuple[int, ...]]
     """The numbers of dimensions that inputs may have; any number if empty."""
+    dim: ClassVar[int]
+    """The dimension of the input with the inferred size."""
     defaults: ClassVar[Mapping[str, Any]] = {}
     """Defaults of settings, if they differ from those of the regular class."""
 
     __signature__: ClassVar[inspect.Signature]
 
-    def __init_subclass__(cls) -> None:
-        """Set the signature to that of the regular class, without the inferred setting."""
-        settings = inspect.signature(cls.regular).parameters.values()
+    def __init_subclass__(
+        cls,
+        regular: type[Module] | None = None,
+        dims: tuple[int, ...] = (),
+        dim: int | None = None,
+    ) -> None:
+        """Set the signature to that of the regular class, without the inferred setting.
+
+        Without `dim`, the size is that of the first dimension of inputs without a batch.
+        """
+        if regular is None:  # a subclass of a lazy layer
+            return
+        size, *settings = inspect.signature(regular).parameters.values()
+        cls.regular, cls.size, cls.dims = regular, size.name, dims
+        cls.dim = -min(dims, default=1) if dim is None else dim
         cls.__signature__ = inspect.Signature(
-            [
-                one.replace(default=cls.defaults.get(one.name, one.default))
-                for one in settings
-                if one.name != cls.size
-            ]
+            [one.replace(default=cls.defaults.get(one.name, one.default)) for one in settings]
         )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -129,11 +138,14 @@ class _Lazy(Module):
             if name not in vars(self):
                 setattr(self, name, value)
         setattr(self, self.size, 0)
-        for name in layer._parameters:
-            self._parameters[name] = UninitializedParameter()
+        for name, parameter in layer._parameters.items():
+            like = {"device": parameter.device, "dtype": parameter.dtype}
+            self._parameters[name] = UninitializedParameter(**like)
         for name, buffer in layer._buffers.items():
-            is_known = buffer.value is None or buffer.value.ndim == 0
-            self._buffers[name] = buffer if is_known else UninitializedBuffer(buffer.persistent)
+            self._buffers[name] = buffer
+            if buffer.value is not None and buffer.value.ndim:
+                like = {"device": buffer.value.device, "dtype": buffer.value.dtype}
+                self._buffers[name] = UninitializedBuffer(buffer.persistent, **like)
 
     def _regular_layer(self, size: int) -> Module:
         """Return a layer of the regular class, for inputs of a size."""
@@ -180,108 +192,72 @@ class _Lazy(Module):
         return self(*args, **kwargs)
 
 
-@takes_device_and_dtype
-class LazyLinear(_Lazy):
+class LazyLinear(_Lazy, regular=Linear):
     """A `Linear` that infers `in_features` from its first input."""
 
-    regular, size, dim = Linear, "in_features", -1
 
-
-@takes_device_and_dtype
-class LazyConv1d(_Lazy):
+class LazyConv1d(_Lazy, regular=convolution.Conv1d, dims=(2, 3)):
     """A `Conv1d` that infers `in_channels` from its first input."""
 
-    regular, size, dim, dims = convolution.Conv1d, "in_channels", -2, (2, 3)
 
-
-@takes_device_and_dtype
-class LazyConv2d(_Lazy):
+class LazyConv2d(_Lazy, regular=Conv2d, dims=(3, 4)):
     """A `Conv2d` that infers `in_channels` from its first input."""
 
-    regular, size, dim, dims = Conv2d, "in_channels", -3, (3, 4)
 
-
-@takes_device_and_dtype
-class LazyConv3d(_Lazy):
+class LazyConv3d(_Lazy, regular=convolution.Conv3d, dims=(4, 5)):
     """A `Conv3d` that infers `in_channels` from its first input."""
 
-    regular, size, dim, dims = convolution.Conv3d, "in_channels", -4, (4, 5)
 
-
-@takes_device_and_dtype
-class LazyConvTranspose1d(_Lazy):
+class LazyConvTranspose1d(_Lazy, regular=convolution.ConvTranspose1d, dims=(2, 3)):
     """A `ConvTranspose1d` that infers `in_channels` from its first input."""
 
-    regular, size, dim, dims = convolution.ConvTranspose1d, "in_channels", -2, (2, 3)
 
-
-@takes_device_and_dtype
-class LazyConvTranspose2d(_Lazy):
+class LazyConvTranspose2d(_Lazy, regular=convolution.ConvTranspose2d, dims=(3, 4)):
     """A `ConvTranspose2d` that infers `in_channels` from its first input."""
 
-    regular, size, dim, dims = convolution.ConvTranspose2d, "in_channels", -3, (3, 4)
 
-
-@takes_device_and_dtype
-class LazyConvTranspose3d(_Lazy):
+class LazyConvTranspose3d(_Lazy, regular=convolution.ConvTranspose3d, dims=(4, 5)):
     """A `ConvTranspose3d` that infers `in_channels` from its first input."""
 
-    regular, size, dim, dims = convolution.ConvTranspose3d, "in_channels", -4, (4, 5)
 
-
-@takes_device_and_dtype
-class LazyBatchNorm1d(_Lazy):
+class LazyBatchNorm1d(_Lazy, regular=normalization.BatchNorm1d, dims=(2, 3), dim=1):
     """A `BatchNorm1d` that infers `num_features` from its first input."""
 
-    regular, size, dim, dims = normalization.BatchNorm1d, "num_features", 1, (2, 3)
 
-
-@takes_device_and_dtype
-class LazyBatchNorm2d(_Lazy):
+class LazyBatchNorm2d(_Lazy, regular=normalization.BatchNorm2d, dims=(4,), dim=1):
     """A `BatchNorm2d` that infers `num_features` from its first input."""
 
-    regular, size, dim, dims = normalization.BatchNorm2d, "num_features", 1, (4,)
 
-
-@takes_device_and_dtype
-class LazyBatchNorm3d(_Lazy):
+class LazyBatchNorm3d(_Lazy, regular=normalization.BatchNorm3d, dims=(5,), dim=1):
     """A `BatchNorm3d` that infers `num_features` from its first input."""
-
-    regular, size, dim, dims = normalization.BatchNorm3d, "num_features", 1, (5,)
 
 
 _LEARNED = {"affine": True, "track_running_stats": True}
 """The defaults of lazy instance normalization, which differ from the regular ones as in torch."""
 
 
-@takes_device_and_dtype
-class LazyInstanceNorm1d(_Lazy):
+class LazyInstanceNorm1d(_Lazy, regular=normalization.InstanceNorm1d, dims=(2, 3)):
     """An `InstanceNorm1d` that infers `num_features` from its first input.
 
     Unlike it, it has a weight, a bias and running statistics by default, as in torch.
     """
 
     defaults = _LEARNED
-    regular, size, dim, dims = normalization.InstanceNorm1d, "num_features", -2, (2, 3)
 
 
-@takes_device_and_dtype
-class LazyInstanceNorm2d(_Lazy):
+class LazyInstanceNorm2d(_Lazy, regular=normalization.InstanceNorm2d, dims=(3, 4)):
     """An `InstanceNorm2d` that infers `num_features` from its first input.
 
     Unlike it, it has a weight, a bias and running statistics by default, as in torch.
     """
 
     defaults = _LEARNED
-    regular, size, dim, dims = normalization.InstanceNorm2d, "num_features", -3, (3, 4)
 
 
-@takes_device_and_dtype
-class LazyInstanceNorm3d(_Lazy):
+class LazyInstanceNorm3d(_Lazy, regular=normalization.InstanceNorm3d, dims=(4, 5)):
     """An `InstanceNorm3d` that infers `num_features` from its first input.
 
     Unlike it, it has a weight, a bias and running statistics by default, as in torch.
     """
 
     defaults = _LEARNED
-    regular, size, dim, dims = normalization.InstanceNorm3d, "num_features", -4, (4, 5)

@@ -13,7 +13,7 @@ from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingTypeError
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_tensor import Tensor, cosine_similarity, pairwise_distance, unflatten, zeros
 
 
@@ -56,8 +56,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     return out if bias is None else out + bias
 
 
-@takes_device_and_dtype
-class Bilinear(Module):
+class Bilinear(DeclaredLayer):
     """`input1 @ weight @ input2 + bias`, with a matrix for each output.
 
     Args:
@@ -72,21 +71,17 @@ class Bilinear(Module):
         bias: shape (out_features,), or None.
     """
 
-    def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        bias: bool = True,
-        *,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.in1_features = first = integer("in1_features", in1_features, 1)
-        self.in2_features = second = integer("in2_features", in2_features, 1)
-        self.out_features = out_features = integer("out_features", out_features, 1)
-        self.weight = Parameter(zeros(out_features, first, second, dtype=dtype))
-        self.bias = Parameter(zeros(out_features, dtype=dtype)) if bias else None
+    in1_features: int
+    in2_features: int
+    out_features: int
+    bias: Any = True
+
+    def _check(self) -> None:
+        self.in1_features = first = integer("in1_features", self.in1_features, 1)
+        self.in2_features = second = integer("in2_features", self.in2_features, 1)
+        self.out_features = outputs = integer("out_features", self.out_features, 1)
+        self.weight = Parameter(zeros(outputs, first, second, dtype=self.dtype))
+        self.bias = Parameter(zeros(outputs, dtype=self.dtype)) if self.bias else None
         bound = 1.0 / math.sqrt(first)  # as in torch, of one input only
         for parameter in self.parameters():
             init.uniform_(parameter.value, -bound, bound)
@@ -129,10 +124,9 @@ class Unflatten(Module):
 # --- Similarities and distances -------------------------------------------------------------------
 
 
-class CosineSimilarity(FunctionLayer):
+class CosineSimilarity(FunctionLayer, function=cosine_similarity):
     """Cosine similarity of vectors; see `mt_nn.functional.cosine_similarity`."""
 
-    function = staticmethod(cosine_similarity)
     dim: int = 1
     eps: float = 1e-8
 

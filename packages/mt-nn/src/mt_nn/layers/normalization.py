@@ -10,13 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mt_nn.core.arguments import check_alike, checked
-from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.utils.declared import Declared
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_tensor import Tensor, fuse_in_place, fused, no_grad, ones, pad, tensor, zeros
 from mt_tensor.extending import normalize_dims, require_tensors, wide
 
@@ -441,7 +439,7 @@ def _shapes(*tensors: Tensor | None) -> str:
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _Normalization(Declared, Module):
+class _Normalization(DeclaredLayer):
     """Base class of normalization layers: an optional weight of ones, and bias of zeros.
 
     Attributes:
@@ -452,13 +450,12 @@ class _Normalization(Declared, Module):
     sized_by: ClassVar[str]
     shown: ClassVar[tuple[str, ...]]
 
-    def _configure(self, settings: dict[str, Any]) -> None:
-        bias, dtype = settings.pop("bias", False), settings.pop("dtype")
-        super()._configure(settings)
-        size = getattr(self, self.sized_by)
+    def _check(self) -> None:
+        size, settings = getattr(self, self.sized_by), vars(self)
         affine = settings.get("affine", settings.get("elementwise_affine"))
-        self.weight = Parameter(ones(size, dtype=dtype)) if affine else None
-        self.bias = Parameter(zeros(size, dtype=dtype)) if affine and bias else None
+        bias = affine and settings.get("bias")
+        self.weight = Parameter(ones(size)) if affine else None
+        self.bias = Parameter(zeros(size)) if bias else None
 
     def extra_repr(self) -> str:
         """Return the settings."""
@@ -489,18 +486,14 @@ class _OfChannels(_Normalization):
     track_running_stats: bool = True
     _: KW_ONLY
     bias: Any = True
-    dtype: Any = None
-
-    def _configure(self, settings: dict[str, Any]) -> None:
-        dtype, tracks = settings["dtype"], settings["track_running_stats"]
-        super()._configure(settings)
-        size = self.num_features
-        self.register_buffer("running_mean", zeros(size, dtype=dtype) if tracks else None)
-        self.register_buffer("running_var", ones(size, dtype=dtype) if tracks else None)
-        self.register_buffer("num_batches_tracked", tensor(0) if tracks else None)
 
     def _check(self) -> None:
-        self.num_features = integer("num_features", self.num_features, 1)
+        self.num_features = size = integer("num_features", self.num_features, 1)
+        super()._check()
+        tracks = self.track_running_stats
+        self.register_buffer("running_mean", zeros(size) if tracks else None)
+        self.register_buffer("running_var", ones(size) if tracks else None)
+        self.register_buffer("num_batches_tracked", tensor(0) if tracks else None)
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize the input; the result has the same shape."""
@@ -561,14 +554,12 @@ class BatchNorm(_OfChannels):
         return 0.0 if self.momentum is None else self.momentum
 
 
-@takes_device_and_dtype
 class BatchNorm1d(BatchNorm):
     """Batch normalization of features, or of channels of signals; see `BatchNorm2d`."""
 
     dims, described = (2, 3), "(batch, channels[, length])"
 
 
-@takes_device_and_dtype
 class BatchNorm2d(BatchNorm):
     """Batch normalization of channels of images.
 
@@ -593,7 +584,6 @@ class BatchNorm2d(BatchNorm):
     dims, described = (4,), "(batch, channels, height, width)"
 
 
-@takes_device_and_dtype
 class BatchNorm3d(BatchNorm):
     """Batch normalization of channels of volumes; see `BatchNorm2d`."""
 
@@ -624,28 +614,24 @@ class _InstanceNorm(_OfChannels):
         return out.squeeze(0) if is_single else out
 
 
-@takes_device_and_dtype
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalization of signals."""
 
     dims, described = (2, 3), "([batch,] channels, length)"
 
 
-@takes_device_and_dtype
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of images."""
 
     dims, described = (3, 4), "([batch,] channels, height, width)"
 
 
-@takes_device_and_dtype
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalization of volumes."""
 
     dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
 
-@takes_device_and_dtype
 class GroupNorm(_Normalization):
     """Normalize groups of channels of each sample; see `mt_nn.functional.group_norm`.
 
@@ -670,7 +656,6 @@ class GroupNorm(_Normalization):
     affine: bool = True
     _: KW_ONLY
     bias: Any = True
-    dtype: Any = None
 
     def _check(self) -> None:
         self.num_groups = integer("num_groups", self.num_groups, 1)
@@ -680,6 +665,7 @@ class GroupNorm(_Normalization):
                 f"num_channels must be a multiple of num_groups; got {self.num_channels} and "
                 f"{self.num_groups}."
             )
+        super()._check()
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize an input of shape (batch, channels, *rest)."""
@@ -702,9 +688,9 @@ class _LastDimensions(_Normalization):
             raise SettingError("normalized_shape needs at least one size; () was given.")
         name = "a size in normalized_shape"
         self.normalized_shape = tuple(integer(name, size, 1) for size in sizes)
+        super()._check()
 
 
-@takes_device_and_dtype
 class LayerNorm(_LastDimensions):
     """Normalize the last dimensions of each sample; see `mt_nn.functional.layer_norm`.
 
@@ -724,15 +710,12 @@ class LayerNorm(_LastDimensions):
     eps: float = 1e-5
     elementwise_affine: bool = True
     bias: Any = True
-    _: KW_ONLY
-    dtype: Any = None
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize an input of shape (*batch, *normalized_shape)."""
         return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
-@takes_device_and_dtype
 class RMSNorm(_LastDimensions):
     """Scale the last dimensions to a mean square of 1; see `mt_nn.functional.rms_norm`.
 
@@ -749,15 +732,13 @@ class RMSNorm(_LastDimensions):
     shown = ("eps", "elementwise_affine")
     eps: float | None = None
     elementwise_affine: bool = True
-    _: KW_ONLY
-    dtype: Any = None
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize an input of shape (*batch, *normalized_shape)."""
         return rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
 
-class LocalResponseNorm(FunctionLayer):
+class LocalResponseNorm(FunctionLayer, function=local_response_norm):
     """Normalize by the mean square over neighbouring channels; see `local_response_norm`.
 
     Args:
@@ -767,7 +748,6 @@ class LocalResponseNorm(FunctionLayer):
         k: added to the denominator for numerical stability.
     """
 
-    function = staticmethod(local_response_norm)
     size: int
     alpha: float = 1e-4
     beta: float = 0.75

@@ -132,8 +132,13 @@ class _Pad(Module):
     """
 
     dims: ClassVar[int]
-    mode: ClassVar[str] = "constant"
+    mode: ClassVar[str]
     value: float | None = None
+
+    def __init_subclass__(cls, dims: int | None = None, mode: str = "constant") -> None:
+        """Store the number of dimensions and the mode of a layer."""
+        if dims is not None:
+            cls.dims, cls.mode = dims, mode
 
     def __init__(self, padding: Sizes) -> None:
         super().__init__()
@@ -166,91 +171,61 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPad, dims=1):
     """Pad signals with a constant."""
 
-    dims = 1
 
-
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPad, dims=2):
     """Pad images with a constant."""
 
-    dims = 2
 
-
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPad, dims=3):
     """Pad volumes with a constant."""
 
-    dims = 3
 
-
-class ZeroPad1d(_Pad):
+class ZeroPad1d(_Pad, dims=1):
     """Pad signals with zeros."""
 
-    dims = 1
 
-
-class ZeroPad2d(_Pad):
+class ZeroPad2d(_Pad, dims=2):
     """Pad images with zeros."""
 
-    dims = 2
 
-
-class ZeroPad3d(_Pad):
+class ZeroPad3d(_Pad, dims=3):
     """Pad volumes with zeros."""
 
-    dims = 3
 
-
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_Pad, dims=1, mode="reflect"):
     """Mirror signals at their ends, which are not repeated."""
 
-    dims, mode = 1, "reflect"
 
-
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_Pad, dims=2, mode="reflect"):
     """Mirror images at their edges, which are not repeated."""
 
-    dims, mode = 2, "reflect"
 
-
-class ReflectionPad3d(_Pad):
+class ReflectionPad3d(_Pad, dims=3, mode="reflect"):
     """Mirror volumes at their faces, which are not repeated."""
 
-    dims, mode = 3, "reflect"
 
-
-class ReplicationPad1d(_Pad):
+class ReplicationPad1d(_Pad, dims=1, mode="replicate"):
     """Repeat the elements at the ends of signals."""
 
-    dims, mode = 1, "replicate"
 
-
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_Pad, dims=2, mode="replicate"):
     """Repeat the elements at the edges of images."""
 
-    dims, mode = 2, "replicate"
 
-
-class ReplicationPad3d(_Pad):
+class ReplicationPad3d(_Pad, dims=3, mode="replicate"):
     """Repeat the elements at the faces of volumes."""
 
-    dims, mode = 3, "replicate"
 
-
-class CircularPad1d(_Pad):
+class CircularPad1d(_Pad, dims=1, mode="circular"):
     """Pad signals periodically."""
 
-    dims, mode = 1, "circular"
 
-
-class CircularPad2d(_Pad):
+class CircularPad2d(_Pad, dims=2, mode="circular"):
     """Pad images periodically."""
 
-    dims, mode = 2, "circular"
 
-
-class CircularPad3d(_Pad):
+class CircularPad3d(_Pad, dims=3, mode="circular"):
     """Pad volumes periodically."""
-
-    dims, mode = 3, "circular"

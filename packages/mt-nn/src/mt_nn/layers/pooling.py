@@ -369,17 +369,14 @@ class _AvgPool(FunctionLayer):
         self.stride = self.kernel_size if self.stride is None else self.stride
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool2d(_AvgPool, function=avg_pool2d):
     """Average pooling of images; see `mt_nn.functional.avg_pool2d`."""
 
-    function = staticmethod(avg_pool2d)
     divisor_override: int | None = None
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPool, function=avg_pool1d):
     """Average pooling of signals; see `AvgPool2d`."""
-
-    function = staticmethod(avg_pool1d)
 
     def _check(self) -> None:
         super()._check()
@@ -388,10 +385,8 @@ class AvgPool1d(_AvgPool):
         self.padding = integers("padding", self.padding, 1, 0)
 
 
-class AvgPool3d(AvgPool2d):
+class AvgPool3d(AvgPool2d, function=avg_pool3d):
     """Average pooling of volumes; see `AvgPool2d`."""
-
-    function = staticmethod(avg_pool3d)
 
 
 class _LPPool(FunctionLayer):
@@ -404,22 +399,16 @@ class _LPPool(FunctionLayer):
     ceil_mode: bool = False
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPool, function=lp_pool1d):
     """Power-average pooling of signals; see `LPPool2d`."""
 
-    function = staticmethod(lp_pool1d)
 
-
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPool, function=lp_pool2d):
     """Power-average pooling of images; see `mt_nn.functional.lp_pool2d`."""
 
-    function = staticmethod(lp_pool2d)
 
-
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPool, function=lp_pool3d):
     """Power-average pooling of volumes; see `LPPool2d`."""
-
-    function = staticmethod(lp_pool3d)
 
 
 # --- Max unpooling --------------------------------------------------------------------------------
@@ -524,22 +513,19 @@ class _MaxUnpool(FunctionLayer):
         return out
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpool, function=max_unpool1d):
     """Max unpooling of signals; see `MaxUnpool2d`."""
 
     dims = 1
-    function = staticmethod(max_unpool1d)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpool, function=max_unpool2d):
     """Max unpooling of images; see `mt_nn.functional.max_unpool2d`."""
 
     dims = 2
-    function = staticmethod(max_unpool2d)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpool, function=max_unpool3d):
     """Max unpooling of volumes; see `MaxUnpool2d`."""
 
     dims = 3
-    function = staticmethod(max_unpool3d)

@@ -16,7 +16,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers import recurrent_steps as recurrent
 from mt_nn.utils.declared import Declared
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_nn.utils.settings import check_either, check_flags
 from mt_tensor import Tensor, cat, stack, tensor, zeros
@@ -32,7 +32,7 @@ Order = tuple[Tensor | None, bool]
 """The lengths of the sequences, or None if all are equal; and whether they are read in reverse."""
 
 
-class RNNBase(Declared, Module):
+class RNNBase(DeclaredLayer):
     """Base class of recurrent networks: parameters, layers and directions.
 
     Args:
@@ -60,17 +60,12 @@ class RNNBase(Declared, Module):
     input_size: int
     hidden_size: int
     num_layers: int = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
-    proj_size: int = 0
 
     def _check(self) -> None:
         self.input_size = integer("input_size", self.input_size, 1)
         self.hidden_size = hidden_size = integer("hidden_size", self.hidden_size, 1)
         self.num_layers = integer("num_layers", self.num_layers, 1)
-        self.proj_size = proj_size = integer("proj_size", self.proj_size, 0)
+        self.proj_size = proj_size = integer("proj_size", vars(self).get("proj_size", 0), 0)
         if proj_size and not isinstance(self, LSTM):
             raise SettingError(f"proj_size is for LSTM only; {type(self).__name__} has none.")
         if proj_size >= hidden_size:
@@ -82,7 +77,7 @@ class RNNBase(Declared, Module):
         if self.dropout and self.num_layers == 1:
             warnings.warn(
                 f"dropout={self.dropout} acts between layers, and there is only one layer.",
-                stacklevel=5 if isinstance(self, RNN) else 4,
+                stacklevel=5,
             )
         self.dropout = float(self.dropout)
         self._output_size = proj_size or hidden_size
@@ -254,7 +249,6 @@ class RNNBase(Declared, Module):
         return _non_default_settings(self, *names)
 
 
-@takes_device_and_dtype
 class RNN(RNNBase):
     """A plain recurrent network (Elman, 1990).
 
@@ -275,22 +269,15 @@ class RNN(RNNBase):
 
     gates = 1
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        nonlinearity: str = "tanh",
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-    ) -> None:
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
-        )
-        check_either("nonlinearity", nonlinearity, "tanh", "relu")
-        self.nonlinearity = nonlinearity
+    nonlinearity: str = "tanh"
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+
+    def _check(self) -> None:
+        super()._check()
+        check_either("nonlinearity", self.nonlinearity, "tanh", "relu")
 
     def _over_time(self, projected: Tensor, start: States, suffix: str, order: Order) -> Outputs:
         weight, is_relu = self._parameter("weight_hh", suffix), self.nonlinearity == "relu"
@@ -298,8 +285,17 @@ class RNN(RNNBase):
         return states, (_final(states, order),)
 
 
-@takes_device_and_dtype
-class GRU(RNNBase):
+class _GatedRNN(RNNBase):
+    """Base class of `GRU` and `LSTM`."""
+
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+
+
+class GRU(_GatedRNN):
     """A network of gated recurrent units (Cho et al., 2014).
 
     Each step is, with `*` elementwise,
@@ -335,8 +331,7 @@ class GRU(RNNBase):
         return states, (_final(states, order),)
 
 
-@takes_device_and_dtype
-class LSTM(RNNBase):
+class LSTM(_GatedRNN):
     """A network with long short-term memory (Hochreiter and Schmidhuber, 1997).
 
     Each step is, with `*` elementwise,
@@ -400,7 +395,7 @@ class LSTM(RNNBase):
 # --- Single steps -------------------------------------------------------------------------------
 
 
-class RNNCellBase(Declared, Module):
+class RNNCellBase(DeclaredLayer):
     """Base class of the cells: their parameters.
 
     Args:
@@ -449,7 +444,6 @@ class RNNCellBase(Declared, Module):
         return _non_default_settings(self, "bias", "nonlinearity")
 
 
-@takes_device_and_dtype
 class RNNCell(RNNCellBase):
     """One step of an `RNN`.
 
@@ -486,7 +480,6 @@ class RNNCell(RNNCellBase):
         return recurrent.activation(projected + product, self.nonlinearity == "relu")
 
 
-@takes_device_and_dtype
 class GRUCell(RNNCellBase):
     """One step of a `GRU`.
 
@@ -507,7 +500,6 @@ class GRUCell(RNNCellBase):
         return recurrent.gru_cell(projected, hidden, self.weight_hh, self.bias_hh)
 
 
-@takes_device_and_dtype
 class LSTMCell(RNNCellBase):
     """One step of an `LSTM`.
 

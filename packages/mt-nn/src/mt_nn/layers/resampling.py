@@ -367,10 +367,9 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 Factors = float | Sequence[float]
 
 
-class Upsample(FunctionLayer):
+class Upsample(FunctionLayer, function=interpolate):
     """Resize inputs; see `mt_nn.functional.interpolate` for the arguments."""
 
-    function = staticmethod(interpolate)
     size: Sizes | None = None
     scale_factor: Factors | None = None
     mode: str = "nearest"
@@ -407,10 +406,9 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, "bilinear", align_corners=True)
 
 
-class PixelShuffle(FunctionLayer):
+class PixelShuffle(FunctionLayer, function=pixel_shuffle):
     """Rearrange channels into blocks of pixels; see `mt_nn.functional.pixel_shuffle`."""
 
-    function = staticmethod(pixel_shuffle)
     shown = ("upscale_factor",)
     upscale_factor: int
 
@@ -418,10 +416,9 @@ class PixelShuffle(FunctionLayer):
         self.upscale_factor = integer("upscale_factor", self.upscale_factor, 1)
 
 
-class PixelUnshuffle(FunctionLayer):
+class PixelUnshuffle(FunctionLayer, function=pixel_unshuffle):
     """Rearrange blocks of pixels into channels; see `mt_nn.functional.pixel_unshuffle`."""
 
-    function = staticmethod(pixel_unshuffle)
     shown = ("downscale_factor",)
     downscale_factor: int
 
@@ -429,10 +426,9 @@ class PixelUnshuffle(FunctionLayer):
         self.downscale_factor = integer("downscale_factor", self.downscale_factor, 1)
 
 
-class ChannelShuffle(FunctionLayer):
+class ChannelShuffle(FunctionLayer, function=channel_shuffle):
     """Interleave the channels of groups; see `mt_nn.functional.channel_shuffle`."""
 
-    function = staticmethod(channel_shuffle)
     shown = ("groups",)
     groups: int
 

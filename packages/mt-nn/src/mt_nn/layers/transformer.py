@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from mt_nn import functional, init
 from mt_nn.core.containers import Sequential
@@ -16,7 +16,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.attention import MultiheadAttention, causal_mask
 from mt_nn.layers.key_value_cache import KeyValueCache
 from mt_nn.layers.normalization import LayerNorm
-from mt_nn.utils.factory import takes_device_and_dtype
+from mt_nn.utils.factory import DeclaredLayer
 from mt_tensor import Tensor
 from mt_tensor.extending import Backend, Device, require_tensors
 
@@ -31,7 +31,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-class TransformerLayer(Module):
+class TransformerLayer(DeclaredLayer):
     """Base class of encoder and decoder layers: attention, then a feedforward network.
 
     The output of each sublayer is added to its input, and the sum is normalized.
@@ -49,35 +49,36 @@ class TransformerLayer(Module):
         bias: whether linear layers, attention and normalization add biases.
     """
 
-    attentions: tuple[str, ...] = ()
+    attentions: ClassVar[tuple[str, ...]] = ()
     """The names of the attention sublayers, in order."""
+    d_model: int
+    nhead: int
+    dim_feedforward: int = 2048
+    dropout: Any = 0.1
+    activation: Activation = functional.relu
+    layer_norm_eps: float = 1e-5
+    batch_first: bool = False
+    norm_first: bool = False
+    bias: bool = True
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = functional.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
-        super().__init__()
+    def _check(self) -> None:
+        d_model, dropout, bias = self.d_model, self.dropout, self.bias
+        activation = _activation(self.activation)
+        del self.activation  # if it is a module, it is registered after the others
         for name in self.attentions:
-            attention = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
+            attention = MultiheadAttention(
+                d_model, self.nhead, dropout, bias, batch_first=self.batch_first
+            )
             self.add_module(name, attention)
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.linear1 = Linear(d_model, self.dim_feedforward, bias)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm_first = norm_first
+        self.linear2 = Linear(self.dim_feedforward, d_model, bias)
         numbers = range(1, len(self.attentions) + 2)
         for number in numbers:
-            self.add_module(f"norm{number}", LayerNorm(d_model, layer_norm_eps, bias=bias))
+            self.add_module(f"norm{number}", LayerNorm(d_model, self.layer_norm_eps, bias=bias))
         for number in numbers:
             self.add_module(f"dropout{number}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = activation
 
     def _residual(self, number: int, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Add the output of a sublayer to its input, and normalize."""
@@ -92,7 +93,6 @@ class TransformerLayer(Module):
         return out
 
 
-@takes_device_and_dtype
 class TransformerEncoderLayer(TransformerLayer):
     """Self-attention, then a feedforward network.
 
@@ -130,7 +130,6 @@ class TransformerEncoderLayer(TransformerLayer):
         return self._residual(2, self._residual(1, src, self_attention), self._feedforward)
 
 
-@takes_device_and_dtype
 class TransformerDecoderLayer(TransformerLayer):
     """Self-attention, then attention to the memory, then a feedforward network.
 
@@ -295,7 +294,6 @@ class TransformerDecoder(_Stack):
         return self._normalized(tgt)
 
 
-@takes_device_and_dtype
 class Transformer(Module):
     """An encoder of a source sequence, and a decoder that maps it to a target sequence.
 
@@ -331,6 +329,8 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
+        device: Device = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         settings: Any = (
@@ -350,6 +350,8 @@ class Transformer(Module):
             if parameter.value.ndim > 1:
                 init.xavier_uniform_(parameter.value)
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+        if device is not None or dtype is not None:
+            self.to(device=device, dtype=dtype)
 
     def forward(
         self,

@@ -31,30 +31,24 @@ class _WeightedLoss(_Loss):
 # --- Regression -----------------------------------------------------------------------------------
 
 
-class MSELoss(_Loss):
+class MSELoss(_Loss, function=functional.mse_loss):
     """Squared difference of two tensors of one shape; see `mt_nn.functional.mse_loss`."""
 
-    function = staticmethod(functional.mse_loss)
 
-
-class L1Loss(_Loss):
+class L1Loss(_Loss, function=functional.l1_loss):
     """Absolute difference of two tensors of one shape; see `mt_nn.functional.l1_loss`."""
 
-    function = staticmethod(functional.l1_loss)
 
-
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_Loss, function=functional.smooth_l1_loss):
     """Smooth L1 loss of two tensors of one shape; see `mt_nn.functional.smooth_l1_loss`."""
 
-    function = staticmethod(functional.smooth_l1_loss)
     _: KW_ONLY
     beta: float = 1.0
 
 
-class HuberLoss(FunctionLayer):
+class HuberLoss(FunctionLayer, function=functional.huber_loss):
     """Huber loss of two tensors of one shape; see `mt_nn.functional.huber_loss`."""
 
-    function = staticmethod(functional.huber_loss)
     reduction: Reduction = "mean"
     delta: float = 1.0
 
@@ -62,36 +56,33 @@ class HuberLoss(FunctionLayer):
 # --- Classes --------------------------------------------------------------------------------------
 
 
-class NLLLoss(_WeightedLoss):
+class NLLLoss(_WeightedLoss, function=functional.nll_loss):
     """Negative log-likelihood of log-probabilities (batch, classes, ...) and classes (batch, ...).
 
     See `mt_nn.functional.nll_loss`.
     """
 
-    function = staticmethod(functional.nll_loss)
     _: KW_ONLY
     ignore_index: int = -100
 
 
-class CrossEntropyLoss(_WeightedLoss):
+class CrossEntropyLoss(_WeightedLoss, function=functional.cross_entropy):
     """Cross-entropy of scores (batch, classes, ...) and classes or class probabilities.
 
     See `mt_nn.functional.cross_entropy`.
     """
 
-    function = staticmethod(functional.cross_entropy)
     _: KW_ONLY
     ignore_index: int = -100
     label_smoothing: float = 0.0
 
 
-class MultiMarginLoss(_Loss):
+class MultiMarginLoss(_Loss, function=functional.multi_margin_loss):
     """Multi-class hinge loss of scores (batch, classes) and classes (batch,).
 
     See `mt_nn.functional.multi_margin_loss`.
     """
 
-    function = staticmethod(functional.multi_margin_loss)
     p: int = 1
     margin: float = 1.0
     weight: Tensor | None = None
@@ -100,88 +91,76 @@ class MultiMarginLoss(_Loss):
 # --- Labels ---------------------------------------------------------------------------------------
 
 
-class BCELoss(_WeightedLoss):
+class BCELoss(_WeightedLoss, function=functional.binary_cross_entropy):
     """Binary cross-entropy of probabilities and targets of the same shape.
 
     See `mt_nn.functional.binary_cross_entropy`.
     """
 
-    function = staticmethod(functional.binary_cross_entropy)
 
-
-class BCEWithLogitsLoss(_WeightedLoss):
+class BCEWithLogitsLoss(_WeightedLoss, function=functional.binary_cross_entropy_with_logits):
     """Binary cross-entropy of scores (logits) and targets of the same shape.
 
     See `mt_nn.functional.binary_cross_entropy_with_logits`.
     """
 
-    function = staticmethod(functional.binary_cross_entropy_with_logits)
     _: KW_ONLY
     pos_weight: Tensor | None = None
 
 
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_Loss, function=functional.soft_margin_loss):
     """Logistic loss of scores and targets of the same shape, which are 1 or -1.
 
     See `mt_nn.functional.soft_margin_loss`.
     """
 
-    function = staticmethod(functional.soft_margin_loss)
 
-
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_WeightedLoss, function=functional.multilabel_soft_margin_loss):
     """Mean binary cross-entropy of scores (*batch, labels) and targets of the same shape.
 
     See `mt_nn.functional.multilabel_soft_margin_loss`.
     """
 
-    function = staticmethod(functional.multilabel_soft_margin_loss)
 
-
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_Loss, function=functional.multilabel_margin_loss):
     """Multi-label hinge loss of scores (batch, labels) and label indices of the same shape.
 
     See `mt_nn.functional.multilabel_margin_loss`.
     """
 
-    function = staticmethod(functional.multilabel_margin_loss)
-
 
 # --- Distributions --------------------------------------------------------------------------------
 
 
-class KLDivLoss(FunctionLayer):
+class KLDivLoss(FunctionLayer, function=functional.kl_div):
     """Kullback-Leibler divergence of log-probabilities and targets of the same shape.
 
     See `mt_nn.functional.kl_div`.
     """
 
-    function = staticmethod(functional.kl_div)
     _: KW_ONLY
     reduction: Reduction | Literal["batchmean"] = "mean"
     log_target: bool = False
 
 
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(_Loss, function=functional.poisson_nll_loss):
     """Negative log-likelihood of counts for Poisson distributions.
 
     See `mt_nn.functional.poisson_nll_loss`.
     """
 
-    function = staticmethod(functional.poisson_nll_loss)
     log_input: bool = True
     full: bool = False
     _: KW_ONLY
     eps: float = 1e-8
 
 
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(_Loss, function=functional.gaussian_nll_loss):
     """Negative log-likelihood of values for normal distributions.
 
     See `mt_nn.functional.gaussian_nll_loss`.
     """
 
-    function = staticmethod(functional.gaussian_nll_loss)
     _: KW_ONLY
     full: bool = False
     eps: float = 1e-6
@@ -196,51 +175,44 @@ class _MarginLoss(_Loss):
     margin: float = 0.0
 
 
-class CosineEmbeddingLoss(_MarginLoss):
+class CosineEmbeddingLoss(_MarginLoss, function=functional.cosine_embedding_loss):
     """Loss of the cosine of pairs of vectors (batch, size), for targets (batch,) of 1 or -1.
 
     See `mt_nn.functional.cosine_embedding_loss`.
     """
 
-    function = staticmethod(functional.cosine_embedding_loss)
 
-
-class MarginRankingLoss(_MarginLoss):
+class MarginRankingLoss(_MarginLoss, function=functional.margin_ranking_loss):
     """Ranking loss of pairs of scores, for targets of 1 or -1.
 
     See `mt_nn.functional.margin_ranking_loss`.
     """
 
-    function = staticmethod(functional.margin_ranking_loss)
 
-
-class HingeEmbeddingLoss(_Loss):
+class HingeEmbeddingLoss(_Loss, function=functional.hinge_embedding_loss):
     """Hinge loss of distances, for targets of the same shape, which are 1 or -1.
 
     See `mt_nn.functional.hinge_embedding_loss`.
     """
 
-    function = staticmethod(functional.hinge_embedding_loss)
     margin: float = 1.0
 
 
-class TripletMarginLoss(_Loss):
+class TripletMarginLoss(_Loss, function=functional.triplet_margin_loss):
     """Loss of triplets of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
 
-    function = staticmethod(functional.triplet_margin_loss)
     margin: float = 1.0
     p: float = 2.0
     eps: float = 1e-6
     swap: bool = False
 
 
-class TripletMarginWithDistanceLoss(_Loss):
+class TripletMarginWithDistanceLoss(_Loss, function=functional.triplet_margin_with_distance_loss):
     """Loss of triplets with a given distance.
 
     See `mt_nn.functional.triplet_margin_with_distance_loss`.
     """
 
-    function = staticmethod(functional.triplet_margin_with_distance_loss)
     _: KW_ONLY
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None
     margin: float = 1.0
@@ -250,13 +222,12 @@ class TripletMarginWithDistanceLoss(_Loss):
 # --- Sequences ------------------------------------------------------------------------------------
 
 
-class CTCLoss(FunctionLayer):
+class CTCLoss(FunctionLayer, function=functional.ctc_loss):
     """CTC loss of log-probabilities (time, batch, labels) and sequences of labels.
 
     See `mt_nn.functional.ctc_loss`.
     """
 
-    function = staticmethod(functional.ctc_loss)
     blank: int = 0
     reduction: Reduction = "mean"
     zero_infinity: bool = False

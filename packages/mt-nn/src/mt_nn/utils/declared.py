@@ -11,10 +11,10 @@ class Declared:
     """Declare the parameters of the constructor like the fields of a dataclass.
 
     Annotated names are parameters, in the order of declaration, starting with base classes; those
-    after `_: KW_ONLY` are keyword-only. `ClassVar`s are not parameters.
+    after `_: KW_ONLY` are keyword-only. `ClassVar`s are not parameters. `device` and `dtype` follow
+    the other positional parameters, as in torch.
 
-        class ELU(FunctionLayer):
-            function = staticmethod(elu)
+        class ELU(FunctionLayer, function=elu):
             alpha: float = 1.0
             inplace: bool = False
     """
@@ -35,7 +35,7 @@ class Declared:
     @classmethod
     def _declare(cls) -> None:
         parameters = dict(cls._signature.parameters)
-        kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind = positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
         for name, annotation in inspect.get_annotations(cls).items():
             if annotation == "KW_ONLY":
                 kind = inspect.Parameter.KEYWORD_ONLY
@@ -46,6 +46,9 @@ class Declared:
                 )
                 if name in vars(cls):
                     delattr(cls, name)  # a class attribute would hide a buffer
+        for name in ("device", "dtype"):
+            if name in parameters:
+                parameters[name] = parameters.pop(name).replace(kind=positional)
         cls._signature = inspect.Signature(sorted(parameters.values(), key=lambda p: p.kind))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,45 +1,27 @@
-"""torch's factory arguments of layers, `device` and `dtype`, after the settings of the layer."""
+"""`DeclaredLayer`: a base for layers with parameters, which take torch's `device` and `dtype`."""
 
 from __future__ import annotations
 
-import functools
-import inspect
-from typing import Any, TypeVar
+from dataclasses import KW_ONLY
+from typing import Any
 
 from mt_nn.core.module import Module
+from mt_nn.utils.declared import Declared
 
-M = TypeVar("M", bound=type[Module])
 
+class DeclaredLayer(Declared, Module):
+    """Base class of layers that declare their settings, followed by `device` and `dtype`.
 
-def takes_device_and_dtype(layer: M) -> M:
-    """Decorate a layer so that its constructor takes `device` and `dtype`, by keyword or position.
-
-    The layer is created on the current backend, and moved to the device.
+    The layer is created on the current backend, and then moved and converted. A layer whose random
+    values are to be drawn in the dtype uses `self.dtype`, which exists only until then.
     """
-    initialize: Any = layer.__init__
-    own = inspect.signature(layer).parameters
-    settings = [one for name, one in own.items() if name not in ("device", "dtype")]
-    by_position = [one for one in settings if one.kind is one.POSITIONAL_OR_KEYWORD]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
-        for name in ("device", "dtype")
-    ]
-    others = [one for one in settings if one not in by_position]
-    signature = inspect.Signature([*by_position, *added, *others])
 
-    @functools.wraps(initialize)
-    def __init__(self: Module, *args: Any, **kwargs: Any) -> None:
-        if len(args) > len(by_position):  # to raise Python's errors, let Python bind them
-            kwargs = dict(signature.bind(*args, **kwargs).arguments)
-            args = ()
-        factory = {name: kwargs.pop(name) for name in ("device", "dtype") if name in kwargs}
-        if "dtype" in own and "dtype" in factory:  # random values are drawn in the dtype
-            kwargs["dtype"] = factory["dtype"]
-        initialize(self, *args, **kwargs)
-        if factory.get("device") is not None or factory.get("dtype") is not None:
-            self.to(**factory)
+    _: KW_ONLY
+    device: Any = None
+    dtype: Any = None
 
-    changed: Any = layer
-    changed.__init__ = __init__
-    changed.__signature__ = signature
-    return layer
+    def _configure(self, settings: dict[str, Any]) -> None:
+        super()._configure(settings)
+        device, dtype = vars(self).pop("device"), vars(self).pop("dtype")
+        if device is not None or dtype is not None:
+            self.to(device=device, dtype=dtype)
