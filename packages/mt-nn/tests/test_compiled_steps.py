@@ -26,8 +26,6 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "Adam": lambda p: nn.optim.Adam(p, lr=0.05, amsgrad=True),
     "AdamW": lambda p: nn.optim.AdamW(p, lr=0.05),
     "Adamax": lambda p: nn.optim.Adamax(p, lr=0.05),
-    "LAMB": lambda p: nn.optim.LAMB(p, lr=0.05),
-    "Lion": lambda p: nn.optim.Lion(p, lr=0.01),
     "Muon": lambda p: nn.optim.Muon([x for x in p if x.ndim == 2], lr=0.05),
     "NAdam": lambda p: nn.optim.NAdam(p, lr=0.05),
     "RAdam": lambda p: nn.optim.RAdam(p, lr=0.05),

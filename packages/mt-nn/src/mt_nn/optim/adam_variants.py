@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY
 from typing import Any
 
 from mt_nn.core.adam import Adam
@@ -14,11 +13,10 @@ from mt_nn.optim.formula import (
     State,
     Values,
     adam_denominator,
-    apply_formula,
     update_averages,
     weights,
 )
-from mt_tensor import Tensor, empty_like, maximum, where
+from mt_tensor import Tensor, maximum
 
 
 class AdamW(Adam):
@@ -66,10 +64,6 @@ class Adamax(AdamLike):
     stored = ("exp_avg", "exp_inf")
     lr: float | Tensor = 2e-3
     foreach: bool | None = None
-    _: KW_ONLY
-    maximize: bool = False
-    differentiable: bool = False
-    capturable: bool = False
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the bias-corrected rate, and the weights of the average and the maximum."""
@@ -108,11 +102,6 @@ class NAdam(AdamLike):
     lr: float | Tensor = 2e-3
     momentum_decay: float = 4e-3
     decoupled_weight_decay: bool = False
-    _: KW_ONLY
-    foreach: bool | None = None
-    maximize: bool = False
-    capturable: bool = False
-    differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the step count, both averages, and the running product of `mu`."""
@@ -159,11 +148,6 @@ class RAdam(AdamLike):
     """
 
     decoupled_weight_decay: bool = False
-    _: KW_ONLY
-    foreach: bool | None = None
-    maximize: bool = False
-    capturable: bool = False
-    differentiable: bool = False
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate and the numbers of the averages; no eps for an unscaled step."""
@@ -185,51 +169,3 @@ class RAdam(AdamLike):
         update_averages(v)
         step = v.rate * v.exp_avg
         v.x = v.x - (step / (v.exp_avg_sq.sqrt() + v.eps) if hasattr(v, "eps") else step)
-
-
-class LAMB(AdamLike):
-    """LAMB (You et al. 2020, algorithm 2): Adam with steps in proportion to the parameter's norm.
-
-    With Adam's bias-corrected direction `r`, `u = r + weight_decay x`, and the parameter `x` moves
-    by `-lr * |x| / |u| * u`, or by `-lr * u` if one of the norms is 0.
-
-    Args:
-        params: parameters or groups.
-        lr: the learning rate, non-negative.
-        betas: the decay rates of the two averages, in [0, 1).
-        eps: added to the denominator, so that it is not 0.
-        weight_decay: the weight decay coefficient.
-        maximize: whether to step along the gradient instead of against it.
-    """
-
-    eps: float = 1e-6
-    weight_decay: float = 1e-2
-    _: KW_ONLY
-    maximize: bool = False
-
-    def update(self, parameter: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        """Update one parameter with the formula of the class."""
-        step, averages = empty_like(parameter), {name: state[name] for name in self.stored}
-        inputs = {"x": parameter, "grad": grad, **self.numbers(state, group)}
-        apply_formula(self.formula, {"step": step, **averages}, inputs)
-        length, step_length = parameter.detach().norm(), step.norm()
-        trust = where((length > 0) & (step_length > 0), length / step_length, 1.0)
-        inputs = {"step": step, "trust": trust, "rate": group["lr"]}
-        apply_formula(_apply_step, {"x": parameter}, inputs)
-
-    def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return the numbers of the averages, the first bias correction, and the weight decay."""
-        correction = 1 / (1 - group["betas"][0] ** state["step"])
-        numbers = super().numbers(state, group)
-        return {"correction": correction, "weight_decay": group["weight_decay"], **numbers}
-
-    @staticmethod
-    def formula(v: Values) -> None:
-        """Update both averages, and compute the unscaled step `u`; see the class."""
-        update_averages(v)
-        v.step = v.correction * v.exp_avg / adam_denominator(v) + v.weight_decay * v.x
-
-
-def _apply_step(v: Values) -> None:
-    """Subtract the step, scaled with the learning rate and the trust ratio."""
-    v.x = v.x - v.rate * v.trust * v.step

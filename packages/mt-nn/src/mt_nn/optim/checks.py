@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from numbers import Real
@@ -19,67 +20,60 @@ from mt_tensor.core.dtypes import Settings
 # --- Settings -------------------------------------------------------------------------------------
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def _is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high
 
 
 def _is_sequence(value: Any, length: int) -> bool:
     return isinstance(value, tuple | list) and len(value) == length
 
 
-def _is_pair(value: Any) -> bool:
-    return _is_sequence(value, 2) and all(map(_is_number, value))
+def _are_numbers(value: Any, count: int) -> bool:
+    return _is_sequence(value, count) and all(map(_is_number, value))
 
 
-KINDS: dict[str, Callable[[Any], bool]] = {
-    "a number": _is_number,
-    "at least 0": lambda value: _is_number(value) and value >= 0,
-    "at most 0": lambda value: _is_number(value) and value <= 0,
-    "at least 1": lambda value: _is_number(value) and value >= 1,
-    "from 0 to 1": lambda value: _is_number(value) and 0 <= value <= 1,
-    "True or False": lambda value: isinstance(value, bool),
-    "None, True or False": lambda value: value is None or isinstance(value, bool),
-    "two numbers": _is_pair,
-    "two numbers, of which the first may be None": lambda value: _is_sequence(value, 2),
-    "three numbers": lambda value: _is_sequence(value, 3),
-    "two numbers, one between 0 and 1 and one above 1": lambda value: (
-        _is_pair(value) and 0 < value[0] < 1 < value[1]
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "a number": ("dampening lambd t0", _is_number),
+    "at least 0": (
+        "eps initial_accumulator_value lr_decay momentum momentum_decay tolerance_change "
+        "tolerance_grad weight_decay",
+        lambda value: _is_number(value, 0),
     ),
-    "two numbers in [0, 1)": lambda value: _is_pair(value) and all(0 <= beta < 1 for beta in value),
-    "None or 'strong_wolfe'": lambda value: value in (None, "strong_wolfe"),
-    "'original', 'match_rms_adamw' or None": lambda value: (
-        value in (None, "original", "match_rms_adamw")
+    "at most 0": ("beta2_decay", lambda value: _is_number(value, high=0)),
+    "at least 1": ("d", lambda value: _is_number(value, 1)),
+    "from 0 to 1": ("alpha rho", lambda value: _is_number(value, 0, 1)),
+    "True or False": (
+        "amsgrad centered decoupled_weight_decay maximize nesterov",
+        lambda value: isinstance(value, bool),
+    ),
+    "None, True or False": ("foreach fused", lambda x: x is None or isinstance(x, bool)),
+    "two numbers": ("step_sizes", lambda value: _are_numbers(value, 2)),
+    "three numbers": ("ns_coefficients", lambda value: _are_numbers(value, 3)),
+    "two numbers, of which the first may be None": ("", lambda value: _is_sequence(value, 2)),
+    "two numbers, one between 0 and 1 and one above 1": (
+        "etas",
+        lambda value: _are_numbers(value, 2) and 0 < value[0] < 1 < value[1],
+    ),
+    "two numbers in [0, 1)": (
+        "betas",
+        lambda value: _are_numbers(value, 2) and all(0 <= beta < 1 for beta in value),
+    ),
+    "None or 'strong_wolfe'": ("line_search_fn", lambda value: value in (None, "strong_wolfe")),
+    "'original', 'match_rms_adamw' or None": (
+        "adjust_lr_fn",
+        lambda value: value in (None, "original", "match_rms_adamw"),
     ),
 }
-"""Predicates for settings, keyed by the requirement that error messages state."""
+"""By the requirement that error messages state: the settings with it, and a predicate."""
 
-DEFAULT_KINDS = {
-    name: kind
-    for kind, names in {
-        "a number": "dampening lambd t0",
-        "at least 0": """eps initial_accumulator_value lr_decay momentum momentum_decay
-            tolerance_change tolerance_grad weight_decay""",
-        "at most 0": "beta2_decay",
-        "at least 1": "d",
-        "from 0 to 1": "alpha rho",
-        "True or False": "amsgrad centered decoupled_weight_decay maximize nesterov",
-        "None, True or False": "foreach fused",
-        "two numbers": "step_sizes",
-        "three numbers": "ns_coefficients",
-        "two numbers, one between 0 and 1 and one above 1": "etas",
-        "two numbers in [0, 1)": "betas",
-        "None or 'strong_wolfe'": "line_search_fn",
-        "'original', 'match_rms_adamw' or None": "adjust_lr_fn",
-    }.items()
-    for name in names.split()
-}
+DEFAULT_KINDS = {name: kind for kind, (names, _) in KINDS.items() for name in names.split()}
 """The requirement of each setting, unless the `kinds` of an optimizer override it."""
 
 
 def check_kinds(settings: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
     """Raise SettingError unless settings, if present, satisfy the requirements in `kinds`."""
     for name, kind in kinds.items():
-        if name in settings and not KINDS[kind](settings[name]):
+        if name in settings and not KINDS[kind][1](settings[name]):
             raise SettingError(f"{name} must be {kind}; got {settings[name]!r}.")
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from mt_nn.core.optimizer import follow
 from mt_nn.optim.formula import FormulaOptimizer, Group, State, Values, weights
-from mt_tensor import Tensor, full_like, maximum, minimum, where, zeros_like
+from mt_tensor import Tensor, full_like, maximum, minimum, where
 
 
 class Adadelta(FormulaOptimizer):
@@ -34,10 +34,6 @@ class Adadelta(FormulaOptimizer):
     eps: float = 1e-6
     weight_decay: float = 0
     foreach: bool | None = None
-    _: KW_ONLY
-    capturable: bool = False
-    maximize: bool = False
-    differentiable: bool = False
 
     def numbers(self, state: State, group: Group) -> dict[str, float]:
         """Return the rate, the weights of the averages, and eps."""
@@ -78,8 +74,6 @@ class Adagrad(FormulaOptimizer):
     eps: float = 1e-10
     foreach: bool | None = None
     _: KW_ONLY
-    maximize: bool = False
-    differentiable: bool = False
     fused: bool | None = None
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
@@ -147,46 +141,6 @@ class ASGD(FormulaOptimizer):
         """Compute a step with the formula of the class."""
         v.x = v.kept * v.x - v.rate * v.grad
         v.ax = v.ax + v.mu * (v.x - v.ax) if hasattr(v, "mu") else v.x
-
-
-class Lion(FormulaOptimizer):
-    """Lion (Chen et al. 2023, program 1): steps of one size, along the sign of an average.
-
-    With gradient `g`, a parameter `x` moves by
-    `-lr * (sign(b1 m + (1 - b1) g) + weight_decay x)`, and then `m = b2 m + (1 - b2) g`.
-
-    Args:
-        params: parameters or groups.
-        lr: the learning rate, non-negative; a tenth of Adam's is usual.
-        betas: the weight of the average in the sign, and its decay rate.
-        weight_decay: the weight decay coefficient.
-        maximize: whether to step along the gradient instead of against it.
-    """
-
-    stored = ("exp_avg",)
-    decays = False
-    lr: float | Tensor = 1e-4
-    betas: tuple[float, float] = (0.9, 0.99)
-    weight_decay: float = 0.0
-    _: KW_ONLY
-    maximize: bool = False
-
-    def initial_state(self, parameter: Tensor, group: Group) -> State:
-        """Return the average."""
-        return {"exp_avg": zeros_like(parameter)}
-
-    def numbers(self, state: State, group: Group) -> dict[str, float]:
-        """Return the rate, the weight decay, and the weights in the sign and in the average."""
-        beta1, beta2 = group["betas"]
-        settings = {"rate": group["lr"], "weight_decay": group["weight_decay"]}
-        return {**settings, **weights(beta1, "_sign"), **weights(beta2)}
-
-    @staticmethod
-    def formula(v: Values) -> None:
-        """Compute a step with the formula of the class."""
-        sign = follow(v.exp_avg, v.grad, v.kept_sign, v.taken_sign).sign()
-        v.x = v.x - v.rate * (sign + v.weight_decay * v.x)
-        v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
 
 
 class RMSprop(FormulaOptimizer):
@@ -263,15 +217,9 @@ class Rprop(FormulaOptimizer):
     """
 
     stored = ("prev", "step_size")
-    decays = False
     lr: float | Tensor = 1e-2
     etas: tuple[float, float] = (0.5, 1.2)
     step_sizes: tuple[float, float] = (1e-6, 50)
-    _: KW_ONLY
-    capturable: bool = False
-    foreach: bool | None = None
-    maximize: bool = False
-    differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the step count, the previous gradient, and the step sizes."""

@@ -14,6 +14,7 @@ import functools
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
@@ -30,8 +31,7 @@ Group = dict[str, Any]
 Values = SimpleNamespace
 """Tensors and numbers by name."""
 
-Formula = Callable[[Values], None]
-DECAYS: tuple[Literal["coupled", "decoupled"], ...] = ("coupled", "decoupled")
+_DECAYS: tuple[Literal["coupled", "decoupled"], ...] = ("coupled", "decoupled")
 
 
 class DeclaredOptimizer(Declared, Optimizer):
@@ -55,8 +55,11 @@ class FormulaOptimizer(DeclaredOptimizer):
     stored: ClassVar[tuple[str, ...]] = ()
     """The names of the tensors in the state, which the formula updates; they start as zeros."""
 
-    decays: ClassVar[bool] = True
-    """Whether weight decay is applied before the formula; otherwise the formula applies it."""
+    _: KW_ONLY
+    foreach: bool | None = None
+    maximize: bool = False
+    capturable: bool = False
+    differentiable: bool = False
 
     def initial_state(self, parameter: Tensor, group: Group) -> State:
         """Return the step count, and zeros for each stored tensor."""
@@ -66,10 +69,11 @@ class FormulaOptimizer(DeclaredOptimizer):
         """Update one parameter and its state with the formula."""
         updated = {"x": parameter, **{k: state[k] for k in self.stored if k in state}}
         inputs = {"grad": grad, **self.numbers(state, group)}
-        if self.decays and group["weight_decay"]:
+        if group.get("weight_decay"):
             amount, decay = decay_of(group)
             inputs[str(decay)] = amount
-        apply_formula(self.formula, updated, inputs)
+        step = _compiled(self.formula, tuple(updated), tuple(inputs))
+        step(*updated.values(), *inputs.values())
 
     @abstractmethod
     def numbers(self, state: State, group: Group) -> dict[str, float]:
@@ -84,30 +88,22 @@ class FormulaOptimizer(DeclaredOptimizer):
         """Assign `v.x`, the parameter, and the stored tensors, from `v.grad` and the numbers."""
 
 
-def apply_formula(
-    formula: Formula, updated: Mapping[str, Tensor], inputs: Mapping[str, Any]
-) -> None:
-    """Update tensors in place with a formula.
-
-    Args:
-        formula: reads and assigns values. Weight decay is applied first if one of the inputs has a
-            name in `DECAYS`.
-        updated: the tensors that the formula assigns, by name.
-        inputs: the other tensors and numbers that it reads, by name.
-    """
-    step = _compiled(formula, tuple(updated), tuple(inputs))
-    step(*updated.values(), *inputs.values())
-
-
 @functools.cache
 def _compiled(
-    formula: Formula, updated: tuple[str, ...], inputs: tuple[str, ...]
+    formula: Callable[[Values], None], updated: tuple[str, ...], inputs: tuple[str, ...]
 ) -> Callable[..., None]:
+    """Compile a formula, after weight decay if one of the inputs is named after its kind.
+
+    Args:
+        formula: reads and assigns values.
+        updated: the names of the tensors that the formula assigns.
+        inputs: the names of the other tensors and numbers that it reads.
+    """
     names = (*updated, *inputs)
 
     def step(*arguments: Tensor) -> tuple[Tensor, ...]:
         v = Values(**dict(zip(names, arguments, strict=True)))
-        for decay in DECAYS:
+        for decay in _DECAYS:
             if decay in inputs:
                 v.x, v.grad = decayed(v.x, v.grad, getattr(v, decay), decay)
         formula(v)

@@ -149,9 +149,6 @@ class Muon(DeclaredOptimizer):
         """Raise SettingError for invalid settings, or parameters that are not 2-D."""
         steps = integer("ns_steps", settings["ns_steps"], 0)
         check("ns_steps", steps, steps < 100, "less than 100")
-        factors = settings["ns_coefficients"]
-        named = {f"ns_coefficients[{i}]": factor for i, factor in enumerate(factors)}
-        check_kinds(named, dict.fromkeys(named, "a number"))
         for parameter in settings.get("params", ()):
             if parameter.ndim != 2:
                 raise SettingError(

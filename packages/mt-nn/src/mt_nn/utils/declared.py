@@ -40,6 +40,8 @@ class Declared:
             if annotation == "KW_ONLY":
                 kind = inspect.Parameter.KEYWORD_ONLY
             elif not annotation.startswith("ClassVar"):
+                if name in parameters and parameters[name].kind is not kind:
+                    del parameters[name]  # it follows the others of its new kind
                 default = vars(cls).get(name, inspect.Parameter.empty)
                 parameters[name] = inspect.Parameter(
                     name, kind, default=default, annotation=annotation
