@@ -27,7 +27,6 @@ WITHOUT_ROWS: dict[str, str] = {
     "ParameterDict": "holds parameters: test_containers.py",
     "ParameterList": "holds parameters: test_containers.py",
     "QuantizedLinear": "has no default weights: test_quantization.py",
-    "Residual": "calls its module: test_containers.py",
     "Sequential": "calls its modules: test_containers.py",
     "functional.gumbel_softmax": "draws random numbers: test_activation.py",
     "CTCLoss": "torch's gradient is with respect to the scores: test_losses.py",

@@ -1321,7 +1321,6 @@ REFERENCES: dict[str, Callable[..., Any]] = {
         for kind in ("AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
         for name in both(kind, kind.lower().replace("alpha", "alpha_"), _dropout)
     },
-    **both("DropPath", "drop_path", _dropout),
     **both("FeatureAlphaDropout", "feature_alpha_dropout", _dropout),
     **both("Embedding", "embedding", _embedding),
     **both("EmbeddingBag", "embedding_bag", _embedding_bag),

@@ -97,7 +97,6 @@ def test_invalid_members_raise_and_change_nothing() -> None:
         lambda: model.__setitem__(0, mt.relu),  # type: ignore[arg-type]
         lambda: nn.ModuleList([mt.relu]),  # type: ignore[list-item]
         lambda: nn.ModuleDict({"a": mt.relu}),
-        lambda: nn.Residual(mt.relu),  # type: ignore[arg-type]
         lambda: nn.ParameterList([1.0]),
         lambda: nn.ParameterDict({"a": 1.0}),
         lambda: model.append(model),
@@ -177,17 +176,6 @@ def test_parameter_dict_sorts_plain_dicts_only(source: Any, order: str) -> None:
     updated.update(members)
     assert list(nn.ParameterDict(members)) == [*order]
     assert list(updated) == ["z", *order]
-
-
-def test_residual_adds_branches_and_rejects_shape_mismatch() -> None:
-    block = nn.Residual(nn.Linear(3, 3))
-    x = mt.ones(2, 3)
-    assert block(x).tolist() == (x + block.module(x)).tolist()
-    wider = nn.Residual(nn.Linear(3, 4), nn.Linear(3, 4, bias=False))
-    assert wider(x).shape == (2, 4)
-    assert parameter_names(wider) == ["module.weight", "module.bias", "shortcut.weight"]
-    with pytest.raises(nn.InputError, match=r"has shape \(2, 4\), and the other branch \(2, 3\)"):
-        nn.Residual(nn.Linear(3, 4))(x)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import mt_nn as nn
 import mt_nn.functional as F
 import mt_tensor as mt
 
-LAYERS = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "DropPath", "AlphaDropout",
+LAYERS = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
           "FeatureAlphaDropout"]  # fmt: skip
 
 
@@ -30,7 +30,6 @@ def dropped_ones(name: str, shape: tuple[int, ...], p: float = 0.25) -> Any:
         ("Dropout2d", (100, 40, 3), (2,)),
         ("Dropout3d", (100, 40, 2, 1, 2), (2, 3, 4)),
         ("Dropout3d", (4000, 2, 1, 2), (1, 2, 3)),
-        ("DropPath", (4000, 2, 3), (1, 2)),
     ],
 )
 def test_dropout_zeroes_fraction_p_independently_and_scales_the_rest(

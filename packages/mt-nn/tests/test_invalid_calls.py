@@ -399,7 +399,6 @@ DROPOUT = [
     invalid("functional.dropout1d", draw(3), match="with 2 or 3 dimensions"),
     invalid("functional.dropout2d", draw(3, 4), match="with 3 or 4 dimensions"),
     invalid("functional.dropout3d", draw(3, 4), match="with 4 or 5 dimensions"),
-    invalid("functional.drop_path", draw(), match=r"shape \(\) was given"),
     invalid("functional.feature_alpha_dropout", draw(3), training=True, match="channels"),
 ]
 

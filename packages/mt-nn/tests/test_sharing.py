@@ -60,7 +60,7 @@ DROPOUT = {
 }
 """Layers that drop nothing. Which of them copy differs between layers, as in torch."""
 
-MAY_RETURN_A_VIEW = ("Flatten", "Unflatten", "Identity", "ropout", "DropPath", "drop_path")
+MAY_RETURN_A_VIEW = ("Flatten", "Unflatten", "Identity", "ropout")
 """Substrings of the names of layers that may return their input or a view of it."""
 
 IMAGES = np.arange(1.0, 17.0).reshape(1, 1, 4, 4)

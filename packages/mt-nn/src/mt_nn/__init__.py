@@ -48,13 +48,13 @@ if find_spec("mt_nn.layers") is not None:  # the core can be imported without th
     from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
     from mt_nn.layers.attention import MultiheadAttention
     from mt_nn.layers.containers import (
-        Identity, ModuleDict, ModuleList, ParameterDict, ParameterList, Residual,
+        Identity, ModuleDict, ModuleList, ParameterDict, ParameterList,
     )
     from mt_nn.layers.convolution import (
         Conv1d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
     )
     from mt_nn.layers.dropout import (
-        AlphaDropout, Dropout1d, Dropout2d, Dropout3d, DropPath, FeatureAlphaDropout,
+        AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout,
     )
     from mt_nn.layers.embedding import Embedding, EmbeddingBag
     from mt_nn.layers.folding import Fold, Unfold
@@ -110,7 +110,7 @@ __all__ = [
     "Buffer", "CTCLoss", "ChannelShuffle", "Checkpoints", "CircularPad1d", "CircularPad2d",
     "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Conv1d", "Conv2d",
     "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "CosineEmbeddingLoss",
-    "CosineSimilarity", "CrossEntropyLoss", "DownloadError", "DropPath", "Dropout", "Dropout1d",
+    "CosineSimilarity", "CrossEntropyLoss", "DownloadError", "Dropout", "Dropout1d",
     "Dropout2d", "Dropout3d", "Embedding", "EmbeddingBag", "ExportError", "FeatureAlphaDropout",
     "FileError", "Flatten", "Fold", "FractionalMaxPool2d", "FractionalMaxPool3d", "GRUCell",
     "GaussianNLLLoss", "GradScaler", "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish",
@@ -127,7 +127,7 @@ __all__ = [
     "NLLLoss", "NetworkError", "PReLU", "PairwiseDistance", "Parameter", "ParameterDict",
     "ParameterList", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "QuantizedLinear",
     "RMSNorm", "RNNCell", "RReLU", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d",
-    "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "Residual",
+    "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d",
     "RotaryPositions", "Sequential", "SettingError", "SettingTypeError", "SiLU", "Sigmoid",
     "SinusoidalPositions", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2d", "Softmin",
     "Softplus", "Softshrink", "Softsign", "StateDictError", "Tanh", "Tanhshrink", "Threshold",

@@ -32,7 +32,7 @@ from mt_nn.layers.convolution import (
     conv1d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d,
 )
 from mt_nn.layers.dropout import (
-    alpha_dropout, drop_path, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
+    alpha_dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
 )
 from mt_nn.layers.embedding import embedding, embedding_bag
 from mt_nn.layers.folding import fold, unfold
@@ -70,7 +70,7 @@ __all__ = [
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "celu", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss",
-    "cosine_similarity", "cross_entropy", "ctc_loss", "drop_path", "dropout", "dropout1d",
+    "cosine_similarity", "cross_entropy", "ctc_loss", "dropout", "dropout1d",
     "dropout2d", "dropout3d", "elu", "embedding", "embedding_bag", "feature_alpha_dropout", "fold",
     "fractional_max_pool2d", "fractional_max_pool3d", "gaussian_nll_loss", "gelu", "glu",
     "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",

@@ -14,8 +14,6 @@ from mt_nn.conformance.calls.call import layer_of, parameter_values
 torch = pytest.importorskip("torch")
 
 NOT_IN_TORCH: dict[str, str] = {
-    "DropPath": "the usual dropout of residual networks",
-    "functional.drop_path": "see DropPath",
     "LearnedPositions": "torch has no position encodings",
     "RotaryPositions": "torch has no position encodings",
     "SinusoidalPositions": "torch has no position encodings",

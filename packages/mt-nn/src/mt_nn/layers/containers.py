@@ -1,4 +1,4 @@
-"""Lists and dictionaries of modules and parameters, `Identity` and `Residual`.
+"""Lists and dictionaries of modules and parameters, and `Identity`.
 
 Lists and dictionaries register their members in the network, and have no `forward`.
 """
@@ -13,7 +13,6 @@ import mt_operators
 from mt_nn.core.containers import checked_module
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
-from mt_nn.errors import InputError
 from mt_nn.layers.lists import Methods as ListMethods
 from mt_operators import MemberError
 from mt_tensor import Tensor
@@ -47,7 +46,30 @@ class ModuleList(ListMethods):
         return ModuleList(list(self)[part])
 
 
-class ParameterList(ListMethods):
+class _Parameters(Module):
+    """Base class of collections of parameters."""
+
+    def _members(self) -> dict[str, Any]:
+        return self._parameters
+
+    def _checked(self, member: Any) -> Any:
+        if isinstance(member, mt_operators.Parameter):
+            return member
+        if not isinstance(member, Tensor):
+            raise MemberError(
+                f"{type(self).__name__} takes parameters and tensors; {member!r} was given."
+            )
+        return Parameter(member)
+
+    def extra_repr(self) -> str:
+        """Return a line for each parameter."""
+        return "\n".join(
+            f"({name}): Parameter of shape {parameter.value.shape} and {parameter.value.dtype.name}"
+            for name, parameter in self._parameters.items()
+        )
+
+
+class ParameterList(_Parameters, ListMethods):
     """A list of parameters. Tensors are converted to parameters.
 
     Args:
@@ -58,18 +80,8 @@ class ParameterList(ListMethods):
         super().__init__()
         self.extend(() if values is None else values)
 
-    def _members(self) -> dict[str, Any]:
-        return self._parameters
-
-    def _checked(self, member: Any) -> Any:
-        return _parameter(self, member)
-
     def _part(self, part: slice) -> ParameterList:
         return ParameterList(list(self)[part])
-
-    def extra_repr(self) -> str:
-        """Return a line for each parameter."""
-        return _described(self._parameters)
 
 
 class _Dict(Module, MutableMapping[str, Member], Generic[Member]):
@@ -131,7 +143,7 @@ class ModuleDict(_Dict[mt_operators.Module]):
         self.add_module(key, checked_module(self, f"member {key!r}", module))
 
 
-class ParameterDict(_Dict[Any]):
+class ParameterDict(_Parameters, _Dict[Any]):
     """A dictionary of parameters. Tensors are converted to parameters.
 
     Args:
@@ -149,9 +161,6 @@ class ParameterDict(_Dict[Any]):
             parameters = [(name, parameters[name]) for name in sorted(parameters)]
         super().update(parameters, **named)
 
-    def _members(self) -> dict[str, Any]:
-        return self._parameters
-
     def __setitem__(self, key: str, value: Any) -> None:
         """Register a parameter under a name.
 
@@ -159,60 +168,4 @@ class ParameterDict(_Dict[Any]):
             MemberError: it is neither a parameter nor a tensor.
             MemberNameError: the name is invalid.
         """
-        self.register_parameter(key, _parameter(self, value))
-
-    def extra_repr(self) -> str:
-        """Return a line for each parameter."""
-        return _described(self._parameters)
-
-
-class Residual(Module):
-    """Add the output of a module to its input: `shortcut(input) + module(input)`.
-
-    After He et al., Deep Residual Learning for Image Recognition, 2015. torch has no such layer.
-
-    Args:
-        module: the module.
-        shortcut: a module that maps the input to the shape of the output; None for the identity.
-    """
-
-    def __init__(
-        self, module: mt_operators.Module, shortcut: mt_operators.Module | None = None
-    ) -> None:
-        super().__init__()
-        self.module = checked_module(self, "module", module)
-        self.shortcut = None if shortcut is None else checked_module(self, "shortcut", shortcut)
-
-    def forward(self, input: Any) -> Any:
-        """Return the sum.
-
-        Raises:
-            InputError: the shapes differ.
-        """
-        out = self.module(input)
-        shortcut = input if self.shortcut is None else self.shortcut(input)
-        if shortcut.shape != out.shape:
-            raise InputError(
-                f"Residual adds tensors of one shape; the output of the module has shape "
-                f"{out.shape}, and the other branch {shortcut.shape}. Pass a shortcut that maps "
-                "the input to the shape of the output."
-            )
-        return shortcut + out
-
-
-def _parameter(owner: Module, given: object) -> mt_operators.Parameter:
-    if isinstance(given, mt_operators.Parameter):
-        return given
-    if not isinstance(given, Tensor):
-        raise MemberError(
-            f"{type(owner).__name__} takes parameters and tensors; {given!r} was given."
-        )
-    return Parameter(given)
-
-
-def _described(parameters: Mapping[str, Any]) -> str:
-    """Return a line for each parameter."""
-    return "\n".join(
-        f"({name}): Parameter of shape {parameter.value.shape} and {parameter.value.dtype.name}"
-        for name, parameter in parameters.items()
-    )
+        self.register_parameter(key, self._checked(value))

@@ -53,33 +53,6 @@ def dropout(
 dropout1d, dropout2d, dropout3d = over_dimensions(dropout)
 
 
-@checked
-def drop_path(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Set each sample to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
-
-    Applied to the output of a residual branch, it skips the branch for some samples (Huang et al.,
-    Deep Networks with Stochastic Depth, 2016). torch has no such function.
-
-    Args:
-        input: shape (batch, *rest), as that of the result.
-        p: the probability.
-        training: if False, return the input unchanged.
-        inplace: whether to store the result in the input.
-
-    Raises:
-        InputError: the input has no dimensions.
-        SettingError: `p` is not between 0 and 1.
-        DTypeError: the input is not floating-point.
-    """
-    if input.ndim == 0:
-        raise InputError("drop_path() takes a tensor of shape (batch, ...); shape () was given.")
-    if not is_active("drop_path", input, p, training):
-        return input
-    return drop(input, _mask_shape(input, 1), p, inplace)
-
-
 def _mask_shape(input: Tensor, dims: int) -> Shape:
     """Return the shape of a mask that differs only along the first `dims` dimensions."""
     return (*input.shape[:dims], *(1,) * (input.ndim - dims))
@@ -177,12 +150,6 @@ class AlphaDropout(DropoutLayer):
     """Dropout for networks with `SELU`; see `mt_nn.functional.alpha_dropout`."""
 
     function = staticmethod(alpha_dropout)
-
-
-class DropPath(DropoutLayer):
-    """Randomly zero samples during training, and scale the rest."""
-
-    function = staticmethod(drop_path)
 
 
 class Dropout1d(DropoutLayer):

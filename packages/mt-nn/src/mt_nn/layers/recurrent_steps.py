@@ -90,6 +90,11 @@ def activation(values: Tensor, is_relu: bool) -> Tensor:
     return mt.relu(values) if is_relu else tanh(values)
 
 
+def rnn_step(is_relu: bool) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    """Return the step of a plain network, a function of the same arguments as `gru_step`."""
+    return lambda projected, recurrent, _: activation(projected + recurrent, is_relu)
+
+
 # --- Operations that backends may have kernels for ------------------------------------------------
 
 _KERNELS: dict[str, FusedKernel] = {}
@@ -205,18 +210,7 @@ def rnn(
     Returns:
         Shape (steps, batch, width).
     """
-    return _rnn_states(projected, hidden, weight, lengths, reverse, is_relu)[0]
-
-
-def _rnn_states(*arguments: Any) -> tuple[Tensor, list[Tensor]]:
-    """Return the hidden states after each step, and the activations' inputs; see `rnn`."""
-    projected, hidden, weight, lengths, reverse, is_relu = arguments
-    states, sums = [], []
-    for x, mask in _iterate(reverse, projected, _step_mask(projected, lengths)):
-        sums.append(x + hidden @ weight.T)
-        hidden = _select(mask, activation(sums[-1], is_relu), hidden)
-        states.append(hidden)
-    return _stacked(states, reverse), sums
+    return _states(rnn_step(is_relu), projected, hidden, weight, None, lengths, reverse)[0]
 
 
 @_operation("gru")
@@ -242,17 +236,20 @@ def gru(
     Returns:
         Shape (steps, batch, width).
     """
-    return _gru_states(projected, hidden, weight, bias, lengths, reverse)[0]
+    return _states(gru_step, projected, hidden, weight, bias, lengths, reverse)[0]
 
 
-def _gru_states(*arguments: Any) -> tuple[Tensor, list[Tensor]]:
-    """Return the hidden states after each step, and the products with `weight`; see `gru`."""
+def _states(step: Any, *arguments: Any) -> tuple[Tensor, list[Tensor]]:
+    """Return the hidden states after each step, and the products with `weight`; see `gru`.
+
+    `step` maps the projected input, the product and the hidden state to the next hidden state.
+    """
     projected, hidden, weight, bias, lengths, reverse = arguments
     states, products = [], []
     for x, mask in _iterate(reverse, projected, _step_mask(projected, lengths)):
         product = hidden @ weight.T
         products.append(product if bias is None else product + bias)
-        hidden = _select(mask, gru_step(x, products[-1], hidden), hidden)
+        hidden = _select(mask, step(x, products[-1], hidden), hidden)
         states.append(hidden)
     return _stacked(states, reverse), products
 
@@ -353,14 +350,15 @@ class _RNNKernel(FusedKernel):
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden states, which `gradient` reads, too."""
-        states, sums = _rnn_states(*arguments)
-        return states, (states, *sums)
+        projected, hidden, weight, *order, is_relu = arguments
+        states, products = _states(rnn_step(is_relu), projected, hidden, weight, None, *order)
+        return states, (states, *products)
 
     def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of inputs, initial state and weight."""
         (states, *steps), (projected, hidden, weight, lengths, reverse, is_relu) = saved, arguments
         before = _previous(hidden, states, reverse)
-        sums, previous = _leaves(_stacked(steps, reverse), before)
+        sums, previous = _leaves(projected + _stacked(steps, reverse), before)
         with mt.enable_grad():
             after = _select(_step_mask(projected, lengths), activation(sums, is_relu), previous)
         slopes, direct = _elementwise_derivatives(after, [sums, previous])
@@ -373,7 +371,7 @@ class _GRUKernel(FusedKernel):
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden states, which `gradient` reads, too."""
-        states, products = _gru_states(*arguments)
+        states, products = _states(gru_step, *arguments)
         return states, (states, *products)
 
     def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:

@@ -22,9 +22,6 @@ from mt_tensor.extending import Backend, Device, require_tensors
 
 Activation = str | Callable[[Tensor], Tensor]
 
-Masks = tuple[Tensor | None, Tensor | None, bool]
-"""An attention mask, a key padding mask, and whether the first is causal."""
-
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "gelu": functional.gelu,
@@ -124,8 +121,9 @@ class TransformerEncoderLayer(TransformerLayer):
         """
 
         def self_attention(x: Tensor) -> Tensor:
-            masks = src_mask, src_key_padding_mask, is_causal
-            return _attend(self.self_attn, x, x, masks, cache)
+            masks = (src_key_padding_mask, False, src_mask)
+            out: Tensor = self.self_attn(x, x, x, *masks, is_causal=is_causal, **_given(cache))[0]
+            return out
 
         return self._residual(2, self._residual(1, src, self_attention), self._feedforward)
 
@@ -169,29 +167,18 @@ class TransformerDecoderLayer(TransformerLayer):
         """
 
         def self_attention(x: Tensor) -> Tensor:
-            masks = tgt_mask, tgt_key_padding_mask, tgt_is_causal
-            return _attend(self.self_attn, x, x, masks, cache)
+            masks, is_causal = (tgt_key_padding_mask, False, tgt_mask), tgt_is_causal
+            out: Tensor = self.self_attn(x, x, x, *masks, is_causal=is_causal, **_given(cache))[0]
+            return out
 
         def cross_attention(x: Tensor) -> Tensor:
-            masks = (memory_mask, memory_key_padding_mask, memory_is_causal)
-            return _attend(self.multihead_attn, x, memory, masks)
+            masks = (memory_key_padding_mask, False, memory_mask)
+            attend = self.multihead_attn
+            out: Tensor = attend(x, memory, memory, *masks, is_causal=memory_is_causal)[0]
+            return out
 
         out = self._residual(2, self._residual(1, tgt, self_attention), cross_attention)
         return self._residual(3, out, self._feedforward)
-
-
-def _attend(
-    attention: MultiheadAttention,
-    x: Tensor,
-    memory: Tensor,
-    masks: Masks,
-    cache: KeyValueCache | None = None,
-) -> Tensor:
-    """Return the result of attention of the steps of `x` to those of `memory`."""
-    mask, padding, is_causal = masks
-    settings = {"attn_mask": mask, "is_causal": is_causal, **_given(cache)}
-    out: Tensor = attention(x, memory, memory, padding, False, **settings)[0]
-    return out
 
 
 def _given(cache: KeyValueCache | None) -> dict[str, Any]:

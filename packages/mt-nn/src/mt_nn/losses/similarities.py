@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from mt_nn.core.arguments import checked
@@ -149,10 +150,7 @@ def triplet_margin_loss(
         IndexingError: the shapes do not broadcast.
         SettingError: the reduction is invalid, or the margin is not positive.
     """
-
-    def distance(first: Tensor, second: Tensor) -> Tensor:
-        return _difference(first, second, eps).norm(p, -1)
-
+    distance = functools.partial(pairwise_distance, p=p, eps=eps)
     triplet = (anchor, positive, negative)
     return _triplet("triplet_margin_loss", distance, triplet, margin, swap, reduction)
 
@@ -189,17 +187,7 @@ def _triplet(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return reduce(_excess(near, far, margin), reduction)
-
-
-@fuse
-def _difference(first: Tensor, second: Tensor, eps: float) -> Tensor:
-    return first - second + eps
-
-
-@fuse
-def _excess(near: Tensor, far: Tensor, margin: float) -> Tensor:
-    return (margin + near - far).clamp_min(0.0)
+    return reduce((margin + near - far).clamp_min(0.0), reduction)
 
 
 def _check_dimensions(name: str, *tensors: Tensor) -> None:

@@ -7,7 +7,6 @@ from mt_nn.conformance.drawing import draw
 
 SHAPES = {
     ("AlphaDropout", "functional.alpha_dropout"): (3, 4),
-    ("DropPath", "functional.drop_path"): (3, 4),
     ("Dropout", "functional.dropout"): (3, 4),
     ("Dropout1d", "functional.dropout1d"): (2, 3, 4),
     ("Dropout2d", "functional.dropout2d"): (2, 3, 2, 2),
