@@ -137,21 +137,16 @@ def rrelu(
     Raises:
         SettingError: `lower` is above `upper`, or one of them is not finite.
     """
-    check_slopes(lower, upper)
+    if not -math.inf < lower <= upper < math.inf:
+        raise SettingError(
+            f"lower must be at most upper, and both finite; got {lower} and {upper}."
+        )
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slopes = mt.rand_like(input) * (upper - lower) + lower
     if inplace:
         return input._computed("leaky_relu", slopes)
     return mt.elementwise("leaky_relu", input, slopes)
-
-
-def check_slopes(lower: float, upper: float) -> None:
-    """Raise SettingError unless these are valid bounds of the slopes of `rrelu`."""
-    if not -math.inf < number("lower", lower) <= number("upper", upper) < math.inf:
-        raise SettingError(
-            f"lower must be at most upper, and both finite; got {lower} and {upper}."
-        )
 
 
 @checked
@@ -343,9 +338,6 @@ class RReLU(_Activation):
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
     inplace: bool = False
-
-    def _check(self) -> None:
-        check_slopes(self.lower, self.upper)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""

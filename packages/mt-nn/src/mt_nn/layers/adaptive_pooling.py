@@ -263,6 +263,7 @@ class _FractionalMaxPool(FunctionLayer):
     """Base class of fractional max pooling layers; see `fractional_max_pool2d` for arguments."""
 
     dims: ClassVar[int]
+    shown = ("kernel_size", "output_size", "output_ratio")
     kernel_size: Sizes
     output_size: Sizes | None = None
     output_ratio: Ratios | None = None
@@ -271,16 +272,6 @@ class _FractionalMaxPool(FunctionLayer):
 
     def _check(self) -> None:
         check_ratio(type(self).__name__, self.dims, self.output_size, self.output_ratio)
-        self.kernel_size = integers("kernel_size", self.kernel_size, self.dims, 1)
-        if self.output_size is not None:
-            self.output_size = integers("output_size", self.output_size, self.dims, 1)
-
-    def extra_repr(self) -> str:
-        """Return the settings."""
-        size = f"output_size={self.output_size}"
-        if self.output_size is None:
-            size = f"output_ratio={self.output_ratio}"
-        return f"kernel_size={self.kernel_size}, {size}"
 
 
 class FractionalMaxPool2d(_FractionalMaxPool, function=fractional_max_pool2d):

@@ -753,9 +753,6 @@ class LocalResponseNorm(FunctionLayer, function=local_response_norm):
     beta: float = 0.75
     k: float = 1.0
 
-    def _check(self) -> None:
-        self.size = integer("size", self.size, 1)
-
     def extra_repr(self) -> str:
         """Return the settings."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -355,18 +355,23 @@ class MaxPool3d(MaxPool):
     function = staticmethod(max_pool3d)
 
 
-class _AvgPool(FunctionLayer):
-    """Base class of average pooling layers; the arguments are those of `avg_pool2d`."""
+class _Pool(FunctionLayer):
+    """Base class of layers with the settings of pooling, whose stride is by default the kernel."""
 
     shown = ("kernel_size", "stride", "padding")
     kernel_size: Sizes
     stride: Sizes | None = None
     padding: Sizes = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
 
     def _check(self) -> None:
         self.stride = self.kernel_size if self.stride is None else self.stride
+
+
+class _AvgPool(_Pool):
+    """Base class of average pooling layers; the arguments are those of `avg_pool2d`."""
+
+    ceil_mode: bool = False
+    count_include_pad: bool = True
 
 
 class AvgPool2d(_AvgPool, function=avg_pool2d):
@@ -377,12 +382,6 @@ class AvgPool2d(_AvgPool, function=avg_pool2d):
 
 class AvgPool1d(_AvgPool, function=avg_pool1d):
     """Average pooling of signals; see `AvgPool2d`."""
-
-    def _check(self) -> None:
-        super()._check()
-        self.kernel_size = integers("kernel_size", self.kernel_size, 1, 1)
-        self.stride = integers("stride", self.stride, 1, 1)
-        self.padding = integers("padding", self.padding, 1, 0)
 
 
 class AvgPool3d(AvgPool2d, function=avg_pool3d):
@@ -490,20 +489,8 @@ def _checked_output_size(output_size: Any, default: Numbers, stride: Numbers) ->
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _MaxUnpool(FunctionLayer):
+class _MaxUnpool(_Pool):
     """Base class of max unpooling layers; the arguments are those of the max pooling."""
-
-    dims: ClassVar[int]
-    shown = ("kernel_size", "stride", "padding")
-    kernel_size: Sizes
-    stride: Sizes | None = None
-    padding: Sizes = 0
-
-    def _check(self) -> None:
-        stride = self.kernel_size if self.stride is None else self.stride
-        self.kernel_size = integers("kernel_size", self.kernel_size, self.dims, 1)
-        self.stride = integers("stride", stride, self.dims, 1)
-        self.padding = integers("padding", self.padding, self.dims, 0)
 
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
@@ -516,16 +503,10 @@ class _MaxUnpool(FunctionLayer):
 class MaxUnpool1d(_MaxUnpool, function=max_unpool1d):
     """Max unpooling of signals; see `MaxUnpool2d`."""
 
-    dims = 1
-
 
 class MaxUnpool2d(_MaxUnpool, function=max_unpool2d):
     """Max unpooling of images; see `mt_nn.functional.max_unpool2d`."""
 
-    dims = 2
-
 
 class MaxUnpool3d(_MaxUnpool, function=max_unpool3d):
     """Max unpooling of volumes; see `MaxUnpool2d`."""
-
-    dims = 3

@@ -412,9 +412,6 @@ class PixelShuffle(FunctionLayer, function=pixel_shuffle):
     shown = ("upscale_factor",)
     upscale_factor: int
 
-    def _check(self) -> None:
-        self.upscale_factor = integer("upscale_factor", self.upscale_factor, 1)
-
 
 class PixelUnshuffle(FunctionLayer, function=pixel_unshuffle):
     """Rearrange blocks of pixels into channels; see `mt_nn.functional.pixel_unshuffle`."""
@@ -422,15 +419,9 @@ class PixelUnshuffle(FunctionLayer, function=pixel_unshuffle):
     shown = ("downscale_factor",)
     downscale_factor: int
 
-    def _check(self) -> None:
-        self.downscale_factor = integer("downscale_factor", self.downscale_factor, 1)
-
 
 class ChannelShuffle(FunctionLayer, function=channel_shuffle):
     """Interleave the channels of groups; see `mt_nn.functional.channel_shuffle`."""
 
     shown = ("groups",)
     groups: int
-
-    def _check(self) -> None:
-        self.groups = integer("groups", self.groups, 1)

@@ -116,7 +116,7 @@ def smooth_l1_loss(
     check_one_shape("smooth_l1_loss", input, target)
     if beta == 0:
         return reduce(_absolute_difference(input, target), reduction)
-    return reduce(_smooth_difference(input, target, beta), reduction)
+    return reduce(_huber(input, target, beta) / beta, reduction)
 
 
 @checked
@@ -158,8 +158,3 @@ def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
     difference = input - target
     clamped = elementwise("clamp", difference, -delta, delta)
     return clamped * (difference - 0.5 * clamped)
-
-
-@fuse
-def _smooth_difference(input: Tensor, target: Tensor, beta: float) -> Tensor:
-    return _huber(input, target, beta) / beta

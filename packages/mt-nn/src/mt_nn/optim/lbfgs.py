@@ -138,11 +138,10 @@ def interpolated(a: Point, b: Point, low: float, high: float) -> float:
 # --- The optimizer --------------------------------------------------------------------------------
 
 
-_VECTORS = ("d", "prev_flat_grad")
-_LISTS = ("old_dirs", "old_stps")
-_NUMBERS = ("t", "H_diag", "prev_loss")
-"""The state after a step, besides counts: the last direction and gradient; the history of gradient
-changes and steps, and in `ro` the inverses of their products; numbers."""
+_COUNTS = ("func_evals", "n_iter")
+_STATE = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+"""The state after a step, besides counts: the last direction, its length, the history of gradient
+changes and steps, the inverses of their products, numbers, and the last gradient."""
 
 
 class LBFGS(DeclaredOptimizer):
@@ -331,20 +330,20 @@ def _loaded_state(
 ) -> dict[str, Any]:
     """Return a saved state; torch stores some of the numbers as tensors."""
     size = sum(member.numel() for member in optimizer._parameters())
+    names = (*_COUNTS, *_STATE) if "d" in saved else _COUNTS
+    missing = [name for name in names if name not in saved]
+    if missing:
+        raise misfit(optimizer, f"its state lacks {', '.join(missing)}")
 
-    def vector(name: str, value: Any) -> Tensor:
+    def loaded(name: str, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [loaded(name, each) for each in value]
+        if name in _COUNTS:
+            return int(value)
+        if name in ("t", "ro", "H_diag", "prev_loss"):
+            return float(value)
         if tuple(getattr(value, "shape", ())) != (size,):
             raise misfit(optimizer, f"{name} is not a vector of {size} elements")
         return parameter.detach().new_zeros(size).copy_(value)
 
-    state: dict[str, Any] = {name: int(saved[name]) for name in ("func_evals", "n_iter")}
-    if "d" not in saved:
-        return state
-    missing = [name for name in (*_VECTORS, *_LISTS, *_NUMBERS, "ro") if name not in saved]
-    if missing:
-        raise misfit(optimizer, f"its state lacks {', '.join(missing)}")
-    state |= {name: vector(name, saved[name]) for name in _VECTORS}
-    state |= {name: [vector(name, value) for value in saved[name]] for name in _LISTS}
-    state |= {name: float(saved[name]) for name in _NUMBERS}
-    state["ro"] = [float(value) for value in saved["ro"]]
-    return state
+    return {name: loaded(name, saved[name]) for name in names}
