@@ -763,8 +763,8 @@ POOLING = [
     invalid("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, match="have no windows"),
     invalid("MaxPool1d", draw(2, 3, 4), kernel_size=2, ceil_mode="yes", match="True or False"),
     invalid("functional.lp_pool2d", draw(1, 2, 4, 4), norm_type="2", kernel_size=2, match="number"),
-    invalid("FractionalMaxPool2d", kernel_size=2, match="either an output_size or an output_ratio"),
-    invalid("FractionalMaxPool2d", kernel_size=2, output_ratio=1.5, match="below 1"),
+    invalid("FractionalMaxPool2d", draw(2, 5, 5), kernel_size=2, match="either an output_size or"),
+    invalid("FractionalMaxPool2d", draw(2, 5, 5), kernel_size=2, output_ratio=1.5, match="below 1"),
     invalid(
         "FractionalMaxPool3d",
         draw(1, 2, 3, 3, 3),

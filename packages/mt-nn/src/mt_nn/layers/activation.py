@@ -192,20 +192,7 @@ def gumbel_softmax(
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-class _Activation(FunctionLayer):
-    """Base class of activation layers, whose attributes are their settings."""
-
-    def extra_repr(self) -> str:
-        """Return the settings; `inplace` only if it is True."""
-        shown = {
-            name: value
-            for name, value in vars(self).items()
-            if not name.startswith("_") and name != "training" and (name != "inplace" or value)
-        }
-        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
-
-
-class _InPlace(_Activation):
+class _InPlace(FunctionLayer):
     """Base class of activation layers with no setting but `inplace`."""
 
     inplace: bool = False
@@ -261,53 +248,53 @@ class Tanhshrink(FunctionLayer, function=mt.tanhshrink):
 # --- With settings ------------------------------------------------------------------------------
 
 
-class CELU(_Activation, function=celu):
+class CELU(FunctionLayer, function=celu):
     """`alpha (exp(input / alpha) - 1)` where the input is negative, and the input elsewhere."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
-class ELU(_Activation, function=elu):
+class ELU(FunctionLayer, function=elu):
     """`alpha (exp(input) - 1)` where the input is negative, and the input elsewhere."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
-class GELU(_Activation, function=mt.gelu):
+class GELU(FunctionLayer, function=mt.gelu):
     """The input times the normal distribution function; approximate="tanh" is faster."""
 
     approximate: str = "none"
 
 
-class Hardshrink(_Activation, function=mt.hardshrink):
+class Hardshrink(FunctionLayer, function=mt.hardshrink):
     """The input, and 0 where it is between `-lambd` and `lambd`."""
 
     lambd: float = 0.5
 
 
-class LeakyReLU(_Activation, function=leaky_relu):
+class LeakyReLU(FunctionLayer, function=leaky_relu):
     """`negative_slope * input` where the input is negative, and the input elsewhere."""
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
-class Softplus(_Activation, function=mt.softplus):
+class Softplus(FunctionLayer, function=mt.softplus):
     """`log(1 + exp(beta input)) / beta`, and the input where `beta input` is above a threshold."""
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
-class Softshrink(_Activation, function=mt.softshrink):
+class Softshrink(FunctionLayer, function=mt.softshrink):
     """The input, moved towards 0 by at most `lambd`."""
 
     lambd: float = 0.5
 
 
-class Threshold(_Activation, function=threshold):
+class Threshold(FunctionLayer, function=threshold):
     """The input where it is above the threshold, and `value` elsewhere."""
 
     threshold: float
@@ -315,7 +302,7 @@ class Threshold(_Activation, function=threshold):
     inplace: bool = False
 
 
-class Hardtanh(_Activation, function=hardtanh):
+class Hardtanh(FunctionLayer, function=hardtanh):
     """Clamp the input to `min_val` and `max_val`."""
 
     min_val: float = -1.0
@@ -328,7 +315,7 @@ class Hardtanh(_Activation, function=hardtanh):
             raise SettingError(f"min_val must be below max_val; got {low} and {high}.")
 
 
-class RReLU(_Activation):
+class RReLU(FunctionLayer):
     """`slope * input` where the input is negative, and the input elsewhere.
 
     In training mode, the slope of each element is random, from `lower` to `upper`; in evaluation
@@ -376,13 +363,13 @@ class PReLU(DeclaredLayer):
 # --- Over a dimension ---------------------------------------------------------------------------
 
 
-class GLU(_Activation, function=mt.glu):
+class GLU(FunctionLayer, function=mt.glu):
     """The first half of a dimension times the sigmoid of the second half."""
 
     dim: int = -1
 
 
-class _Normalized(_Activation):
+class _Normalized(FunctionLayer):
     """Base class of softmax layers.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +104,6 @@ def _resizes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list
 class _AdaptivePool(FunctionLayer):
     """Base class of adaptive pooling layers; see `adaptive_avg_pool2d` for `output_size`."""
 
-    shown = ("output_size",)
     output_size: OutputSize
 
 
@@ -219,24 +218,18 @@ def output_sizes(
     name: str, lengths: list[int], output_size: Sizes | None, output_ratio: Ratios | None
 ) -> tuple[int, ...]:
     """Return the output sizes, given themselves or as ratios."""
-    check_ratio(name, len(lengths), output_size, output_ratio)
-    if output_ratio is None:
-        return integers("output_size", output_size, len(lengths), 1)
-    given = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,)
-    ratios = given * len(lengths) if len(given) == 1 else given
-    sizes = tuple(int(length * ratio) for length, ratio in zip(lengths, ratios, strict=True))
-    return integers("output_size", sizes, len(lengths), 1)
-
-
-def check_ratio(name: str, dims: int, output_size: Any, output_ratio: Any) -> None:
-    """Raise SettingError unless either a size or a valid ratio is given."""
     if (output_size is None) == (output_ratio is None):
         raise SettingError(f"{name}() takes either an output_size or an output_ratio.")
-    if output_ratio is not None:
-        ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,)
-        is_valid = len(ratios) in (1, dims) and all(0 < number("a ratio", r) < 1 for r in ratios)
-        expected = f"one number or {dims}, above 0 and below 1"
-        check("output_ratio", output_ratio, is_valid, expected)
+    dims = len(lengths)
+    if output_ratio is None:
+        return integers("output_size", output_size, dims, 1)
+    ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * dims
+    ratios = ratios * dims if len(ratios) == 1 else ratios
+    is_valid = len(ratios) == dims and all(0 < number("a ratio", r) < 1 for r in ratios)
+    expected = f"one number or {dims}, above 0 and below 1"
+    check("output_ratio", output_ratio, is_valid, expected)
+    sizes = tuple(int(length * ratio) for length, ratio in zip(lengths, ratios, strict=True))
+    return integers("output_size", sizes, dims, 1)
 
 
 def _taps(drawn: Array, length: int, window: int, outputs: int) -> Array:
@@ -262,25 +255,16 @@ def _taps(drawn: Array, length: int, window: int, outputs: int) -> Array:
 class _FractionalMaxPool(FunctionLayer):
     """Base class of fractional max pooling layers; see `fractional_max_pool2d` for arguments."""
 
-    dims: ClassVar[int]
-    shown = ("kernel_size", "output_size", "output_ratio")
     kernel_size: Sizes
     output_size: Sizes | None = None
     output_ratio: Ratios | None = None
     return_indices: bool = False
     _random_samples: Tensor | None = None
 
-    def _check(self) -> None:
-        check_ratio(type(self).__name__, self.dims, self.output_size, self.output_ratio)
-
 
 class FractionalMaxPool2d(_FractionalMaxPool, function=fractional_max_pool2d):
     """Fractional max pooling of images; see `mt_nn.functional.fractional_max_pool2d`."""
 
-    dims = 2
-
 
 class FractionalMaxPool3d(_FractionalMaxPool, function=fractional_max_pool3d):
     """Fractional max pooling of volumes; see `mt_nn.functional.fractional_max_pool3d`."""
-
-    dims = 3

@@ -110,7 +110,6 @@ def _settings(*given: Sizes) -> tuple[tuple[int, ...], ...]:
 class Unfold(FunctionLayer, function=unfold):
     """Return all windows of images as columns; see `mt_nn.functional.unfold`."""
 
-    shown = ("kernel_size", "dilation", "padding", "stride")
     kernel_size: Sizes
     dilation: Sizes = 1
     padding: Sizes = 0
@@ -120,7 +119,6 @@ class Unfold(FunctionLayer, function=unfold):
 class Fold(FunctionLayer, function=fold):
     """Add up windows at their positions in images; see `mt_nn.functional.fold`."""
 
-    shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
     output_size: Sizes
     kernel_size: Sizes
     dilation: Sizes = 1

@@ -22,11 +22,11 @@ class FunctionLayer(Declared, Module):
 
     Attributes:
         function: the function, which gets the inputs and the settings by name.
-        shown: names of the settings that `extra_repr` returns.
+        shown: names of the settings that `extra_repr` returns; None for all.
     """
 
     function: ClassVar[Callable[..., Any]]
-    shown: ClassVar[tuple[str, ...]] = ()
+    shown: ClassVar[tuple[str, ...] | None] = None
 
     def __init_subclass__(cls, *, function: Callable[..., Any] | None = None) -> None:
         """Store the function of a subclass."""
@@ -46,5 +46,8 @@ class FunctionLayer(Declared, Module):
         return self.function(*inputs, **named, **settings)
 
     def extra_repr(self) -> str:
-        """Return the settings in `shown`."""
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)
+        """Return the settings in `shown`, except for those that are None or False."""
+        names = self._signature.parameters if self.shown is None else self.shown
+        values = {name: getattr(self, name) for name in names}
+        given = {name: x for name, x in values.items() if x is not None and x is not False}
+        return ", ".join(f"{name}={value!r}" for name, value in given.items())

@@ -98,27 +98,22 @@ class Bilinear(DeclaredLayer):
         )
 
 
-class Unflatten(Module):
+class Unflatten(FunctionLayer):
     """Split a dimension into several; one size may be -1, and is inferred."""
 
-    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
-        super().__init__()
-        self.dim = dim
-        if not isinstance(unflattened_size, tuple | list):
-            raise SettingTypeError(
-                f"unflattened_size must be a tuple of integers; got {unflattened_size!r}."
-            )
-        self.unflattened_size = tuple(
-            integer("a size in unflattened_size", length, -1) for length in unflattened_size
-        )
+    dim: int
+    unflattened_size: Sequence[int]
+
+    def _check(self) -> None:
+        sizes = self.unflattened_size
+        if not isinstance(sizes, tuple | list):
+            raise SettingTypeError(f"unflattened_size must be a tuple of integers; got {sizes!r}.")
+        name = "a size in unflattened_size"
+        self.unflattened_size = tuple(integer(name, length, -1) for length in sizes)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor with the dimension split."""
         return unflatten(input, self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        """Return the settings."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
 # --- Similarities and distances -------------------------------------------------------------------

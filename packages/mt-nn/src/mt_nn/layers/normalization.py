@@ -752,7 +752,3 @@ class LocalResponseNorm(FunctionLayer, function=local_response_norm):
     alpha: float = 1e-4
     beta: float = 0.75
     k: float = 1.0
-
-    def extra_repr(self) -> str:
-        """Return the settings."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -391,7 +391,6 @@ class AvgPool3d(AvgPool2d, function=avg_pool3d):
 class _LPPool(FunctionLayer):
     """Base class of power-average pooling layers; the arguments are those of `lp_pool2d`."""
 
-    shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
     norm_type: float
     kernel_size: Sizes
     stride: Sizes | None = None

@@ -376,21 +376,6 @@ class Upsample(FunctionLayer, function=interpolate):
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
 
-    def _check(self) -> None:
-        self.scale_factor = _as_floats(self.scale_factor)
-
-    def extra_repr(self) -> str:
-        """Return the settings."""
-        name = "size" if self.scale_factor is None else "scale_factor"
-        return f"{name}={getattr(self, name)}, mode={self.mode!r}"
-
-
-def _as_floats(factors: Any) -> Any:
-    """Convert integer factors to floats, as torch does; `interpolate` checks other types."""
-    if isinstance(factors, tuple | list):
-        return tuple(map(_as_floats, factors))
-    return float(factors) if isinstance(factors, int) else factors
-
 
 class UpsamplingNearest2d(Upsample):
     """Resize images with mode "nearest"; see `Upsample`."""
@@ -409,19 +394,16 @@ class UpsamplingBilinear2d(Upsample):
 class PixelShuffle(FunctionLayer, function=pixel_shuffle):
     """Rearrange channels into blocks of pixels; see `mt_nn.functional.pixel_shuffle`."""
 
-    shown = ("upscale_factor",)
     upscale_factor: int
 
 
 class PixelUnshuffle(FunctionLayer, function=pixel_unshuffle):
     """Rearrange blocks of pixels into channels; see `mt_nn.functional.pixel_unshuffle`."""
 
-    shown = ("downscale_factor",)
     downscale_factor: int
 
 
 class ChannelShuffle(FunctionLayer, function=channel_shuffle):
     """Interleave the channels of groups; see `mt_nn.functional.channel_shuffle`."""
 
-    shown = ("groups",)
     groups: int

@@ -86,14 +86,8 @@ def _check_probabilities(input: Tensor, target: Tensor) -> None:
     """Raise InputError unless both are from 0 to 1; wait for the device only once."""
     if not input.numel():
         return
-    bounds = stack([bound for x in (input, target) for bound in x.detach().aminmax()])
-    least, largest = stack(bounds.aminmax()).tolist()
-    if least >= 0 and largest <= 1:
-        return
-    for name, (lowest, highest) in (
-        ("input", bounds[:2].tolist()),
-        ("target", bounds[2:].tolist()),
-    ):
+    bounds = stack([bound for x in (input, target) for bound in x.detach().aminmax()]).tolist()
+    for name, lowest, highest in (("input", *bounds[:2]), ("target", *bounds[2:])):
         if not (lowest >= 0 and highest <= 1):
             raise InputError(
                 f"binary_cross_entropy() takes probabilities from 0 to 1 as {name}; they are from "

@@ -18,6 +18,7 @@ from mt_tensor import Tensor
 class _Loss(FunctionLayer):
     """Base class of losses: the reduction."""
 
+    shown = ()
     _: KW_ONLY
     reduction: Reduction = "mean"
 
@@ -46,7 +47,7 @@ class SmoothL1Loss(_Loss, function=functional.smooth_l1_loss):
     beta: float = 1.0
 
 
-class HuberLoss(FunctionLayer, function=functional.huber_loss):
+class HuberLoss(_Loss, function=functional.huber_loss):
     """Huber loss of two tensors of one shape; see `mt_nn.functional.huber_loss`."""
 
     reduction: Reduction = "mean"
@@ -138,6 +139,7 @@ class KLDivLoss(FunctionLayer, function=functional.kl_div):
     See `mt_nn.functional.kl_div`.
     """
 
+    shown = ()
     _: KW_ONLY
     reduction: Reduction | Literal["batchmean"] = "mean"
     log_target: bool = False
@@ -222,7 +224,7 @@ class TripletMarginWithDistanceLoss(_Loss, function=functional.triplet_margin_wi
 # --- Sequences ------------------------------------------------------------------------------------
 
 
-class CTCLoss(FunctionLayer, function=functional.ctc_loss):
+class CTCLoss(_Loss, function=functional.ctc_loss):
     """CTC loss of log-probabilities (time, batch, labels) and sequences of labels.
 
     See `mt_nn.functional.ctc_loss`.
