@@ -277,8 +277,8 @@ class _Table(DeclaredLayer):
     def _check(self) -> None:
         self.num_embeddings = rows = integer("num_embeddings", self.num_embeddings, 1)
         self.embedding_dim = width = integer("embedding_dim", self.embedding_dim, 1)
-        if self.padding_idx is not None:
-            self.padding_idx = row_index(self.padding_idx, rows)
+        given = self.padding_idx
+        self.padding_idx: int | None = None if given is None else row_index(given, rows)
         check_not_sparse(self.sparse)
         weight, freeze = self._weight, self._freeze
         del self._weight, self._freeze
@@ -315,7 +315,8 @@ class _Table(DeclaredLayer):
                 "from_pretrained() takes a table of shape (rows, width); "
                 f"{embeddings.shape} was given."
             )
-        return cls(*embeddings.shape, *settings, _weight=embeddings, _freeze=freeze, **named)
+        layer: Any = cls  # a subclass, which declares `_weight` and `_freeze`
+        return layer(*embeddings.shape, *settings, _weight=embeddings, _freeze=freeze, **named)  # type: ignore[no-any-return]
 
     def extra_repr(self) -> str:
         """Return the sizes, and the settings that differ from their defaults."""

@@ -139,7 +139,7 @@ class _Lazy(Module):
                 setattr(self, name, value)
         setattr(self, self.size, 0)
         for name, parameter in layer._parameters.items():
-            like = {"device": parameter.device, "dtype": parameter.dtype}
+            like: Any = {"device": parameter.value.device, "dtype": parameter.value.dtype}
             self._parameters[name] = UninitializedParameter(**like)
         for name, buffer in layer._buffers.items():
             self._buffers[name] = buffer

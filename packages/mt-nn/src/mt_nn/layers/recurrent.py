@@ -79,7 +79,7 @@ class RNNBase(DeclaredLayer):
                 f"dropout={self.dropout} acts between layers, and there is only one layer.",
                 stacklevel=5,
             )
-        self.dropout = float(self.dropout)
+        self.dropout: float = float(self.dropout)
         self._output_size = proj_size or hidden_size
         rows = self.gates * hidden_size
         shapes = {

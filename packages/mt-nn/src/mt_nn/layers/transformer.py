@@ -86,7 +86,8 @@ class TransformerLayer(DeclaredLayer):
 
     def _feedforward(self, x: Tensor) -> Tensor:
         """Apply the feedforward network to each position."""
-        out: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        activation: Any = self.activation
+        out: Tensor = self.linear2(self.dropout(activation(self.linear1(x))))
         return out
 
 

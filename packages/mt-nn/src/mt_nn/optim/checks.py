@@ -21,7 +21,8 @@ from mt_tensor.core.dtypes import Settings
 
 
 def _is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and bool(low <= value <= high)
 
 
 def _is_sequence(value: Any, length: int) -> bool:

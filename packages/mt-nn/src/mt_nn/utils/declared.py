@@ -35,7 +35,8 @@ class Declared:
     @classmethod
     def _declare(cls) -> None:
         parameters = dict(cls._signature.parameters)
-        kind = positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind: Any = positional
         for name, annotation in inspect.get_annotations(cls).items():
             if annotation == "KW_ONLY":
                 kind = inspect.Parameter.KEYWORD_ONLY
