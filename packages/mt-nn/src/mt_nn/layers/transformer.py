@@ -282,7 +282,7 @@ class TransformerDecoder(_Stack):
         return self._normalized(tgt)
 
 
-class Transformer(Module):
+class Transformer(DeclaredLayer):
     """An encoder of a source sequence, and a decoder that maps it to a target sequence.
 
     Args:
@@ -302,44 +302,39 @@ class Transformer(Module):
         bias: whether linear layers, attention and normalization add biases.
     """
 
-    def __init__(
-        self,
-        d_model: int = 512,
-        nhead: int = 8,
-        num_encoder_layers: int = 6,
-        num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = functional.relu,
-        custom_encoder: Module | None = None,
-        custom_decoder: Module | None = None,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Device = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
+    d_model: int = 512
+    nhead: int = 8
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    dim_feedforward: int = 2048
+    dropout: float = 0.1
+    activation: Activation = functional.relu
+    custom_encoder: Module | None = None
+    custom_decoder: Module | None = None
+    layer_norm_eps: float = 1e-5
+    batch_first: bool = False
+    norm_first: bool = False
+    bias: bool = True
+
+    def _check(self) -> None:
+        encoder, decoder, activation = self.custom_encoder, self.custom_decoder, self.activation
+        del self.custom_encoder, self.custom_decoder, self.activation  # perhaps submodules
         settings: Any = (
-            *(d_model, nhead, dim_feedforward, dropout, activation),
-            *(layer_norm_eps, batch_first, norm_first, bias),
+            *(self.d_model, self.nhead, self.dim_feedforward, self.dropout, activation),
+            *(self.layer_norm_eps, self.batch_first, self.norm_first, self.bias),
         )
-        if custom_encoder is None:
+        if encoder is None:
             layer = TransformerEncoderLayer(*settings)
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
-            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
-        if custom_decoder is None:
+            norm = LayerNorm(self.d_model, self.layer_norm_eps, bias=self.bias)
+            encoder = TransformerEncoder(layer, self.num_encoder_layers, norm)
+        if decoder is None:
             decoder_layer = TransformerDecoderLayer(*settings)
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
-            custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
-        self.encoder, self.decoder = custom_encoder, custom_decoder
+            norm = LayerNorm(self.d_model, self.layer_norm_eps, bias=self.bias)
+            decoder = TransformerDecoder(decoder_layer, self.num_decoder_layers, norm)
+        self.encoder, self.decoder = encoder, decoder
         for parameter in self.parameters():
             if parameter.value.ndim > 1:
                 init.xavier_uniform_(parameter.value)
-        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
-        if device is not None or dtype is not None:
-            self.to(device=device, dtype=dtype)
 
     def forward(
         self,
