@@ -197,7 +197,7 @@ def test_invalid_settings_raise() -> None:
         (lambda: nn.LayerNorm((3, 2.5)), "a size in normalized_shape must be an integer"),
         (lambda: nn.RMSNorm("3"), "a size in normalized_shape"),
         (lambda: nn.GroupNorm(0, 4), "num_groups must be a positive integer"),
-        (lambda: nn.LocalResponseNorm(0), "size must be a positive integer"),
+        (lambda: nn.LocalResponseNorm(0)(mt.ones(1, 2, 3)), "size must be a positive integer"),
     ):
         with pytest.raises(SettingError, match=message):
             make()

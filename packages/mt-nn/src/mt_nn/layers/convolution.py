@@ -57,27 +57,18 @@ def conv(
 conv1d, _, conv3d = over_dimensions(conv)
 
 
-def _as_images(
-    compute: Callable[..., Tensor],
-    defaults: tuple[int, ...],
+def _conv1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    *settings: Any,
+    stride: tuple[int],
+    padding: tuple[int],
+    dilation: tuple[int],
+    groups: int,
 ) -> Tensor:
-    """Compute a convolution of signals as one of images of height 1.
-
-    Args:
-        compute: the convolution of images.
-        defaults: the settings for the height.
-        input: the signals.
-        weight: the kernels.
-        bias: the bias, or None.
-        *settings: the settings, of one number each, and the number of groups.
-    """
-    *sizes, groups = settings
-    both = [(default, *size) for default, size in zip(defaults, sizes, strict=True)]
-    return compute(input.unsqueeze(2), weight.unsqueeze(2), bias, *both, groups).squeeze(2)
+    """Compute `conv1d` as a convolution of images of height 1."""
+    settings = ((1, *stride), (0, *padding), (1, *dilation))
+    return _conv2d(input.unsqueeze(2), weight.unsqueeze(2), bias, *settings, groups).squeeze(2)
 
 
 @fused("conv3d", wide=True)
@@ -105,11 +96,7 @@ def _conv3d(
     return out.view(n, depth, *out.shape[1:]).permute(0, 2, 1, 3, 4)
 
 
-CONVOLVE: dict[int, Callable[..., Tensor]] = {
-    1: functools.partial(_as_images, _conv2d, (1, 0, 1)),
-    2: _conv2d,
-    3: _conv3d,
-}
+CONVOLVE: dict[int, Callable[..., Tensor]] = {1: _conv1d, 2: _conv2d, 3: _conv3d}
 """Convolutions by number of sizes; they take checked arguments in the order of `conv2d`."""
 
 
@@ -305,6 +292,14 @@ def transposed_sizes(
     )
 
 
+def _conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
+    """Compute `conv_transpose1d` as a transposed convolution of images of height 1."""
+    *sizes, groups = settings
+    pairs: Any = [(default, *size) for default, size in zip((1, 0, 0, 1), sizes, strict=True)]
+    images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
+    return _TRANSPOSE[2](images, kernels, bias, *pairs, groups).squeeze(2)
+
+
 def _transposed_convolution(
     input: Tensor,
     weight: Tensor,
@@ -343,7 +338,7 @@ def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:
 _conv_transpose2d = fused("conv_transpose2d", wide=True)(_transposed_convolution)
 
 _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
-    1: functools.partial(_as_images, _conv_transpose2d, (1, 0, 0, 1)),
+    1: _conv_transpose1d,
     2: _conv_transpose2d,
     3: fused("conv_transpose3d", wide=True)(_transposed_convolution),
 }
