@@ -1,4 +1,4 @@
-"""The attention page draws the weights of the layers, and a transformer learns to attend."""
+"""The attention page: tasks, words, attention weights, and training."""
 
 import base64
 from collections.abc import Callable
@@ -34,12 +34,14 @@ from play.inputs import InputError
     ],
 )
 @given(st.text("abcxyz", min_size=2, max_size=12))
-def test_the_tasks(task: str, expected: Callable[[str], str], word: str) -> None:
+def test_target_of_a_task_matches_a_string_operation(
+    task: str, expected: Callable[[str], str], word: str
+) -> None:
     assert as_letters(TASKS[task](read_word(word)[None])[0]) == expected(word)
 
 
 @pytest.mark.parametrize("text", [" Word ", "ab", "abcdefghijkl"])
-def test_words_are_read(text: str) -> None:
+def test_word_is_read_without_spaces_and_in_lower_case(text: str) -> None:
     assert as_letters(read_word(text)) == text.strip().lower()
 
 
@@ -54,13 +56,13 @@ def test_words_are_read(text: str) -> None:
         ("<b>", "found '<'"),
     ],
 )
-def test_an_invalid_word_is_an_error(text: str, said: str) -> None:
+def test_invalid_word_raises_input_error(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_word(text)
 
 
 @given(st.text("abcz", min_size=2, max_size=12))
-def test_each_letter_gives_away_all_of_its_attention(text: str) -> None:
+def test_attention_weights_of_a_letter_sum_to_1(text: str) -> None:
     mt.manual_seed(1)
     result, weights = rewrite(Rewriter(), read_word(text))
     assert len(result) == len(text)
@@ -69,7 +71,7 @@ def test_each_letter_gives_away_all_of_its_attention(text: str) -> None:
     np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-5)
 
 
-def test_an_untrained_network_is_reproducible_and_leaves_the_generator_unchanged() -> None:
+def test_untrained_network_is_reproducible_and_leaves_the_generator_unchanged() -> None:
     before = mt.get_rng_state()
     untrained.cache_clear()
     one = untrained().state_dict()
@@ -79,7 +81,7 @@ def test_an_untrained_network_is_reproducible_and_leaves_the_generator_unchanged
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_a_transformer_learns_to_look_at_the_mirrored_letter() -> None:
+def test_trained_transformer_reverses_a_word_by_attending_to_mirrored_letters() -> None:
     reports: list[Progress] = []
     learn("reverse it", reports.append)
     word = read_word("playground")
@@ -103,7 +105,9 @@ def pictures(page: Any) -> list[str]:
     return [base64.b64decode(source).decode() for source in sources]
 
 
-def test_a_reader_lets_it_learn_and_looks_at_heads(opened: Callable[[str], Any]) -> None:
+def test_page_shows_new_predictions_and_weights_after_training(
+    opened: Callable[[str], Any],
+) -> None:
     page = opened("stage5_attention")
     page.text_input[0].set_value("stage").run()
     assert "The network is untrained" in page.info[0].value
@@ -124,7 +128,7 @@ def test_a_reader_lets_it_learn_and_looks_at_heads(opened: Callable[[str], Any])
     assert "The network is untrained" in page.info[0].value
 
 
-def test_the_page_reports_an_invalid_word(opened: Callable[[str], Any]) -> None:
+def test_page_reports_an_invalid_word(opened: Callable[[str], Any]) -> None:
     page = opened("stage5_attention")
     page.text_input[0].set_value("a").run()
     assert "this one has 1" in page.error[0].value

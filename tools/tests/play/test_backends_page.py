@@ -45,7 +45,7 @@ def dtype_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, PRODUCT, "tanh", "add", "where", "gcd", "gelu"])
-def test_every_backend_says_the_same(name: str) -> None:
+def test_every_backend_gives_the_same_result(name: str) -> None:
     operation = Operation(name, shapes_of(name), dtype_of(name))
     measured = {each.backend: each for each in measure(operation)}
     assert measured.keys() >= BACKENDS
@@ -60,7 +60,7 @@ def test_every_backend_says_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATORS if OPERATORS[name].arity < 4])
-def test_every_operator_has_numbers_that_it_takes(name: str) -> None:
+def test_operator_gives_numbers_for_its_sample_input(name: str) -> None:
     operation = Operation(name, shapes_of(name), dtype_of(name))
     result = operation.on("numpy")()
     assert result.shape == (6, 5)
@@ -68,7 +68,7 @@ def test_every_operator_has_numbers_that_it_takes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["tanh", "sum"])
-def test_the_kernels_of_fast_are_those_that_it_compiles(name: str) -> None:
+def test_shown_kernels_of_fast_are_the_compiled_ones(name: str) -> None:
     operation = Operation(name, ((6, 5),))
     ((title, text),) = fast_kernels(operation)
     assert "one thread" in title
@@ -76,7 +76,7 @@ def test_the_kernels_of_fast_are_those_that_it_compiles(name: str) -> None:
     assert text in {kernel.source.text for kernel in compiled}
 
 
-def test_operations_that_fast_delegates_have_no_kernel() -> None:
+def test_operations_that_fast_leaves_to_numpy_have_no_kernel() -> None:
     ((title, code),) = fast_kernels(Operation("add", ((6, 5), (6, 5))))
     assert title.startswith("Left to NumPy")
     assert code == ""
@@ -84,13 +84,13 @@ def test_operations_that_fast_delegates_have_no_kernel() -> None:
     assert title.startswith("Left to NumPy")
 
 
-def test_the_number_of_units_is_shown() -> None:
+def test_kernels_of_a_call_have_their_number_of_units() -> None:
     x = mt.ones(400, 500, backend="fast")
     assert list(kernels_of(x.tanh).values()) == [200_000]
     assert list(kernels_of(lambda: x.sum(1)).values()) == [400]
 
 
-def test_the_kernels_of_cuda_are_those_of_the_gpu_and_the_simulator() -> None:
+def test_shown_kernel_of_cuda_is_the_one_that_the_simulator_runs() -> None:
     ((title, text),) = cuda_kernels(Operation("sum", ((64, 100),)))
     assert title == "For 64 blocks of 256 threads:"
     assert "cuda.shared.array(256, float32)" in text
@@ -105,7 +105,9 @@ def test_the_kernels_of_cuda_are_those_of_the_gpu_and_the_simulator() -> None:
     assert loaded[-1] == text.replace("256", "8")
 
 
-def test_a_failing_backend_is_reported_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_backend_is_reported_and_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Half(SimpleOps):
         name = "half"
 
@@ -137,12 +139,12 @@ def test_python_backends_skip_long_computations() -> None:
     ],
     ids=str,
 )
-def test_mismatched_shapes_are_an_error(operation: Operation) -> None:
+def test_invalid_shape_dimension_or_dtype_raises_tensor_error(operation: Operation) -> None:
     with pytest.raises(TensorError):
         list(measure(operation))
 
 
-def test_results_are_compared() -> None:
+def test_results_agree_if_they_differ_only_by_rounding() -> None:
     one = np.array([1.0, math.nan], np.float32)
     assert agreement(one, one) == (True, "identical bits")
     near = np.array([1.0 + 1e-6, math.nan], np.float32)
@@ -158,7 +160,7 @@ def test_results_are_compared() -> None:
     assert agreement(empty, empty)[0]
 
 
-def test_results_with_infinities_are_compared() -> None:
+def test_results_with_different_infinities_or_nan_disagree() -> None:
     right = np.array([math.inf, -math.inf, math.nan, 1.0])
     near = np.array([math.inf, -math.inf, math.nan, 1.0 + 1e-13])
     assert agreement(near, right) == (True, "differs by rounding")
@@ -172,13 +174,13 @@ def test_results_with_infinities_are_compared() -> None:
         assert agreement(wrong, right) == (False, "different numbers")
 
 
-def test_the_page_offers_the_operations_of_the_table() -> None:
+def test_operation_is_measured_for_every_dtype_of_the_page() -> None:
     assert not set(REDUCTIONS) & set(OPERATORS)
     for dtype in DTYPES:
         assert list(measure(Operation("mul", ((2, 3), (3,)), dtype)))
 
 
-def test_a_reader_compares_backends_and_looks_at_kernels(opened: Callable[[str], Any]) -> None:
+def test_page_compares_backends_and_shows_kernels(opened: Callable[[str], Any]) -> None:
     page = opened("stage3_backends")
     table = page.table[0].value
     assert set(table["backend"]) >= BACKENDS
@@ -190,7 +192,9 @@ def test_a_reader_compares_backends_and_looks_at_kernels(opened: Callable[[str],
     assert "numpy" in picture.value
 
 
-def test_a_reader_multiplies_matrices(opened: Callable[[str], Any]) -> None:
+def test_page_skips_a_large_matrix_product_on_the_simple_backend(
+    opened: Callable[[str], Any],
+) -> None:
     page = opened("stage3_backends")
     page.selectbox[0].set_value(PRODUCT).run()
     page.number_input[2].set_value(300).run()
@@ -198,7 +202,7 @@ def test_a_reader_multiplies_matrices(opened: Callable[[str], Any]) -> None:
     assert any(each.startswith("**simple**") for each in refused)
 
 
-def test_the_page_reports_an_unsupported_dtype(opened: Callable[[str], Any]) -> None:
+def test_page_reports_an_unsupported_dtype(opened: Callable[[str], Any]) -> None:
     page = opened("stage3_backends")
     page.selectbox[0].set_value("gcd").run()
     assert "gcd" in page.error[0].value

@@ -9,11 +9,11 @@ import mt_tensor as mt
 from play.background import Job
 
 Report = Callable[[int], None]
-LONG = 20.0  # seconds, after which something is wrong
+LONG = 20.0  # seconds to wait before a test fails
 
 
 class Counting:
-    """A computation that reports numbers, one whenever it is allowed to, and a fake clock."""
+    """A computation that reports the next number when allowed to, with a fake clock."""
 
     def __init__(self, **limits: float) -> None:
         self.now = 0.0
@@ -38,13 +38,13 @@ class Counting:
         return self.job.state in {"ended", "failed"}
 
 
-def test_reports_are_visible_and_the_job_ends() -> None:
+def test_ended_job_keeps_its_last_report() -> None:
     job: Job[str] = Job(lambda report: report("only"))
     job.join(LONG)
     assert (job.look(), job.state, job.failure) == ("only", "ended", "")
 
 
-def test_a_job_pauses_until_it_is_resumed() -> None:
+def test_job_pauses_until_it_is_resumed() -> None:
     counting = Counting()
     counting.job.wait()
     counting.go_on()
@@ -59,7 +59,7 @@ def test_a_job_pauses_until_it_is_resumed() -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_a_job_ends_on_request(waiting: bool) -> None:
+def test_job_ends_on_request(waiting: bool) -> None:
     counting = Counting()
     if waiting:
         counting.job.wait()
@@ -69,7 +69,7 @@ def test_a_job_ends_on_request(waiting: bool) -> None:
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_a_job_ends_when_no_page_shows_it(waiting: bool) -> None:
+def test_job_ends_when_no_page_shows_it(waiting: bool) -> None:
     counting = Counting(unseen=10.0)
     counting.now = 9.0
     counting.job.look()
@@ -82,7 +82,7 @@ def test_a_job_ends_when_no_page_shows_it(waiting: bool) -> None:
     assert counting.job.failure == "the page has not been open for a while."
 
 
-def test_errors_are_reported() -> None:
+def test_value_error_in_a_job_is_reported_by_its_message() -> None:
     def diverge(report: Report) -> None:
         raise ValueError("training diverged.")
 
@@ -92,7 +92,7 @@ def test_errors_are_reported() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_unexpected_errors_are_reported() -> None:
+def test_unexpected_error_in_a_job_is_reported_with_its_type() -> None:
     def mistaken(report: Report) -> None:
         raise TypeError("no number")
 
@@ -127,7 +127,7 @@ def test_concurrent_jobs_have_independent_random_numbers() -> None:
     assert drawn([1, 2]) == [*drawn([1]), *drawn([2])]
 
 
-def test_a_job_leaves_the_random_numbers_of_others_as_they_are() -> None:
+def test_job_leaves_the_random_generator_of_the_caller_unchanged() -> None:
     before = mt.get_rng_state()
     drawn([1])
     assert mt.get_rng_state() == before

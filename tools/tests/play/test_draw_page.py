@@ -38,45 +38,45 @@ def moved(strokes: list[Points], size: float, by: float) -> list[Points]:
     return [[(size * x + by, size * y + by) for x, y in stroke] for stroke in strokes]
 
 
-def test_digits_that_are_drawn_are_read() -> None:
-    told: list[Snapshot] = []
-    Training().learn(told.append)
-    read = [shares(told[-1].network, as_seen(DIGITS[digit])).argmax() for digit in range(10)]
+def test_trained_network_reads_8_of_10_drawn_digits() -> None:
+    snapshots: list[Snapshot] = []
+    Training().learn(snapshots.append)
+    read = [shares(snapshots[-1].network, as_seen(DIGITS[digit])).argmax() for digit in range(10)]
     assert sum(digit == taken for digit, taken in enumerate(read)) >= 8
 
 
 @pytest.mark.parametrize("digit", DIGITS)
-def test_where_and_how_large_is_all_the_same(digit: int) -> None:
+def test_image_does_not_depend_on_position_and_size_of_the_drawing(digit: int) -> None:
     image = as_seen(DIGITS[digit])
     assert image.shape == (1, 8, 8)
     assert image.dtype == np.float32
     np.testing.assert_allclose(as_seen(moved(DIGITS[digit], 0.4, 0.5)), image, atol=0.1)
 
 
-def test_the_ink_is_as_much_as_in_the_data() -> None:
+def test_mean_ink_of_drawings_matches_the_data() -> None:
     ink = np.mean([as_seen(strokes) for strokes in DIGITS.values()])
     assert ink == pytest.approx(validation()[0].mean(), abs=0.05)
 
 
-def test_images_of_mnist_have_a_margin() -> None:
+def test_image_of_28_pixels_has_a_margin_of_4() -> None:
     image = as_seen(DIGITS[8], 28)[0]
     assert image.shape == (28, 28)
     assert not image[:4].any()
     assert image[4:6].any()
 
 
-def test_a_point_is_drawn() -> None:
+def test_single_point_is_drawn_in_the_center() -> None:
     image = as_seen([[(0.1, 0.9)]])[0]
     assert image[3:5, 3:5].min() > 0.0
     assert not image[0].any()
 
 
 @pytest.mark.parametrize("sent", [None, [], [[]], [[], []]])
-def test_an_empty_paper_has_no_strokes(sent: object) -> None:
+def test_empty_paper_has_no_strokes(sent: object) -> None:
     assert read_strokes(sent) == []
 
 
-def test_points_outside_of_the_paper_are_moved_to_its_edge() -> None:
+def test_points_outside_the_paper_are_moved_to_its_edge() -> None:
     (stroke,) = read_strokes([[[-3, 0.5], [2, 1e30]]])
     assert [tuple(point) for point in stroke] == [(0.0, 0.5), (1.0, 1.0)]
 
@@ -102,7 +102,7 @@ def press(browser: Page, label: str) -> None:
     browser.value(f"{button}.click()")
 
 
-def test_a_reader_draws_on_a_phone_while_a_network_learns(browser: Page, address: str) -> None:
+def test_drawing_on_a_phone_is_classified_after_training(browser: Page, address: str) -> None:
     browser.resize(390, 844)
     browser.open(f"{address}/draw")
     browser.until(f"{TEXT}.includes('press Learn to train one')")
@@ -117,7 +117,7 @@ def test_a_reader_draws_on_a_phone_while_a_network_learns(browser: Page, address
     browser.until(f"{TEXT}.includes('Prediction: 0')")
 
 
-def test_a_folder_without_a_training_is_an_error(opened: Callable[[str], Any]) -> None:
+def test_page_reports_a_folder_without_a_training(opened: Callable[[str], Any]) -> None:
     page = opened("stage5_draw")
     page.button_group[0].set_value("saved by mt-train").run()
     page.text_input[0].set_value("/nowhere").run()

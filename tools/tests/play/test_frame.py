@@ -1,4 +1,4 @@
-"""The frame: its pages are the files of a folder, and it serves only this machine."""
+"""The frame: its pages are the files of a folder, and it accepts only local connections."""
 
 import re
 import socket
@@ -17,7 +17,7 @@ FILES = list(page_files())
 WIDTHS = (390, 1280)
 
 
-def test_a_page_is_a_file_and_its_first_line(tmp_path: Path) -> None:
+def test_page_is_described_by_its_file_name_and_docstring(tmp_path: Path) -> None:
     (tmp_path / "stage2_views.py").write_text('"""Views: what they see.\n\nMore."""\n')
     (tmp_path / "stage0_sums.py").write_text('"""Sums: of: numbers."""\n')
     (tmp_path / "__init__.py").write_text('"""The pages."""\n')
@@ -26,14 +26,14 @@ def test_a_page_is_a_file_and_its_first_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", '"""Views."""', '"""Views: """'])
-def test_a_page_without_a_title_or_a_summary_is_an_error(tmp_path: Path, text: str) -> None:
+def test_page_without_a_title_or_summary_raises_value_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "stage2_views.py").write_text(text)
     with pytest.raises(ValueError, match=r"stage2_views.py: the docstring must start with"):
         list(page_files(tmp_path))
 
 
-@pytest.mark.browser  # which is run where Streamlit is
-def test_the_page_of_the_readme_is_one(tmp_path: Path) -> None:
+@pytest.mark.browser  # runs where Streamlit is installed
+def test_page_in_the_readme_runs(tmp_path: Path) -> None:
     testing = pytest.importorskip("streamlit.testing.v1")
     text = (Path(play.__file__).parent / "README.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
@@ -44,19 +44,19 @@ def test_the_page_of_the_readme_is_one(tmp_path: Path) -> None:
     assert shown.metric[0].value == "2.5"
 
 
-def test_addresses_and_titles_are_not_taken_twice() -> None:
+def test_addresses_and_titles_of_pages_are_unique() -> None:
     assert len({page.name for page in FILES}) == len({page.title for page in FILES}) == len(FILES)
     assert all(page.stage < len(Workspace.read().stages) for page in FILES)
 
 
 def another_address() -> str:
     """Return an address of this machine other than localhost."""
-    with socket.socket(type=socket.SOCK_DGRAM) as asked:
+    with socket.socket(type=socket.SOCK_DGRAM) as probe:
         try:
-            asked.connect(("192.0.2.1", 9))  # which sends nothing, but finds the way out
-        except OSError:  # of a machine without a network
+            probe.connect(("192.0.2.1", 9))  # sends nothing, but chooses an interface
+        except OSError:  # there is no network
             return "127.0.0.2"
-        return str(asked.getsockname()[0])
+        return str(probe.getsockname()[0])
 
 
 def outside(browser: Page, address: str) -> list[str]:
@@ -74,7 +74,7 @@ READY = """(() => {
 """Whether the page is loaded and up to date."""
 
 
-def test_only_this_machine_is_served(
+def test_server_accepts_only_local_connections(
     browser: Page, address: str, served: Callable[..., Any]
 ) -> None:
     insisting = {
@@ -90,10 +90,10 @@ def test_only_this_machine_is_served(
         browser.open(other)
         browser.until(READY)
         assert not outside(browser, other)
-        browser.open(address)  # before the other server goes
+        browser.open(address)  # before the other server stops
 
 
-def test_the_first_page_leads_to_every_other(browser: Page, address: str) -> None:
+def test_first_page_links_to_every_other_page(browser: Page, address: str) -> None:
     browser.open(address)
     browser.until(READY)
     text = browser.value("document.querySelector('[data-testid=stMain]').innerText")
@@ -103,7 +103,7 @@ def test_the_first_page_leads_to_every_other(browser: Page, address: str) -> Non
 
 
 @pytest.mark.parametrize("page", FILES, ids=lambda page: page.name)
-def test_a_page_fits_into_every_window_and_loads_nothing_from_outside(
+def test_page_fits_every_width_and_loads_nothing_from_other_servers(
     browser: Page, address: str, page: PageFile
 ) -> None:
     browser.open(f"{address}/{page.name}")
@@ -118,7 +118,7 @@ def test_a_page_fits_into_every_window_and_loads_nothing_from_outside(
     assert not outside(browser, address)
 
 
-def test_a_dark_screen_gets_dark_pages(browser: Page, address: str) -> None:
+def test_page_has_another_background_on_a_dark_screen(browser: Page, address: str) -> None:
     ground = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
     browser.open(address)
     browser.until(READY)
@@ -127,7 +127,7 @@ def test_a_dark_screen_gets_dark_pages(browser: Page, address: str) -> None:
     browser.until(f"{ground} !== {light!r}")
 
 
-def test_a_page_that_there_is_not_leads_to_the_first(browser: Page, address: str) -> None:
+def test_unknown_address_shows_page_not_found(browser: Page, address: str) -> None:
     browser.open(f"{address}/nothing")
     browser.until("document.body.innerText.includes('Page not found')")
     assert "does not seem to exist" in " ".join(browser.complaints())

@@ -1,4 +1,4 @@
-"""The LeNet page shows the state of the network, and is responsive during training."""
+"""The LeNet page: training, snapshots of the network, and the page during training."""
 
 import io
 import math
@@ -25,12 +25,12 @@ FILTERS = "document.querySelector('img[alt=filters]').src"
 @pytest.fixture(scope="module")
 def reports() -> list[Snapshot]:
     """The reports of a short training."""
-    told: list[Snapshot] = []
-    Training(epochs=2).learn(told.append)
-    return told
+    snapshots: list[Snapshot] = []
+    Training(epochs=2).learn(snapshots.append)
+    return snapshots
 
 
-def test_a_training_is_that_of_the_command(reports: list[Snapshot], tmp_path: Path) -> None:
+def test_losses_match_the_training_command(reports: list[Snapshot], tmp_path: Path) -> None:
     run = Run(tmp_path / "digits", "digits", Training(epochs=2).job().settings)
     train(run, io.StringIO())
     theirs = run.folder.joinpath("losses.csv").read_text(encoding="utf-8").split()[1:]
@@ -60,7 +60,7 @@ def test_concurrent_trainings_do_not_affect_each_other(reports: list[Snapshot]) 
     assert last.losses == reports[-1].losses
 
 
-def test_a_snapshot_does_not_change(reports: list[Snapshot]) -> None:
+def test_snapshots_differ_and_list_mistakes_by_confidence(reports: list[Snapshot]) -> None:
     assert reports[0].mistakes is None
     assert reports[-1].mistakes is not None
     right = 1.0 - len(reports[-1].mistakes) / len(validation()[0])
@@ -71,7 +71,7 @@ def test_a_snapshot_does_not_change(reports: list[Snapshot]) -> None:
     assert not any(report.network.training for report in reports)
 
 
-def test_the_activations_are_those_of_the_network(reports: list[Snapshot]) -> None:
+def test_activations_match_the_network(reports: list[Snapshot]) -> None:
     network, image = reports[-1].network, validation()[0][3]
     first_layer, second_layer, shares = activations(network, image)
     assert first_layer.shape == (8, 8, 8)
@@ -90,18 +90,18 @@ def test_the_activations_are_those_of_the_network(reports: list[Snapshot]) -> No
     np.testing.assert_allclose(first_layer[0], np.maximum(first + bias, 0.0), atol=1e-5)
 
 
-def test_a_training_that_diverges_says_so() -> None:
+def test_diverging_training_raises_value_error() -> None:
     with pytest.raises(ValueError, match=r"training diverged in epoch 1 .* smaller learning rate"):
         Training(lr=100.0).learn(lambda snapshot: None)
 
 
-def test_the_settings_are_those_of_the_job() -> None:
+def test_default_settings_match_the_job() -> None:
     recipe = Digits.models["lenet"]
     settings = Training().job().settings
     assert (settings.lr, settings.epochs) == (recipe.lr, recipe.epochs)
 
 
-def test_a_reader_watches_stops_and_resumes(browser: Page, address: str) -> None:
+def test_training_can_be_stopped_and_resumed_in_the_browser(browser: Page, address: str) -> None:
     browser.open(f"{address}/lenet")
     press(browser, "Start")
     browser.until(f"parseInt({VALUE}) >= 1")
@@ -120,7 +120,7 @@ def press(browser: Page, label: str) -> None:
     browser.value(f"{button}.click()")
 
 
-def test_another_training_and_another_image_are_shown(opened: Callable[[str], Any]) -> None:
+def test_page_shows_the_chosen_training_and_image(opened: Callable[[str], Any]) -> None:
     page = opened("stage5_lenet")
     assert "Press Start to train" in page.info[0].value
     page.number_input[0].set_value(1)
@@ -133,7 +133,7 @@ def test_another_training_and_another_image_are_shown(opened: Callable[[str], An
     assert "second activations" in "".join(each.value for each in page.get("html"))
 
 
-def test_the_page_reports_that_training_diverged(opened: Callable[[str], Any]) -> None:
+def test_page_reports_that_training_diverged(opened: Callable[[str], Any]) -> None:
     page = opened("stage5_lenet")
     page.selectbox[0].set_value(100.0)
     page.button[0].click().run()

@@ -59,7 +59,7 @@ def operations(draw: st.DrawFn) -> Operation:
 
 @given(operations(), st.integers(1, most_threads()))
 @settings(max_examples=25)
-def test_threads_write_every_element_once(operation: Operation, count: int) -> None:
+def test_threads_write_every_element_exactly_once(operation: Operation, count: int) -> None:
     shown = written(operation, count)
     assert shown[-1].owners.size == operation.on("numpy")().numel()
     for memory in shown:
@@ -73,7 +73,7 @@ def test_threads_write_every_element_once(operation: Operation, count: int) -> N
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_the_parts_written_by_threads_form_the_result(name: str) -> None:
+def test_parts_written_by_threads_form_the_result(name: str) -> None:
     operation = Operation(name, LARGE[name])
     (shown,) = written(operation, 2)
     assert shown.run is not None
@@ -92,9 +92,7 @@ def _noted(lo: Any, hi: Any, firsts: Any, lasts: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64])
-def test_the_shares_are_those_of_the_compiled_function(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shares_match_the_compiled_function(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "thread_count", lambda: count)
     noted = Kernel.of(_noted)
     for units in (1, 2, 7, 8, 63, 1000):
@@ -116,7 +114,7 @@ def test_shares_of_any_number_of_threads_are_even(units: int, parts: int) -> Non
     assert np.ptp([len(share) for share in shares]) <= 1
 
 
-def test_partial_results_come_first() -> None:
+def test_partial_results_of_a_sum_are_listed_before_the_result() -> None:
     partial, result = written(Operation("sum", ((1_000_003,),)), 2)
     assert partial.run is not None
     assert partial.owners.shape == (1, partial.run.units + 1)
@@ -152,7 +150,7 @@ def failing_alone(seen: list[int]) -> None:
         raise ZeroDivisionError
 
 
-def test_the_number_of_threads_is_restored_and_local() -> None:
+def test_number_of_threads_is_local_and_restored_after_an_error() -> None:
     before = numba.get_num_threads()
     seen: list[int] = []
     with pytest.raises(ZeroDivisionError):
@@ -165,7 +163,7 @@ def test_the_number_of_threads_is_restored_and_local() -> None:
     assert numba.get_num_threads() == before
 
 
-def test_every_number_of_threads_is_measured() -> None:
+def test_times_are_measured_for_every_number_of_threads() -> None:
     taken = times(Operation("sum", ((400, 500),)))
     assert list(taken)[:2] == [1, 2]
     assert list(taken)[-1] == most_threads()
@@ -173,7 +171,7 @@ def test_every_number_of_threads_is_measured() -> None:
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_curve_ends_with_all_there_is_to_do(name: str) -> None:
+def test_curve_ends_at_the_full_size_of_the_operation(name: str) -> None:
     operation = Operation(name, LARGE[name])
     points = curve(operation)
     assert [steps for steps, _, _ in points] == sorted({steps for steps, _, _ in points})
@@ -181,7 +179,7 @@ def test_a_curve_ends_with_all_there_is_to_do(name: str) -> None:
     assert all(alone > 0.0 and shared > 0.0 for _, alone, shared in points)
 
 
-def test_small_operations_have_a_curve_too_unless_others_compute_them() -> None:
+def test_small_operation_has_a_curve_unless_numpy_computes_it() -> None:
     assert curve(Operation("add", ((64, 100), (64, 100))))[-1][0] == 6400
     assert curve(Operation(PRODUCT, ((20, 20), (20, 20)))) == []
 
@@ -195,7 +193,9 @@ def elements(page: Any) -> list[list[int]]:
     ]
 
 
-def test_a_reader_shares_an_operation(opened: Callable[[str], Any]) -> None:
+def test_page_shows_equal_shares_for_the_chosen_number_of_threads(
+    opened: Callable[[str], Any],
+) -> None:
     page = opened("stage3_sharing")
     assert "lo = _units * _part // _parts" in page.code[0].value
     count = most_threads()
@@ -212,7 +212,7 @@ def test_a_reader_shares_an_operation(opened: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.skipif(most_threads() == 1, reason="needs two threads")
-def test_the_page_shows_partial_results_and_products(opened: Callable[[str], Any]) -> None:
+def test_page_shows_partial_results_and_products(opened: Callable[[str], Any]) -> None:
     page = opened("stage3_sharing")
     page.selectbox[0].set_value("sum").run()
     page.selectbox[2].set_value("first").run()
@@ -227,7 +227,7 @@ def test_the_page_shows_partial_results_and_products(opened: Callable[[str], Any
     assert first + sum(others) == 512 * 512
 
 
-def test_little_work_runs_on_one_thread(opened: Callable[[str], Any]) -> None:
+def test_page_shows_one_thread_for_a_small_operation(opened: Callable[[str], Any]) -> None:
     page = opened("stage3_sharing")
     page.number_input[0].set_value(64)
     page.number_input[1].set_value(100).run()
@@ -239,7 +239,7 @@ def test_little_work_runs_on_one_thread(opened: Callable[[str], Any]) -> None:
     assert not page.error
 
 
-def test_one_processor_is_enough(
+def test_page_has_no_slider_on_one_processor(
     opened: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)

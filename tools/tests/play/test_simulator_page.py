@@ -24,7 +24,7 @@ def simulated(machine: Simulator, values: list[int]) -> float:
 
 
 @given(VALUES, st.sampled_from(ORDERS))
-def test_tracing_does_not_change_a_kernel(values: list[int], order: Order) -> None:
+def test_tracing_does_not_change_the_result_of_a_kernel(values: list[int], order: Order) -> None:
     machine = TracingSimulator(order=order)
     assert simulated(machine, values) == simulated(Simulator(order), values) == sum(values)
     for launch in machine.launches:
@@ -34,7 +34,7 @@ def test_tracing_does_not_change_a_kernel(values: list[int], order: Order) -> No
             assert turn.stops is None or "cuda.syncthreads()" in stops
 
 
-def test_a_turn_has_the_accesses_of_the_thread() -> None:
+def test_turn_records_reads_writes_and_registers_of_its_thread() -> None:
     machine = TracingSimulator()
     assert simulated(machine, [3, 1, 4, 1, 5, 9, 2, 6, 5]) == 36.0
     (launch,) = machine.launches
@@ -55,7 +55,7 @@ def test_a_turn_has_the_accesses_of_the_thread() -> None:
     )
 
 
-def test_the_elements_of_a_product_are_each_written_by_one_thread() -> None:
+def test_each_element_of_a_product_is_written_by_one_thread() -> None:
     machine = TracingSimulator()
     backend = CudaOps(machine, plain=True)
     a, b = mt.ones(5, 4, backend=backend), mt.ones(4, 7, backend=backend)
@@ -66,13 +66,13 @@ def test_the_elements_of_a_product_are_each_written_by_one_thread() -> None:
     assert {turn.block for turn in launch.turns} == {(x, 0) for x in range(4)}
 
 
-def test_without_barriers_the_simulator_refuses() -> None:
+def test_kernel_without_barriers_raises_race_error() -> None:
     with pytest.raises(RaceError, match="since the last barrier"):
         simulated(TracingSimulator(barriers=False), list(range(16)))
 
 
 @given(st.integers(0, 40))
-def test_every_moment_can_be_drawn(done: int) -> None:
+def test_state_after_any_number_of_turns_can_be_drawn(done: int) -> None:
     machine = TracingSimulator()
     simulated(machine, [3, 1, 4, 1, 5, 9, 2, 6, 5])
     (launch,) = machine.launches
@@ -91,7 +91,7 @@ def test_every_moment_can_be_drawn(done: int) -> None:
     assert ("# here" in code) == any("line" in state for state in states)
 
 
-def test_reads_and_writes_are_marked() -> None:
+def test_elements_read_and_written_by_a_turn_are_marked() -> None:
     machine = TracingSimulator()
     simulated(machine, [3, 1, 4, 1, 5, 9, 2, 6, 5])
     first = machine.launches[0].turns[0]
@@ -101,7 +101,7 @@ def test_reads_and_writes_are_marked() -> None:
     assert totals == [":orange-background[8]", *"·······"]
 
 
-def test_no_thread_waits_when_all_have_arrived() -> None:
+def test_no_thread_waits_after_all_reached_the_barrier() -> None:
     machine = TracingSimulator()
     simulated(machine, list(range(9)))
     (launch,) = machine.launches
@@ -118,7 +118,7 @@ def test_no_thread_waits_when_all_have_arrived() -> None:
         ("1 " * 400, "at most 200 characters"),
     ],
 )
-def test_an_invalid_row_of_numbers_is_an_error(text: str, said: str) -> None:
+def test_invalid_list_of_numbers_raises_input_error(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         numbers(text, 4)
     assert numbers(" 1, 2 ,nan", 4)[:2] == [1.0, 2.0]
@@ -132,7 +132,7 @@ def press(page: Any, label: str) -> None:
     next(each for each in page.button if each.label == label).click().run()
 
 
-def test_a_reader_goes_through_a_sum_thread_by_thread(opened: Callable[[str], Any]) -> None:
+def test_page_steps_through_a_sum_thread_by_thread(opened: Callable[[str], Any]) -> None:
     page = opened("stage4_simulator")
     assert "All threads run the same code" in page.markdown[0].value
     press(page, "Next thread")
@@ -153,7 +153,7 @@ def test_a_reader_goes_through_a_sum_thread_by_thread(opened: Callable[[str], An
     assert tables(page)[-1][1] == "ended"
 
 
-def test_a_user_reduces_custom_numbers(opened: Callable[[str], Any]) -> None:
+def test_page_reduces_entered_numbers(opened: Callable[[str], Any]) -> None:
     page = opened("stage4_simulator")
     page.button_group[0].set_value("amax").run()
     page.text_input[0].set_value("2 7 1 8 2 8").run()
@@ -166,7 +166,7 @@ def test_a_user_reduces_custom_numbers(opened: Callable[[str], Any]) -> None:
     assert tables(page)[1] == ["1", "inf"]
 
 
-def test_the_page_reports_the_race_without_barriers(opened: Callable[[str], Any]) -> None:
+def test_page_reports_the_race_without_barriers(opened: Callable[[str], Any]) -> None:
     page = opened("stage4_simulator")
     page.toggle[1].set_value(True).run()
     assert "since the last barrier" in page.error[0].value
@@ -174,7 +174,7 @@ def test_the_page_reports_the_race_without_barriers(opened: Callable[[str], Any]
     assert not page.error
 
 
-def test_the_page_shows_a_matrix_product_in_tiles(opened: Callable[[str], Any]) -> None:
+def test_page_shows_a_matrix_product_in_tiles(opened: Callable[[str], Any]) -> None:
     page = opened("stage4_simulator")
     page.button_group[0].set_value("matrix product").run()
     page.button_group[1].set_value(1).run()

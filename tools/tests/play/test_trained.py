@@ -27,27 +27,27 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_saved_network_is_used(digits: Path) -> None:
+def test_saved_network_classifies_a_drawing(digits: Path) -> None:
     job, network = saved(f" {digits} ", Digits, MNIST)
     given = shares(network, as_seen([[(0.3, 0.2), (0.6, 0.8)]], job.shape[1]))
     assert given.sum() == pytest.approx(1.0)
     assert given.shape == (len(job.classes),)
 
 
-def test_reading_a_network_leaves_the_generator_unchanged(digits: Path) -> None:
+def test_loading_a_network_leaves_the_random_generator_unchanged(digits: Path) -> None:
     before = mt.get_rng_state()
     saved(str(digits), Digits)
     assert mt.get_rng_state() == before
 
 
-def test_a_training_of_another_job_is_an_error(digits: Path) -> None:
+def test_training_of_another_job_raises_input_error(digits: Path) -> None:
     with pytest.raises(InputError, match="does not contain a training of sentiment"):
         saved(str(digits), Sentiment)
     with pytest.raises(InputError, match="does not contain a training of mnist or fashion"):
         saved(str(digits), MNIST)
 
 
-def test_an_invalid_folder_of_a_training_is_an_error(tmp_path: Path) -> None:
+def test_invalid_folder_raises_input_error_or_file_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="~unknown-here/runs: Could not determine home directory"):
         saved("~unknown-here/runs", Digits)
     for missing in (" ", str(tmp_path), "long" * 2000, "zero\0byte"):

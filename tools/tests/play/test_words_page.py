@@ -1,4 +1,4 @@
-"""The words page: influences are those of leaving words out, and negation is learned."""
+"""The words page: a word's influence is the change without it, and negation is learned."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,15 +24,15 @@ from play.sentences import (
 @pytest.fixture(scope="module")
 def reports() -> list[Progress]:
     """The reports of a training."""
-    told: list[Progress] = []
-    learn(told.append)
-    return told
+    collected: list[Progress] = []
+    learn(collected.append)
+    return collected
 
 
-def test_sentences_match_their_labels() -> None:
-    told = sentences(300, 7)
-    assert told == sentences(300, 7)
-    for text, label in told:
+def test_sentences_are_reproducible_and_match_their_labels() -> None:
+    generated = sentences(300, 7)
+    assert generated == sentences(300, 7)
+    for text, label in generated:
         good, bad, denied = (
             bool(set(text.split()) & set(WORDS[kind])) for kind in ("good", "bad", "denial")
         )
@@ -46,7 +46,9 @@ def test_held_out_sentences_are_not_in_the_training_set() -> None:
     assert {*learnt, *held_out} == set(sentences(SENTENCES, 0))
 
 
-def test_it_learns_in_a_moment(reports: list[Progress]) -> None:
+def test_trained_network_is_right_on_95_percent_of_held_out_sentences(
+    reports: list[Progress],
+) -> None:
     assert reports[0].right is None
     assert reports[-1].right is not None
     assert reports[-1].right > 0.95
@@ -62,11 +64,13 @@ def test_it_learns_in_a_moment(reports: list[Progress]) -> None:
         ("Her acting was never dull!", True),
     ],
 )
-def test_denial_is_understood(reports: list[Progress], text: str, praise: bool) -> None:
+def test_trained_network_understands_negation(
+    reports: list[Progress], text: str, praise: bool
+) -> None:
     assert (classify(reports[-1].network, vocabulary(), text).praise > 0.5) == praise
 
 
-def test_the_weight_of_a_word_is_the_difference_without_it(reports: list[Progress]) -> None:
+def test_weight_of_a_word_is_the_change_of_the_odds_without_it(reports: list[Progress]) -> None:
     network: Any = reports[-1].network
     words = ["the", "film", "is", "not", "good"]
 
@@ -81,7 +85,7 @@ def test_the_weight_of_a_word_is_the_difference_without_it(reports: list[Progres
     assert min(prediction.weights) == prediction.weights[3]  # "not"
 
 
-def test_words_that_are_unknown_are_marked(reports: list[Progress]) -> None:
+def test_unknown_words_are_marked(reports: list[Progress]) -> None:
     prediction = classify(reports[-1].network, vocabulary(), "zebras seems good")
     assert prediction.known == [False, True, True]
 
@@ -95,12 +99,12 @@ def test_words_that_are_unknown_are_marked(reports: list[Progress]) -> None:
         ("zebras xylophones", "none of these words"),
     ],
 )
-def test_unclassifiable_text_is_an_error(text: str, said: str) -> None:
+def test_unclassifiable_text_raises_input_error(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         classify(Module(), vocabulary(), text)
 
 
-def test_the_page_shows_the_influence_of_words(opened: Callable[[str], Any]) -> None:
+def test_page_shows_the_influence_of_words(opened: Callable[[str], Any]) -> None:
     page = opened("stage5_words")
     learnt, _ = divided()
     assert f"press Learn to train one on {len(learnt):,} sentences" in page.info[0].value
@@ -118,7 +122,7 @@ def test_the_page_shows_the_influence_of_words(opened: Callable[[str], Any]) -> 
     assert not page.error
 
 
-def test_a_reader_names_a_folder_without_a_training(opened: Callable[[str], Any]) -> None:
+def test_page_reports_a_folder_without_a_training(opened: Callable[[str], Any]) -> None:
     page = opened("stage5_words")
     page.button_group[0].set_value("saved by mt-train").run()
     page.text_input[1].set_value("/nowhere").run()
