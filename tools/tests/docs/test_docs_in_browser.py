@@ -1,6 +1,6 @@
-"""The documentation in Chromium: a reader's way, every page at several widths, and the search.
+"""The documentation in Chromium: the course, every page at several widths, and the search.
 
-`hatch run docs:prove` builds the site, and runs this where nothing may be skipped.
+`hatch run docs:prove` builds the site and runs these tests; none may be skipped.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def browser(address: str) -> Iterator[Page]:
         yield opened
 
 
-# --- A reader's way -------------------------------------------------------------------------------
+# --- The course -----------------------------------------------------------------------------------
 
 LIVE = "document.documentElement.classList.contains('cells-live')"
 
@@ -86,7 +86,7 @@ def run_all(browser: Page) -> None:
     browser.until(f"!{busy}")
 
 
-def test_a_reader_without_python_gets_from_the_first_page_to_a_trained_network(
+def test_course_can_be_followed_in_the_browser_to_a_trained_network(
     browser: Page, address: str
 ) -> None:
     browser.open(address)
@@ -115,7 +115,7 @@ def test_a_reader_without_python_gets_from_the_first_page_to_a_trained_network(
     assert browser.value("document.querySelectorAll('.cell-output svg').length") > 0
 
 
-def test_a_changed_cell_shows_the_new_result(browser: Page, address: str) -> None:
+def test_edited_cell_shows_the_new_result_or_error(browser: Page, address: str) -> None:
     browser.open(urljoin(address, "course/autodiff/order.html"))
     browser.until(LIVE)
     type_into(browser, ".cell textarea", "x = Scalar(5.0)\n(x * x).backward()\nx.derivative")
@@ -128,7 +128,7 @@ def test_a_changed_cell_shows_the_new_result(browser: Page, address: str) -> Non
     assert "ZeroDivisionError" in text
 
 
-def test_an_endless_cell_can_be_stopped_and_run_again(browser: Page, address: str) -> None:
+def test_endless_cell_can_be_stopped_and_run_again(browser: Page, address: str) -> None:
     browser.open(urljoin(address, "course/autodiff/order.html"))
     browser.until(LIVE)
     button = "document.querySelector('.cell .cell-bar button')"
@@ -146,9 +146,7 @@ def test_an_endless_cell_can_be_stopped_and_run_again(browser: Page, address: st
     "chapter",
     [name for name in COURSE if re.search("course/(operators|autodiff)/(?!index)", name)],
 )
-def test_the_cells_of_a_chapter_run_in_the_browser(
-    chapter: str, browser: Page, address: str
-) -> None:
+def test_cells_of_a_chapter_run_in_the_browser(chapter: str, browser: Page, address: str) -> None:
     browser.open(urljoin(address, chapter))
     browser.until(LIVE)
     expected = browser.value("document.querySelectorAll('.cell-error').length")
@@ -158,7 +156,9 @@ def test_the_cells_of_a_chapter_run_in_the_browser(
 
 
 @pytest.mark.parametrize("chapter", COURSE)
-def test_a_solution_passes_in_the_browser(chapter: str, browser: Page, address: str) -> None:
+def test_solutions_of_a_chapter_pass_in_the_browser(
+    chapter: str, browser: Page, address: str
+) -> None:
     browser.open(urljoin(address, chapter))
     if browser.value("document.querySelector('meta[name=cells]')?.content || ''") == "":
         return
@@ -187,7 +187,7 @@ def test_a_solution_passes_in_the_browser(chapter: str, browser: Page, address: 
 
 
 @pytest.mark.parametrize("name", [*COURSE, *OTHERS])
-def test_a_page_fits_every_width_and_is_accessible(name: str, browser: Page, address: str) -> None:
+def test_page_fits_every_width_and_is_accessible(name: str, browser: Page, address: str) -> None:
     for width, scheme in ((1440, "light"), (768, "dark"), (390, "light")):
         browser.resize(width, 900)
         browser.prefer(scheme)  # type: ignore[arg-type]
@@ -206,7 +206,9 @@ def test_a_page_fits_every_width_and_is_accessible(name: str, browser: Page, add
 
 
 @pytest.mark.parametrize("name", [*COURSE, *OTHERS])
-def test_a_page_loads_little_and_from_nowhere_else(name: str, browser: Page, address: str) -> None:
+def test_page_loads_few_bytes_and_only_from_the_site(
+    name: str, browser: Page, address: str
+) -> None:
     browser.open(urljoin(address, name))
     browser.until("document.readyState === 'complete'")
     time.sleep(0.3)
@@ -222,7 +224,7 @@ def test_a_page_loads_little_and_from_nowhere_else(name: str, browser: Page, add
 
 
 @pytest.mark.parametrize("name", ["tanh", "broadcast", "conv2d", "use_backend", "view", "reshape"])
-def test_the_search_finds_a_name_first(name: str, browser: Page, address: str) -> None:
+def test_search_lists_pages_with_the_name_first(name: str, browser: Page, address: str) -> None:
     browser.open(urljoin(address, f"search.html?q={name}"))
     browser.until("document.querySelectorAll('ul.search li').length > 2")
     first = browser.value(
@@ -231,7 +233,7 @@ def test_the_search_finds_a_name_first(name: str, browser: Page, address: str) -
     assert all(name in each.lower() for each in first), first
 
 
-# --- Without a browser ----------------------------------------------------------------------------
+# --- Tests without a browser ----------------------------------------------------------------------
 
 
 class Links(HTMLParser):
@@ -253,7 +255,7 @@ class Links(HTMLParser):
 
 
 @pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
-def test_every_link_leads_somewhere() -> None:
+def test_every_link_has_a_target() -> None:
     pages = {str(file): Links(file.read_text(encoding="utf-8")) for file in SITE.rglob("*.html")}
     exists = cache(os.path.exists)
     dead = []
@@ -271,7 +273,7 @@ def test_every_link_leads_somewhere() -> None:
 
 
 @pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
-def test_a_page_without_scripts_has_the_results_of_its_cells() -> None:
+def test_page_without_scripts_has_the_results_of_its_cells() -> None:
     text = Path(SITE / "course/autodiff/order.html").read_text(encoding="utf-8")
     assert "15 additions:  65535 visits" in text
     assert text.count('<div class="cell-output"') == text.count('<div class="cell">')
@@ -284,7 +286,7 @@ def article(name: str) -> str:
 
 
 @pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
-def test_no_page_shows_its_markup_or_is_too_large() -> None:
+def test_no_page_shows_markup_or_is_too_large() -> None:
     hidden = re.compile(r"<(pre|code|math|script|style|dt)\b.*?</\1>|<[^>]*>", re.DOTALL)
     markup = re.compile(r"\$|\]\(|\*\*|``|:::|&gt;&gt;&gt;")
     wrong = []
@@ -299,7 +301,7 @@ def test_no_page_shows_its_markup_or_is_too_large() -> None:
 
 
 @pytest.mark.skipif(not SITE.exists(), reason="the site is not built: hatch run docs:build")
-def test_an_idea_and_the_chapters_that_explain_it_lead_to_each_other() -> None:
+def test_ideas_and_chapters_link_to_each_other() -> None:
     chapters = "".join(map(article, COURSE))
     for file in {*SITE.glob("ideas/*.html")} - {SITE / "ideas/index.html"}:
         introduction = article(f"ideas/{file.name}").partition("<h2")[0]

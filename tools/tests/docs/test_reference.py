@@ -1,4 +1,4 @@
-"""The reference: every public name has an example, and each gives what it shows."""
+"""The reference: every public name has an example, with the documented result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_every_public_name_has_an_example(stage: object) -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.short)
-def test_every_example_gives_the_result_that_it_shows(stage: object) -> None:
+def test_every_example_gives_the_documented_result(stage: object) -> None:
     name: str = stage.short  # type: ignore[attr-defined]
     examples = read_examples(name)
     for path, shown in run_examples(name).items():
@@ -39,7 +39,7 @@ def test_every_file_of_examples_belongs_to_a_stage() -> None:
     assert {file.stem for file in FOLDER.glob("*.txt")} <= {stage.short for stage in STAGES}
 
 
-def test_a_signature_shows_annotations_as_written_and_functions_by_name() -> None:
+def test_signature_shows_annotations_as_written_and_functions_by_name() -> None:
     def method(self: object, mode: Literal["a"] = "a", key: object = len) -> int:
         raise NotImplementedError
 
