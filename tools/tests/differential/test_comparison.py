@@ -16,7 +16,7 @@ MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
 
 
 @needs_torch
-def test_a_program_is_compared_after_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_kind_of_wrong_result_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [leaf(MATRIX), Step("torch.exp()", (Ref(0),))]
     assert run(steps).difference is None
     for wrong, kind in (
@@ -37,7 +37,7 @@ def test_a_program_is_compared_after_every_step(monkeypatch: pytest.MonkeyPatch)
         assert difference.kind == kind
 
 
-def test_errors_are_compared() -> None:
+def test_error_in_only_one_library_or_an_internal_error_is_a_difference() -> None:
     ours, fault = mt.errors.ShapeError("no"), AttributeError("oh")
     assert compare_errors(ours, NameError()) is None
     assert compare_errors(ours, None) == Difference("refused", "", "ShapeError: no", "accepted")
@@ -50,7 +50,9 @@ def test_errors_are_compared() -> None:
 
 
 @needs_torch
-def test_an_operation_that_raises_must_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_operation_that_changed_its_input_is_a_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def half_done(x: mt.Tensor) -> mt.Tensor:
         x[0] = 7.0
         raise mt.errors.DomainError("too late")
@@ -62,14 +64,16 @@ def test_an_operation_that_raises_must_not_change_anything(monkeypatch: pytest.M
 
 
 @needs_torch
-def test_shared_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_view_instead_of_a_copy_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mt_nn.torch_names, "clone", lambda x: x.detach())
     difference = run([leaf(MATRIX), Step("torch.clone()", (Ref(0),))]).difference
     assert difference == Difference("memory", "v1", "that of v0", "that of v1")
 
 
 @needs_torch
-def test_nan_and_infinity_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nan_instead_of_infinity_is_a_separate_kind_of_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     steps = [leaf(np.array([np.inf, 1.0])), Step("torch.exp()", (Ref(0),))]
     for wrong, kind in (
         (lambda x: x.exp() - x.exp() + x.exp(), "infinite"),
@@ -82,7 +86,7 @@ def test_nan_and_infinity_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @needs_torch
-def test_the_signs_of_zeros_count_where_nothing_is_added_up(
+def test_sign_of_zero_is_compared_except_after_sums(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     zero = leaf(np.array([0.0, 0.0]))
@@ -104,7 +108,7 @@ def test_random_results_are_not_compared() -> None:
 
 
 @needs_torch
-def test_rounding_is_distinguished_from_errors() -> None:
+def test_error_of_a_sum_is_accepted_only_within_rounding() -> None:
     steps = [leaf(np.array([1e4, 1.0, -1e4], np.float32)), Step(".sum()", (Ref(0),))]
     states = [{"v0": np.array([1e4, 1.0, -1e4], np.float32)}]
     right = np.float32(1.0)
@@ -116,8 +120,8 @@ def test_rounding_is_distinguished_from_errors() -> None:
 
 
 @needs_torch
-def test_the_rounding_of_a_formula_is_that_of_the_oracle() -> None:
-    x = np.array(0.08265195786972952)  # of which tanh takes all but two thousandths away
+def test_rounding_of_tanhshrink_allows_for_cancellation() -> None:
+    x = np.array(0.08265195786972952)  # of which x - tanh(x) is only 0.2 %
     steps = [leaf(x), Step("torch.nn.functional.tanhshrink()", (Ref(0),))]
     states, right = [{"v0": x}], x - np.tanh(x)
     assert not close(right + 2e-17, right).any()
@@ -126,7 +130,7 @@ def test_the_rounding_of_a_formula_is_that_of_the_oracle() -> None:
 
 
 @needs_torch
-def test_a_matrix_is_rounded_by_its_norm_and_a_root_by_the_size_of_its_power() -> None:
+def test_rounding_of_pinv_and_vector_norm_scales_with_the_largest_intermediate() -> None:
     matrix, huge = np.array([[1.0, 0.0, 1.0], [65504.0, 0.0, 0.0]]), np.array([1e30, 0.0])
     for call, x, args, right, off in (
         ("torch.linalg.pinv()", matrix, (), np.linalg.pinv(matrix), 1e-15),
@@ -139,7 +143,7 @@ def test_a_matrix_is_rounded_by_its_norm_and_a_root_by_the_size_of_its_power() -
 
 
 @needs_torch
-def test_a_gradient_of_rounded_saved_values_is_as_coarse() -> None:
+def test_rounding_of_gradients_allows_for_values_saved_in_float32() -> None:
     narrow, wide = np.zeros(2, np.float32), np.array([0.13, 0.07])
     for operation, known in (("hypot_", True), ("hypot", False)):
         steps = [leaf(narrow), leaf(wide, True), Step(f".{operation}()", (Ref(0), Ref(1)))]
@@ -150,7 +154,7 @@ def test_a_gradient_of_rounded_saved_values_is_as_coarse() -> None:
 
 
 @needs_torch
-def test_elements_in_the_same_memory_are_rounded_separately() -> None:
+def test_rounding_of_expanded_elements_is_independent() -> None:
     x = np.array(-1e30)
     steps = [leaf(x), Step(".expand()", (Ref(0), 3)), Step(".std()", (Ref(1),))]
     states = [{"v0": x}, {"v1": np.full(3, -1e30)}]

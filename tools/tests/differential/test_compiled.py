@@ -1,4 +1,4 @@
-"""Compiled programs do the same as eager ones, and planted faults are found."""
+"""Compiled programs give the same results as eager ones, and planted faults are found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,12 +22,12 @@ CHAIN = [
 ]
 
 
-def test_most_programs_are_replayed() -> None:
+def test_most_random_programs_are_replayed() -> None:
     outcomes = [run_random(0, number).known for number in range(30)]
     assert outcomes.count([REPLAYED]) > 20
 
 
-def test_a_program_is_replayed_recorded_again_or_not_compilable() -> None:
+def test_program_is_replayed_recorded_again_or_uncompiled() -> None:
     for last, outcome in (
         (Step(".sum()", (Ref(4),)), REPLAYED),
         (Step(".tolist()", (Ref(1),)), UNCOMPILED),
@@ -67,14 +67,16 @@ def early(last_uses: Callable[..., Any]) -> Callable[..., Any]:
     ("module", "name", "fault"),
     [(fusion, "composed", swapping), (memory_planning, "last_uses", early)],
 )
-def test_a_planted_fault_is_found(
+def test_planted_fault_in_the_compiler_is_found(
     module: Any, name: str, fault: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, fault(getattr(module, name)))
     assert any(run_random(0, number).difference for number in range(200))
 
 
-def test_a_program_with_a_difference_is_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_with_a_difference_is_reduced_to_the_faulty_operations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(fusion, "composed", swapping(fusion.composed))
     program = run([*CHAIN, Step("torch.exp()", (Ref(1),))])
     assert program.difference is not None

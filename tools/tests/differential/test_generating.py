@@ -1,4 +1,4 @@
-"""Programs are source that runs, and every public operation is in them."""
+"""Programs are written as source that runs, and cover every public operation."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from differential.running import run_random
 MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
 
 
-def test_a_program_is_source_that_runs() -> None:
+def test_listing_of_a_program_is_source_that_runs() -> None:
     steps = [
         leaf(MATRIX, requires_grad=True),
         Step("[]", (Ref(0), (slice(None, None, 2), None))),
@@ -46,12 +46,12 @@ def test_a_program_is_source_that_runs() -> None:
     assert names["torch"] is mt_nn.torch_names
 
 
-def test_elements_are_written_with_their_shape() -> None:
+def test_listing_of_an_empty_array_shows_its_shape() -> None:
     assert isinstance(leaf(MATRIX).args[0], Elements)
     assert leaf(np.zeros((0, 3))).text(0) == "v0 = torch.zeros((0, 3), dtype=torch.float64)"
 
 
-def test_a_step_that_others_need_is_kept() -> None:
+def test_only_unused_steps_are_removed_and_references_renumbered() -> None:
     steps = [leaf(MATRIX), leaf(MATRIX), Step(".T", (Ref(1),))]
     assert without(steps, {1}) is None
     shorter = without(steps, {0})
@@ -59,18 +59,18 @@ def test_a_step_that_others_need_is_kept() -> None:
     assert [step.text(i) for i, step in enumerate(shorter)][1] == "v1 = v0.T"
 
 
-def test_every_public_operation_is_covered_or_left_out_with_a_reason() -> None:
+def test_every_public_operation_is_covered_or_excluded_with_a_reason() -> None:
     assert set(public_names()) <= catalogue().keys()
 
 
-def test_every_exclusion_is_needed() -> None:
+def test_every_excluded_operation_exists() -> None:
     for name in LEFT_OUT:
         owner, _, last = name.rpartition(".")
         homes = [mt_nn.functional] if owner else [mt, mt.Tensor]
         assert any(hasattr(home, last) for home in homes), name
 
 
-def test_every_form_of_an_operation_is_one_of_torch(torch: Any) -> None:
+def test_every_form_of_an_operation_exists_in_torch(torch: Any) -> None:
     for operation in catalogue().values():
         for form in {*operation.forms, *(sample.form for sample in operation.samples)}:
             if form[0] == ".":
@@ -79,7 +79,7 @@ def test_every_form_of_an_operation_is_one_of_torch(torch: Any) -> None:
                 exec(form.removesuffix("()"), {"torch": torch})
 
 
-def test_the_calls_of_a_row_are_recorded() -> None:
+def test_calls_of_a_sample_row_are_recorded() -> None:
     def row(x: mt.Tensor) -> mt.Tensor:
         return mt.cat([x.T[1:], x], dim=0).sum(keepdim=True)
 
@@ -90,7 +90,7 @@ def test_the_calls_of_a_row_are_recorded() -> None:
     assert function_of("torch.cat()") is mt.cat
 
 
-def test_programs_are_identified_by_seed_and_number() -> None:
+def test_seed_and_number_determine_a_program() -> None:
     def program(seed: int, number: int) -> str:
         return listing(run_random(seed, number, with_torch=False).steps)
 

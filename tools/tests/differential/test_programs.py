@@ -1,6 +1,6 @@
-"""Random programs do the same here as with torch, and the same compiled as eagerly.
+"""Random programs give the same results as with torch, and the same compiled as eagerly.
 
-README.md has the options.
+README.md describes the options.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from differential.reporting import ORACLES, counted, described
 from differential.shrinking import smallest
 
 
-def test_program(
+def test_random_program_matches_its_oracle(
     oracle: str,
     seed: int,
     number: int,

@@ -42,7 +42,7 @@ v1 = torch.exp(v0)
 
 
 @needs_torch
-def test_a_program_is_reduced_to_a_minimal_one_with_the_difference(
+def test_program_with_a_difference_is_reduced_to_a_minimal_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.exp() + (x > 3) * 0.5)
@@ -51,7 +51,7 @@ def test_a_program_is_reduced_to_a_minimal_one_with_the_difference(
 
 
 @needs_torch
-def test_a_summary_counts_steps_errors_and_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_summary_counts_steps_errors_and_differences(monkeypatch: pytest.MonkeyPatch) -> None:
     raising = Step(".view()", (Ref(0), -5))
     programs = [counted(running.run(steps), "torch") for steps in (STEPS, [*STEPS[:1], raising])]
     assert list(summary(programs, details=False)) == [
@@ -73,18 +73,18 @@ mt_nn.torch_names.tensor = lambda data, **settings: right([data], **settings)
 
 
 @needs_torch
-def test_a_planted_fault_fails_a_campaign(tmp_path: Path) -> None:
+def test_campaign_with_a_planted_fault_fails_and_prints_the_program(tmp_path: Path) -> None:
     (tmp_path / "planted.py").write_text(PLANTED)
     status, printed = _campaign("-p planted --maxfail 1 --programs 3 --seed 7", tmp_path)
     assert status == 1
-    assert "test_program[torch-7-0]" in printed
+    assert "test_random_program_matches_its_oracle[torch-7-0]" in printed
     assert "\ntensor: shapes of v0\n" in printed
     assert "v0 = torch.tensor(0.0, dtype=torch.float32)\n# here:\n#   (1,)\n" in printed
     assert "0 known differences, 1 others" in printed
 
 
 @needs_torch
-def test_the_example_of_the_readme_is_what_is_printed(tmp_path: Path) -> None:
+def test_readme_example_prints_the_documented_output(tmp_path: Path) -> None:
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
     ((options, wanted),) = re.findall(
         r"```console\n\$ hatch run torch:differential (.*)\n((?s:.*?))```", text
@@ -96,7 +96,7 @@ def test_the_example_of_the_readme_is_what_is_printed(tmp_path: Path) -> None:
 
 
 def _campaign(options: str, path: Path) -> tuple[int, str]:
-    """Run a campaign in another process; return its status, and what it has printed."""
+    """Run a campaign in another process; return its status and output."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, str(FOLDER / "test_programs.py"), *options.split()],

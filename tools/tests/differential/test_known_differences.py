@@ -1,4 +1,4 @@
-"""Known differences from torch are described precisely, and can only become fewer."""
+"""Known differences from torch: their conditions, and their number."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ needs_torch = pytest.mark.usefixtures("torch")
 MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
 
 
-def test_the_list_can_only_shrink() -> None:
+def test_list_of_known_differences_does_not_grow() -> None:
     names = [each.name for each in known_differences()]
     assert len(set(names)) == len(names)
     assert len(names) <= 193
@@ -30,7 +30,9 @@ def _refusing(x: mt.Tensor) -> None:
 
 
 @needs_torch
-def test_a_known_difference_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_difference_is_not_reported_if_its_condition_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "known.toml"
     file.write_text(
         '[[known]]\nname = "exp"\ndifferences = ["refused"]\noperations = "exp|log"\n'
@@ -45,7 +47,7 @@ def test_a_known_difference_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @needs_torch
-def test_a_known_difference_can_have_a_tolerance_and_a_cause(
+def test_known_difference_applies_only_within_its_tolerance_and_after_its_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "known.toml"
@@ -70,14 +72,14 @@ def test_a_known_difference_can_have_a_tolerance_and_a_cause(
 
 
 @needs_torch
-def test_operations_that_crash_torch_run_only_here() -> None:
+def test_operations_that_crash_torch_run_only_in_mt_tensor() -> None:
     steps = [leaf(np.array([-(2**63)])), Step("torch.lcm()", (Ref(0), 2**63 - 1))]
     program = run(steps)
     assert program.difference is None
     assert (program.known, program.over) == (["crashes of torch"], True)
 
 
-def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:
+def test_invalid_list_of_known_differences_raises_table_error(tmp_path: Path) -> None:
     file = tmp_path / "known.toml"
     entry = '[[known]]\nname = "x"\noperations = "a"\nreason = "b"\ndifferences = ["{}"]\n'
     for text, said in (
@@ -105,7 +107,7 @@ def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:
         ("squares overflow", "torch.mul()", [[1e30], [2**40]], [[1e150], [1]]),
     ],
 )
-def test_conditions_of_known_differences(
+def test_condition_holds_only_for_matching_operands(
     condition: str, call: str, operands: Any, other: Any
 ) -> None:
     for given, holds in ((operands, True), (other, False)):
@@ -118,7 +120,7 @@ def test_conditions_of_known_differences(
         assert CONDITIONS[condition](context) == holds
 
 
-def test_invalid_factors_are_detected() -> None:
+def test_factors_condition_holds_only_for_valid_factorizations() -> None:
     matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
     u, s, v = np.linalg.svd(matrix)
     q, r = np.linalg.qr(matrix)
