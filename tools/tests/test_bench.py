@@ -28,13 +28,13 @@ from mt_nn.train.trainer import Trainer
 ITSELF = ("--against", "mt_tensor", "--rounds", "2")
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def error_message(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     with pytest.raises(SystemExit, match="[12]"):
         main(arguments)
     return capsys.readouterr().err
 
 
-def test_a_side_that_cannot_run_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+def test_unknown_backend_exits_with_status_1(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
         main(["8 elements", *ITSELF, "--backend", "unknown"])
     said = capfd.readouterr().err
@@ -54,7 +54,7 @@ def test_rows_are_measured_and_printed_as_json(capsys: pytest.CaptureFixture[str
         assert low <= median <= high
 
 
-def test_programs_are_measured_from_one_backward_pass_to_the_next(
+def test_programs_are_timed_from_one_backward_pass_to_the_next(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     began = time.perf_counter()
@@ -68,23 +68,23 @@ def test_programs_are_measured_from_one_backward_pass_to_the_next(
 @pytest.mark.parametrize(
     "pattern", ["(x * y + z).sum(), 8 elements: forward and backward", r"^\(x .*, 8 .*backward$"]
 )
-def test_a_row_is_chosen_by_its_name_or_a_pattern(pattern: str) -> None:
+def test_row_is_selected_by_name_or_regular_expression(pattern: str) -> None:
     assert names_of("kernels", pattern) == ["(x * y + z).sum(), 8 elements: forward and backward"]
 
 
-def test_an_unknown_row_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    said = complaint(capsys, "no such row", *ITSELF)
+def test_unknown_row_is_an_error_that_lists_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    said = error_message(capsys, "no such row", *ITSELF)
     assert "no row of the group 'kernels' matches 'no such row'; there are: " in said
 
 
 @pytest.mark.parametrize("arguments", [("--rounds", "0"), ("--threads", "-1"), ("--against", "me")])
-def test_settings_that_make_no_sense(
+def test_invalid_option_is_a_usage_error(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert f"argument {arguments[0]}: " in complaint(capsys, *arguments)
+    assert f"argument {arguments[0]}: " in error_message(capsys, *arguments)
 
 
-# --- Elsewhere ------------------------------------------------------------------------------------
+# --- Without torch --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_no_torch")
 @pytest.mark.skipif(os.name == "nt", reason="the fake hatch is a script for sh")
 @pytest.mark.parametrize("arguments", [("8 elements", "--backend", "fast"), ("launches",)])
-def test_it_starts_itself_where_torch_is(
+def test_without_torch_the_command_restarts_in_the_torch_environment(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hatch, log = tmp_path / "hatch", tmp_path / "log"
@@ -108,22 +108,22 @@ def test_it_starts_itself_where_torch_is(
 
 
 @pytest.mark.usefixtures("_no_torch")
-def test_without_hatch_the_error_explains_what_to_do(
+def test_without_torch_and_hatch_the_error_explains_the_installation(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    assert "needs torch, which is not installed: pip install torch, or pip" in complaint(capsys)
+    assert "needs torch, which is not installed: pip install torch, or pip" in error_message(capsys)
 
 
 @pytest.mark.usefixtures("_no_torch")
-def test_it_does_not_start_itself_for_ever(
+def test_torch_environment_without_torch_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HATCH_ENV_ACTIVE", "torch")
-    assert "torch is missing from the environment 'torch': hatch env prune" in complaint(capsys)
+    assert "torch is missing from the environment 'torch': hatch env prune" in error_message(capsys)
 
 
-def test_what_is_missing() -> None:
+def test_missing_returns_modules_that_are_not_installed() -> None:
     assert elsewhere.missing(["json", "no_such_module", "no_such_package.part"]) == [
         "no_such_module",
         "no_such_package.part",
@@ -133,7 +133,7 @@ def test_what_is_missing() -> None:
 # --- The other parts ------------------------------------------------------------------------------
 
 
-def test_every_workload_runs_here_and_says_what_is_expected_of_it() -> None:
+def test_small_workloads_run_and_all_workloads_have_targets() -> None:
     side = library("mt_tensor", 1)
     small = (
         *("(x * y + z).sum(), 8 elements: forward and backward", "matmul, 64 x 64", "Linear("),
@@ -152,7 +152,7 @@ def test_steps_are_measured_compiled_and_eager(capsys: pytest.CaptureFixture[str
     assert all(int(peak.removesuffix("MB")) > 10 for peak in memory.split()[2:])
 
 
-def test_a_row_compares_with_the_best_and_reports_stalls_and_missed_targets() -> None:
+def test_row_compares_with_the_fastest_and_reports_stalls_and_missed_targets() -> None:
     times = (1e-3, 2e-3), (1e-6, 1e-6), (2e-3, 1e-1), (4e-3, 2e-2)
     row = measuring.Row("a step", ("ours", "eager", "torch", "jax"), times, (1, 2, 3, 4), 2, 0.3)
     assert row.ratio == 0.5
@@ -161,7 +161,7 @@ def test_a_row_compares_with_the_best_and_reports_stalls_and_missed_targets() ->
     assert str(row).endswith("0.30  above  stalled")
 
 
-def test_steps_in_jax() -> None:
+def test_jax_steps_are_named_like_workloads_and_run() -> None:
     pytest.importorskip("jax")
     from mt.bench.in_jax import STEPS
 
@@ -169,7 +169,7 @@ def test_steps_in_jax() -> None:
     STEPS["MLP 784-256-10, batch 32, Adam"]()()
 
 
-def test_a_row_of_a_job_is_as_large_as_its_step() -> None:
+def test_every_job_has_a_row_named_after_its_step() -> None:
     rows = [name for name, workload in WORKLOADS.items() if workload.group == "jobs"]
     for name in ("digits", "mnist", "cifar10", "sentiment", "language", "shakespeare", "spiral"):
         assert any(row.startswith(f"{name}, ") for row in rows)
@@ -194,7 +194,7 @@ def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:
 
 
 @pytest.mark.parametrize(("name", "model"), MODELS)
-def test_the_networks_are_the_same_in_torch(name: str, model: str) -> None:
+def test_network_of_a_job_matches_its_torch_version(name: str, model: str) -> None:
     torch = pytest.importorskip("torch")
     job, inputs, _ = job_and_batch(name, model)
     ours, theirs = job.network(), network_of(job, library("torch", 1))
@@ -213,7 +213,7 @@ def dropouts(network: Any) -> list[float]:
 
 
 @pytest.mark.parametrize(("name", "model"), MODELS)
-def test_a_step_is_that_of_the_job(name: str, model: str) -> None:
+def test_step_of_the_learner_matches_the_trainer(name: str, model: str) -> None:
     job, inputs, target = job_and_batch(name, model)
     learner = Learner(job, library("mt_tensor", 1))
     ours = job.network()
@@ -229,11 +229,11 @@ def test_a_step_is_that_of_the_job(name: str, model: str) -> None:
 
 
 OTHERS = [pair for pair in MODELS if pair not in {("mnist", "resnet9"), ("fashion", "resnet9")}]
-"""Without networks that are those of `cifar10`, for images of another size."""
+"""Without two networks that differ from that of `cifar10` only in the size of images."""
 
 
 @pytest.mark.parametrize(("name", "model"), OTHERS)
-def test_a_job_learns_the_same_from_programs(name: str, model: str) -> None:
+def test_compiled_training_of_a_job_matches_eager_training(name: str, model: str) -> None:
     job, inputs, target = job_and_batch(name, model)
     learnt = []
     for compile in (False, True):
@@ -252,7 +252,7 @@ def test_a_job_learns_the_same_from_programs(name: str, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["lstm", "transformer"])
-def test_a_job_and_its_twin_in_torch_learn(
+def test_job_and_its_torch_twin_both_learn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:
     pytest.importorskip("torch")
@@ -272,8 +272,8 @@ def test_a_job_and_its_twin_in_torch_learn(
     assert middle.startswith("median epoch: ")
 
 
-def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the error message of a twin."""
+def twin_error_message(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the error message of a twin that exits with status 1."""
     with pytest.raises(SystemExit, match="1"):
         twin.main(arguments)
     said = capfd.readouterr().err
@@ -281,13 +281,19 @@ def refusal(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
     return said
 
 
-def test_a_failing_twin_reports_why(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_twin_with_missing_data_or_unknown_backend_exits_with_status_1(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("torch")
-    assert "does not contain t10k-images" in refusal(capfd, "mnist", "--data-dir", str(tmp_path))
-    assert "no backend is called 'unknown'" in refusal(capfd, "digits", "--backend", "unknown")
+    assert "does not contain t10k-images" in twin_error_message(
+        capfd, "mnist", "--data-dir", str(tmp_path)
+    )
+    assert "no backend is called 'unknown'" in twin_error_message(
+        capfd, "digits", "--backend", "unknown"
+    )
 
 
-def test_a_twin_that_ends_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+def test_ended_twin_process_raises_tool_error(capfd: pytest.CaptureFixture[str]) -> None:
     settings = Settings(model="none", epochs=1, batch_size=4, lr=0.01, seed=0, data_dir="")
     with twin.Twin("mt", "digits", settings, "numpy", 1) as side:
         side.ask()
@@ -304,24 +310,24 @@ def test_a_twin_that_ends_is_reported(capfd: pytest.CaptureFixture[str]) -> None
         (("digits", "--seed", "-1"), "seed must be a non-negative integer"),
     ],
 )
-def test_invalid_settings_of_a_twin(
+def test_invalid_setting_of_a_twin_exits_with_status_1(
     arguments: tuple[str, ...],
     says: str,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(twin, "missing", lambda _: [])
-    assert says in refusal(capfd, *arguments)
+    assert says in twin_error_message(capfd, *arguments)
 
 
-def test_a_twin_needs_torch(
+def test_twin_without_torch_names_the_torch_environment(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(twin, "missing", list)
-    assert "hatch run torch:twin" in refusal(capfd, "digits")
+    assert "hatch run torch:twin" in twin_error_message(capfd, "digits")
 
 
-def test_torch_learns_without_the_backend_of_the_other_side() -> None:
+def test_torch_twin_ignores_the_backend() -> None:
     pytest.importorskip("torch")
     settings = Settings(
         model="lenet", epochs=1, batch_size=4, lr=0.01, seed=0, data_dir="", batches=1

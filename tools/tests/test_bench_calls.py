@@ -11,7 +11,7 @@ ROWS = [name for name, workload in WORKLOADS.items() if workload.group == "calls
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_row_runs_and_its_backward_reaches_every_leaf(row: str) -> None:
+def test_row_runs_and_its_backward_reaches_every_leaf(row: str) -> None:
     side = library("mt_tensor", 1)
     run, leaves = prepared(row, side)
     run()

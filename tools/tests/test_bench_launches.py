@@ -5,7 +5,7 @@ import pytest
 from mt.bench.command import main
 
 
-def test_launches_of_a_step_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_launches_of_a_step_are_counted_per_kernel(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["launches", "LeNet, batch 16", "--each"]) == 0
     counts, *kernels = capsys.readouterr().out.splitlines()
     assert counts.startswith("LeNet, batch 16, SGD: 31 launches, ")

@@ -17,7 +17,7 @@ def leaf() -> mt.Tensor:
 
 
 def call(function: Callable[[mt.Tensor], mt.Tensor]) -> device_calls.Prepare:
-    """What prepares a call of a function of one tensor."""
+    """Return a function that prepares a call of a function of one tensor."""
 
     def prepare() -> Any:
         x = leaf()
@@ -42,7 +42,9 @@ WAYS: list[tuple[str, Any, str, str | None]] = [
 @pytest.mark.parametrize(
     ("function", "forward", "backward"), [way[1:] for way in WAYS], ids=[way[0] for way in WAYS]
 )
-def test_ways(function: Any, forward: str, backward: str | None) -> None:
+def test_operation_is_classified_by_what_it_does_on_the_device(
+    function: Any, forward: str, backward: str | None
+) -> None:
     count = ways.counted("mine", call(function))
     assert ways.way(count.forward) == forward
     if backward is not None:
@@ -50,29 +52,29 @@ def test_ways(function: Any, forward: str, backward: str | None) -> None:
         assert ways.way(count.backward) == backward
 
 
-def test_without_a_gradient_there_is_no_way_back() -> None:
+def test_operation_without_gradient_has_no_backward_count() -> None:
     assert ways.counted("mine", call(lambda x: x.isnan())).backward is None
 
 
-def test_preparing_a_call_may_ask_what_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_while_preparing_a_call_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     def prepare() -> Any:
         x = leaf()
         x.tolist()
         return lambda: [x.exp()], [x]
 
-    monkeypatch.setattr(Simulator, "launch", None)  # it is not needed
+    monkeypatch.setattr(Simulator, "launch", None)  # kernels must not run
     assert ways.way(ways.counted("mine", prepare).forward) == "one kernel"
 
 
 @pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [("lists", name, call(function)) for name, function, *_ in WAYS]
     calls.append(("lists", "exp", call(lambda x: x.exp().exp())))
     monkeypatch.setattr(ways, "calls", lambda: iter(calls))
 
 
-@pytest.mark.usefixtures("offered")
-def test_the_table_names_all_ways_of_an_operation(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("few_calls")
+def test_table_lists_all_ways_of_an_operation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ways"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("# ")
@@ -81,8 +83,10 @@ def test_the_table_names_all_ways_of_an_operation(capsys: pytest.CaptureFixture[
     assert "\n| `no gradient` | one kernel |  |\n" in text
 
 
-@pytest.mark.usefixtures("offered")
-def test_some_operations_are_told_of_alone(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("few_calls")
+def test_table_has_only_the_operations_given_as_arguments(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["ways", "view", "data"]) == 0
     rows = ["| `view` | view | view |", "| `data` | one kernel | view |"]
     assert capsys.readouterr().out.splitlines()[2:] == rows

@@ -20,7 +20,7 @@ def count_calls(function: Callable[[], object], before: Callable[[], object]) ->
 
     Calls in NumPy, the standard library, C and generated code are not counted.
     """
-    for _ in range(2):  # these fill caches and compile code
+    for _ in range(2):  # the first runs fill caches and compile code
         before()
         function()
     before()
@@ -32,7 +32,7 @@ def count_calls(function: Callable[[], object], before: Callable[[], object]) ->
         calls += event == "call" and file.startswith(PACKAGES) and f"{os.sep}src{os.sep}" in file
 
     profile = sys.getprofile()
-    gc.disable()  # callbacks of the garbage of other code would be counted
+    gc.disable()  # or finalizers of other objects would be counted
     sys.setprofile(note)
     try:
         function()
@@ -77,7 +77,7 @@ def _adam() -> tuple[Callable[[], object], Callable[[], None]]:
 @pytest.mark.parametrize(
     ("make", "most"), [(_backward, 44), (_linear, 22), (_convolution, 32), (_adam, 33)]
 )
-def test_a_warm_call_on_numpy_makes_few_calls_of_python(
+def test_warm_call_on_numpy_makes_few_python_calls(
     make: Callable[[], tuple[Callable[[], object], Callable[[], None]]], most: int
 ) -> None:
     with mt.use_backend("numpy"):

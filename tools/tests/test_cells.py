@@ -18,34 +18,34 @@ from mt.source.symbols import file_of, load
 from mt.workspace import ROOT, Workspace
 
 
-def test_a_cell_shows_what_it_prints_and_its_last_value() -> None:
+def test_cell_shows_printed_text_and_its_last_value() -> None:
     assert run_cell("x = 2\nprint('a')\nprint('b')\nx + 1", {}) == Output("a\nb\n", "<pre>3</pre>")
 
 
-def test_a_cell_without_a_last_value_shows_nothing() -> None:
+def test_cell_without_a_last_value_shows_nothing() -> None:
     assert run_cell("x = 1", {}) == Output("")
     assert run_cell("None", {}) == Output("")
     assert run_cell("", {}) == Output("")
 
 
-def test_a_value_is_escaped() -> None:
+def test_shown_value_is_escaped_for_html() -> None:
     assert run_cell("'<b>'", {}).html == "<pre>&#x27;&lt;b&gt;&#x27;</pre>"
 
 
 @pytest.mark.parametrize("method", ["_repr_html_", "_repr_svg_"])
-def test_a_value_can_draw_itself(method: str) -> None:
+def test_value_with_an_html_or_svg_method_is_shown_as_drawn(method: str) -> None:
     source = f"class Drawn:\n    def {method}(self):\n        return '<i>drawn</i>'\nDrawn()"
     assert run_cell(source, {}).html == "<i>drawn</i>"
     assert "class" in run_cell(source.replace("\nDrawn()", "\nDrawn"), {}).html
 
 
-def test_cells_share_their_names() -> None:
+def test_cells_of_a_page_share_variables() -> None:
     first, second = run_page([("one", "x = 1"), ("two", "x + 1")])
     assert first == Output("")
     assert second.html == "<pre>2</pre>"
 
 
-def test_an_exception_is_shown_with_the_lines_of_the_page_only() -> None:
+def test_traceback_contains_only_lines_of_cells() -> None:
     namespace: dict[str, object] = {}
     run_cell("def half(x):\n    return 1 // x", namespace, "cell 1")
     shown = run_cell("print('so far')\nhalf(0)", namespace, "cell 2")
@@ -58,26 +58,26 @@ def test_an_exception_is_shown_with_the_lines_of_the_page_only() -> None:
     ]
 
 
-def test_an_endless_recursion_is_shortened() -> None:
+def test_traceback_of_endless_recursion_is_shortened() -> None:
     shown = run_cell("def f():\n    return f()\nf()", {}, "cell 1")
     assert shown.error == "RecursionError"
     assert len(shown.trace.splitlines()) == 8
     assert "more lines ..." in shown.trace
 
 
-def test_a_syntax_error_is_shown() -> None:
+def test_syntax_error_is_shown() -> None:
     shown = run_cell("x = (", {})
     assert shown.error == "SyntaxError"
     assert "'(' was never closed" in shown.trace
 
 
-def test_printed_text_is_passed_on_at_once() -> None:
+def test_listener_receives_printed_text_immediately() -> None:
     pieces: list[str] = []
     run_cell("print('a', end='')\nprint('b', end='')", {}, listener=pieces.append)
     assert "".join(pieces) == "ab"
 
 
-def test_a_page_runs_in_a_process_of_its_own() -> None:
+def test_page_runs_in_a_separate_process_without_mt() -> None:
     cells = json.dumps([["cell 1", "import sys\nprint(len(sys.argv))\n'mt' in sys.modules"]])
     command = [sys.executable, running.__file__]
     done = subprocess.run(command, input=cells, capture_output=True, text=True, check=True)
@@ -112,7 +112,7 @@ def checked(folder: Path, mark: str) -> tuple[bool, str]:
     return passed, text
 
 
-def test_a_solution_passes_and_an_empty_or_wrong_one_does_not(tmp_path: Path) -> None:
+def test_solution_passes_and_empty_or_wrong_answer_fails(tmp_path: Path) -> None:
     folder = tmp_path / "student"
     ((file, gap, solution),) = student(folder, "1_1")
     passed, text = checked(folder, "task1_1")
@@ -131,7 +131,7 @@ def test_a_solution_passes_and_an_empty_or_wrong_one_does_not(tmp_path: Path) ->
     assert "1.1  done" in text
 
 
-def test_a_method_is_indented_like_the_others(tmp_path: Path) -> None:
+def test_filling_in_all_solutions_restores_the_package_source(tmp_path: Path) -> None:
     folder = tmp_path / "student"
     answers = student(folder, "1_4")
     checking.fill(folder, answers)
@@ -140,7 +140,7 @@ def test_a_method_is_indented_like_the_others(tmp_path: Path) -> None:
         assert (folder / file).read_text() == (package / file).read_text()
 
 
-def test_an_answer_needs_a_place(tmp_path: Path) -> None:
+def test_answer_for_a_missing_function_raises_value_error(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     with pytest.raises(ValueError, match="a.py does not contain the function"):
         checking.fill(tmp_path, [("a.py", "def f():\n", "def f(): pass\n")])

@@ -45,7 +45,7 @@ GOOD = {
 }
 
 
-def test_a_good_wheel_has_no_problems(tmp_path: Path) -> None:
+def test_valid_wheel_has_no_problems(tmp_path: Path) -> None:
     good = wheel(tmp_path, "tensor", GOOD)
     assert list(good.problems()) == []
 
@@ -57,12 +57,14 @@ def test_a_good_wheel_has_no_problems(tmp_path: Path) -> None:
         ("tests/test_it.py", "outside its package"),
     ],
 )
-def test_a_wheel_with_something_else_is_named(tmp_path: Path, added: str, complaint: str) -> None:
+def test_wheel_with_tests_or_files_outside_its_package_is_reported(
+    tmp_path: Path, added: str, complaint: str
+) -> None:
     problems = list(wheel(tmp_path, "tensor", GOOD | {added: ""}).problems())
     assert any(complaint in problem for problem in problems)
 
 
-def test_a_command_may_be_outside_of_the_package(tmp_path: Path) -> None:
+def test_only_modules_of_commands_may_be_outside_the_package(tmp_path: Path) -> None:
     points = "[console_scripts]\nmt-tensor = mt_begin:main\n\n[other]\nx = mt_more:main\n"
     added = {"mt_begin.py": "import torch", "mt_tensor-0.1.0.dist-info/entry_points.txt": points}
     good = wheel(tmp_path, "tensor", GOOD | added)
@@ -72,13 +74,13 @@ def test_a_command_may_be_outside_of_the_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lost", GOOD)
-def test_a_wheel_that_lacks_something_is_named(tmp_path: Path, lost: str) -> None:
+def test_wheel_without_a_required_file_is_reported(tmp_path: Path, lost: str) -> None:
     files = {name: text for name, text in GOOD.items() if name != lost}
     (problem,) = wheel(tmp_path, "tensor", files).problems()
     assert "lacks" in problem
 
 
-def test_third_parties_come_from_the_stages_below_and_from_the_extra() -> None:
+def test_third_party_packages_come_from_lower_stages_and_extras() -> None:
     assert third_party(WORKSPACE, WORKSPACE["operators"]).keys() == set()
     assert third_party(WORKSPACE, WORKSPACE["tensor"]).keys() == {"numpy"}
     assert third_party(WORKSPACE, WORKSPACE["nn"]).keys() == {"numpy"}
@@ -89,7 +91,7 @@ def test_third_parties_come_from_the_stages_below_and_from_the_extra() -> None:
     }
 
 
-def test_the_closure_follows_extras_and_markers() -> None:
+def test_closure_follows_extras_and_markers() -> None:
     there = installed(
         a=["b[x]>=1", "never; python_version < '3'"], b=["c; extra == 'x'", "d; extra == 'y'"], c=[]
     )
@@ -99,7 +101,7 @@ def test_the_closure_follows_extras_and_markers() -> None:
 TENSOR: dict[str, list[str]] = {"mt_operators": [], "mt_autodiff": [], "mt_tensor": [], "numpy": []}
 
 
-def test_exactly_the_declared_distributions_may_come() -> None:
+def test_undeclared_or_missing_distribution_is_reported() -> None:
     stage = WORKSPACE["tensor"]
     assert list(check_installed(WORKSPACE, stage, (), installed(**TENSOR))) == []
 
@@ -136,7 +138,7 @@ class Loaded(check_layering.Environment):
         return self.modules
 
 
-def test_an_import_may_not_load_undeclared_packages() -> None:
+def test_import_that_loads_undeclared_packages_is_reported() -> None:
     stage = WORKSPACE["tensor"]
     fine = Loaded('{"numpy": ["numpy"], "mt_tensor": ["mt-tensor"], "_editable_hook": []}')
     assert list(check_layering.check_imports(WORKSPACE, stage, fine)) == []
@@ -148,7 +150,7 @@ def test_an_import_may_not_load_undeclared_packages() -> None:
     ]
 
 
-def test_an_empty_environment_answers_for_itself(tmp_path: Path) -> None:
+def test_new_environment_contains_only_the_standard_library(tmp_path: Path) -> None:
     environment = check_layering.Environment(tmp_path / "environment")
     assert environment.installed() == {}
     assert environment.ask(check_layering.IMPORTS, "json") == "{}\n"
@@ -156,7 +158,7 @@ def test_an_empty_environment_answers_for_itself(tmp_path: Path) -> None:
         environment.ask(check_layering.IMPORTS, "numpy")
 
 
-def test_a_missing_or_doubled_wheel_is_an_error(tmp_path: Path) -> None:
+def test_two_wheels_of_a_stage_raise_layering_error(tmp_path: Path) -> None:
     for stage in WORKSPACE.stages.values():
         wheel(tmp_path, stage.name, {})
     assert [found.stage for found in find_wheels(WORKSPACE, tmp_path)] == list(

@@ -56,12 +56,12 @@ def run(
         text=True,
         check=False,
     )
-    asked = log.read_text().splitlines() if log.exists() else []
-    said = done.stdout if done.returncode in {0, 3} else done.stderr
-    return done.returncode, [line for line in asked if line[-9:] != "--version"], said
+    calls = log.read_text().splitlines() if log.exists() else []
+    printed = done.stdout if done.returncode in {0, 3} else done.stderr
+    return done.returncode, [line for line in calls if line[-9:] != "--version"], printed
 
 
-def test_a_step_has_a_name_a_title_a_command_and_a_python() -> None:
+def test_every_step_has_a_unique_name_title_and_command_and_the_oldest_python() -> None:
     assert all(step.keys() == {"step", "title", "command", "python"} for step in STEPS)
     for key in ("step", "title", "command"):
         assert len({step[key] for step in STEPS}) == len(STEPS)
@@ -70,7 +70,7 @@ def test_a_step_has_a_name_a_title_a_command_and_a_python() -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step["step"])
-def test_the_command_of_a_step_exists(step: dict[str, str]) -> None:
+def test_command_of_every_step_exists(step: dict[str, str]) -> None:
     words = step["command"].split()
     if words[:2] == ["hatch", "run"]:
         target = next(word for word in words[2:] if word[0] not in "+-")
@@ -83,48 +83,48 @@ def test_the_command_of_a_step_exists(step: dict[str, str]) -> None:
         assert (ROOT / "tools" / "mt" / command / "command.py").is_file()
 
 
-def test_all_steps_run_in_order(tmp_path: Path) -> None:
-    status, asked, said = run(tmp_path)
+def test_all_steps_run_in_order_without_arguments(tmp_path: Path) -> None:
+    status, calls, printed = run(tmp_path)
     assert status == 0
     commands = [step["command"].removeprefix("env PYTHONPATH=tools ") for step in STEPS]
-    assert asked[-len(commands) :] == commands
-    assert "All steps passed" in said
+    assert calls[-len(commands) :] == commands
+    assert "All steps passed" in printed
 
 
-def test_only_the_steps_that_are_named_run(tmp_path: Path) -> None:
+def test_only_the_named_steps_run_in_listed_order(tmp_path: Path) -> None:
     chosen = [STEPS[4], STEPS[1]]
-    status, asked, said = run(tmp_path, *(step["step"] for step in chosen))
+    status, calls, printed = run(tmp_path, *(step["step"] for step in chosen))
     assert status == 0
-    assert asked[-2:] == [STEPS[1]["command"], STEPS[4]["command"]]
-    assert not any(step["command"] in asked for step in STEPS if step not in chosen)
-    assert STEPS[1]["title"] in said
+    assert calls[-2:] == [STEPS[1]["command"], STEPS[4]["command"]]
+    assert not any(step["command"] in calls for step in STEPS if step not in chosen)
+    assert STEPS[1]["title"] in printed
 
 
-def test_the_first_failure_is_the_last_step(tmp_path: Path) -> None:
-    status, asked, said = run(tmp_path, fail=STEPS[1]["command"].removeprefix("hatch "))
+def test_run_stops_at_the_first_failing_step(tmp_path: Path) -> None:
+    status, calls, printed = run(tmp_path, fail=STEPS[1]["command"].removeprefix("hatch "))
     assert status == 3
-    assert asked[-1] == STEPS[1]["command"]
-    assert "All steps passed" not in said
+    assert calls[-1] == STEPS[1]["command"]
+    assert "All steps passed" not in printed
 
 
-def test_any_command_can_have_hatch(tmp_path: Path) -> None:
+def test_command_after_two_dashes_runs_with_hatch(tmp_path: Path) -> None:
     command = all_jobs(Workspace.read())[0].command
-    status, asked, said = run(tmp_path, "--", *command.split())
-    assert (status, asked[-1], said) == (0, command, "")
+    status, calls, printed = run(tmp_path, "--", *command.split())
+    assert (status, calls[-1], printed) == (0, command, "")
     assert run(tmp_path, "--", *command.split(), fail=command.removeprefix("hatch "))[0] == 3
 
 
-def test_an_unknown_step_is_an_error(tmp_path: Path) -> None:
+def test_unknown_step_exits_with_status_2_and_lists_the_steps(tmp_path: Path) -> None:
     done = subprocess.run([RUN, "testing"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "unknown step testing; the steps are" in done.stderr
     assert all(step["step"] in done.stderr for step in STEPS)
 
 
-def test_an_old_or_missing_python_is_an_error(tmp_path: Path) -> None:
-    status, asked, said = run(tmp_path, "lint", version="3.9")
-    assert (status, len(asked)) == (1, 1)
-    assert "is Python 3.9; the packages need 3.11 or newer" in said
+def test_old_or_missing_python_exits_with_status_1(tmp_path: Path) -> None:
+    status, calls, printed = run(tmp_path, "lint", version="3.9")
+    assert (status, len(calls)) == (1, 1)
+    assert "is Python 3.9; the packages need 3.11 or newer" in printed
     assert run(tmp_path, "lint", version="3.100")[0] == 0
     done = subprocess.run(
         [RUN, "lint"],
@@ -137,7 +137,7 @@ def test_an_old_or_missing_python_is_an_error(tmp_path: Path) -> None:
     assert "no Python: install Python 3.11 or newer" in done.stderr
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_failing_run_leaves_no_temporary_files(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     done = subprocess.run(
@@ -147,7 +147,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     assert list(scratch.iterdir()) == []
 
 
-def test_the_workflow_lists_nothing() -> None:
+def test_workflow_contains_no_names_of_steps_stages_or_versions() -> None:
     text = "\n".join(line.partition("#")[0] for line in WORKFLOW.read_text().splitlines())
     words = set(re.findall(r"[\w.-]+", text))
     jobs = all_jobs(Workspace.read())
@@ -158,7 +158,7 @@ def test_the_workflow_lists_nothing() -> None:
     assert not re.search(r"\d\.\d", text)
 
 
-def test_the_workflow_runs_all_that_is_derived() -> None:
+def test_workflow_runs_the_steps_and_jobs_that_commands_list() -> None:
     text = WORKFLOW.read_text()
     used = set(re.findall(r"matrix\.(\w+)", text))
     assert used <= STEPS[0].keys() | all_jobs(Workspace.read())[0].as_json().keys()
@@ -169,7 +169,7 @@ def test_the_workflow_runs_all_that_is_derived() -> None:
         assert f"- run: {job}\n" in text
 
 
-def test_the_workflow_is_understood() -> None:
+def test_workflow_refers_only_to_existing_jobs_and_outputs() -> None:
     yaml = pytest.importorskip("yaml")
     jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
     assert {needed for job in jobs.values() if (needed := job.get("needs"))} <= jobs.keys()

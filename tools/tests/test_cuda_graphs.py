@@ -1,8 +1,8 @@
 """Training steps as CUDA graphs, on the mock GPU of mt-cuda's tests, whose kernels compute.
 
 Each step is run eagerly, compiled without a graph, and compiled with one; all results must have the
-same bits. From the third call on a step is one launch: no kernel is launched by itself, nothing is
-allocated or copied, and the host does not wait.
+same bits. From the third call on, a step is one launch: no kernel is launched separately, nothing
+is allocated or copied, and the host does not wait.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def trained(name: str, way: str, driver: Any) -> tuple[list[Any], list[dict[str,
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_step_is_one_launch_with_the_same_bits(
+def test_compiled_step_is_one_graph_launch_with_identical_results(
     name: str, driver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     eager, _, _ = trained(name, "eager", driver)

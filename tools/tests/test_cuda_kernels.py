@@ -1,7 +1,8 @@
-"""The GPU's kernels for operations of networks: what mt-nn's kit for all backends does not ask.
+"""CUDA kernels of neural-network operations: what the conformance kit of mt-nn does not check.
 
-The kit compares them with the compositions in float32 and float64. Here are types of two bytes; how
-often each launches, by a machine that only writes down; and whether a compiler for GPUs takes them.
+The kit compares them with the compositions in float32 and float64. These tests check half
+precision, the number of launches, with a machine that only records them, and that NVRTC compiles
+the kernels.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ OPERATIONS: dict[str, tuple[Callable[..., mt.Tensor], list[tuple[int, ...]], int
         12,
     ),
 }
-"""For a name the operation, the shapes of what is differentiated, and the launches each way."""
+"""Each operation, the shapes of its inputs, and its number of launches forward and backward."""
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -139,7 +140,7 @@ def test_half_precision_values_and_gradients_match_float64(
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_launches(name: str) -> None:
+def test_operation_has_the_expected_number_of_launches(name: str) -> None:
     forward, backward = _recorded(name)
     assert [len(forward), len(backward)] == [*OPERATIONS[name][2:]]
 
@@ -148,7 +149,9 @@ def test_launches(name: str) -> None:
     ("step", "most"),
     [("LeNet, batch 64, SGD", 35), ("GPT, 4 layers of 128, 16 x 64 tokens, AdamW", 170)],
 )
-def test_steps_take_few_launches_that_are_spread_and_wait_for_nothing(step: str, most: int) -> None:
+def test_training_step_has_few_launches_that_fill_the_gpu_and_no_transfers(
+    step: str, most: int
+) -> None:
     record = recorded_step(step)
     assert len(record.launches) <= most
     assert (record.least_blocks() or 0) >= MULTIPROCESSORS
@@ -157,7 +160,7 @@ def test_steps_take_few_launches_that_are_spread_and_wait_for_nothing(step: str,
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-def test_the_norm_of_many_is_that_of_one_vector(order: Any, dtype: str) -> None:
+def test_total_norm_matches_norm_of_the_concatenation(order: Any, dtype: str) -> None:
     arrays = [np.random.default_rng(k).standard_normal(k % 5 * 60 + 1) for k in range(20)]
     with use_backend(CudaOps(Simulator(order))):
         given = [mt.tensor(array).to(getattr(mt, dtype)) for array in arrays]
@@ -168,7 +171,7 @@ def test_the_norm_of_many_is_that_of_one_vector(order: Any, dtype: str) -> None:
         np.testing.assert_allclose(norm.item(), expected, tolerance)
 
 
-def test_a_norm_of_many_takes_one_launch_for_every_sixteen() -> None:
+def test_total_norm_of_33_tensors_has_4_launches() -> None:
     def clip() -> None:
         nn.utils.get_total_norm(given)
 
@@ -181,9 +184,9 @@ def test_a_norm_of_many_takes_one_launch_for_every_sixteen() -> None:
 
 
 @pytest.mark.parametrize("name", ["batch_norm", "rnn", "gru", "lstm"])
-def test_kernels_compile(name: str) -> None:
+def test_kernels_compile_with_nvrtc(name: str) -> None:
     kernels = {launch.kernel for part in _recorded(name) for launch in part}
-    ours = [x for x in kernels if not x.name.startswith("product")]  # which are compiled elsewhere
+    ours = [x for x in kernels if not x.name.startswith("product")]  # compiled by other tests
     assert all(nvrtc.cubin(kernel) for kernel in ours)
 
 
@@ -221,7 +224,9 @@ def nll_loss() -> Callable[[], Any]:
 
 
 @pytest.mark.parametrize("make", [dropout, embedding, cross_entropy, nll_loss])
-def test_nothing_is_sent_or_waited_for(make: Callable[[], Callable[[], Any]]) -> None:
+def test_forward_and_backward_need_no_transfer_or_synchronization(
+    make: Callable[[], Callable[[], Any]],
+) -> None:
     """Random numbers come from the device, and indices are checked there."""
     record = recorded(make)
     assert record.launches
@@ -229,7 +234,7 @@ def test_nothing_is_sent_or_waited_for(make: Callable[[], Callable[[], Any]]) ->
 
 
 @pytest.mark.parametrize("order", ["forward", "reversed"])
-def test_wrong_predictions_are_listed(order: Any) -> None:
+def test_class_out_of_range_raises_when_the_loss_is_read(order: Any) -> None:
     with use_backend(CudaOps(Simulator(order))):
         scores = mt.ones(4, 3)
         loss = F.cross_entropy(scores, mt.tensor([0, -100, 2, 1]))
@@ -243,7 +248,7 @@ def test_wrong_predictions_are_listed(order: Any) -> None:
     ("tile", "tile_of_weights"),
     list(zip(convolution.TILES, itertools.cycle(weights.TILES))),
 )
-def test_a_gpus_tiles_convolve(
+def test_convolution_with_tiles_of_a_gpu_matches_numpy(
     monkeypatch: pytest.MonkeyPatch, tile: convolution.Tile, tile_of_weights: Tile
 ) -> None:
     monkeypatch.setattr(convolution, "TINY", (tile,))
@@ -260,7 +265,9 @@ def test_a_gpus_tiles_convolve(
 
 
 @pytest.mark.parametrize("width", [16, 128])
-def test_a_gpus_tiles_attend(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+def test_attention_with_tiles_of_a_gpu_matches_numpy(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
     choose, gpu = tiles.choose, Recorder.size
 
     def chosen(width: int, compute: mt.DType, size: Any, *, backward: bool) -> tiles.Tile:

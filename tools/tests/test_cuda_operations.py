@@ -145,22 +145,22 @@ TRAINING: dict[str, Callable[[], Step]] = {
 
 
 @pytest.mark.parametrize("name", TRAINING)
-def test_a_step_of_training_sends_nothing_and_waits_for_nothing(name: str) -> None:
+def test_training_step_needs_no_transfer_or_synchronization(name: str) -> None:
     record = recorded(TRAINING[name])
     assert record.launches
     assert [record.uploads, record.downloads, record.synchronisations] == [0, 0, 0]
 
 
-def test_packed_sequences_need_no_synchronization() -> None:
-    """Their lengths are known on the host, which sends derived values like data."""
+def test_packed_sequences_synchronize_only_for_uploads() -> None:
+    """Lengths are on the host; the indices derived from them are uploaded like data."""
     record = recorded(translation)
     assert record.launches
     assert record.downloads == 0
-    assert record.synchronisations == record.uploads  # each is waited for, and nothing else
+    assert record.synchronisations == record.uploads  # only uploads synchronize
 
 
 @pytest.mark.slow
-def test_the_checked_in_table_is_that_of_the_operations() -> None:
+def test_checked_in_table_of_operations_is_current() -> None:
     table = (ROOT / "packages" / "mt-cuda" / "docs" / "operations.md").read_text()
     made = "\n".join(ways.report()) + "\n"
     assert made == table, "run `hatch run ways`"

@@ -34,8 +34,8 @@ def examine(environment: dict[str, str]) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def cured(environment: dict[str, str], fix: str) -> dict[str, str]:
-    """Return the variables after a shell command, which changes nothing else."""
+def apply_fix(environment: dict[str, str], fix: str) -> dict[str, str]:
+    """Return the environment variables after running a shell command."""
     printed = subprocess.run(
         ["bash", "-c", f"{fix}; env -0"], env=environment, capture_output=True, check=True
     ).stdout
@@ -57,14 +57,14 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- The command ----------------------------------------------------------------------------------
 
 
-def test_nothing_is_wrong_here() -> None:
+def test_doctor_exits_with_status_0_in_this_environment() -> None:
     status, printed = examine({**os.environ})
     assert status == 0, printed
     for subject in ("Python", "mt-operators", "mt-nn", "numpy", "backend numpy", "vectors"):
         assert re.search(f"^fine   {subject} ", printed, re.MULTILINE)
 
 
-def test_faults_are_found_and_their_fixes_cure() -> None:
+def test_doctor_exits_with_status_1_and_its_fixes_remove_the_faults() -> None:
     faults = {
         "MT_BACKEND": "unknown",
         "NUMBA_DISABLE_JIT": "1",
@@ -74,7 +74,7 @@ def test_faults_are_found_and_their_fixes_cure() -> None:
     status, printed = examine(environment)
     assert status == 1
     for fix in re.findall(r"^fault \S.*?: (unset .*)$", printed, re.MULTILINE):
-        environment = cured(environment, fix)
+        environment = apply_fix(environment, fix)
     assert not faults.keys() & environment.keys()
 
 
@@ -111,7 +111,7 @@ def test_findings_with_the_same_fix_are_grouped() -> None:
         ("OMP_NUM_THREADS", "1000", "note"),
     ],
 )
-def test_a_variable_that_does_harm_is_found(
+def test_harmful_environment_variable_is_reported_with_a_fix(
     name: str, value: str, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert problems(settings.check_settings()) == []
@@ -119,18 +119,18 @@ def test_a_variable_that_does_harm_is_found(
     (finding,) = settings.check_settings()
     assert finding.state == state
     assert name in finding.text
-    assert name not in cured(dict(os.environ), finding.fix)
+    assert name not in apply_fix(dict(os.environ), finding.fix)
 
 
 @pytest.mark.parametrize("name", settings.OURS)
-def test_a_variable_that_does_nothing_is_left_alone(
+def test_environment_variable_with_default_value_is_not_reported(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "0")
     assert list(settings.check_settings()) == []
 
 
-def test_every_variable_that_is_read_is_known() -> None:
+def test_settings_list_every_environment_variable_in_the_source() -> None:
     sources = [*ROOT.glob("packages/*/src/**/*.py"), ROOT / "conftest.py"]
     read = {
         name for file in sources for name in re.findall(r'"(MT_[A-Z_]+)"', file.read_text("utf-8"))
@@ -157,7 +157,7 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
     return pretended
 
 
-def test_a_missing_stage_is_a_note_but_a_fault_for_its_dependents(
+def test_missing_stage_is_a_note_and_a_fault_of_its_dependents(
     versions: dict[str, str | None],
 ) -> None:
     versions["mt-fast"] = None
@@ -176,7 +176,7 @@ def test_a_missing_stage_is_a_note_but_a_fault_for_its_dependents(
         ("mt-tensor", "0.3.0", {"mt-fast", "mt-nn"}),
     ],
 )
-def test_a_version_that_does_not_fit_is_a_fault(
+def test_unsupported_version_of_a_dependency_is_a_fault(
     name: str, version: str, subjects: set[str], versions: dict[str, str | None]
 ) -> None:
     versions[name] = version
@@ -188,7 +188,9 @@ def test_a_version_that_does_not_fit_is_a_fault(
 @pytest.mark.parametrize(
     ("version", "state"), [((3, 10), "fault"), ((3, 11), "fine"), ((3, 99), "fault")]
 )
-def test_pythons(version: tuple[int, int], state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_version_outside_the_range_is_a_fault(
+    version: tuple[int, int], state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "version_info", version)
     (finding,) = packages.check_python(WORKSPACE)
     assert finding.state == state
@@ -205,14 +207,14 @@ def stage(folder: Path, plugin: str) -> Stage:
     return Workspace.read(folder)["mt-nn"]
 
 
-def test_outdated_metadata_and_another_checkout_are_found(tmp_path: Path) -> None:
+def test_outdated_metadata_is_a_fault_and_another_checkout_a_note(tmp_path: Path) -> None:
     outdated, elsewhere = packages.check_stages(Workspace([stage(tmp_path, "new")]))
     assert (outdated.state, elsewhere.state) == ("fault", "note")
     assert outdated.text == "has other backends than its installed metadata"
     assert "is imported from" in elsewhere.text
 
 
-def test_without_pip_another_installer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_command_uses_uv_if_pip_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: object())
     assert packages.install("a>=1") == "pip install 'a>=1'"
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
@@ -222,7 +224,9 @@ def test_without_pip_another_installer_is_named(monkeypatch: pytest.MonkeyPatch)
 # --- Backends -------------------------------------------------------------------------------------
 
 
-def test_a_crash_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_while_importing_numpy_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "numpy.py").write_text("raise ImportError('compiled for another Python')")
     before = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{before}")
@@ -231,7 +235,9 @@ def test_a_crash_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "compiled for another Python" in finding.text
 
 
-def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_and_contested_backends_are_reported_with_a_fix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = [
         ["shaky", "mt-shaky", "1.0", "broken", "half installed"],
         ["numpy", "", "", "contested", "mt-rival 1.0 is ignored"],
@@ -249,7 +255,7 @@ def test_backends_that_are_broken_or_claimed_twice(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("text", "limited"), [("150000 100000", True), ("max 100000", False), (None, False)]
 )
-def test_limits_of_a_container_are_reported(
+def test_processor_and_memory_limits_of_a_container_are_reported(
     text: str | None, limited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if text:
@@ -263,14 +269,16 @@ def test_limits_of_a_container_are_reported(
     assert memory.text == "the container is limited to 512 MiB"
 
 
-def test_the_slow_layer_of_threads_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workqueue_threading_layer_is_reported_with_tbb_as_fix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     row = [256, 16, 4, "workqueue"]
     monkeypatch.setattr(processors, "answers", lambda program: (0, [row], ""))
     (finding,) = problems(processors.check_compiler())
     assert (finding.subject, finding.fix) == ("threads", packages.install("tbb"))
 
 
-def test_a_compiler_that_aborts_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crashing_compiler_is_reported_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processors, "answers", lambda program: (-6, [], "LLVM ERROR"))
     (finding,) = processors.check_compiler()
     assert finding.text == "cannot compile and run a loop (LLVM ERROR)"
@@ -284,30 +292,30 @@ def test_a_compiler_that_aborts_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("variable", cache.FOLDERS)
-def test_a_cache_is_looked_at(
+def test_large_disabled_or_unsafe_cache_folder_is_reported(
     variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def looked(folder: Path | str) -> Finding:
+    def check(folder: Path | str) -> Finding:
         monkeypatch.setenv(variable, str(folder))
         fast, cuda = cache.check_caches()
         return fast if "FAST" in variable else cuda
 
-    assert looked(tmp_path / "new").state == "fine"
+    assert check(tmp_path / "new").state == "fine"
     assert not (tmp_path / "new").exists()
     (tmp_path / "precious").touch()
     kernel = tmp_path / "add.nbc"
     kernel.write_bytes(bytes(2**20))
-    assert looked(tmp_path).text == f"{tmp_path}: 1 files, 1 MiB"
+    assert check(tmp_path).text == f"{tmp_path}: 1 files, 1 MiB"
     os.truncate(kernel, 2**31)
-    finding = looked(tmp_path)
+    finding = check(tmp_path)
     assert finding.state == "note"
     subprocess.run(["bash", "-c", finding.fix], check=True)
     assert [file.name for file in tmp_path.iterdir()] == ["precious"]
-    finding = looked(tmp_path / "precious" / "folder")
+    finding = check(tmp_path / "precious" / "folder")
     assert (finding.state, finding.fix) == ("fault", f"unset {variable}")
-    assert looked("off").fix == f"unset {variable}"
+    assert check("off").fix == f"unset {variable}"
     tmp_path.chmod(0o777)
-    assert "others may write to it" in looked(tmp_path).text
+    assert "others may write to it" in check(tmp_path).text
 
 
 # --- The GPU --------------------------------------------------------------------------------------
@@ -322,7 +330,7 @@ def with_gpu(
     return list(gpu.check_gpu())
 
 
-def test_a_gpu_and_its_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_or_incompatible_cuda_compiler_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     modern, older = (13, 1, 2), (12, 4, 1)
     found = with_gpu(monkeypatch, modern, nvidia_cuda_nvrtc="13.4.12")
     assert [finding.state for finding in found] == ["fine", "fine"]
@@ -336,7 +344,9 @@ def test_a_gpu_and_its_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (finding.state, finding.fix) == ("fault", "install a newer NVIDIA driver")
 
 
-def test_a_gpu_that_is_hidden_or_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_gpu_is_fine_and_hidden_gpu_is_reported_with_a_fix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert [finding.state for finding in with_gpu(monkeypatch, None)] == ["fine"]
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert "nvidia-smi" in with_gpu(monkeypatch, (13, 0, 0))[0].fix
@@ -344,6 +354,6 @@ def test_a_gpu_that_is_hidden_or_absent(monkeypatch: pytest.MonkeyPatch) -> None
     assert with_gpu(monkeypatch, (13, 0, 0))[0].fix == "unset CUDA_VISIBLE_DEVICES"
 
 
-def test_the_driver_of_this_machine_is_used() -> None:
+def test_driver_returns_none_or_a_cuda_version() -> None:
     found = gpu.driver()
     assert found is None or found >= (1, 0, 0)

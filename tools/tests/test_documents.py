@@ -18,7 +18,7 @@ PROMISES = ROOT / "docs" / "promises.md"
 
 HIDDEN = {"build", "dist", "node_modules", "runs"}
 IN_DOCS = {PROMISES, ROOT / "docs" / "names.md"}
-"""The documents that are read outside of the site, too; its build checks the others."""
+"""Documents that are also read outside of the site; the build of the site checks the others."""
 
 DOCUMENTS = sorted(
     file
@@ -80,7 +80,7 @@ def defined(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_link_leads_somewhere(document: Path) -> None:
+def test_every_link_has_a_target(document: Path) -> None:
     for text, link in links(tokens(document)):
         if "://" in link:
             continue
@@ -93,19 +93,19 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 @pytest.mark.parametrize(
     "promise", promises(), ids=lambda parts: parts[0].content.partition(".")[0]
 )
-def test_every_promise_names_the_tests_that_keep_it(promise: list[Token]) -> None:
-    kept_by = list(links(promise))
-    assert kept_by, "a promise without a test"
-    for name, link in kept_by:
+def test_every_promise_links_to_existing_tests(promise: list[Token]) -> None:
+    tests = list(links(promise))
+    assert tests, "a promise without a test"
+    for name, link in tests:
         assert name in defined((PROMISES.parent / link).resolve()), f"[{name}]({link})"
 
 
-def test_a_promise_is_a_sentence_and_its_tests() -> None:
+def test_every_promise_is_a_sentence_followed_by_tests() -> None:
     for parts in promises():
-        sentence, _, kept_by = parts[0].content.partition("[`test_")
+        sentence, _, tests = parts[0].content.partition("[`test_")
         assert len(parts) == 1
         assert sentence.strip().endswith(".")
-        assert kept_by.endswith(")")
+        assert tests.endswith(")")
 
 
 SHORT = {"mt": "mt_tensor", "nn": "mt_nn", "F": "mt_nn.functional", "Scalar": "mt_autodiff.Scalar"}
@@ -119,6 +119,6 @@ def names_here() -> list[str]:
 
 
 @pytest.mark.parametrize("name", names_here())
-def test_every_name_for_readers_of_other_frameworks_is_there(name: str) -> None:
+def test_every_name_in_the_comparison_of_frameworks_exists(name: str) -> None:
     first, _, rest = name.partition(".")
     assert pkgutil.resolve_name(f"{SHORT.get(first, first)}.{rest}") is not None

@@ -14,29 +14,31 @@ pytest.importorskip("sklearn")
 
 
 @pytest.mark.slow
-def test_the_language_model_learns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_language_model_learns_in_12_steps(capsys: pytest.CaptureFixture[str]) -> None:
     assert example("language_model").main(["--steps", "12"]) < 3.1
     assert "on monday " in capsys.readouterr().out
 
 
-def test_the_autoencoder_learns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_autoencoder_learns_in_3_epochs(capsys: pytest.CaptureFixture[str]) -> None:
     assert example("autoencoder").main(["--epochs", "3"]) < 29
     assert "██" in capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_the_translator_learns() -> None:
+def test_loss_of_translator_decreases_in_10_steps() -> None:
     program = example("translation")
     losses = program.train(program.Translator(), steps=10)
     assert losses[-1] < 0.8 * losses[0]
 
 
-def test_the_translator_translates(capsys: pytest.CaptureFixture[str]) -> None:
+def test_translation_program_returns_accuracy_and_prints_attention(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert 0.0 <= example("translation").main(["--steps", "1"]) <= 1.0
     assert "looked at" in capsys.readouterr().out
 
 
-def test_dates_are_written_in_many_ways() -> None:
+def test_generated_dates_contain_day_and_year_of_the_answer() -> None:
     import datetime as dt
     import random
 
@@ -50,24 +52,28 @@ def test_dates_are_written_in_many_ways() -> None:
         assert program.codes(question).numel() == len(question)
 
 
-def test_the_oscillator_is_solved(capsys: pytest.CaptureFixture[str]) -> None:
-    assert example("oscillator").main(["--steps", "100"]) < 1.0  # as the motion itself is
+def test_oscillator_approaches_the_exact_motion_in_100_steps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (
+        example("oscillator").main(["--steps", "100"]) < 1.0
+    )  # less than the amplitude of the motion
     assert "largest distance" in capsys.readouterr().out
 
 
-def test_the_exact_motion_satisfies_its_equation() -> None:
+def test_exact_motion_of_the_oscillator_has_zero_loss() -> None:
     program = example("oscillator")
     moments = mt.linspace(0, 2, 9, dtype="float64").view(-1, 1)
     assert program.loss_of(program.solution, moments).item() < 1e-20
 
 
-def test_the_agent_learns_the_values_of_moves() -> None:
+def test_treasure_program_ends_its_walk_within_40_moves() -> None:
     found, moves = example("treasure").main(["--walks", "30"])
     assert isinstance(found, bool)
     assert 1 <= moves <= 40
 
 
-def test_the_island_can_be_crossed_in_eight_moves() -> None:
+def test_treasure_is_reachable_in_eight_moves() -> None:
     program = example("treasure")
     places = {(0, 0)}
     for _ in range(8):
@@ -77,7 +83,7 @@ def test_the_island_can_be_crossed_in_eight_moves() -> None:
 
 
 @pytest.mark.slow
-def test_the_network_colours_in(capsys: pytest.CaptureFixture[str]) -> None:
+def test_segmentation_network_learns_in_25_steps(capsys: pytest.CaptureFixture[str]) -> None:
     assert example("segmentation").main(["--steps", "25"]) > 0.05
     assert "#" in capsys.readouterr().out
 
@@ -95,7 +101,7 @@ SHORT = {
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
 @pytest.mark.parametrize("name", SHORT)
-def test_an_example_is_the_same_when_its_networks_and_losses_are_compiled(
+def test_compiled_example_gives_the_same_result(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, compiled = example(name), []
@@ -118,12 +124,12 @@ def test_an_example_is_the_same_when_its_networks_and_losses_are_compiled(
     assert any(each.programs for each in compiled)
 
 
-def test_every_example_that_trains_is_compiled() -> None:
+def test_every_training_example_is_tested_compiled() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} - {"search"} == SHORT.keys()
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
-def test_every_example_has_a_description(path: Path) -> None:
+def test_every_example_has_a_description_and_a_test(path: Path) -> None:
     text = example(path.stem).__doc__
     assert text is not None
     assert "It shows" in text

@@ -1,4 +1,4 @@
-"""Attention: blocks of queries, strided heads, masks, and unused keys."""
+"""The attention kernel: blocks of queries, strided heads, masks, and unused keys."""
 
 from typing import Any
 
@@ -30,7 +30,9 @@ def agrees(*arguments: Any) -> None:
     ("batch", "n", "m"),
     [((2, 3), LONG, LONG), ((), LONG, BLOCK), ((1,), BLOCK - 3, LONG), ((20,), BLOCK + 1, 5)],
 )
-def test_queries_in_blocks(batch: tuple[int, ...], n: int, m: int, causal: bool) -> None:
+def test_kernel_matches_composition_for_blocks_of_queries(
+    batch: tuple[int, ...], n: int, m: int, causal: bool
+) -> None:
     given = random(*batch, n, 5), random(*batch, m, 5), random(*batch, m, 19)
     agrees(*given, None, causal, 0.4)
 
@@ -39,13 +41,15 @@ def test_queries_in_blocks(batch: tuple[int, ...], n: int, m: int, causal: bool)
     "shape",
     [(), (1,), (LONG,), (1, LONG), (7, 1), (7, LONG), (3, 1, LONG), (2, 1, 7, LONG), (2, 3, 1, 1)],
 )
-def test_masks_of_any_shape_that_fits(shape: tuple[int, ...]) -> None:
+def test_kernel_matches_composition_for_masks_of_any_broadcastable_shape(
+    shape: tuple[int, ...],
+) -> None:
     given = random(2, 3, 7, 4), random(2, 3, LONG, 4), random(2, 3, LONG, 4), random(*shape)
     for causal in (False, True):
         agrees(*given, causal, 1.0)
 
 
-def test_a_mask_for_more_than_there_is_is_left_to_the_composition() -> None:
+def test_kernel_rejects_masks_with_more_dimensions_than_queries() -> None:
     q, k, v = (mt.tensor(random(7, 4), backend="fast") for _ in range(3))
     for mask in (random(2, 7, 7), random(1, 1, 7)):
         assert not ATTENTION.fits(q, k, v, mt.tensor(mask, backend="fast"), False, 1.0)
@@ -58,7 +62,7 @@ def heads(features: mt.Tensor, count: int) -> list[mt.Tensor]:
     return [part.permute(1, 2, 0, 3) for part in parts]
 
 
-def test_heads_are_read_and_written_in_place() -> None:
+def test_heads_are_read_and_written_without_copies() -> None:
     features = mt.tensor(random(LONG, 2, 24), backend="fast", requires_grad=True)
     q, k, v = heads(features, 4)
     means = by_kernel("attention", ATTENTION, q, k, v, None, True, 0.5)
@@ -73,7 +77,7 @@ def test_heads_are_read_and_written_in_place() -> None:
     assert np.array_equal(np.asarray(found[0]), np.asarray(wanted[0]))
 
 
-def test_negative_strides_are_copied() -> None:
+def test_inputs_with_negative_strides_give_the_same_result() -> None:
     q, k, v = (mt.tensor(random(2, 9, 4), backend="fast") for _ in range(3))
     turned = [x.flip(-1).contiguous().flip(-1) for x in (q, k, v)]
     wanted = by_kernel("attention", ATTENTION, q, k, v, None, False, 1.0)
@@ -81,8 +85,8 @@ def test_negative_strides_are_copied() -> None:
     assert np.array_equal(found.numpy(), wanted.numpy())
 
 
-def test_later_keys_and_values_change_nothing() -> None:
-    """Keys that no query of a block uses are not even multiplied by zero."""
+def test_causal_attention_ignores_nan_in_later_keys_and_values() -> None:
+    """Keys after all queries of a block are skipped, not multiplied by zero."""
     q, k, v = (random(1, LONG, 4) for _ in range(3))
     k[:, BLOCK:], v[:, BLOCK:] = np.inf, np.nan
     means = by_kernel(

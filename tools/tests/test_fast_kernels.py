@@ -1,7 +1,8 @@
-"""The kernels of mt-fast for operations of networks: what the kit of mt-nn does not check.
+"""Kernels of mt-fast for neural-network operations: what the kit of mt-nn does not check.
 
-The kit compares them with the compositions. Here units of a kernel run in any order and by all
-threads, arguments end where readable memory ends, and other types are left to the composition.
+The kit compares them with the compositions. Here the units of a kernel run in any order and on all
+threads, arguments end where readable memory ends, and unsupported arguments are left to the
+composition.
 """
 
 import ctypes
@@ -53,7 +54,7 @@ def fast() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_other_types_and_nothing_are_left_to_the_composition(name: str) -> None:
+def test_kernels_reject_half_precision_and_empty_arguments(name: str) -> None:
     arguments = [mt.tensor(x) if isinstance(x, np.ndarray) else x for x in SAMPLES[name][0]]
     changes: list[Callable[[Any], Any]] = [lambda x: x.half(), lambda x: x[:0]]
     for change in changes:
@@ -84,7 +85,7 @@ def results(name: str, arguments: Any, made: Callable[[Any], mt.Tensor] = mt.ten
 
 
 def one_by_one(kernel: Kernel, units: int, parallel: bool, *arguments: Any) -> None:
-    """Run units one by one, the last first, which threads may do as well."""
+    """Run units one by one, in reverse order, which threads may do as well."""
     for unit in reversed(range(units)):
         kernel.serial(unit, unit + 1, *arguments)
 
@@ -95,7 +96,7 @@ may depend on the number of threads."""
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-def test_units_in_any_order_and_shared_by_threads_change_no_bit(
+def test_results_do_not_depend_on_threads_or_order_of_units(
     name: str, arguments: Any, monkeypatch: pytest.MonkeyPatch, fast: Any
 ) -> None:
     run = Kernel.run
@@ -135,8 +136,8 @@ def guarded(array: Any) -> mt.Tensor:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are protected otherwise there")
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-def test_kernels_read_nothing_behind_their_arguments(name: str, arguments: Any) -> None:
-    """Reading it would crash the process."""
+def test_kernels_read_nothing_past_the_end_of_arguments(name: str, arguments: Any) -> None:
+    """The memory after the arguments is protected: reading it would crash the process."""
     for ours, wanted in zip(
         results(name, arguments, guarded), results(name, arguments), strict=True
     ):
@@ -146,13 +147,13 @@ def test_kernels_read_nothing_behind_their_arguments(name: str, arguments: Any) 
 @pytest.mark.parametrize("number", [-1, 5, 6, -(2**62), 2**62])
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("name", ["embedding", "cross_entropy", "ctc"])
-def test_numbers_of_rows_and_classes_that_there_are_not(
+def test_kernels_leave_out_of_range_indices_to_the_composition_which_raises(
     name: str, place: int, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Arguments are checked before anything is read: only the composition reports errors."""
+    """Kernels check indices before they read anything; only the composition reports errors."""
 
     def refused(*arguments: Any) -> Any:
-        raise mt.errors.IndexingError("there is none.")
+        raise mt.errors.IndexingError("index out of range.")
 
     monkeypatch.setitem(FUSED, name, refused)
     numbers = np.array([4, 0, 4])
@@ -164,5 +165,5 @@ def test_numbers_of_rows_and_classes_that_there_are_not(
     }[name]
     scores = mt.tensor(draw(3, 3, 5) if name == "ctc" else draw(5 if name == "embedding" else 3, 5))
     labels = mt.tensor(numbers[None] if name == "ctc" else numbers)
-    with pytest.raises(mt.errors.IndexingError, match="there is none"):
+    with pytest.raises(mt.errors.IndexingError, match="index out of range"):
         by_kernel(name, KERNELS[name], scores, labels, *beside)

@@ -1,4 +1,4 @@
-"""Where skips are forbidden, every skipped test fails, except those for a GPU."""
+"""If `MT_FORBID_SKIPS` is set, every skipped test fails, except those that need a GPU."""
 
 import os
 import re
@@ -28,7 +28,7 @@ EXEMPT = {
 def run(
     folder: Path, tests: Mapping[str, str], forbid: str
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]:
-    """Run files of tests together; return the output of pytest, and the reason of each failure."""
+    """Run test files together; return the finished process and the reason of each failure."""
     for file in shared():
         shutil.copy(file, folder)
     (folder / "pyproject.toml").write_text(
@@ -49,7 +49,7 @@ def run(
     return done, dict(failed)
 
 
-def test_a_skip_fails_but_for_the_gpu_and_expected_failures(tmp_path: Path) -> None:
+def test_skips_fail_if_forbidden_except_in_gpu_tests(tmp_path: Path) -> None:
     done, failed = run(tmp_path, SKIPPING | EXEMPT, forbid="1")
     assert done.returncode != 0
     assert failed.keys() == SKIPPING.keys()
@@ -59,7 +59,7 @@ def test_a_skip_fails_but_for_the_gpu_and_expected_failures(tmp_path: Path) -> N
     assert re.search(r"1 passed, 1 skipped, 1 xfailed", done.stdout)
 
 
-def test_a_skip_is_allowed_elsewhere(tmp_path: Path) -> None:
+def test_skips_are_allowed_unless_forbidden(tmp_path: Path) -> None:
     done, failed = run(tmp_path, SKIPPING | EXEMPT, forbid="")
     assert (done.returncode, failed) == (pytest.ExitCode.OK, {})
     assert "1 passed, 4 skipped, 1 xfailed" in done.stdout

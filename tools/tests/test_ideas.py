@@ -1,4 +1,4 @@
-"""The map of ideas, and what each stage adds: every name is defined, and both are printed."""
+"""The map of ideas and the additions of each stage: names are defined, and both are printed."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def test_every_stage_and_backend_appears_in_some_idea() -> None:
 
 
 @pytest.mark.parametrize("name", ["sum", "Topological Sort", "topological_sort", "backends"])
-def test_an_idea_is_found_by_each_of_its_names(name: str) -> None:
+def test_idea_is_found_by_each_of_its_names(name: str) -> None:
     idea = find_idea(THEMES, name)
     assert name.lower().replace("_", " ") in (idea.name, *idea.also)
 
 
-def test_an_unknown_idea_is_refused_with_similar_names() -> None:
+def test_unknown_idea_is_an_error_that_suggests_a_similar_name() -> None:
     with pytest.raises(UnknownIdeaError, match="no idea is called 'brodcast'. Is it broadcast"):
         find_idea(THEMES, "brodcast")
 
 
-def test_an_idea_is_printed_with_the_code_of_each_column() -> None:
+def test_idea_is_printed_with_the_code_of_each_column() -> None:
     text = printed(print_idea, find_idea(THEMES, "tanh"), MODULES)
     for column in ("operators", "autodiff", "tensor", "fast", "cuda"):
         assert f"\n{column} " in text
     assert 'define_real("tanh", tanh, lambda x, out: 1.0 - out * out' in text
 
 
-def test_an_addition_lists_new_names_and_dependencies() -> None:
+def test_addition_of_a_stage_lists_new_names_and_dependencies() -> None:
     added = addition(WORKSPACE, MODULES, "autodiff")
     assert [stage.short for stage in added.below] == ["operators"]
     assert {"Scalar", "backpropagate", "topological_sort"} <= added.new.keys()
@@ -66,7 +66,7 @@ def test_an_addition_lists_new_names_and_dependencies() -> None:
     assert "A float with automatic differentiation." in text
 
 
-def test_the_second_stage_with_a_name_redefines_it() -> None:
+def test_name_defined_in_a_lower_stage_is_listed_as_redefined() -> None:
     redefined = addition(WORKSPACE, MODULES, "nn").redefined
     before, after = redefined["Parameter"]
     assert before.path.startswith("mt_operators")
@@ -74,20 +74,20 @@ def test_the_second_stage_with_a_name_redefines_it() -> None:
 
 
 @pytest.mark.parametrize("stage", [stage.short for stage in WORKSPACE.stages.values()])
-def test_a_stage_adds_dependencies_only_once(stage: str) -> None:
+def test_addition_of_a_stage_omits_dependencies_of_lower_stages(stage: str) -> None:
     added = addition(WORKSPACE, MODULES, stage)
     below = {str(each) for lower in added.below for each in lower.dependencies}
     assert not below & set(added.dependencies)
 
 
-def test_an_excerpt_has_no_docstrings_unless_they_are_wanted() -> None:
+def test_excerpt_contains_docstrings_only_on_request() -> None:
     symbol = find(MODULES, "mt_autodiff.core.numeric.central_difference")
     assert '"""' not in excerpt(symbol)
     assert "Approximate the partial derivative of `f`" in excerpt(symbol, docstring=True)
     assert excerpt(symbol).splitlines()[-1] == "    return (f(*upper) - f(*lower)) / width"
 
 
-def test_an_excerpt_of_some_members_replaces_the_others_by_an_ellipsis() -> None:
+def test_excerpt_replaces_unselected_members_by_an_ellipsis() -> None:
     symbol = find(MODULES, "mt_autodiff.core.scalar.Scalar")
     assert (
         excerpt(symbol, only=["detach", "clone"])
@@ -105,7 +105,7 @@ class Scalar(Infix, Methods):
         excerpt(symbol, only=["forward"])
 
 
-def test_a_map_with_a_mistake_is_refused(tmp_path: object) -> None:
+def test_invalid_map_of_ideas_raises_table_error(tmp_path: object) -> None:
     folder = tmp_path / "ideas"  # type: ignore[operator]
     folder.mkdir()
     (folder / "one.toml").write_text(
@@ -124,20 +124,22 @@ def test_a_map_with_a_mistake_is_refused(tmp_path: object) -> None:
         read_themes(tmp_path)  # type: ignore[arg-type]
 
 
-def test_the_command_lists_stages_and_ideas(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_lists_stages_and_ideas(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stages"]) == 0
     text = capsys.readouterr().out
     assert "operators, autodiff, tensor, fast, cuda, nn" in text
     assert all(theme.name in text for theme in THEMES)
 
 
-def test_the_command_refuses_an_unknown_stage(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_stage_is_an_error_that_lists_the_stages(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit):
         main(["stages", "added", "autodif"])
     assert "unknown stage 'autodif'; the stages are" in capsys.readouterr().err
 
 
-def test_themes_are_in_reading_order() -> None:
+def test_first_theme_is_one_number_and_every_theme_has_ideas() -> None:
     names = [theme.name for theme in THEMES]
     assert names[0] == "One number"
     assert all(theme.ideas for theme in THEMES)

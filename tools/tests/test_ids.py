@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_another_sample_does_not_change_ids(folder: Path) -> None:
+def test_inserting_a_sample_changes_no_other_id(folder: Path) -> None:
     before = ids(folder, SAMPLES)
     assert len(set(before)) == len(before) == 4 * len(SAMPLES)
     for place in (0, 3):
@@ -84,7 +84,7 @@ def test_another_sample_does_not_change_ids(folder: Path) -> None:
         assert len(after) == len(before) + 4
 
 
-def test_equal_samples_are_an_error(folder: Path) -> None:
+def test_duplicate_samples_are_a_collection_error(folder: Path) -> None:
     done = collected(folder, ["lambda: 1", "lambda: 1"])
     assert done.returncode != 0
     assert "Duplicates:     1" in done.stdout

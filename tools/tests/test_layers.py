@@ -1,4 +1,4 @@
-"""Stages and cores import only what lies below them.
+"""Stages and cores import only modules of lower layers.
 
 import-linter checks the contracts in `pyproject.toml`. Here are the rules that it cannot express.
 Imports inside functions and for type checkers count.
@@ -24,7 +24,7 @@ PACKAGES = [stage.import_name for stage in WORKSPACE.stages.values()]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
 CONTRACTS = {each["id"]: each for each in SETTINGS["importlinter"]["contracts"]}
 METHODS = [tuple(line.split(" -> ")) for line in CONTRACTS["cores"]["ignore_imports"][1:]]
-"""The imports of tables of methods, which make circles; type checkers need them."""
+"""Circular imports of tables of methods, which type checkers need."""
 
 each_stage = pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda s: s.short)
 
@@ -44,7 +44,7 @@ def imported(graph: grimp.ImportGraph, module: str) -> set[str]:
     }
 
 
-def test_the_contracts_hold() -> None:
+def test_import_contracts_hold() -> None:
     assert set(SETTINGS["importlinter"]["root_packages"]) == set(PACKAGES)
     layers = [name for layer in CONTRACTS["stages"]["layers"] for name in layer.split(" | ")]
     assert set(layers) == set(PACKAGES)
@@ -52,7 +52,7 @@ def test_the_contracts_hold() -> None:
 
 
 @each_stage
-def test_a_stage_without_dependencies_imports_only_the_standard_library(
+def test_stage_without_dependencies_imports_only_the_standard_library(
     stage: Stage, graph: grimp.ImportGraph
 ) -> None:
     below = WORKSPACE.upstream(stage)
@@ -65,7 +65,9 @@ def test_a_stage_without_dependencies_imports_only_the_standard_library(
 
 
 @each_stage
-def test_a_core_can_be_read_from_top_to_bottom(stage: Stage, graph: grimp.ImportGraph) -> None:
+def test_core_modules_import_only_earlier_modules_of_the_reading_order(
+    stage: Stage, graph: grimp.ImportGraph
+) -> None:
     order = reading_order(stage.folder / "README.md")
     files = (stage.source / "core").rglob("*.py")
     paths = [file.relative_to(stage.source) for file in files if lines_of_code(file.read_text())]
@@ -79,7 +81,7 @@ def test_a_core_can_be_read_from_top_to_bottom(stage: Stage, graph: grimp.Import
 
 
 @each_stage
-def test_a_core_imports_names_of_other_cores_only(stage: Stage) -> None:
+def test_core_imports_only_names_from_other_cores(stage: Stage) -> None:
     modules = load(*WORKSPACE.sources)
     core = modules[stage.import_name].members.get("core")
     pending = [] if core is None else [core]
@@ -92,8 +94,8 @@ def test_a_core_imports_names_of_other_cores_only(stage: Stage) -> None:
 
 
 @each_stage
-def test_no_module_is_imported_by_what_it_imports(stage: Stage, graph: grimp.ImportGraph) -> None:
-    """A package imports its public names, and modules of it import its version."""
+def test_stages_have_no_circular_imports(stage: Stage, graph: grimp.ImportGraph) -> None:
+    """A package itself is left out: it imports its modules, and they import its version."""
     below = graph.find_descendants(stage.import_name)
     order = TopologicalSorter({module: imported(graph, module) for module in below})
     try:

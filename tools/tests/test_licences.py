@@ -1,4 +1,4 @@
-"""THIRD_PARTY.md names what the packages install from others, and nothing else."""
+"""THIRD_PARTY.md lists exactly the third-party packages that are installed."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def needed(stage: str, extras: list[str]) -> set[NormalizedName]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the page is for Linux")
-def test_every_dependency_has_a_licence() -> None:
+def test_every_dependency_has_a_row() -> None:
     for stage, extras in installations(WORKSPACE):
         assert needed(stage.name, extras) <= NAMED, "run `hatch run licences:write`"
 
@@ -53,5 +53,7 @@ def test_every_row_is_a_dependency() -> None:
     ],
     ids=["expression", "classifier", "text", "nothing"],
 )
-def test_the_licence_is_what_is_declared(declared: dict[str, str], expected: str) -> None:
+def test_licence_is_read_from_expression_classifier_or_text(
+    declared: dict[str, str], expected: str
+) -> None:
     assert licence(declared) == expected

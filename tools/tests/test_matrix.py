@@ -22,7 +22,7 @@ Configs = dict[str, dict[str, Any]]
 
 
 def hatch(wanted: list[Job] = ALL) -> Configs:
-    """Return environments like hatch, those that the jobs need."""
+    """Return the environments of the jobs, as hatch does."""
     found: Configs = {"default": {}, "layering": {"scripts": {"check": ["true"]}}}
     for job in wanted:
         found[job.environment] = {
@@ -40,15 +40,15 @@ def hatch(wanted: list[Job] = ALL) -> Configs:
 
 
 def seen(*names: str) -> set[tuple[str, str]]:
-    """Return stage and backend of every job that a change of these packages can break."""
+    """Return the stage and backend of every job affected by a change of these packages."""
     found = jobs.concerned(ALL, [WORKSPACE[name] for name in names])
     return {(job.stage, job.backend) for job in found}
 
 
-# --- Which jobs there are -------------------------------------------------------------------------
+# --- Jobs -----------------------------------------------------------------------------------------
 
 
-def test_backends_are_found_where_they_are_announced() -> None:
+def test_backends_are_found_from_entry_points() -> None:
     found = {name: stage.short for name, stage in jobs.backends(WORKSPACE).items()}
     assert found == {"simple": "tensor", "numpy": "tensor", "fast": "fast", "cuda": "cuda"}
 
@@ -73,7 +73,7 @@ def test_stages_run_on_every_python_and_numpy() -> None:
     }
 
 
-def test_kits_run_on_every_backend() -> None:
+def test_conformance_kits_run_on_every_backend() -> None:
     kits = {(job.stage, job.tested, job.backend) for job in ALL if job.backend}
     of_tensor = {("tensor", "simple"), ("tensor", "numpy"), ("fast", "fast"), ("cuda", "cuda")}
     assert kits == {
@@ -82,7 +82,7 @@ def test_kits_run_on_every_backend() -> None:
     }
 
 
-def test_between_the_corners_only_stages_are_tested() -> None:
+def test_essential_jobs_run_kits_only_on_the_oldest_and_newest_versions() -> None:
     kits: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for job in ALL:
         if job.backend and job.essential:
@@ -94,14 +94,14 @@ def test_between_the_corners_only_stages_are_tested() -> None:
     }
 
 
-def test_names_are_unique() -> None:
+def test_names_of_jobs_and_environments_are_unique() -> None:
     assert len({job.environment for job in ALL}) == len({job.name for job in ALL}) == len(ALL)
 
 
-# --- What a change concerns -----------------------------------------------------------------------
+# --- Jobs affected by a change --------------------------------------------------------------------
 
 
-def test_a_package_concerns_its_downstream_and_its_backends() -> None:
+def test_change_of_a_package_affects_its_dependents_and_backends() -> None:
     nn = {("nn", ""), *(("nn", backend) for backend in BACKENDS)}
     fast = {("fast", ""), ("fast", "fast"), ("cuda", ""), ("cuda", "cuda")}
     tensor = {("tensor", ""), ("tensor", "simple"), ("tensor", "numpy")}
@@ -119,7 +119,7 @@ def changed(*files: str) -> list[str]:
     return [stage.short for stage in jobs.stages_of_files(WORKSPACE, files)]
 
 
-def test_a_file_belongs_to_its_stage() -> None:
+def test_change_of_a_package_file_affects_its_stage() -> None:
     assert changed("packages/mt-fast/src/mt_fast/loops.py", "packages/mt-fast/a.md") == ["fast"]
     assert changed() == []
 
@@ -128,7 +128,7 @@ def test_a_file_belongs_to_its_stage() -> None:
     "file",
     ["pyproject.toml", "tools/mt/workspace.py", "packages/mt-gone/README.md", "packages/README.md"],
 )
-def test_any_other_file_concerns_every_stage(file: str) -> None:
+def test_change_of_any_other_file_affects_every_stage(file: str) -> None:
     stages = [stage.short for stage in WORKSPACE.stages.values()]
     assert changed("packages/mt-nn/README.md", file) == stages
 
@@ -136,11 +136,11 @@ def test_any_other_file_concerns_every_stage(file: str) -> None:
 # --- Environments ---------------------------------------------------------------------------------
 
 
-def test_environments_that_fit_are_accepted() -> None:
+def test_matching_environments_are_accepted() -> None:
     environments.check(hatch(), ALL)
 
 
-def test_the_environments_of_this_workspace_fit() -> None:
+def test_environments_of_this_workspace_match_the_jobs() -> None:
     if shutil.which("hatch") is None:
         pytest.skip("hatch is not on the search path; `mt matrix` itself looks at them")
     environments.check(environments.environments(), ALL)
@@ -186,14 +186,14 @@ Fault = Callable[[Configs], object]
         ),
     ],
 )
-def test_environments_that_do_not_fit_are_named(fault: Fault, complaint: str) -> None:
+def test_mismatched_environment_raises_environments_error(fault: Fault, complaint: str) -> None:
     configs = hatch()
     fault(configs)
     with pytest.raises(environments.EnvironmentsError, match=complaint):
         environments.check(configs, ALL)
 
 
-def test_a_program_that_is_not_there_is_an_error() -> None:
+def test_missing_or_failing_program_raises_program_error() -> None:
     with pytest.raises(ProgramError, match="`no-such-program` is not installed"):
         output(["no-such-program"])
     with pytest.raises(ProgramError, match="(?s)failed with status .*no-such-revision"):
@@ -213,7 +213,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_pipe_gets_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_to_a_pipe_is_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys)
     assert text.count("\n") == 1
     assert json.loads(text)["include"] == [job.as_json() for job in ALL if job.essential]
@@ -224,7 +224,7 @@ def test_a_pipe_gets_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert some[0]["command"] == "hatch run stage.py3.11-cuda-oldest:own"
 
 
-def test_the_newest_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
+def test_newest_option_selects_only_the_newest_versions(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(printed(capsys, "--newest"))["include"]
     assert {job["stage"] for job in found} == {stage.short for stage in WORKSPACE.stages.values()}
     assert {job["backend"] for job in found} == {"", *BACKENDS}
@@ -232,29 +232,29 @@ def test_the_newest_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert {job["numpy"] for job in found} == {"", "newest"}
 
 
-def test_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_option_prints_a_table_of_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "--table", "mt-cuda")
     assert "tensor's kit on cuda" in text
     assert "oldest, newest" in text
     assert "10 jobs; the first is `hatch run stage.py3.11-cuda-oldest:own`" in text
 
 
-def test_only_packages_changed_since_a_revision(
+def test_since_option_selects_packages_changed_since_a_revision(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[list[str]] = []
+    calls: list[list[str]] = []
 
     def output(words: list[str]) -> str:
-        asked.append(words)
+        calls.append(words)
         return "packages/mt-cuda/README.md\n"
 
     monkeypatch.setattr(command, "output", output)
     some = json.loads(printed(capsys, "--since", "main"))["include"]
     assert {(job["stage"], job["backend"]) for job in some} == seen("mt-cuda")
-    assert asked == [["git", "diff", "--name-only", "main...HEAD"]]
+    assert calls == [["git", "diff", "--name-only", "main...HEAD"]]
 
 
-def test_an_unknown_package_is_an_error_without_a_traceback(
+def test_unknown_package_exits_with_status_1(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit, match="1"):
@@ -262,7 +262,7 @@ def test_an_unknown_package_is_an_error_without_a_traceback(
     assert "unknown stage 'mt-tensors'" in capsys.readouterr().err
 
 
-def test_a_new_backend_and_a_new_stage_are_jobs_at_once(tmp_path: Path) -> None:
+def test_new_stage_with_a_backend_gets_jobs_without_configuration(tmp_path: Path) -> None:
     for stage in WORKSPACE.stages.values():
         folder = tmp_path / "packages" / stage.name
         shutil.copytree(stage.folder, folder, ignore=shutil.ignore_patterns("tests", "docs"))

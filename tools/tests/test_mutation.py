@@ -1,4 +1,4 @@
-"""Mutants are drawn at random, those that compute nothing are not, and close tests run first."""
+"""Mutation tests: which mutants count, which are drawn, and which tests run for them."""
 
 import subprocess
 from pathlib import Path
@@ -29,7 +29,7 @@ from mt.mutation.run_tests import FAR, TESTS, distances, mutated_line, selected
         ("class A:\n    x = f(1)", "class A:\n    x = f(2)"),
     ],
 )
-def test_a_mutant_that_computes_something_else_counts(before: str, after: str) -> None:
+def test_mutant_that_changes_a_result_counts(before: str, after: str) -> None:
     assert counts(before, after)
 
 
@@ -49,11 +49,13 @@ def test_a_mutant_that_computes_something_else_counts(before: str, after: str) -
         ("def f(x, *, y): pass", "def f(x, +, y): pass"),
     ],
 )
-def test_a_mutant_of_annotations_messages_or_syntax_does_not_count(before: str, after: str) -> None:
+def test_mutant_of_annotations_messages_or_invalid_syntax_does_not_count(
+    before: str, after: str
+) -> None:
     assert not counts(before, after)
 
 
-def test_equivalent_mutants_are_compared_without_spaces(tmp_path: Path) -> None:
+def test_equivalent_mutants_are_matched_without_spaces(tmp_path: Path) -> None:
     table = tmp_path / "equivalent.toml"
     entry = '[[mutant]]\nfile = "a.py"\nfunction = "g"\nbefore = "x = f(1)"\nafter = ["x = f(2)"]\n'
     table.write_text(entry + 'reason = "It is never called."')
@@ -64,7 +66,7 @@ def test_equivalent_mutants_are_compared_without_spaces(tmp_path: Path) -> None:
         equivalent(table)
 
 
-def test_the_lines_of_equivalent_mutants_are_in_the_code() -> None:
+def test_every_line_of_the_equivalent_mutants_is_in_the_code() -> None:
     for file, function, before, _ in equivalent():
         (path,) = ROOT.glob(f"packages/*/{file}")
         code = "".join(path.read_text().split())
@@ -72,10 +74,10 @@ def test_the_lines_of_equivalent_mutants_are_in_the_code() -> None:
         assert not function or f"def{function}(" in code or f"class{function}" in code
 
 
-# --- Which are drawn ------------------------------------------------------------------------------
+# --- Which mutants are drawn ----------------------------------------------------------------------
 
 
-def test_a_seed_draws_one_mutant_of_a_place(tmp_path: Path) -> None:
+def test_mutants_are_drawn_reproducibly_and_at_most_once_per_place(tmp_path: Path) -> None:
     init = pytest.importorskip("cosmic_ray.commands.init", reason="it has its own environment")
     file = tmp_path / "code.py"
     file.write_text("\n".join(f"x{number} = a{number} + {number}" for number in range(20)))
@@ -84,7 +86,7 @@ def test_a_seed_draws_one_mutant_of_a_place(tmp_path: Path) -> None:
     places = {item.mutations[0].start_pos for item in first}
     assert len(first) == len(places) == 15
     assert first == again != other
-    assert len(drawn(items, 100, 1, ())) == 40  # an operator and a number in each line
+    assert len(drawn(items, 100, 1, ())) == 40  # two places in each line: an operator and a number
     ignored = {(str(file), "", "x0=a0+0", f"x0=a0+{number}") for number in (1, -1)}
     assert len(drawn(items, 100, 1, ignored)) == 39
 
@@ -92,7 +94,7 @@ def test_a_seed_draws_one_mutant_of_a_place(tmp_path: Path) -> None:
 # --- Which tests run ------------------------------------------------------------------------------
 
 
-def test_tests_are_ordered_by_the_lines_that_they_execute(tmp_path: Path) -> None:
+def test_distance_of_a_test_depends_on_the_lines_it_executes(tmp_path: Path) -> None:
     data = CoverageData(str(tmp_path / ".coverage"))
     file, near, far = (str(tmp_path / name) for name in ("a/x.py", "a/y.py", "b/z.py"))
     for context, lines in {
@@ -116,13 +118,15 @@ def test_tests_are_ordered_by_the_lines_that_they_execute(tmp_path: Path) -> Non
     }
 
 
-def test_tests_of_one_function_take_turns_with_others() -> None:
+def test_selection_alternates_between_test_functions_up_to_a_limit() -> None:
     assert selected({"a[1]": 0, "a[2]": 0, "b": 0, "c[1]": 3}) == ["a[1]", "b", "a[2]", "c[1]"]
     many = {f"a[{number}]": number for number in reversed(range(2 * TESTS))}
     assert selected(many) == [f"a[{number}]" for number in range(TESTS)]
 
 
-def test_the_mutated_line_is_read_from_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mutated_line_is_found_in_the_git_diff(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def git(*arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=tmp_path, check=True, capture_output=True)
 

@@ -1,8 +1,8 @@
 """One row in the operator table and one row of samples make an operator, on every stage.
 
-The two rows are written into a pytest plugin, outside of every package. The tests that walk the
-tables, which know nothing of it, then find the new operator: on floats, on Scalars, and on tensors
-of every backend that can run here.
+The two rows are in a pytest plugin outside of the packages. The tests that iterate over the tables
+then find the new operator: for floats, for Scalars, and for tensors of every backend that can run
+here.
 """
 
 import os
@@ -32,7 +32,7 @@ OPERATORS.add(
 sample("swish", lambda np, x: x / (1.0 + np.exp(-x)), WIDE)
 """
 
-# What walks the table of operators; to collect the other modules takes longer than to run these.
+# The modules that iterate over the table of operators; collecting the others takes too long.
 KIT = [
     "--pyargs",
     *(f"mt_tensor.conformance.test_{name}" for name in ("elementwise", "operations")),
@@ -49,7 +49,9 @@ STAGES = {
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_new_operator_is_everywhere(stage: str, tmp_path: Path) -> None:
+def test_conformance_tests_of_every_stage_find_and_pass_a_new_operator(
+    stage: str, tmp_path: Path
+) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     if stage.endswith("cuda") and mt.backends()["cuda"].status() != "ready":
         environment["MT_CUDA_SIM"] = "1"
@@ -92,8 +94,7 @@ assert "value  x * sigmoid(x)" in shown.getvalue()
 """
 
 
-def test_all_that_has_its_name_follows(tmp_path: Path) -> None:
-    """Function, method, in-place form, aliases and documentation."""
+def test_new_operator_has_functions_methods_aliases_and_documentation(tmp_path: Path) -> None:
     (tmp_path / "new_operator.py").write_text(ROWS)
     environment = {
         **os.environ,
@@ -104,8 +105,8 @@ def test_all_that_has_its_name_follows(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def test_the_readme_lists_every_operator() -> None:
-    """In a separate program, in which no other test has added an operator."""
+def test_readme_lists_every_operator() -> None:
+    """The operators are listed in a new process, to which no other test has added one."""
     listing = "from mt_operators import OPERATORS; print(*OPERATORS)"
     command = [sys.executable, "-c", listing]
     names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()

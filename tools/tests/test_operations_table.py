@@ -1,4 +1,4 @@
-"""The table of operations and backends, made of reports of the conformance kit."""
+"""The table of operations and backends, generated from reports of the conformance kit."""
 
 import json
 import re
@@ -12,16 +12,16 @@ CHECKED_IN = Path(__file__).parents[2] / "packages/mt-tensor/docs/operations.md"
 
 
 def named(text: str) -> list[list[str]]:
-    """Return the operations that the tables of a document name, table by table."""
+    """Return the names of the operations in each table of a document."""
     return [re.findall(r"^\| `(\w+)`", part, re.MULTILINE) for part in text.split("\n## ")[1:]]
 
 
-def test_the_checked_in_table_names_the_present_operations() -> None:
+def test_checked_in_table_lists_the_current_operations() -> None:
     operators, others = table.operations()
     assert named(CHECKED_IN.read_text()) == [operators, others], "run `hatch run operations`"
 
 
-def test_the_built_in_backends_have_every_operation() -> None:
+def test_built_in_backends_support_every_operation() -> None:
     for line in CHECKED_IN.read_text().splitlines():
         if line.startswith("| `"):
             simple, numpy = (cell.strip() for cell in line.split("|")[2:4])
@@ -39,7 +39,7 @@ REPORTS = [
 ]
 
 
-def test_the_table_says_what_reports_say(
+def test_table_shows_the_results_of_reports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [tmp_path / "mine.json", tmp_path / "yours.json"]
@@ -54,6 +54,8 @@ def test_the_table_says_what_reports_say(
     assert named(text) == list(table.operations())
 
 
-def test_without_reports_it_says_how_to_make_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_reports_the_command_exits_with_status_2_and_a_hint(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert table.main([]) == 2
     assert "--mt-report" in capsys.readouterr().err

@@ -1,11 +1,11 @@
-"""The report on parallel loops covers each of them."""
+"""The report of `mt parallel-check` covers every loop."""
 
 import pytest
 
 from mt.parallel_check.command import main
 
 
-def test_every_loop_is_parallel(capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_shows_prange_for_every_loop(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["1"]) == 0
     printed = capsys.readouterr().out
     for name in ("tensor_map", "tensor_zip", "tensor_reduce", "tensor_matrix_multiply"):

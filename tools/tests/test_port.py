@@ -1,4 +1,4 @@
-"""`mt port` changes only the imports of a program, which then follows torch."""
+"""`mt port` changes only the imports of a program, whose results then match torch."""
 
 import ast
 import contextlib
@@ -70,7 +70,7 @@ def advice(text: str) -> list[tuple[int, str]]:
         ("import einops.layers.torch as L, torch", "import mt_nn.layers.einops as L, M as torch"),
     ],
 )
-def test_an_import_line_keeps_its_form(before: str, after: str) -> None:
+def test_replaced_import_keeps_its_form(before: str, after: str) -> None:
     assert changed(before) == after.replace("M", MIRROR)
 
 
@@ -88,17 +88,17 @@ def test_an_import_line_keeps_its_form(before: str, after: str) -> None:
         "import numpy as torch",
     ],
 )
-def test_all_else_stays(text: str) -> None:
+def test_other_imports_and_text_are_unchanged(text: str) -> None:
     assert changed(text) == text
 
 
-def test_an_import_split_over_lines_is_an_error() -> None:
+def test_import_split_before_torch_raises_tool_error() -> None:
     with pytest.raises(ToolError, match="line 1: `from` and `torch` must be on the same line"):
         changed("from \\\n    torch import nn")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_import_lines_change(name: str) -> None:
+def test_only_import_lines_of_programs_change(name: str) -> None:
     text, tree = read(FOLDER / f"{name}.py")
     pairs = list(zip(text.splitlines(), ported(text, tree).splitlines(), strict=True))
     for before, after in pairs:
@@ -107,10 +107,10 @@ def test_only_import_lines_change(name: str) -> None:
     assert "mt_" not in text
 
 
-# Names that are left out.
+# Unsupported names.
 
 
-def test_unsupported_names_of_a_program_are_reported() -> None:
+def test_unsupported_names_are_reported_with_line_and_advice() -> None:
     found = advice(
         """
         import torch, re
@@ -158,7 +158,7 @@ def test_supported_and_ambiguous_names_are_not_reported(text: str) -> None:
 # The command.
 
 
-def test_a_program_is_printed_or_written_and_never_over_another(
+def test_ported_program_is_printed_or_written_and_overwrites_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, new = tmp_path / "train.py", tmp_path / "new.py"
@@ -175,7 +175,7 @@ def test_a_program_is_printed_or_written_and_never_over_another(
     assert new.read_text() == "mine"
 
 
-def test_the_status_reports_unsupported_names(
+def test_exit_status_is_1_for_unsupported_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "train.py"
@@ -200,7 +200,7 @@ def test_the_status_reports_unsupported_names(
         (["compare", "gtp"], "there is no program 'gtp'; there are actor_critic, bert"),
     ],
 )
-def test_what_is_not_there_is_refused(
+def test_missing_file_or_unknown_program_exits_with_status_1(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="1"):
@@ -208,7 +208,9 @@ def test_what_is_not_there_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_invalid_python_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_python_exits_with_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "train.py"
     for text in (b"import torch as", b"x = '\xff'", b"\x00"):
         file.write_bytes(text)
@@ -217,14 +219,14 @@ def test_invalid_python_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert "is not readable as Python" in capsys.readouterr().err
 
 
-def test_compare_shows_what_changes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_with_diff_prints_changed_imports(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "dqn", "gat", "--diff"]) == 0
     shown = capsys.readouterr().out
     assert shown == difference(FOLDER / "dqn.py") + difference(FOLDER / "gat.py")
     assert "+import mt_nn.torch_names.optim as optim" in shown
 
 
-# Comparing.
+# Comparisons.
 
 
 def test_differences_are_relative_to_the_largest_number() -> None:
@@ -237,7 +239,7 @@ def test_differences_are_relative_to_the_largest_number() -> None:
     ("ours", "theirs"),
     [([1.0], [1.0, 1.0]), ([np.nan], [1.0]), ([1.0], [np.nan]), ([np.inf], [1.0]), (None, [1.0])],
 )
-def test_incomparable_results_differ_infinitely(
+def test_difference_of_incomparable_results_is_infinite(
     ours: list[float] | None, theirs: list[float]
 ) -> None:
     mine = {} if ours is None else {"a": np.array(ours)}
@@ -245,16 +247,16 @@ def test_incomparable_results_differ_infinitely(
     assert differences({"a": np.array(theirs)}, mine) == {"a": np.inf}
 
 
-def test_nan_on_both_sides_is_equal() -> None:
+def test_nan_and_infinity_on_both_sides_are_equal() -> None:
     edges = np.array([np.nan, np.inf, -np.inf, 2.0])
     assert differences({"a": edges}, {"a": edges.copy()}) == {"a": 0.0}
     assert differences({"a": edges}, {"a": edges + 1e-3}) == {"a": pytest.approx(5e-4, rel=1e-2)}
 
 
-def test_programs_that_follow_differ_or_fail_are_distinguished(
+def test_compare_distinguishes_matching_differing_and_failing_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without torch, its side is the ported one, too; the programs know their side by its file."""
+    """Both sides run without torch; the programs recognize their side by the name of its file."""
     monkeypatch.setattr("mt.port.comparison.FOLDER", tmp_path)
     monkeypatch.setattr("mt.port.comparison.SIDES", ("mt_tensor", "here"))
     monkeypatch.setattr("mt.port.command.missing", lambda modules: [])
@@ -284,14 +286,14 @@ def test_programs_that_follow_differ_or_fail_are_distinguished(
     assert main(["compare", "follows", "--dtype", "float64"]) == 1
 
 
-def test_results_may_differ_more_than_losses() -> None:
+def test_results_may_differ_ten_times_as_much_as_losses() -> None:
     (program,) = programs(["gat"])
     assert Outcome(program, 1e-5, 5, 1e-5, 1e-4).follows
     assert not Outcome(program, 1e-5, 5, 2e-5, 0.0).follows
     assert not Outcome(program, 1e-5, 5, 0.0, 2e-4).follows
 
 
-def test_a_program_is_changed_to_float64() -> None:
+def test_program_is_converted_to_float64() -> None:
     text = textwrap.dedent(
         '''
         """A program."""
@@ -330,7 +332,7 @@ def results(program: Program, library: str, dtype: str, backend: str) -> tuple[A
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=NAMES)
-def test_a_program_runs_with_other_imports(program: Program) -> None:
+def test_ported_program_runs_with_finite_losses(program: Program) -> None:
     written, printed = results(program, "mt_tensor", "float32", "numpy")
     assert len(written) >= 3
     losses = written["loss"]
@@ -342,7 +344,7 @@ def test_a_program_runs_with_other_imports(program: Program) -> None:
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
 @pytest.mark.parametrize("dtype", LIMITS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=NAMES)
-def test_a_program_follows_torch(program: Program, dtype: str, backend: str) -> None:
+def test_ported_program_matches_torch(program: Program, dtype: str, backend: str) -> None:
     pytest.importorskip("torch")
     theirs, _ = results(program, "torch", dtype, "numpy")
     ours, _ = results(program, "mt_tensor", dtype, backend)
@@ -352,7 +354,7 @@ def test_a_program_follows_torch(program: Program, dtype: str, backend: str) -> 
     assert max(far.values()) <= RESULTS * allowed, far
 
 
-def test_every_program_is_one_that_a_person_would_write() -> None:
+def test_every_program_has_an_entry_a_docstring_and_at_most_150_lines() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.py")) == NAMES
     for program in PROGRAMS:
         text, tree = read(program.file)
@@ -361,7 +363,7 @@ def test_every_program_is_one_that_a_person_would_write() -> None:
         assert "--out" in text
 
 
-def test_both_sides_run_in_separate_processes() -> None:
+def test_comparison_in_separate_processes_succeeds() -> None:
     pytest.importorskip("torch")
     (program,) = programs(["gat"])
     (outcome,) = compared([program], "numpy", short=True)

@@ -13,7 +13,7 @@ from mt.workspace import Workspace
 WORKSPACE = Workspace.read()
 
 
-def test_only_the_core_of_a_package_is_kept(tmp_path: Path) -> None:
+def test_strip_keeps_only_the_core_of_a_package(tmp_path: Path) -> None:
     package = tmp_path / "p"
     for name in ("core/low.py", "more/high.py", "__init__.py", "py.typed", "single.py"):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
@@ -23,20 +23,20 @@ def test_only_the_core_of_a_package_is_kept(tmp_path: Path) -> None:
     assert kept == {"core/low.py", "__init__.py", "py.typed"}
 
 
-def test_a_package_without_a_core_is_an_error(tmp_path: Path) -> None:
+def test_strip_without_a_core_raises_and_deletes_nothing(tmp_path: Path) -> None:
     (tmp_path / "single.py").write_text("")
     with pytest.raises(ToolError, match="has no folder core/"):
         prove_core.strip(tmp_path)
     assert (tmp_path / "single.py").exists()
 
 
-def test_the_trainings_of_the_table_exist() -> None:
+def test_stages_and_scripts_of_all_trainings_exist() -> None:
     for training in prove_core.TRAININGS:
         assert training.stage in {stage.short for stage in WORKSPACE.stages.values()}
         assert (prove_core.TRAININGS_FOLDER / training.script).is_file()
 
 
-def test_the_trainings_succeed_in_the_complete_packages() -> None:
+def test_moons_training_succeeds_with_complete_packages() -> None:
     script = prove_core.TRAININGS_FOLDER / "moons.py"
     command = [sys.executable, str(script)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -44,6 +44,8 @@ def test_the_trainings_succeed_in_the_complete_packages() -> None:
     assert "two moons: " in result.stdout
 
 
-def test_a_mistake_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_wheel_exits_with_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert prove_core.main(["--dist", str(tmp_path)]) == 1
     assert "contains 0 wheels of mt-operators" in capsys.readouterr().err

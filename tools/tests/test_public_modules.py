@@ -91,7 +91,7 @@ def is_public(name: str) -> bool:
         "def f(): from mt_tensor.tape import record",
     ],
 )
-def test_a_use_of_a_private_module_is_found(text: str) -> None:
+def test_use_of_a_private_module_is_found_outside_its_package(text: str) -> None:
     assert private(text, "mt_nn") == ["line 1 uses mt_tensor.tape"]
     assert private(text, "mt_tensor") == []
 
@@ -106,12 +106,12 @@ def test_a_use_of_a_private_module_is_found(text: str) -> None:
         "import numpy.linalg",
     ],
 )
-def test_public_names_may_be_used(text: str) -> None:
+def test_use_of_public_modules_is_allowed(text: str) -> None:
     assert private(text) == []
 
 
 @each_stage
-def test_a_stage_uses_only_public_modules_of_others(stage: Stage) -> None:
+def test_stages_use_only_public_modules_of_other_stages(stage: Stage) -> None:
     for file in stage.source.rglob("*.py"):
         assert private(file.read_text(encoding="utf-8"), stage.import_name) == [], file
 
@@ -128,6 +128,6 @@ def test_documents_use_only_public_modules(document: Path) -> None:
 
 
 @each_stage
-def test_public_modules_exist(stage: Stage) -> None:
+def test_declared_public_modules_exist(stage: Stage) -> None:
     for place in stage.public:
         assert module(f"{stage.import_name}.{place.removesuffix('.*')}") is not None

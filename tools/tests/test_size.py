@@ -27,7 +27,7 @@ from mt.workspace import Workspace
         ("p.more.testing.samples", "rest"),
     ],
 )
-def test_the_kind_of_a_file_follows_from_its_folder(name: str, part: str) -> None:
+def test_part_of_a_module_depends_on_its_folder(name: str, part: str) -> None:
     assert part_of(name) == part
 
 
@@ -43,11 +43,11 @@ def test_the_kind_of_a_file_follows_from_its_folder(name: str, part: str) -> Non
         ("def f():\n    '''More.'''\n    #\n    return 1 + (\n        2\n    )\n", 4),
     ],
 )
-def test_lines_of_code_compute_something(text: str, count: int) -> None:
+def test_lines_of_code_exclude_blanks_comments_and_docstrings(text: str, count: int) -> None:
     assert lines_of_code(text) == count
 
 
-def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
+def test_reading_order_is_the_list_in_its_section(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     readme.write_text(
         textwrap.dedent("""
@@ -65,7 +65,7 @@ def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
 
             ## After
 
-            3. [more](src/p/more.py) - no lesson.
+            3. [more](src/p/more.py) - not in the list.
         """)
     )
     assert reading_order(readme) == ["low.py", "high/up.py"]

@@ -43,11 +43,11 @@ each_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.sh
 # --- The tasks ------------------------------------------------------------------------------------
 
 
-def test_every_name_in_the_tasks_leads_to_something_of_its_stage() -> None:
+def test_every_name_in_the_tasks_is_defined_in_the_stage() -> None:
     check(TASKS, MODULES)
 
 
-def test_tasks_come_in_their_order_and_those_without_functions_wait_for_the_one_before() -> None:
+def test_tasks_are_ordered_by_number_and_await_the_last_task_with_functions() -> None:
     names = list(TASKS)
     assert names == sorted(names, key=lambda name: [int(part) for part in name.split("_")])
     tasks = tasks_of(TASKS, "operators")
@@ -55,7 +55,7 @@ def test_tasks_come_in_their_order_and_those_without_functions_wait_for_the_one_
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.name)
-def test_a_student_can_read_the_task_and_begin_with_its_tests(task: Task) -> None:
+def test_every_task_has_instructions_few_functions_and_tests_to_start_with(task: Task) -> None:
     assert len(task.text.splitlines()) >= 5
     assert len(task.functions) <= 8
     folder = WORKSPACE[task.stage].folder
@@ -66,7 +66,7 @@ def test_a_student_can_read_the_task_and_begin_with_its_tests(task: Task) -> Non
         assert Path(file).name in marks[task.mark]
 
 
-def test_the_history_of_a_scalar_is_an_exercise_but_not_its_checks() -> None:
+def test_functions_of_task_1_2_contain_no_argument_checks() -> None:
     for name in TASKS["1_2"].functions:
         found: Any = pydoc.locate(name)
         function: Any = found.fget if isinstance(found, property) else found
@@ -122,7 +122,7 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         ),
     ],
 )
-def test_mistakes_in_a_task_are_named(
+def test_invalid_task_file_raises_table_error(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     task_file(tmp_path, **changes)
@@ -130,14 +130,14 @@ def test_mistakes_in_a_task_are_named(
         check(read_tasks(tmp_path), MODULES)
 
 
-def test_each_blanked_function_belongs_to_one_task(tmp_path: Path) -> None:
+def test_function_in_two_tasks_raises_table_error(tmp_path: Path) -> None:
     task_file(tmp_path, "0_1")
     task_file(tmp_path, "0_2")
     with pytest.raises(TableError, match=r"0_2\.toml: .*operators.map is already in 0_1"):
         check(read_tasks(tmp_path), MODULES)
 
 
-def test_a_task_belongs_to_its_stage() -> None:
+def test_selecting_a_task_of_another_stage_raises_task_error() -> None:
     assert tasks_of(TASKS, "nowhere") == []
     with pytest.raises(TaskError, match="no task '0_1'; its tasks are none"):
         tasks_of(TASKS, "nowhere", ["0_1"])
@@ -145,7 +145,7 @@ def test_a_task_belongs_to_its_stage() -> None:
         tasks_of(TASKS, "operators", ["1_1"])
 
 
-# --- Leaving out and putting back -----------------------------------------------------------------
+# --- Blanking and restoring ----------------------------------------------------------------------
 
 TASK = TASKS["0_1"]
 
@@ -188,7 +188,7 @@ def test_any_function_can_be_blanked_and_restored(stage: Stage) -> None:
             assert len(docstring) <= 1
         pairs = list(zip(left_out, symbols, strict=True))
         assert restored(text, pairs) == original
-        for begin in range(2):  # half of them, then the others
+        for begin in range(2):  # restore one half, then the other
             half = restored(text, pairs[begin::2])
             again = functions_of(module_of(half))
             others = list(zip(again, symbols, strict=True))[1 - begin :: 2]
@@ -266,12 +266,12 @@ define("next", lambda x: x + 1.0, one)
 """
 
 
-def test_a_function_keeps_all_but_its_body() -> None:
+def test_blanked_function_keeps_everything_except_its_body() -> None:
     module = module_of(FUNCTION)
     assert blanked(FUNCTION, [(functions_of(module)[0], TASK)]) == WITHOUT_BODY
 
 
-def test_the_errors_of_a_function_stay_as_comments() -> None:
+def test_blanked_function_lists_its_errors_in_comments() -> None:
     text = """\
 def first(values: list[int]) -> int:
     if not values:
@@ -297,14 +297,14 @@ def first(values: list[int]) -> int:
     ]
 
 
-def test_a_blanked_row_keeps_everything_except_its_lambdas() -> None:
+def test_blanked_row_keeps_everything_except_its_lambdas() -> None:
     row = find(module_of(ROWS), "[π]")
     text = blanked(ROWS, [(row, TASK)])
     assert text == WITHOUT_LAMBDAS
     assert restored(text, [(find(module_of(text), "[π]"), row)]) == ROWS
 
 
-def test_a_row_without_a_lambda_cannot_be_blanked() -> None:
+def test_blanking_a_row_without_a_lambda_raises_tool_error() -> None:
     text = 'define("exp", exp, one)'
     row = find(module_of(text), "[exp]")
     with pytest.raises(ToolError, match=r"m\[exp\] \(0_1.toml\) has no lambda"):
@@ -338,7 +338,7 @@ def test_patterns_match_exactly_the_marked_tests(tests: dict[str, str | None]) -
         assert task_marks.marks_of(patterns, test) == ([each] if each else [])
 
 
-def test_patterns_are_short() -> None:
+def test_patterns_use_stars_and_all_to_be_short() -> None:
     backends, operators = ("simple", "numpy"), [f"operator{number}" for number in range(20)]
     tests = [f"a.py::t[{o}-{b}]" for o in operators for b in backends]
     tests += ["a.py::u[1]", "a.py::u[2]", "a.py::v", "b.py::w"]
@@ -348,13 +348,13 @@ def test_patterns_are_short() -> None:
     }
 
 
-def test_a_star_in_a_parameter_means_no_other_tests() -> None:
+def test_star_in_a_parameter_is_escaped_in_patterns() -> None:
     tests = ["a.py::t[.*]", "a.py::t[x]", "a.py::t[.x]"]
     assert shortened({tests[1]: "task2_3"}, tests) == {"task2_3": {"a.py": {"t": ["x"]}}}
     assert shortened({tests[0]: "task2_3"}, tests) == {"task2_3": {"a.py": {"t": [".[*]"]}}}
 
 
-def test_patterns_keep_names_of_tests_and_whole_numbers() -> None:
+def test_patterns_do_not_split_words_or_numbers() -> None:
     tests = [
         f"a.py::t[{name}-x.{name}({dim})-{k}]"
         for name in ("sum", "mean")
@@ -372,7 +372,9 @@ def test_patterns_keep_names_of_tests_and_whole_numbers() -> None:
 
 
 @each_stage
-def test_a_students_folder_has_the_blanked_package(stage: Stage, tmp_path: Path) -> None:
+def test_student_folder_has_the_blanked_package_and_solving_restores_it(
+    stage: Stage, tmp_path: Path
+) -> None:
     tasks = tasks_of(TASKS, stage.short)
     skeleton = make(WORKSPACE, stage, tmp_path / "out", tasks, tasks)
     changed = {file for file in skeleton.changed() if file.suffix == ".py"}
@@ -393,14 +395,14 @@ def test_a_students_folder_has_the_blanked_package(stage: Stage, tmp_path: Path)
 
 
 @each_stage
-def test_the_tests_of_a_stage_have_marks_of_its_tasks(stage: Stage) -> None:
+def test_mark_file_of_a_stage_lists_its_tasks_and_existing_tests(stage: Stage) -> None:
     marks = task_marks.read(stage.folder / "tests" / task_marks.NAME)
     assert list(marks) == [task.mark for task in tasks_of(TASKS, stage.short)]
     for files in marks.values():
         assert all((stage.folder / "tests" / file).is_file() for file in files)
 
 
-def test_blanking_some_tasks_keeps_the_students_work(tmp_path: Path) -> None:
+def test_solving_one_task_keeps_the_work_on_others(tmp_path: Path) -> None:
     stage, tasks = WORKSPACE["operators"], tasks_of(TASKS, "operators")
     out = tmp_path / "a" / "b"
     skeleton = make(WORKSPACE, stage, out, tasks, [TASKS["0_3"], TASKS["0_1"]])
@@ -419,9 +421,7 @@ def files_of(folder: Path) -> dict[Path, bytes]:
 
 
 @each_stage
-def test_what_a_student_wrote_is_kept_wherever_a_solution_replaces_it(
-    stage: Stage, tmp_path: Path
-) -> None:
+def test_code_replaced_by_a_solution_is_saved_in_a_backup(stage: Stage, tmp_path: Path) -> None:
     tasks = tasks_of(TASKS, stage.short)
     skeleton = make(WORKSPACE, stage, tmp_path / "out", tasks, tasks)
     left_out = {
@@ -450,8 +450,8 @@ def test_what_a_student_wrote_is_kept_wherever_a_solution_replaces_it(
 MINE = "def prod(numbers: Iterable[float]) -> float:\n    return 42.0\n"
 
 
-def operators_with_a_solution_of_my_own(out: Path) -> tuple[Skeleton, Path]:
-    """Return a student's folder, in which one function is written, and its file."""
+def folder_with_own_solution(out: Path) -> tuple[Skeleton, Path]:
+    """Return a student's folder in which one function is implemented, and the file of it."""
     tasks = tasks_of(TASKS, "operators")
     skeleton = make(WORKSPACE, WORKSPACE["operators"], out, tasks, [TASKS["0_3"]])
     file = skeleton.source / "operators.py"
@@ -460,11 +460,11 @@ def operators_with_a_solution_of_my_own(out: Path) -> tuple[Skeleton, Path]:
     return skeleton, file
 
 
-def test_the_command_explains_how_to_restore_overwritten_code(
+def test_solve_option_prints_a_command_that_restores_overwritten_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "my exercises"
-    _, file = operators_with_a_solution_of_my_own(out)
+    _, file = folder_with_own_solution(out)
     mine = file.read_bytes()
     assert main(["skeleton", "operators", str(out), "--solve", "0_3"]) == 0
     solved, kept, back = capsys.readouterr().out.splitlines()
@@ -477,8 +477,8 @@ def test_the_command_explains_how_to_restore_overwritten_code(
     assert file.read_bytes() == mine
 
 
-def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> None:
-    skeleton, file = operators_with_a_solution_of_my_own(tmp_path / "out")
+def test_solving_keeps_line_endings_and_permissions(tmp_path: Path) -> None:
+    skeleton, file = folder_with_own_solution(tmp_path / "out")
     mine = file.read_bytes().replace(b"\n", b"\r\n")
     file.write_bytes(mine)
     file.chmod(0o640)
@@ -520,10 +520,10 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
     ],
     ids=["renamed", "syntax", "encoding", "moved", "value", "twice", "import"],
 )
-def test_a_solution_without_a_place_changes_nothing(
+def test_solving_a_missing_or_invalid_function_raises_and_changes_nothing(
     change: Callable[[str], str | bytes], message: str, tmp_path: Path
 ) -> None:
-    skeleton, file = operators_with_a_solution_of_my_own(tmp_path / "out")
+    skeleton, file = folder_with_own_solution(tmp_path / "out")
     changed = change(file.read_text(encoding="utf-8"))
     file.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
     before = files_of(skeleton.folder)
@@ -532,7 +532,9 @@ def test_a_solution_without_a_place_changes_nothing(
     assert files_of(skeleton.folder) == before
 
 
-def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_folder_exits_with_status_1_and_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     inside = WORKSPACE["operators"].folder / "exercises"
     for arguments, message in (
@@ -549,7 +551,7 @@ def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert not inside.exists()
 
 
-def test_the_command_lists_the_tasks_and_writes_a_folder(
+def test_command_lists_tasks_writes_a_folder_and_solves_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["skeleton", "operators"]) == 0
@@ -574,7 +576,7 @@ def test_the_command_lists_the_tasks_and_writes_a_folder(
         (["somewhere", "--prove"], "--mark and --prove create their own folder"),
     ],
 )
-def test_a_folder_is_named_where_it_is_used(
+def test_missing_or_superfluous_folder_is_a_usage_error(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -583,12 +585,12 @@ def test_a_folder_is_named_where_it_is_used(
 
 
 @pytest.mark.parametrize("name", ["0_3", "0.3", "task0_3"])
-def test_a_task_may_be_named_by_its_number_or_its_mark(name: str, tmp_path: Path) -> None:
+def test_task_is_selected_by_number_or_mark(name: str, tmp_path: Path) -> None:
     assert main(["skeleton", "operators", str(tmp_path / "out"), "--task", name]) == 0
     assert "## Task 0.3" in (tmp_path / "out" / "TASKS.md").read_text(encoding="utf-8")
 
 
-# --- Which test waits for which task --------------------------------------------------------------
+# --- Marks of tests -------------------------------------------------------------------------------
 
 SOURCE = """\
 def one():
@@ -619,7 +621,7 @@ def test_again(times):
     assert one() * times == times
 
 
-def test_what_is_missing():
+def test_optional_library():
     assert one() == 1
     pytest.importorskip("mt_missing")
 
@@ -684,7 +686,7 @@ class Counting:
         return prove(self.workspace, self.stage, self.tasks, "0", at_once=at_once)
 
 
-def test_tests_are_marked_by_the_task_with_which_they_pass_and_that_is_proved(
+def test_mark_assigns_tests_to_tasks_and_prove_confirms_the_marks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     count = Counting(tmp_path)
@@ -698,7 +700,7 @@ def test_tests_are_marked_by_the_task_with_which_they_pass_and_that_is_proved(
     assert printed.endswith("mt-count: 5 tests depend on 3 tasks, as marked.\n")
 
 
-def test_with_all_tasks_solved_at_once_it_is_proved_that_tests_wait_for_some(
+def test_prove_at_once_reports_only_tests_without_a_mark(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     count = Counting(tmp_path)
@@ -722,7 +724,9 @@ def test_with_all_tasks_solved_at_once_it_is_proved_that_tests_wait_for_some(
     )
 
 
-def test_wrong_marks_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prove_reports_wrong_missing_and_unknown_marks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     count = Counting(tmp_path)
     (count.tests / "tasks.toml").write_text(
         """
@@ -768,7 +772,7 @@ def test_wrong_marks_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[
     ],
     ids=["early", "unknown", "two"],
 )
-def test_tests_that_cannot_run_are_an_error(
+def test_prove_raises_for_uncollectable_tests_and_invalid_marks(
     tmp_path: Path, file: str, text: str, message: str
 ) -> None:
     count = Counting(tmp_path)
@@ -787,19 +791,19 @@ def test_tests_that_cannot_run_are_an_error(
         ("[task0_1.a]\nb = [3]", r"not \[3\]"),
     ],
 )
-def test_mistakes_in_marks_are_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_mark_file_is_a_usage_error(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "tasks.toml"
     file.write_text(text)
     with pytest.raises(pytest.UsageError, match=f"tasks.toml: .*{message}"):
         task_marks.read(file)
 
 
-def test_the_marks_are_registered(pytestconfig: pytest.Config) -> None:
+def test_task_marks_are_registered_with_pytest(pytestconfig: pytest.Config) -> None:
     marks = [line for line in pytestconfig.getini("markers") if line.startswith("task")]
     assert marks == [f"{task.mark}: {task.title}" for task in TASKS.values()]
 
 
-def test_the_marks_choose_tests() -> None:
+def test_pytest_selects_tests_by_task_mark() -> None:
     file = WORKSPACE["operators"].folder / "tests" / "test_course.py"
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q"]
     done = subprocess.run(
@@ -810,7 +814,7 @@ def test_the_marks_choose_tests() -> None:
     assert "test_scalar_operators_match_python" not in names
 
 
-def test_the_students_code_is_tested(tmp_path: Path) -> None:
+def test_pytest_in_student_folder_fails_if_another_copy_is_imported(tmp_path: Path) -> None:
     count = Counting(tmp_path)
     make(count.workspace, count.stage, tmp_path / "out", count.tasks, count.tasks)
     path = os.pathsep.join([str(count.stage.folder / "src"), os.environ.get("PYTHONPATH", "")])

@@ -26,17 +26,17 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace.read(tmp_path)
 
 
-def test_stages_come_in_building_order(workspace: Workspace) -> None:
+def test_stages_are_ordered_by_their_dependencies(workspace: Workspace) -> None:
     assert list(workspace.stages) == ["mt-bottom", "mt-middle", "mt-side", "mt-top"]
 
 
 @pytest.mark.parametrize("name", ["mt-middle", "mt_middle", "middle", "MT-Middle"])
-def test_a_stage_is_found_by_any_of_its_names(workspace: Workspace, name: str) -> None:
+def test_stage_is_found_by_any_of_its_names(workspace: Workspace, name: str) -> None:
     stage = workspace[name]
     assert (stage.name, stage.short, stage.import_name) == ("mt-middle", "middle", "mt_middle")
 
 
-def test_an_unknown_name_is_an_error_that_lists_the_known_ones(workspace: Workspace) -> None:
+def test_unknown_stage_is_an_error_that_lists_the_stages(workspace: Workspace) -> None:
     with pytest.raises(UnknownStageError, match=r"'centre'.*mt-bottom, mt-middle"):
         workspace["centre"]
 
@@ -58,7 +58,7 @@ def test_downstream_contains_all_dependents(workspace: Workspace) -> None:
     assert workspace.downstream(workspace["side"]) == [workspace["side"]]
 
 
-def test_a_circle_is_shown(tmp_path: Path) -> None:
+def test_circular_dependencies_raise_workspace_error(tmp_path: Path) -> None:
     package(tmp_path, "mt-egg", '["mt-hen"]')
     package(tmp_path, "mt-hen", '["mt-egg"]')
     with pytest.raises(WorkspaceError, match=r"cycle: mt-\w+ -> mt-\w+ -> mt-\w+"):
@@ -73,7 +73,9 @@ def test_a_circle_is_shown(tmp_path: Path) -> None:
         ('[project]\nname = "mt-a"\ndependencies = ["numpy=>2"]', "invalid dependency"),
     ],
 )
-def test_a_broken_package_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+def test_invalid_pyproject_raises_workspace_error_with_the_package_name(
+    tmp_path: Path, text: str, complaint: str
+) -> None:
     file = tmp_path / "packages" / "mt-a" / "pyproject.toml"
     file.parent.mkdir(parents=True)
     file.write_text(text)
@@ -81,6 +83,6 @@ def test_a_broken_package_is_named(tmp_path: Path, text: str, complaint: str) ->
         Workspace.read(tmp_path)
 
 
-def test_an_empty_folder_is_not_a_workspace(tmp_path: Path) -> None:
+def test_folder_without_packages_raises_workspace_error(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="no package found"):
         Workspace.read(tmp_path)

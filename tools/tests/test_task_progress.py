@@ -219,7 +219,7 @@ WRONG = "return 1 if False else 7"
         "workers",
     ],
 )
-def test_how_far_tasks_are_and_which_failures_are_shown(
+def test_output_shows_progress_of_tasks_and_first_failures(
     written: dict[str, str],
     arguments: list[str],
     failures: list[str],
@@ -234,14 +234,14 @@ def test_how_far_tasks_are_and_which_failures_are_shown(
     assert status == ("0" if all("done" in line or "pass " in line for line in said) else "1")
 
 
-def test_tests_that_wait_are_counted_apart_and_so_are_failures_that_are_not_shown(
+def test_last_line_counts_waiting_tests_and_hidden_failures(
     tmp_path: Path,
 ) -> None:
     assert "1 passed, 7 waiting in" in pytest_in(tmp_path)[-1]
     assert "6 failed, 2 passed in" in pytest_in(tmp_path, one=WRONG, two=WRONG)[-1]
 
 
-def test_tests_without_a_task_must_keep_passing(tmp_path: Path) -> None:
+def test_failing_test_without_a_task_is_reported(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, one="return 1", two="return 2\n\n\none = 1")
     assert progress(lines)[:2] == [
         "1 tests fail that belong to no task, and passed in the original folder",
@@ -250,13 +250,13 @@ def test_tests_without_a_task_must_keep_passing(tmp_path: Path) -> None:
     assert shown(lines) == [*ALL_OF_ONE[:3], "test_nothing"]
 
 
-def test_output_of_another_process_is_shown(tmp_path: Path) -> None:
+def test_error_in_a_subprocess_is_shown(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, "-k", "process", one="return {}[3]")
     assert "KeyError: 3" in lines
 
 
 @pytest.mark.parametrize("arguments", [[], ["-n", "2"]])
-def test_a_file_that_is_not_python_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+def test_syntax_error_is_reported_in_one_line(arguments: list[str], tmp_path: Path) -> None:
     status, *lines = pytest_in(tmp_path, *arguments, one="return (")
     assert status == str(int(pytest.ExitCode.USAGE_ERROR))
     assert [line for line in lines if line] == [

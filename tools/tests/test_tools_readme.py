@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"^```console\n\$ (.*)\n((?s:.*?))^```", TEXT, re.MULTILIN
 
 
 @pytest.mark.parametrize(("command", "wanted"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-def test_an_example_has_the_documented_output(
+def test_example_prints_the_documented_output(
     command: str,
     wanted: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -51,7 +51,7 @@ def _run(command: str) -> int:
     ).returncode
 
 
-def test_every_command_has_a_section_and_a_line() -> None:
+def test_every_command_has_a_section_and_a_row() -> None:
     for command in COMMANDS:
         assert f"\n## mt {command}\n" in TEXT
         assert f"| [`mt {command}`](#mt-{command}) |" in TEXT
@@ -59,13 +59,13 @@ def test_every_command_has_a_section_and_a_line() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     assert f"usage: mt {command}" in capsys.readouterr().out
 
 
-def test_a_missing_library_is_reported(
+def test_missing_library_exits_with_status_1_and_a_hint(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name in ("mt.stages.command", "rich", "rich.console"):

@@ -17,7 +17,7 @@ MARKED = {
     "a module of torch": "def test_it():\n    pytest.importorskip('torch.utils.data')\n",
     "an import": "def test_it():\n    import torch\n",
     "a nested function": "def test_it():\n    def inner():\n        import torch\n    inner()\n",
-    "what it calls": (
+    "a called function": (
         "def theirs():\n    return pytest.importorskip('torch')\n"
         "def both():\n    return theirs()\n"
         "def test_it():\n    both()\n"
@@ -36,18 +36,16 @@ MARKED = {
 
 UNMARKED = {
     "nothing": "def test_it(): pass\n",
-    "what is not even imported": "raise RuntimeError\n",
+    "a failing import": "raise RuntimeError\n",
     "a message": "def test_it():\n    '''As in torch.'''\n    assert 'as in torch'\n",
-    "the parameter of another": (
-        "@pytest.mark.parametrize('name', ['numpy'])\ndef test_it(name): pass\n"
-    ),
-    "what another calls": "def theirs():\n    import torch\ndef test_it(): pass\n",
+    "another parameter": ("@pytest.mark.parametrize('name', ['numpy'])\ndef test_it(name): pass\n"),
+    "an unused function": "def theirs():\n    import torch\ndef test_it(): pass\n",
 }
 
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Return which of all files have a marked test, as if torch was installed."""
+    """The kinds of files that have a marked test, with a fake torch installed."""
     folder = tmp_path_factory.mktemp("marks")
     shutil.copy(ROOT / "tools" / "torch_marks.py", folder)
     (folder / "torch.py").write_text("")

@@ -29,19 +29,19 @@ def version(stage: Stage) -> str:
 
 
 @each_stage
-def test_folder_and_distribution_share_a_name(stage: Stage) -> None:
+def test_package_folder_is_named_like_its_distribution(stage: Stage) -> None:
     assert stage.folder.name == stage.name
 
 
 @each_stage
-def test_the_pythons_that_are_promised_are_the_pythons_that_are_tested(stage: Stage) -> None:
+def test_declared_python_versions_are_the_tested_ones(stage: Stage) -> None:
     (matrix,) = HATCH["envs"]["hatch-test"]["matrix"]
     assert matrix["python"] == list(stage.pythons)
     assert project(stage)["requires-python"] == f">={stage.pythons[0]}"
 
 
 @each_stage
-def test_a_range_on_another_stage_holds_its_present_version(stage: Stage) -> None:
+def test_version_range_of_another_stage_contains_its_current_version(stage: Stage) -> None:
     for requirements in (stage.dependencies, *stage.extras.values()):
         for requirement in requirements:
             other = WORKSPACE.stages.get(canonicalize_name(requirement.name))
@@ -51,18 +51,18 @@ def test_a_range_on_another_stage_holds_its_present_version(stage: Stage) -> Non
 
 
 @each_stage
-def test_no_hard_dependency_is_pinned(stage: Stage) -> None:
+def test_required_dependencies_are_bounded_but_not_pinned(stage: Stage) -> None:
     for requirement in stage.dependencies:
         assert requirement.specifier != SpecifierSet()
         assert "==" not in str(requirement.specifier)
 
 
 @each_stage
-def test_every_distribution_carries_the_licence(stage: Stage) -> None:
+def test_every_package_has_the_licence_of_the_repository(stage: Stage) -> None:
     assert (stage.folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_the_bounds_that_are_lifted_once_a_week_are_bounds_of_the_packages() -> None:
+def test_newest_txt_has_the_lower_bounds_of_the_packages() -> None:
     bounded = {
         requirement.name: min(str(part) for part in requirement.specifier if part.operator == ">=")
         for stage in STAGES
@@ -77,7 +77,7 @@ def test_the_bounds_that_are_lifted_once_a_week_are_bounds_of_the_packages() -> 
         assert line == f"{name}{bounded[name]}"
 
 
-def test_the_way_without_hatch_installs_every_stage() -> None:
+def test_requirements_dev_txt_installs_every_stage() -> None:
     lines = (ROOT / "requirements-dev.txt").read_text().splitlines()
     editable = [line.partition("[")[0] for line in lines if line.startswith("-e")]
     assert editable == [f"-e ./packages/{stage.name}" for stage in STAGES]

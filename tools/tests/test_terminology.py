@@ -1,4 +1,4 @@
-"""Code and documents use the words of NumPy and PyTorch, not our own for the same things."""
+"""Code and documents use the terms of NumPy and PyTorch."""
 
 import re
 import subprocess
@@ -32,13 +32,13 @@ ALLOWED = {
     "extent=(": "an argument of matplotlib",
     "data.lifted": "an attribute of Numba",
 }
-"""What may contain such a word."""
+"""Names that may contain such a word."""
 
 SUFFIXES = {".py", ".md", ".toml", ".yml", ".txt", ".js", ".css"}
 
 
 def documents() -> list[Path]:
-    """Return the files of the repository that people write and read, without this one."""
+    """Return the code and documents in the repository, without this file."""
     names = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split("\0")
@@ -66,7 +66,7 @@ def uses(text: str) -> list[str]:
         ("a mended cured_meat spellings", []),
     ],
 )
-def test_words_are_found_in_text(line: str, found: list[str]) -> None:
+def test_words_to_avoid_are_found_with_line_numbers(line: str, found: list[str]) -> None:
     assert uses(line) == found
 
 

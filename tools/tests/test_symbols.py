@@ -1,4 +1,4 @@
-"""Names are found in the source as Python finds them after an import."""
+"""Names are resolved from the source to the same definitions as after an import."""
 
 import importlib
 import inspect
@@ -53,7 +53,7 @@ def modules(tmp_path: Path) -> ModulesCollection:
 
 
             LIMIT = 3
-            """How much there may be."""
+            """The upper limit."""
 
             one, two = 1, 2
 
@@ -94,20 +94,20 @@ def modules(tmp_path: Path) -> ModulesCollection:
         ("p.thing.other", "p.thing.other", "function"),
     ],
 )
-def test_a_name_leads_to_its_definition(
+def test_find_returns_the_definition_of_a_name(
     modules: ModulesCollection, name: str, found: str, kind: str
 ) -> None:
     symbol = find(modules, name)
     assert (name_of(symbol), symbol.kind.value) == (found, kind)
 
 
-def test_a_symbol_has_the_lines_of_its_statement(modules: ModulesCollection) -> None:
+def test_symbol_has_the_lines_and_docstring_of_its_statement(modules: ModulesCollection) -> None:
     relu = find(modules, "p.positive")
     assert docstring_of(relu).startswith("Return the positive part.")
     assert (relu.lineno, relu.endlineno) == (6, 11)
     assert relu.source.startswith("def relu(")
     assert relu.source.endswith("return x")
-    assert docstring_of(find(modules, "p.low.LIMIT")) == "How much there may be."
+    assert docstring_of(find(modules, "p.low.LIMIT")) == "The upper limit."
     assert find(modules, "p.low.Base.size").source.startswith("@property\ndef size")
     assert find(modules, "p.low[row]").source == 'relu("row", lambda x: x)'
     assert find(modules, "p.low.two").source == "one, two = 1, 2"
@@ -123,7 +123,7 @@ def test_a_symbol_has_the_lines_of_its_statement(modules: ModulesCollection) -> 
         ("p.low.annotations", "not defined in p.low .*, but imported: __future__.annotations"),
     ],
 )
-def test_an_unknown_name_in_the_map_is_an_error(
+def test_unknown_name_raises_unknown_symbol_error(
     modules: ModulesCollection, name: str, message: str
 ) -> None:
     with pytest.raises(UnknownSymbolError, match=message):
@@ -131,7 +131,7 @@ def test_an_unknown_name_in_the_map_is_an_error(
 
 
 @pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)
-def test_public_names_are_what_python_imports(stage: Stage) -> None:
+def test_public_names_match_the_imported_package(stage: Stage) -> None:
     names = public_names(load(*Workspace.read().sources), stage.import_name)
     package = importlib.import_module(stage.import_name)
     assert set(package.__all__) - {"__version__"} <= set(names)

@@ -17,8 +17,8 @@ PROGRAM = textwrap.dedent("""
     find_spec = importlib.util.find_spec
 
     def only_cores(name, *rest):
-        beside = name.startswith("mt_") and ".core" not in name
-        return None if beside else find_spec(name, *rest)
+        is_outside = name.startswith("mt_") and ".core" not in name
+        return None if is_outside else find_spec(name, *rest)
 
     def objects():
         core = importlib.import_module(f"{package}.core")
@@ -37,7 +37,7 @@ PROGRAM = textwrap.dedent("""
                             yield f"{info.name}.{name}.{attribute}", inner
 
     def everything(other):
-        if other in sys.modules:  # now with what lies beside its core
+        if other in sys.modules:  # now with the modules outside its core
             importlib.reload(sys.modules[other])
         importlib.import_module(other)
         for info in pkgutil.walk_packages(sys.modules[other].__path__, f"{other}.", lambda _: None):
@@ -63,7 +63,7 @@ PROGRAM = textwrap.dedent("""
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.short)
-def test_nothing_in_a_core_is_replaced(stage: Stage) -> None:
+def test_importing_other_packages_replaces_no_object_of_a_core(stage: Stage) -> None:
     others = [each.import_name for each in Workspace.read().stages.values()]
     command = [sys.executable, "-c", PROGRAM, stage.import_name, *others]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
