@@ -68,6 +68,14 @@ def test_equal_eigenvalues_and_singular_values_have_gradients() -> None:
     np.testing.assert_allclose(np.asarray(x.grad), 2 * np.eye(3), atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["svd", "eigh", "qr", "svdvals", "eigvalsh"])
+def test_factors_have_memory_of_their_own(name: str) -> None:
+    results = getattr(mt.linalg, name)(mt.tensor([[2.0, 1.0], [1.0, 3.0]]))
+    for factor in [results] if isinstance(results, mt.Tensor) else results:
+        assert factor._base is None
+        assert factor._tensor.storage.size == factor.numel()
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 2), (2, 4, 3)])
 def test_full_svd_and_qr_match_torch_but_have_no_gradient(shape: tuple[int, ...]) -> None:
     torch = pytest.importorskip("torch")

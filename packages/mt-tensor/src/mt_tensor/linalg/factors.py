@@ -6,6 +6,7 @@ gets views. Their gradients then arrive together.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,7 +133,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
         DTypeError: `A` has another dtype.
         DomainError: `UPLO` has another value.
     """
-    return Eigen(*_unpacked(SymmetricEigen.apply(A, _checked("eigh", A, UPLO))))
+    return Eigen(*_copies(_unpacked(SymmetricEigen.apply(A, _checked("eigh", A, UPLO)))))
 
 
 @validate_call
@@ -141,7 +142,12 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
 
     They are differentiable even where several are equal.
     """
-    return _unpacked(SymmetricEigen.apply(A, _checked("eigvalsh", A, UPLO)))[0]
+    return _unpacked(SymmetricEigen.apply(A, _checked("eigvalsh", A, UPLO)))[0].clone()
+
+
+def _copies(parts: Iterable[Tensor]) -> Iterator[Tensor]:
+    """Yield results in memory of their own, so that a change of one leaves the others unchanged."""
+    return (part.clone() for part in parts)
 
 
 def _checked(name: str, x: Tensor, uplo: str) -> str:
@@ -215,7 +221,7 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     check_matrices("svd", A, square=False)
     if not full_matrices or A.shape[-1] == A.shape[-2]:
         u, s, v = _parts(SingularVectors.apply(A), A.shape[-2])
-        return Singular(u, s, v.mT)
+        return Singular(*_copies((u, s, v.mT)))
     _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
     # One call per result, since the three have different shapes.
     return Singular(
@@ -230,7 +236,7 @@ def svdvals(A: Tensor) -> Tensor:  # noqa: N803
     They are differentiable even where several are equal.
     """
     check_matrices("svdvals", A, square=False)
-    return _parts(SingularVectors.apply(A), A.shape[-2])[1]
+    return _parts(SingularVectors.apply(A), A.shape[-2])[1].clone()
 
 
 def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
@@ -300,6 +306,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     square = A.narrow(-1, 0, min(rows, columns))
     packed = QR.apply(square)
     q, r = packed.narrow(-2, 0, rows), packed.narrow(-2, rows, square.shape[-1])
+    q, r = _copies((q, r))
     if columns > rows:
         r = cat([r, q.mT @ A.narrow(-1, rows, columns - rows)], -1)
     return Orthogonal(q.new_empty(0) if mode == "r" else q, r)
