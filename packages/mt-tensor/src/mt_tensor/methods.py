@@ -17,7 +17,7 @@ from mt_tensor import properties
 from mt_tensor.core import dtypes, rows, views
 from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.core.methods import CoreMethods, attribute
-from mt_tensor.core.rows import binary, unary
+from mt_tensor.core.rows import binary, operator_method, reflected_method, unary
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation import formats, from_numbers, from_tensors, sequences  # noqa: F401
 from mt_tensor.exchange import (  # noqa: F401
@@ -46,7 +46,6 @@ from mt_tensor.pointwise import (
     functions,
     in_place,
     integers,
-    operators,
 )
 from mt_tensor.pointwise.in_place import (
     in_place_of,
@@ -116,35 +115,26 @@ class Methods(CoreMethods):
 
     # --- Rows of the operator table in `mt_operators/core` ----------------------------------------
 
-    abs, abs_ = with_in_place(unary("abs"))
-    absolute, absolute_ = abs, abs_
+    abs, abs_ = absolute, absolute_ = with_in_place(unary("abs"))
     cos, cos_ = with_in_place(unary("cos"))
     eq, eq_ = with_in_place(binary("eq"))
-    ge, ge_ = with_in_place(binary("ge"))
-    greater_equal, greater_equal_ = ge, ge_
-    gt, gt_ = with_in_place(binary("gt"))
-    greater, greater_ = gt, gt_
+    ge, ge_ = greater_equal, greater_equal_ = with_in_place(binary("ge"))
+    gt, gt_ = greater, greater_ = with_in_place(binary("gt"))
     id = unary("id")
-    inv, inv_ = with_in_place(unary("inv"))
-    reciprocal, reciprocal_ = inv, inv_
+    inv, inv_ = reciprocal, reciprocal_ = with_in_place(unary("inv"))
     is_close = binary("is_close")
     isfinite = unary("isfinite")
     isinf = unary("isinf")
-    le, le_ = with_in_place(binary("le"))
-    less_equal, less_equal_ = le, le_
-    lt, lt_ = with_in_place(binary("lt"))
-    less, less_ = lt, lt_
+    le, le_ = less_equal, less_equal_ = with_in_place(binary("le"))
+    lt, lt_ = less, less_ = with_in_place(binary("lt"))
     logical_not, logical_not_ = with_in_place(unary("logical_not"))
     logical_xor, logical_xor_ = with_in_place(binary("logical_xor"))
     minimum = binary("minimum")
     mul = multiply = binary("mul")
-    ne, ne_ = with_in_place(binary("ne"))
-    not_equal, not_equal_ = ne, ne_
-    neg, neg_ = with_in_place(unary("neg"))
-    negative, negative_ = neg, neg_
+    ne, ne_ = not_equal, not_equal_ = with_in_place(binary("ne"))
+    neg, neg_ = negative, negative_ = with_in_place(unary("neg"))
     rsqrt, rsqrt_ = with_in_place(unary("rsqrt"))
-    sign, sign_ = with_in_place(unary("sign"))
-    sgn, sgn_ = sign, sign_
+    sign, sign_ = sgn, sgn_ = with_in_place(unary("sign"))
     sin, sin_ = with_in_place(unary("sin"))
 
     # --- Properties -------------------------------------------------------------------------------
@@ -296,38 +286,26 @@ class Methods(CoreMethods):
 
     # --- Python's operators -----------------------------------------------------------------------
 
-    __floordiv__ = operators.__floordiv__
-    __rfloordiv__ = operators.__rfloordiv__
-    __mod__ = operators.__mod__
-    __rmod__ = operators.__rmod__
-    __and__ = operators.__and__
-    __rand__ = operators.__rand__
-    __or__ = operators.__or__
-    __ror__ = operators.__ror__
-    __xor__ = operators.__xor__
-    __rxor__ = operators.__rxor__
-    __lshift__ = operators.__lshift__
-    __rlshift__ = operators.__rlshift__
-    __rshift__ = operators.__rshift__
-    __rrshift__ = operators.__rrshift__
-    __invert__ = operators.__invert__
+    __floordiv__, __rfloordiv__ = operator_method("floor_divide"), reflected_method("floor_divide")
+    __mod__, __rmod__ = operator_method("remainder"), reflected_method("remainder")
+    __and__, __rand__ = operator_method("bitwise_and"), reflected_method("bitwise_and")
+    __or__, __ror__ = operator_method("bitwise_or"), reflected_method("bitwise_or")
+    __xor__, __rxor__ = operator_method("bitwise_xor"), reflected_method("bitwise_xor")
+    __lshift__ = operator_method("bitwise_left_shift")
+    __rlshift__ = reflected_method("bitwise_left_shift")
+    __rshift__ = operator_method("bitwise_right_shift")
+    __rrshift__ = reflected_method("bitwise_right_shift")
+    __invert__ = operator_method("bitwise_not")
 
     # --- Rows of the operator table in `mt_operators/functions` -----------------------------------
 
-    acos, acos_ = with_in_place(unary("acos"))
-    arccos, arccos_ = acos, acos_
-    acosh, acosh_ = with_in_place(unary("acosh"))
-    arccosh, arccosh_ = acosh, acosh_
-    asin, asin_ = with_in_place(unary("asin"))
-    arcsin, arcsin_ = asin, asin_
-    asinh, asinh_ = with_in_place(unary("asinh"))
-    arcsinh, arcsinh_ = asinh, asinh_
-    atan, atan_ = with_in_place(unary("atan"))
-    arctan, arctan_ = atan, atan_
-    atan2, atan2_ = with_in_place(binary("atan2"))
-    arctan2, arctan2_ = atan2, atan2_
-    atanh, atanh_ = with_in_place(unary("atanh"))
-    arctanh, arctanh_ = atanh, atanh_
+    acos, acos_ = arccos, arccos_ = with_in_place(unary("acos"))
+    acosh, acosh_ = arccosh, arccosh_ = with_in_place(unary("acosh"))
+    asin, asin_ = arcsin, arcsin_ = with_in_place(unary("asin"))
+    asinh, asinh_ = arcsinh, arcsinh_ = with_in_place(unary("asinh"))
+    atan, atan_ = arctan, arctan_ = with_in_place(unary("atan"))
+    atan2, atan2_ = arctan2, arctan2_ = with_in_place(binary("atan2"))
+    atanh, atanh_ = arctanh, arctanh_ = with_in_place(unary("atanh"))
     bitwise_and, bitwise_and_ = with_in_place(binary("bitwise_and"))
     bitwise_left_shift, bitwise_left_shift_ = with_in_place(binary("bitwise_left_shift"))
     bitwise_not, bitwise_not_ = with_in_place(unary("bitwise_not"))
@@ -343,8 +321,7 @@ class Methods(CoreMethods):
     erfinv, erfinv_ = with_in_place(unary("erfinv"))
     exp2, exp2_ = with_in_place(unary("exp2"))
     expm1, expm1_ = with_in_place(unary("expm1"))
-    trunc, trunc_ = with_in_place(unary("trunc"))
-    fix, fix_ = trunc, trunc_
+    trunc, trunc_ = fix, fix_ = with_in_place(unary("trunc"))
     floor, floor_ = with_in_place(unary("floor"))
     floor_divide, floor_divide_ = with_in_place(binary("floor_divide"))
     fmod, fmod_ = with_in_place(binary("fmod"))
@@ -377,8 +354,7 @@ class Methods(CoreMethods):
     add = functions.add
     addcdiv, addcdiv_ = with_in_place(functions.addcdiv)
     addcmul, addcmul_ = with_in_place(functions.addcmul)
-    clamp, clamp_ = with_in_place(functions.clamp)
-    clip, clip_ = clamp, clamp_
+    clamp, clamp_ = clip, clip_ = with_in_place(functions.clamp)
     clamp_max, clamp_max_ = with_in_place(functions.clamp_max)
     clamp_min, clamp_min_ = with_in_place(functions.clamp_min)
     deg2rad, deg2rad_ = with_in_place(functions.deg2rad)
