@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from mt_operators import Formula
@@ -25,6 +26,7 @@ from mt_tensor.core.plans import drop_plans
 Result = TypeVar("Result")
 
 
+@dataclass(eq=False, slots=True)
 class Call:
     """A call of a backend's method.
 
@@ -38,21 +40,13 @@ class Call:
         planned: computes the results for these arguments with a plan, or None.
     """
 
-    __slots__ = ("arguments", "backend", "formula", "function", "name", "options", "planned")
-
-    def __init__(
-        self,
-        backend: Any,
-        name: str,
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        options: Mapping[str, Any],
-        formula: Formula | None = None,
-        planned: Callable[[], Any] | None = None,
-    ) -> None:
-        self.backend, self.name, self.function = backend, name, function
-        self.arguments, self.options, self.formula = arguments, options, formula
-        self.planned = planned
+    backend: Any
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any]
+    formula: Formula | None = None
+    planned: Callable[[], Any] | None = None
 
     def run(self) -> Any:
         """Run the call, under the active tape if there is one, and return the results."""

@@ -57,18 +57,6 @@ class Instead(Function):
         return grad, grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
 
 
-class Cleared(Function):
-    """A tensor after constants have replaced its elements."""
-
-    @staticmethod
-    def forward(ctx: Any, old: Tensor) -> Tensor:
-        return old._with(old._tensor)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return grad._with(grad.backend.full(grad.shape, grad.dtype, 0))
-
-
 class Without(LinearFunction):
     """Set the elements of a 1-D tensor at an index to zero."""
 
@@ -240,7 +228,7 @@ def _moved_on(self: Tensor, value: Tensor) -> None:
     elif value.requires_grad:
         changed = Stored.apply(value, self._tensor)
     else:
-        changed = Cleared.apply(self)
+        changed = Instead.apply(value, self)
     target = self if base is None else base
     target._moved_to(changed._node)
     target._requires_grad = True
