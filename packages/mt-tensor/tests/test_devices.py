@@ -146,7 +146,6 @@ FACTORIES = [
     lambda **options: mt.tril_indices(2, 2, **options),
     lambda **options: mt.triu_indices(2, 2, **options),
     lambda **options: mt.rand(2, **options),
-    lambda **options: mt.uniform(0, 1, (2,), **options),
     lambda **options: mt.randint(3, (2,), **options),
     lambda **options: mt.randperm(2, **options),
     lambda **options: mt.randn(2, **options),

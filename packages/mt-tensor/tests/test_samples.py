@@ -57,7 +57,7 @@ WITHOUT_SAMPLES = {
     "random numbers, tested in test_random.py and test_in_place.py": """
         Generator bernoulli bernoulli_ default_generator exponential_ get_rng_state initial_seed
         manual_seed multinomial normal normal_ rand rand_like randint randint_like randn randn_like
-        random_ randperm set_rng_state uniform uniform_
+        random_ randperm set_rng_state uniform_
     """,
     "dtypes, tested in test_tensor.py": """
         DType bfloat16 bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64

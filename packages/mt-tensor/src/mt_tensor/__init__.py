@@ -228,7 +228,7 @@ if _find_spec("mt_tensor.methods") is not None:
     )
     from mt_tensor.randomness.random_tensors import (
         normal as normal, rand_like as rand_like, randint as randint, randint_like as randint_like,
-        randn as randn, randn_like as randn_like, randperm as randperm, uniform as uniform,
+        randn as randn, randn_like as randn_like, randperm as randperm,
     )
     from mt_tensor.randomness.sampling import bernoulli as bernoulli, multinomial as multinomial
     from mt_tensor.recording.functions import Function as Function

@@ -25,7 +25,7 @@ from mt_tensor.creation.formats import with_options
 from mt_tensor.creation.from_tensors import Options, after
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.limits import finfo
-from mt_tensor.randomness.continuous import between, standard_normal
+from mt_tensor.randomness.continuous import standard_normal
 from mt_tensor.randomness.sampling import check_deviation, random_integers
 
 _Generator = Generator | None
@@ -64,26 +64,6 @@ def _shape(name: str, size: Any) -> Shape:
 def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
     """Return uniform numbers from [0, 1), by default shaped and placed like `input`."""
     return rand(input.shape, generator=generator, **after(input, options))
-
-
-def uniform(
-    low: float,
-    high: float,
-    size: Sequence[int],
-    generator: _Generator = None,
-    dtype: Any = None,
-    **options: Unpack[Placement],
-) -> Tensor:
-    """Return uniform numbers from [low, high).
-
-    Raises:
-        DomainError: `low` is greater than `high`, or `high - low` is not finite.
-        ShapeError: `size` is not a sequence of non-negative integers.
-        DTypeError: the dtype is not floating-point.
-    """
-    low, high = as_number("low", low), as_number("high", high)
-    kind, shape = _floats("uniform", dtype), _shape("uniform", size)
-    return _placed(lambda at: between(generator, shape, low, high, kind, at), **options)
 
 
 def randint(
