@@ -26,7 +26,6 @@ from PIL import Image, ImageOps
 import mt_nn as nn
 import mt_tensor as mt
 from mt_autodiff.examples import network as scalar_network
-from mt_autodiff.examples import picture
 from mt_autodiff.examples import training as scalar_training
 from mt_nn.errors import FileError, InputError
 from mt_nn.jobs import JOBS, classification, digits, images, job_class, sentiment
@@ -52,7 +51,7 @@ def with_plots() -> None:
 def short_jobs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Skip plots, which take most of the time of a short training, and generate short texts."""
     monkeypatch.setattr(job_class("shakespeare"), "length", 40)
-    monkeypatch.setattr(picture, "CELLS", 12)
+    monkeypatch.setattr("mt_nn.jobs.points.CELLS", 12)
     if "with_plots" not in request.fixturenames:
         for module in (classification, images, training):
             monkeypatch.setattr(module, "as_png", lambda figure: PNG)

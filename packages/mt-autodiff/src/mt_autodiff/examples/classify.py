@@ -1,16 +1,17 @@
 """Train a network of Scalars on one of the course's data sets.
 
 python -m mt_autodiff.examples.classify xor
-python -m mt_autodiff.examples.classify spiral --hidden 16 16 --epochs 600 --picture spiral.png
+python -m mt_autodiff.examples.classify moons --hidden 16 16 --epochs 100
 """
 
 from __future__ import annotations
 
-from mt_autodiff.examples.command import add_picture, print_every, show
-from mt_autodiff.examples.network import Network
-from mt_autodiff.examples.training import train
+from mt_autodiff.core.mode import no_grad
+from mt_autodiff.examples.network import Network, class_of
+from mt_autodiff.examples.training import accuracy, print_every, train
 from mt_operators.datasets import DATASETS
 from mt_operators.examples.arguments import add_choices, training_command
+from mt_operators.examples.text_plot import text_plot
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -22,15 +23,16 @@ def main(arguments: list[str] | None = None) -> None:
         epochs=300,
     )
     add_choices(parser, data="xor", hidden=[10], rate=0.2)
-    add_picture(parser)
     options = parser.parse_args(arguments)
     dataset = DATASETS[options.data](options.points, options.seed)
     network = Network(hidden=options.hidden, seed=options.seed)
     try:
-        history = train(network, dataset, options.epochs, options.rate, report=print_every(20))
-        show(network, dataset, history, options.data, options.picture)
-    except (ValueError, OSError) as error:
+        train(network, dataset, options.epochs, options.rate, report=print_every(20))
+    except ValueError as error:
         parser.error(str(error))
+    with no_grad():
+        print(text_plot(dataset, lambda x: class_of(network, x)))
+    print(f"{options.data}: {accuracy(network, dataset):.0%} of {len(dataset)} points")
 
 
 if __name__ == "__main__":

@@ -12,9 +12,6 @@ from mt_autodiff.examples.network import class_of
 from mt_operators import Module, Parameter
 from mt_operators.datasets import Dataset
 
-Loss = Callable[[Scalar, int], Scalar]
-"""A function that maps a score and the point's class to a loss."""
-
 
 def cross_entropy(score: Scalar, label: int) -> Scalar:
     """Return `-log(p)` of the probability p that `sigmoid(score)` assigns to the class.
@@ -22,12 +19,6 @@ def cross_entropy(score: Scalar, label: int) -> Scalar:
     Written with softplus, it never takes the logarithm of a probability that underflowed to 0.
     """
     return (-score if label else score).softplus()
-
-
-def hinge(score: Scalar, label: int) -> Scalar:
-    """Return how far a score is from being correct by a margin of 1."""
-    side = 1.0 if label else -1.0
-    return (1.0 - side * score).relu()
 
 
 class GradientDescent:
@@ -63,7 +54,7 @@ class Epoch:
 
     Attributes:
         number: the number of the epoch, from 1.
-        loss: the mean loss plus the penalty.
+        loss: the mean loss.
         accuracy: the fraction of points that were classified correctly.
     """
 
@@ -76,10 +67,8 @@ def train(
     network: Module,
     dataset: Dataset,
     epochs: int,
-    rate: float | Callable[[int], float],
+    rate: float,
     *,
-    loss: Loss = cross_entropy,
-    penalty: float = 0.0,
     momentum: float = 0.9,
     report: Callable[[Epoch], object] = lambda epoch: None,
 ) -> list[Epoch]:
@@ -89,56 +78,42 @@ def train(
         network: maps a point to its score.
         dataset: the points.
         epochs: the number of steps.
-        rate: the learning rate, or a function of the epoch number that returns it.
-        loss: the loss of a score.
-        penalty: the factor of the sum of all squared parameters in the loss.
+        rate: the learning rate.
         momentum: the fraction of the previous step that is added to the next.
         report: called after each epoch.
 
     Raises:
-        ValueError: the data set is empty, there are no epochs, a rate is not finite, or training
+        ValueError: the data set is empty, there are no epochs, the rate is not finite, or training
             diverged.
     """
     if not len(dataset):
         raise ValueError("a network cannot be trained on an empty data set; add points.")
-    if epochs < 1:
-        raise ValueError(f"training takes at least 1 epoch, got {epochs}.")
+    if epochs < 1 or not math.isfinite(rate):
+        raise ValueError(
+            f"training takes at least 1 epoch and a finite rate, got {epochs} and {rate}."
+        )
     optimizer = GradientDescent(network.parameters(), momentum)
     history = []
     for number in range(1, epochs + 1):
-        step = rate(number) if callable(rate) else rate
-        if not math.isfinite(step):
-            raise ValueError(f"the rate must be finite; it is {step} in epoch {number}.")
         optimizer.zero_grad()
-        total, right = _backward(network, dataset, loss)
-        total += _backward_of_penalty(optimizer.parameters, penalty)
+        total, right = _backward(network, dataset)
         history.append(Epoch(number, total, right))
         report(history[-1])
-        optimizer.step(step)
+        optimizer.step(rate)
         _check_converging(number, total, optimizer.parameters)
     return history
 
 
-def _backward(network: Module, dataset: Dataset, loss: Loss) -> tuple[float, float]:
+def _backward(network: Module, dataset: Dataset) -> tuple[float, float]:
     """Accumulate the derivatives of the mean loss, and return the loss and the accuracy."""
     total, right = 0.0, 0
     for point, label in dataset:
         score = network(point)
-        share = loss(score, label) / len(dataset)
+        share = cross_entropy(score, label) / len(dataset)
         share.backward()  # each point adds to the derivatives, and its graph is freed
         total += share.data
         right += (score.data > 0.0) == bool(label)
     return total, right / len(dataset)
-
-
-def _backward_of_penalty(parameters: list[Parameter], penalty: float) -> float:
-    """Accumulate the derivatives of the penalty, and return the penalty."""
-    total = 0.0
-    for parameter in parameters if penalty else ():
-        share = penalty * parameter.value.square()
-        share.backward()
-        total += share.data
-    return total
 
 
 def _check_converging(epoch: int, loss: float, parameters: list[Parameter]) -> None:
@@ -147,6 +122,16 @@ def _check_converging(epoch: int, loss: float, parameters: list[Parameter]) -> N
         raise ValueError(
             f"training diverged in epoch {epoch} with a loss of {loss:g}; use a smaller rate."
         )
+
+
+def print_every(count: int) -> Callable[[Epoch], None]:
+    """Return a function that prints a line for the first epoch and for every `count`-th one."""
+
+    def report(epoch: Epoch) -> None:
+        if epoch.number == 1 or epoch.number % count == 0:
+            print(f"epoch {epoch.number:4}  loss {epoch.loss:.4f}  accuracy {epoch.accuracy:4.0%}")
+
+    return report
 
 
 def accuracy(network: Module, dataset: Dataset) -> float:

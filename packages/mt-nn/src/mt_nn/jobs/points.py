@@ -8,13 +8,14 @@ validation and test are drawn from the same distribution.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
+
+import numpy as np
 
 import mt_nn as nn
 from mt_autodiff.examples import network as of_scalars
 from mt_autodiff.examples import training
-from mt_autodiff.examples.picture import draw_plane
 from mt_nn.data import Dataset, TensorDataset
 from mt_nn.errors import InputError
 from mt_nn.functional import softmax
@@ -24,6 +25,7 @@ from mt_nn.train.trainer import Trainer
 from mt_operators import Module, Parameter, StateDictError, datasets
 from mt_operators.examples import manual
 from mt_tensor import Tensor, is_grad_enabled, stack, tensor, zeros_like
+from mt_tensor.extending import Array
 
 # --- Classifiers of the stages before tensors -----------------------------------------------------
 
@@ -164,14 +166,13 @@ class Points(Classification):
     def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
         """Draw points, the predicted probability everywhere, and the decision boundary."""
 
-        def scores(points: Sequence[datasets.Point]) -> list[float]:
-            shares = softmax(trainer.predict([tensor(points)]), 1)
-            values: list[float] = (shares[:, 1] - shares[:, 0]).tolist()
-            return values
+        def scores(points: Array) -> Array:
+            shares = softmax(trainer.predict([tensor(points, dtype="float32")]), 1)
+            return np.asarray(shares[:, 1] - shares[:, 0])
 
-        points, labels = (part.tolist() for part in batch)
+        points, labels = map(np.asarray, batch)
         figure.suptitle("validation: points and predicted classes")
-        draw_plane(figure.subplots(), datasets.Dataset(tuple(points), tuple(labels)), scores)
+        draw_plane(figure.subplots(), points, labels, scores)
 
     def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
         """Return a point, both classes, and the probability."""
@@ -181,6 +182,37 @@ class Points(Classification):
     def read_input(self, text: str) -> Tensor:
         """Return the coordinates of a point."""
         return tensor(point_of(text))
+
+
+CELLS = 60
+"""The number of grid cells along each axis."""
+
+
+def draw_plane(axes: Any, points: Array, labels: Array, scores: Callable[[Array], Array]) -> None:
+    """Draw the scores over the plane, the boundary between the classes, and the points.
+
+    Args:
+        axes: the matplotlib axes to draw on.
+        points: the points, shape (N, 2).
+        labels: their classes, 0 or 1.
+        scores: maps points to scores, positive for class 1.
+    """
+    margin = 0.05 * np.ptp(points, 0)
+    margin[margin == 0] = 0.5
+    first, second = np.linspace(points.min(0) - margin, points.max(0) + margin, CELLS).T
+    cells = np.stack(np.meshgrid(first, second), -1)
+    values = scores(cells.reshape(-1, 2)).reshape(CELLS, CELLS)
+    reach = np.abs(values).max() or 1.0
+    axes.contourf(
+        first, second, values, levels=21, cmap="RdBu_r", vmin=-reach, vmax=reach, alpha=0.45
+    )
+    if values.min() < 0.0 < values.max():
+        axes.contour(first, second, values, levels=[0.0], colors="black", linewidths=1.5)
+    for label, (color, mark) in enumerate((("#2f6fb3", "o"), ("#d1622b", "s"))):
+        x1, x2 = points[labels == label].T
+        axes.scatter(x1, x2, c=color, marker=mark, edgecolors="white", s=42, label=f"class {label}")
+    axes.set(xlabel="x1", ylabel="x2", aspect="equal")
+    axes.legend(framealpha=0.9)
 
 
 def point_of(text: str) -> tuple[float, float]:

@@ -7,7 +7,7 @@ python -m mt_tensor.examples.classify xor --hidden 10 --points 50 --epochs 300
 from __future__ import annotations
 
 import mt_tensor as mt
-from mt_autodiff.examples.command import print_every
+from mt_autodiff.examples.training import print_every
 from mt_operators.datasets import DATASETS
 from mt_operators.examples.arguments import add_choices, training_command
 from mt_operators.examples.text_plot import text_plot
