@@ -28,7 +28,7 @@ def python(*arguments, **variables):
 
 
 KIT = "mt_tensor.conformance"
-EACH_KERNEL = ("primitives", "programs", "operations::test_operation_values_match_numpy")
+EACH_KERNEL = ("primitives", "operations::test_operation_values_match_numpy")
 """Tests of the kit that together run every kind of kernel."""
 
 

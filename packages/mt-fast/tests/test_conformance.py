@@ -7,7 +7,6 @@ from mt_tensor.conformance.test_elementwise import *  # noqa: F403
 from mt_tensor.conformance.test_exchange import *  # noqa: F403
 from mt_tensor.conformance.test_operations import *  # noqa: F403
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
-from mt_tensor.conformance.test_programs import *  # noqa: F403
 from mt_tensor.conformance.test_promotion import *  # noqa: F403
 from mt_tensor.conformance.test_updates import *  # noqa: F403
 

@@ -15,7 +15,6 @@ OURS = {
     "MT_CUDA_SIM": "whether mt-cuda's kernels are simulated",
     "MT_FAST_CACHE": "where mt-fast stores compiled kernels",
     "MT_FORBID_SKIPS": "whether skipped tests fail",
-    "MT_PROGRAMS": "how many random programs the conformance kit generates",
     "MT_RANK_TIMEOUT": "how many seconds a rank may let others wait",
 }
 """The environment variables of this project, and their meaning."""

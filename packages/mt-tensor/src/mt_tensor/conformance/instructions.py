@@ -1,4 +1,4 @@
-"""The table of instructions of random programs, for tensors and for NumPy.
+"""The table of instructions of random functions, for tensors and for NumPy.
 
 An instruction has a function that draws its other arguments for given tensors, and returns None if
 the instruction does not apply to them. Most instructions call the method with their name; only

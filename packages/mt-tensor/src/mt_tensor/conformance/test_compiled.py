@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
@@ -17,7 +17,6 @@ from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.compiling import check_program, small_as_large
 from mt_tensor.conformance.instructions import Draw
 from mt_tensor.conformance.rows import ROWS, SMOOTH, called, compare, differentiated, samples
-from mt_tensor.conformance.test_programs import few
 from mt_tensor.errors import CompileError
 from mt_tensor.testing import TensorOpSpec
 
@@ -67,7 +66,11 @@ def test_compiled_gradients_match_uncompiled(backend: TensorBackend, spec: Tenso
 
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
-@few
+@settings(
+    max_examples=settings().max_examples // 4 or 1,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(data=st.data())
 def test_compiled_random_function_matches_uncompiled(
     backend_name: str, data: st.DataObject

@@ -1,4 +1,4 @@
-"""Random programs on tensors, run on mt_tensor and on NumPy.
+"""Random programs on tensors, compared with NumPy after every step.
 
 A program creates a few tensors and then runs instructions: views, new tensors, changes in place.
 After every instruction all live tensors must agree with the arrays, so changes must be visible
@@ -7,17 +7,24 @@ through all views.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_tensor.conformance.instructions import LARGEST, Draw, Instruction, drawn_call
+from mt_tensor.backends import use_backend
+from mt_tensor.conformance.compiling import outcome
+from mt_tensor.conformance.instructions import LARGEST, Draw, Instruction, drawn_call, some_arrays
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.strides import overlaps
+from mt_tensor.core.views import Permute
 from mt_tensor.testing.reference import LIBRARY, Reference
 
 BOUND = 50.0  # larger numbers are excluded, because they hide small errors
@@ -148,9 +155,46 @@ class Program:
             raise AssertionError(f"{program}\n\nhere:\n{ours!r}\n\nin NumPy:\n{theirs!r}")
 
 
-def outcome(call: Callable[..., Any], *args: Any) -> Any:
-    """Return the result of a call, or the error that it raises."""
-    try:
-        return call(*args)
-    except Exception as error:  # noqa: BLE001 - that both refuse is compared
-        return error
+def run(draw: Draw) -> Program:
+    """Create tensors and run a number of instructions."""
+    program = Program()
+    program.start(some_arrays(draw))
+    left = draw.between(5, 20)
+    while left:
+        left -= program.step(draw)
+    return program
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_programs_match_numpy(backend: str, data: st.DataObject) -> None:
+    draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
+    with use_backend(backend):
+        run(draw)
+
+
+def _copied(x: Any, order: Any, original: Any = Permute.apply) -> Any:
+    return original(x, order).clone()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "fault", "message"),
+    [
+        (Permute, "apply", staticmethod(_copied), "shares memory: False"),
+        (mt.Tensor, "fill_", lambda x, value: x, "fill_"),
+        (mt.Tensor, "contiguous", lambda x: x.clone(), "shares memory: False"),
+    ],
+)
+def test_random_programs_find_fault(
+    owner: Any, name: str, fault: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, name, fault)
+    with pytest.raises(AssertionError, match=message):
+        run_programs(100)
+
+
+def run_programs(count: int) -> None:
+    rng = random.Random(0)
+    for _ in range(count):
+        run(Draw(rng.randrange))
