@@ -219,6 +219,12 @@ class Instruction:
 INSTRUCTIONS: list[Instruction] = []
 
 
+def instructions(names: str, settings: Callable[..., Settings], operands: int = 1) -> None:
+    """Add instructions that call the methods with these names."""
+    for name in names.split():
+        instruction(name, settings, operands=operands)
+
+
 def instruction(
     name: str,
     settings: Callable[..., Settings],
@@ -242,36 +248,23 @@ def _at(dim: int, places: Any) -> tuple[Any, ...]:
 
 # --- New tensors, element by element ------------------------------------------------------------
 
-instruction("neg", of_numbers(nothing))
-instruction("abs", of_numbers(nothing))
-instruction("tanh", of_floats(nothing))
-instruction("sigmoid", of_floats(nothing))
-instruction("relu", of_floats(nothing))
-instruction("exp", of_floats(nothing))
-instruction("floor", of_floats(nothing))
-instruction("square", of_floats(nothing))
-instruction("add", broadcasting, operands=2)
-instruction("mul", broadcasting, operands=2)
-instruction("maximum", broadcasting, operands=2)
-instruction("lt", broadcasting, operands=2)
-instruction("eq", broadcasting, operands=2)
-instruction("logical_or", broadcasting, operands=2)
+instructions("neg abs", of_numbers(nothing))
+instructions("tanh sigmoid relu exp floor square", of_floats(nothing))
+instructions("add mul maximum lt eq logical_or", broadcasting, operands=2)
 instruction("sub", of_numbers(broadcasting), operands=2)
 instruction("div", broadcasting, lambda lib, x, y: x / (y * y + 1), operands=2)
 instruction("plus", a_number, lambda lib, x, n: x + n)
 instruction("times", a_number, lambda lib, x, n: 0.5 * n * x)
 instruction("where", broadcasting, lambda lib, c, x, y: lib.where(c > 0, x, y), operands=3)
 instruction("to", a_type, lambda lib, x, dtype: x.to(getattr(lib, dtype, None) or lib.bool_))
-instruction("clone", nothing)
-instruction("detach", nothing)
+instructions("clone detach", nothing)
 
 # --- New tensors, of many elements ----------------------------------------------------------------
 
 instruction("sum", nothing)
 for _name in ("sum", "amax", "amin", "all", "any", "prod"):
     instruction(f"{_name} along", a_dim_and_keepdim)
-instruction("mean", of_floats(a_dim_and_keepdim))
-instruction("logsumexp", of_floats(a_dim_and_keepdim))
+instructions("mean logsumexp", of_floats(a_dim_and_keepdim))
 instruction("max along", a_dim_and_keepdim, lambda lib, x, dim, keepdim: x.max(dim, keepdim).values)
 instruction("argmin", of_numbers(a_dim_and_keepdim))
 instruction("softmax", of_floats(a_dim))
@@ -302,9 +295,8 @@ instruction("permute", an_order)
 instruction("transpose", two_dims)
 instruction("getitem", an_index, lambda lib, x, i: x[i])
 instruction("unsqueeze", a_dim)
-instruction("squeeze", nothing)
-instruction("reshape", a_shape)
-instruction("view", a_shape)
+instructions("squeeze contiguous", nothing)
+instructions("reshape view", a_shape)
 instruction(
     "expand",
     lambda draw, x: (draw.between(1, 2),) if x.numel() < 32 else None,
@@ -312,14 +304,12 @@ instruction(
 )
 instruction("unfold", a_window, lambda lib, x, dim, size: x.unfold(dim, size, size))
 instruction("diagonal", lambda draw, x: (draw.between(-1, 1),) if x.ndim >= 2 else None)
-instruction("contiguous", nothing)
 # not chunk: torch lets none of several views be changed
 instruction("narrow", a_window, lambda lib, x, dim, size: x.narrow(dim, x.shape[dim] - size, size))
 
 # --- Changes in place -----------------------------------------------------------------------------
 
-instruction("add_", fitting, operands=2)
-instruction("mul_", fitting, operands=2)
+instructions("add_ mul_", fitting, operands=2)
 instruction("sub_", of_numbers(fitting), operands=2)
 instruction("tanh_", of_floats(nothing))
 instruction("copy_", storable, operands=2)
