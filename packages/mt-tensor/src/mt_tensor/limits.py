@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.core.dtypes import DType, as_dtype, bfloat16, get_default_dtype
-from mt_tensor.emulation.exactness import NARROW
+from mt_tensor.emulation.exactness import LARGEST
 from mt_tensor.errors import DTypeError
 
 
@@ -57,7 +57,7 @@ def _limits_of(kind: DType) -> dict[str, Any]:
     numbers = {name: float(getattr(limits, name)) for name in ("max", "min", "eps", "tiny")}
     precision = limits.precision
     if kind is bfloat16:  # the exponents of float32, and 8 of its 24 significant bits
-        largest = NARROW[kind].largest
+        largest = LARGEST[kind]
         numbers |= {"max": largest, "min": -largest, "eps": 2.0**-7}
         precision = 2
     numbers |= {"smallest_normal": numbers["tiny"], "resolution": 10.0**-precision}
