@@ -56,7 +56,6 @@ from mt_tensor.core.arguments import (
     check_flags as check_flags,
     check_floating as check_floating,
 )
-from mt_tensor.checks import check_choice as check_choice, check_same_dtype as check_same_dtype
 from mt_tensor.core.operands import (
     common_backend as common_backend,
     require_tensors as require_tensors,

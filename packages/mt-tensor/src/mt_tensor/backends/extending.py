@@ -5,15 +5,10 @@ use NumPy for some operations find the parts of the `numpy` backend here. The co
 interface for operations is `mt_tensor.extending`.
 """
 
-# Computation dtypes, and elements in host memory.
-from mt_tensor.core.contract import computation_type as computation_type
-from mt_tensor.core.host import no_warnings as no_warnings
-from mt_tensor.core.host import HostBackend as HostBackend, copied as copied
+# Elements in host memory, and layouts.
+from mt_tensor.core.host import HostBackend as HostBackend, no_warnings as no_warnings
 from mt_tensor.core.layout import Layout as Layout, row_major as row_major
-from mt_tensor.core.tensor_data import (
-    MAX_DIMENSIONS as MAX_DIMENSIONS,
-    not_an_array as not_an_array,
-)
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS as MAX_DIMENSIONS
 
 # Memory that can be shared with other libraries.
 from mt_tensor.exchange.sharing import CUDA as CUDA, SharedMemory as SharedMemory
@@ -26,7 +21,7 @@ from mt_tensor.core.contract import index_error as index_error
 
 # Random numbers that a backend draws itself; see `TensorBackend.random`.
 from mt_tensor.core.generator import used_blocks as used_blocks
-from mt_tensor.randomness.blocks import Blocks as Blocks, take_blocks as take_blocks
+from mt_tensor.randomness.blocks import take_blocks as take_blocks
 
 # What a compiled program passes to a backend; see `TensorBackend.program`.
 from mt_tensor.core.dtypes import NumberLike as NumberLike
@@ -36,8 +31,6 @@ from mt_tensor.programs.pytree import leaves_in as leaves_in, map_leaves as map_
 
 # Conversion of arrays and numbers, including bfloat16, which NumPy lacks.
 from mt_tensor.core.casting import (
-    assign as assign,
-    element as element,
     dtype_of as dtype_of,
     to_float32 as to_float32,
     cast_array as cast_array,

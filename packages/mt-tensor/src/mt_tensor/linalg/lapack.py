@@ -9,6 +9,7 @@ import numpy as np
 from mt_tensor.checks import check_float32_or_float64, check_same_dtype
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.operands import common_backend
+from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.recording.one_call import as_one_call
@@ -29,6 +30,12 @@ def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
         if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
             kind = "square matrices" if square else "matrices"
             raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")
+
+
+def broadcast_batches(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Expand matrices to one batch shape."""
+    batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
+    return a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
 
 
 def finite(a: Array) -> Array:

@@ -9,11 +9,10 @@ import numpy as np
 from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.dtypes import Array, as_number, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.linalg.factors import NO_CONVERGENCE, svdvals
-from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.linalg.lapack import broadcast_batches, check_matrices, finite, lapack
 from mt_tensor.linalg.systems import PseudoInverse, gradient_of_inverse
 from mt_tensor.recording.functions import Function
 
@@ -187,8 +186,7 @@ def lstsq(
     rcond = precision if rcond is None else as_number("rcond", rcond)
     if rcond < 0 or driver == "gels":
         rcond = precision
-    batch = shape_broadcast(A.shape[:-2], b.shape[:-2])
-    a, b = (each.expand(*batch, *each.shape[-2:]) for each in (A, b))
+    a, b = broadcast_batches(A, b)
     solution = LeastSquares.apply(a, b, rcond, driver == "gels")
     residuals, rank, values = A.new_empty(0), A.new_empty(0, dtype=int64), A.new_empty(0)
     full_rank = driver == "gels"

@@ -10,10 +10,9 @@ from mt_autodiff import GradientError, is_grad_enabled
 from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import Array, as_number
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import LinAlgError, ShapeError
-from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.linalg.lapack import broadcast_batches, check_matrices, finite, lapack
 from mt_tensor.recording.functions import Function
 
 SINGULAR = "a matrix is singular and has no inverse"
@@ -157,8 +156,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
             f"solve() of {'A X = B' if left else 'X A = B'} was given A of shape {A.shape} and B "
             f"of shape {B.shape}, which do not match."
         )
-    batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
-    x = Solve.apply(a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:]))
+    x = Solve.apply(*broadcast_batches(a, b))
     if not left:
         x = x.mT
     return x.squeeze(-1) if vector else x
@@ -194,9 +192,8 @@ def solve_triangular(
     triangle = A.triu(skipped) if upper else A.tril(-skipped)
     if unitriangular:
         triangle = triangle + A._uploaded(np.eye(A.shape[-1]), A.dtype)
-    batch = shape_broadcast(A.shape[:-2], B.shape[:-2])
     try:
-        return solve(triangle, B.expand(*batch, *B.shape[-2:]), left=left)
+        return solve(*broadcast_batches(triangle, B), left=left)
     except LinAlgError:
         raise LinAlgError(
             "solve_triangular() takes matrices without zeros on the diagonal, but one has some."

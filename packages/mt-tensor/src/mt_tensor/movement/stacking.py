@@ -29,7 +29,7 @@ def _map_tensors(view: Callable[[Any], Tensor], tensors: tuple[Any, ...]) -> Any
     return views[0] if len(views) == 1 else views
 
 
-def _with_leading_ones(name: str, ndim: int, tensor: Tensor) -> Tensor:
+def _at_least(name: str, ndim: int, tensor: Tensor) -> Tensor:
     """Return a view of at least `ndim` dimensions, with sizes of 1 in front."""
     require_tensors(name, tensor)
     missing = max(ndim - tensor.ndim, 0)
@@ -45,7 +45,7 @@ def atleast_1d(*tensors: Any) -> Any:
     Returns:
         A tensor for one tensor, else a tuple.
     """
-    return _map_tensors(lambda x: _with_leading_ones("atleast_1d", 1, x), tensors)
+    return _map_tensors(lambda x: _at_least("atleast_1d", 1, x), tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
@@ -57,7 +57,7 @@ def atleast_2d(*tensors: Any) -> Any:
     Returns:
         A tensor for one tensor, else a tuple.
     """
-    return _map_tensors(lambda x: _with_leading_ones("atleast_2d", 2, x), tensors)
+    return _map_tensors(lambda x: _at_least("atleast_2d", 2, x), tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -75,11 +75,8 @@ def atleast_3d(*tensors: Any) -> Any:
 
 
 def _atleast_3d(tensor: Tensor) -> Tensor:
-    require_tensors("atleast_3d", tensor)
-    if tensor.ndim >= 3:
-        return tensor
-    shape = {0: (1, 1, 1), 1: (1, *tensor.shape, 1), 2: (*tensor.shape, 1)}[tensor.ndim]
-    return tensor.view(*shape)
+    x = _at_least("atleast_3d", 2, tensor)
+    return x.unsqueeze(-1) if x.ndim == 2 else x
 
 
 # --- Stacks -------------------------------------------------------------------------------------

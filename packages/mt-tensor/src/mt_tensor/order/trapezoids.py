@@ -71,8 +71,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
                 f"{name}() takes x of shape ({y.shape[d]},), a coordinate for each point; "
                 f"{x.shape} was given."
             )
-        steps = diff(x.to(dtype)).view(-1, *(1,) * (y.ndim - 1 - d))
-    else:
-        aligned = x.view(*(1,) * (y.ndim - x.ndim), *x.shape)
-        steps = diff(aligned.to(dtype), dim=d - y.ndim)
+        x = x.view(-1, *(1,) * (y.ndim - 1 - d))
+    aligned = x.view(*(1,) * (y.ndim - x.ndim), *x.shape)
+    steps = diff(aligned.to(dtype), dim=d - y.ndim)
     return (first + last) / 2 * steps
