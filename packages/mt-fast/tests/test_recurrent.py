@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast.gemm.panels import MULTIPLY, panels_of
+from mt_fast.core.kernel import Kernel
+from mt_fast.gemm.panels import multiply, panels_of
 from mt_fast.recurrent import layers
 from mt_fast.recurrent import scan as recurrent
 from mt_fast.recurrent.layers import GRU, LSTM, RNN
@@ -61,8 +62,6 @@ def test_number_of_threads_does_not_change_bits(name, lengths, backwards, monkey
     assert expected[0] == expected[1]
     monkeypatch.setattr(recurrent, "PARALLEL_FROM", 0)
     assert results(kernel, arguments) == expected  # threads share sequences
-    monkeypatch.setattr(recurrent, "IN_CACHE", 0)
-    assert results(kernel, arguments) == expected  # threads share columns
 
 
 def test_fits_rejects_unsupported_arguments(monkeypatch):
@@ -73,6 +72,13 @@ def test_fits_rejects_unsupported_arguments(monkeypatch):
     assert not LSTM.fits(x[:, :0], h[:0], c[:0], w, *order)
     monkeypatch.setattr(layers, "WORTH_PANELS", w.numel() // STEPS)
     assert not LSTM.fits(x[1:], h, c, w, *order)
+
+
+def _multiply(lo, hi, out, rows, panels):
+    multiply(out, lo, hi, rows, panels)
+
+
+MULTIPLY = Kernel.of(_multiply)
 
 
 @settings(max_examples=60, deadline=None)
@@ -89,7 +95,7 @@ def test_panel_products_match_numpy(sizes, transposed, dtype):
     for parallel, out in itertools.product(
         (False, True), [np.empty((rows, panels.columns), dtype)]
     ):
-        MULTIPLY.run(len(panels.elements), parallel, out, a, panels)
+        MULTIPLY.run(rows, parallel, out, a, panels)
         tolerance = 1e-12 if dtype == "float64" else 1e-4
         exact = a.astype("f8") @ b.astype("f8")
         np.testing.assert_allclose(out[:, :columns], exact, rtol=tolerance, atol=tolerance)

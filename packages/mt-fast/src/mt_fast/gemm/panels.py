@@ -82,7 +82,7 @@ def _cut(lo: Any, hi: Any, matrix: Any, transposed: Any, columns: Any, elements:
 
 
 @inner
-def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any, lo: Any, hi: Any) -> None:
+def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any) -> None:
     """Write the products of rows with a matrix.
 
     Args:
@@ -91,25 +91,18 @@ def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any, lo: Any, hi
         end: the row after the last.
         rows: the rows to multiply, shape (all rows, taps).
         panels: the matrix.
-        lo: the first panel.
-        hi: the panel after the last.
     """
-    _, taps, width = panels.elements.shape
+    count, taps, width = panels.elements.shape
     columns = panels.columns
-    for panel in range(lo, hi):
+    for panel in range(count):
         column = panel * width
-        count = min(width, columns - column)
+        some = min(width, columns - column)
         for row in range(first, end, LARGEST):
             product(
-                out, row * columns + column, columns, min(LARGEST, end - row), count,
+                out, row * columns + column, columns, min(LARGEST, end - row), some,
                 panels.zeros, 0, rows, row * taps, (taps, 1), panels.elements,
                 panel * taps * width, panels.offsets, 0, taps,
             )  # fmt: skip
 
 
-def _multiply(lo: Any, hi: Any, out: Any, rows: Any, panels: Any) -> None:
-    """Write the products of rows with the panels from `lo` to `hi`."""
-    multiply(out, 0, len(rows), rows, panels, lo, hi)
-
-
-_CUT, MULTIPLY = Kernel.of(_cut), Kernel.of(_multiply)
+_CUT = Kernel.of(_cut)

@@ -1,9 +1,7 @@
 """Scan a sequence with a recurrent cell: all steps of a layer, forward and backward.
 
 A kernel takes some of the sequences of a batch through all steps. Sequences are independent, so
-threads that share them need no synchronization. At every step each thread reads the whole weight
-matrix of the hidden states. If that is too large for the caches, the threads share its columns
-instead, with two kernel calls per step: one for the product, one for the cell.
+threads that share them need no synchronization.
 
 Steps are counted in the order of execution, forward and backward. A sequence that is shorter than
 others keeps its state after its last step.
@@ -14,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,29 +20,10 @@ from mt_fast.core.kernel import Kernel, defined
 from mt_fast.core.products import of_floats
 from mt_fast.core.source import Source
 from mt_fast.gemm.gemm import PARALLEL_FROM
-from mt_fast.gemm.panels import MULTIPLY, multiply, panels_of
+from mt_fast.gemm.panels import multiply, panels_of
 from mt_fast.recurrent import cells
 from mt_fast.vectors.compiler import inlined, inner
 from mt_tensor.extending import Array
-
-IN_CACHE = 2**20
-"""The most bytes of a weight matrix that each thread reads as a whole at every step."""
-
-
-class Span(NamedTuple):
-    """The steps of a kernel call.
-
-    Attributes:
-        begin: the first step.
-        end: the step after the last.
-        backwards: whether step 0 is the last one of the sequences.
-        multiplies: whether to compute the products of these steps, too.
-    """
-
-    begin: int
-    end: int
-    backwards: bool
-    multiplies: bool
 
 
 @inner
@@ -97,15 +76,15 @@ cell_step: Any = None
 
 
 def _scan(
-    lo: Any, hi: Any, span: Any, panels: Any, products: Any, hidden: Any, states: Any,
+    lo: Any, hi: Any, backwards: Any, panels: Any, products: Any, hidden: Any, states: Any,
     projected: Any, lengths: Any, bias: Any, cell: Any, cells: Any, gates: Any,
 ) -> None:  # fmt: skip
-    """Run some steps.
+    """Run all steps.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        span: see `Span`.
+        backwards: whether to start with the last step.
         panels: the panels of the weight.
         products: memory for the products with it, shape (batch, panels.columns).
         hidden: the first hidden state, shape (batch, width).
@@ -118,13 +97,12 @@ def _scan(
         gates: the values that the gradient reads, shape (steps or 1, batch, k), or None.
     """
     steps = len(projected)
-    for step in range(span.begin, span.end):
-        time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
+    for step in range(steps):
+        time, before = (steps - 1 - step, steps - step) if backwards else (step, step - 1)
         previous_hidden = hidden if step == 0 else states[before]
         previous_cell = cell if step == 0 else slot(cells, step - 1)
         new_states, new_cells, new_gates = states[time], slot(cells, step), slot(gates, step)
-        if span.multiplies:
-            multiply(products, lo, hi, previous_hidden, panels, 0, len(panels.elements))
+        multiply(products, lo, hi, previous_hidden, panels)
         for i in range(lo, hi):
             if time < lengths[i]:
                 cell_step(
@@ -137,16 +115,16 @@ def _scan(
 
 
 def _scan_back(
-    lo: Any, hi: Any, span: Any, panels: Any, products: Any, carried: Any, of_products: Any,
+    lo: Any, hi: Any, backwards: Any, panels: Any, products: Any, carried: Any, of_products: Any,
     grad: Any, lengths: Any, hidden: Any, states: Any, cell: Any, cells: Any, gates: Any,
     of_projected: Any, of_cell: Any,
 ) -> None:  # fmt: skip
-    """Run some steps backward.
+    """Run all steps backward.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        span: see `Span`.
+        backwards: whether to start with the last step, as the layer did not.
         panels: the panels of the weight.
         products: the products of the gradients of the step before with it, shape (batch,
             panels.columns).
@@ -165,8 +143,8 @@ def _scan_back(
         of_cell: gradients of the cell state, shape (batch, width), or None.
     """
     steps = len(of_products)
-    for step in range(span.begin, span.end):
-        time, before = (steps - 1 - step, steps - 2 - step) if span.backwards else (step, step + 1)
+    for step in range(steps):
+        time, before = (steps - 1 - step, steps - 2 - step) if backwards else (step, step + 1)
         order = steps - 1 - step
         previous_hidden = hidden if order == 0 else states[before]
         previous_cell = cell if order == 0 else slot(cells, order - 1)
@@ -182,8 +160,7 @@ def _scan_back(
             else:
                 clear(out[i])
                 clear(row(of_inputs, i))
-        if span.multiplies:
-            multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
+        multiply(products, lo, hi, of_products[time], panels)
 
 
 def _kernel(scan: Callable[..., None], step: Any) -> Kernel:
@@ -237,7 +214,7 @@ def run_forward(
     """Run all steps.
 
     Args:
-        kernel: the kernel of some steps; its arguments are a `Span`, the panels of the weight,
+        kernel: the kernel of all steps; its arguments are `backwards`, the panels of the weight,
             memory for products with it, and the following.
         weight: the matrix that hidden states are multiplied by, shape (products, width).
         backwards: whether to start with the last step.
@@ -251,13 +228,7 @@ def run_forward(
     panels = panels_of(weight, True, parallel)
     products = np.empty((batch, panels.columns), weight.dtype)
     arrays = (panels, products, hidden, states, projected, *others)
-    if not _is_shared_by_columns(weight, parallel):
-        kernel.run(batch, parallel, Span(0, steps, backwards, True), *arrays)
-        return
-    for step in range(steps):
-        before = hidden if step == 0 else states[steps - step if backwards else step - 1]
-        MULTIPLY.run(len(panels.elements), True, products, before, panels)
-        kernel.run(batch, True, Span(step, step + 1, backwards, False), *arrays)
+    kernel.run(batch, parallel, backwards, *arrays)
 
 
 def run_backward(
@@ -266,8 +237,8 @@ def run_backward(
     """Run all steps backward, and return the gradient of the first hidden state.
 
     Args:
-        kernel: the kernel of some steps; its arguments are a `Span`, the panels of the weight, the
-            products of a step's gradients with it, the gradients of each hidden state that do not
+        kernel: the kernel of all steps; its arguments are the opposite of `backwards`, the panels
+            of the weight, the products of a step's gradients with it, the gradients of each hidden state that do not
             flow through these, and the following.
         weight: the matrix that hidden states were multiplied by, shape (products, width).
         backwards: whether the layer started with the last step.
@@ -281,19 +252,8 @@ def run_backward(
     products = np.zeros((batch, panels.columns), weight.dtype)
     carried = np.zeros((batch, width), weight.dtype)
     arrays = (panels, products, carried, of_products, *others)
-    if not _is_shared_by_columns(weight, parallel):
-        kernel.run(batch, parallel, Span(0, steps, not backwards, True), *arrays)
-        return carried + products[:, :width]
-    for step in range(steps):
-        kernel.run(batch, True, Span(step, step + 1, not backwards, False), *arrays)
-        of_step = of_products[step if backwards else steps - 1 - step]
-        MULTIPLY.run(len(panels.elements), True, products, of_step, panels)
+    kernel.run(batch, parallel, not backwards, *arrays)
     return carried + products[:, :width]
-
-
-def _is_shared_by_columns(weight: Array, parallel: bool) -> bool:
-    """Whether threads share the columns of the weight, and not the sequences."""
-    return parallel and weight.nbytes > IN_CACHE
 
 
 def gradient_of_weight(
