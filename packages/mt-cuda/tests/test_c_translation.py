@@ -101,23 +101,20 @@ def test_integer_reduction_wraps_around(dtype):
 def test_variable_is_declared_at_its_first_assignment():
     body = [
         "total = float32(0)",
-        "if n > 3:",
-        "    kind = 1",
-        "else:",
-        "    kind = 2",
-        "while n > kind:",
+        "while n > 1:",
         "    twice = 2 * n",
         "    total = total + float32(twice)",
         "    n -= 1",
         "while n > 0:",
         "    twice = y[n]",
         "    n -= 1",
+        "for twice in range(2):",
+        "    total += float32(twice)",
         "y[0] = total",
     ]
     lines = [line.strip() for line in body_in_c(body, ("y", float32)).splitlines()]
-    assert lines[0] == "int64 kind;"  # two branches set a variable that is read after them
-    assert lines[1] == "float32 total = 0.0f;"
-    assert "kind = 1;" in lines
+    assert lines[0] == "float32 total = 0.0f;"
+    assert "total = total + (float32)twice;" in lines
     assert "int64 twice = 2 * n;" in lines
     assert "float32 twice = y[n];" in lines
 
@@ -170,6 +167,7 @@ def test_every_kernel_translates_to_c(every_kernel):
         "import math",
         "y[0] = not n",
         "y[0] = uint64(n) + n",
+        "if n > 0:\n        e = n\n    y[0] = e",
         "e = y[n:n]",
         "e = n; e = y[n:]",
         "e = cuda.local.array(8, float32); f = e[n:]",

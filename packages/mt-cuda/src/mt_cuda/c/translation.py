@@ -20,7 +20,6 @@ import ast
 from collections.abc import Sequence
 
 from mt_cuda.c.expressions import Expressions
-from mt_cuda.c.scopes import Block, Scopes
 from mt_cuda.c.values import BITS, COMPARED, INDEX, PLAIN, PRODUCT, SIGNS, Value
 from mt_cuda.core.kernel import Kernel, Lines, indented
 
@@ -50,7 +49,7 @@ def to_c(kernel: Kernel) -> str:
             arguments[each.name] = Value(each.name, each.type, shape=(), space=GLOBAL)
             declared.append(f"{GLOBAL} {each.type} *{each.name}")
     body = [each for each in body if not isinstance(each, ast.FunctionDef)]
-    lines = Statements(kernel.name, functions, body, arguments).block(body)
+    lines = Statements(kernel.name, functions, arguments).block(body)
     return "\n".join([*functions.text, *_function(f"KERNEL void {kernel.name}", declared, lines)])
 
 
@@ -82,7 +81,7 @@ class Inside:
     def _write(self, full: str, tree: ast.FunctionDef, types: Sequence[str]) -> tuple[str, ...]:
         names = [each.arg for each in tree.args.args]
         values = {name: Value(name, kind) for name, kind in zip(names, types, strict=True)}
-        function = Statements(self.kernel, self, tree.body, values, wraps=True)
+        function = Statements(self.kernel, self, values, wraps=True)
         lines = function.block(tree.body)
         declared = [f"{kind} {name}" for kind, name in zip(types, names, strict=True)]
         returned, *others = function.results
@@ -94,37 +93,30 @@ class Inside:
 
 
 class Statements(Expressions):
-    """Translates the statements of one function; variables take the type of their first value.
+    """Translates the statements of one function.
+
+    A variable is declared at its first assignment, with the type of the value, and belongs to that
+    block: it cannot be read after the block.
 
     Attributes:
         results: the types of its results.
     """
 
     def __init__(
-        self,
-        kernel: str,
-        functions: Inside,
-        body: Sequence[ast.stmt],
-        arguments: dict[str, Value],
-        *,
-        wraps: bool = False,
+        self, kernel: str, functions: Inside, arguments: dict[str, Value], *, wraps: bool = False
     ) -> None:
         super().__init__(kernel, functions, dict(arguments), wraps=wraps)
         self.functions: Inside = functions
         self.results: tuple[str, ...] = ()
-        self.scopes = Scopes()
-        self.scopes.find(Block(body), frozenset(arguments))
 
     def block(self, statements: Sequence[ast.stmt]) -> Lines:
-        """Translate statements; declare first what several nested blocks share."""
-        lines: Lines = []
-        early = self.scopes.early.get(id(statements), [])
-        for name in early:
-            self.names.pop(name, None)
+        """Translate statements, and forget the variables that they declare."""
+        outer, lines = dict(self.names), []
         for statement in statements:
             kind = type(statement).__name__.lower()
             lines += getattr(self, f"do_{kind}", self.refuse)(statement)
-        return [*(f"{self.names[name].type} {name};" for name in early), *lines]
+        self.names = outer
+        return lines
 
     def do_assign(self, node: ast.Assign) -> Lines:
         """Translate an assignment, which declares a new variable."""
@@ -152,11 +144,10 @@ class Statements(Expressions):
         """Return the type to write before an assignment, if it declares the variable."""
         if not isinstance(target, ast.Name):
             self.refuse(target, "is no variable")
-        if target in self.scopes.here:
-            self.names[target.id] = Value(target.id, kind)
-            return f"{kind} "
-        self.names.setdefault(target.id, Value(target.id, kind))
-        return ""
+        if target.id in self.names:
+            return ""
+        self.names[target.id] = Value(target.id, kind)
+        return f"{kind} "
 
     def several(self, target: ast.Tuple, node: ast.expr) -> Lines:
         """Translate the assignment of the results of a function to several variables."""
@@ -178,11 +169,9 @@ class Statements(Expressions):
         memory = self.value(storage)
         if not memory.space or part.lower is None or part.upper or part.step:
             self.refuse(ast.Subscript(storage, part), "is no slice `x[n:]` of shared memory")
-        declared = f"{memory.space} {memory.type} *"
-        if target not in self.scopes.here:
-            declared = ""
-            if target.id not in self.names or self.names[target.id].space != memory.space:
-                self.refuse(target, "is no pointer to this memory")
+        declared = "" if target.id in self.names else f"{memory.space} {memory.type} *"
+        if not declared and self.names[target.id].space != memory.space:
+            self.refuse(target, "is no pointer to this memory")
         self.names[target.id] = Value(target.id, memory.type, shape=(), space=memory.space)
         return [f"{declared}{target.id} = {_place(memory, self.value(part.lower))};"]
 
@@ -243,10 +232,11 @@ class Statements(Expressions):
         if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
             self.refuse(node)
         name, (end,) = ast.unparse(node.target), map(self.value, node.iter.args)
-        kind = INDEX if end.type == PLAIN else end.type
+        kind, outer = INDEX if end.type == PLAIN else end.type, dict(self.names)
         self.names[name] = Value(name, kind)
         head = f"for ({kind} {name} = 0; {name} < {end.beside(COMPARED + 1)}; {name}++) {{"
         lines = [head, *indented(self.block(node.body)), "}"]
+        self.names = outer
         return ["UNROLL", *lines] if end.type == PLAIN else lines
 
     def do_if(self, node: ast.If) -> Lines:
