@@ -388,7 +388,6 @@ def test_source_shows_loads_of_repeated_elements():
         ({"gradient": (True, True)}, "each of the 1 argument"),
         ({"gradient": (False,)}, "at least one"),
         ({"repeats": (True, False)}, "each of the 1 argument"),
-        ({"repeats": (True,), "layout": "transposed"}, "no column"),
     ],
 )
 def test_source_raises_for_invalid_arguments(arguments, message):

@@ -36,12 +36,11 @@ from mt_tensor.core.strides import Shape
 # --- The kernel of a formula ----------------------------------------------------------------------
 
 _RESERVED = (
-    "lo hi i n sizes unit index start height row out tile scratch transpose_tile "
-    "unravel position _ min max range abs inf nan"
+    "lo hi i n sizes unit index start row out unravel position _ min max range abs inf nan"
 )
 """The names of a kernel's variables, and of functions that it calls."""
 
-_GENERATED = re.compile(r".*(\d|_(data|layout|row|scratch|number|value|at|first|start|step))")
+_GENERATED = re.compile(r".*(\d|_(data|layout|row|number|value|at|first|start|step))")
 
 
 def argument_names(formula: Formula) -> Sequence[str]:

@@ -21,7 +21,6 @@ from typing import Any
 
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.source import OUTER
-from mt_fast.core.tables import SPECIAL_CASES
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape, Strides
 
@@ -132,9 +131,7 @@ def loop_over(
     steps = [strides[-1] if strides else 1 for strides in layout.strides]
     roles = tuple([_role(step, i < inputs) for i, step in enumerate(steps)])
     if strided or "apart" in roles:
-        special = None if strided else SPECIAL_CASES.get("loop")
-        loop: Loop | None = special and special(layout, roles, views, inputs)
-        return loop or Loop(layout, "strided", roles, nested(layout, parallel))
+        return Loop(layout, "strided", roles, nested(layout, parallel))
     if len(layout.sizes) > 1:
         return Loop(layout, "rows", roles, nested(layout, parallel))
     return Loop(layout, "flat", roles, [(math.prod(layout.sizes), (), layout.starts)])

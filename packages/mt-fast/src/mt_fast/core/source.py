@@ -74,7 +74,7 @@ class View:
     Attributes:
         name: the prefix of its variables.
         role: its elements in the innermost loop: "row" for contiguous ones, "element" for a
-            repeated one, or a role of a form in `FORMS`; ignored by strided loops.
+            repeated one; ignored by strided loops.
     """
 
     name: str
@@ -83,10 +83,6 @@ class View:
 
 Element = Callable[[str], str]
 """Maps the name of a view to an expression of its current element."""
-
-FORMS: dict[str, Callable[[Sequence[View], list[str]], list[str]]] = {}
-"""Further forms by name: functions of views and the statements for an element that return the lines
-of a kernel (`transposition/` registers one)."""
 
 
 def loop(
@@ -99,7 +95,7 @@ def loop(
     """Generate a kernel that runs `body` once for every element.
 
     Args:
-        form: `flat`, `rows`, `strided`, or the name of a form in `FORMS`.
+        form: `flat`, `rows` or `strided`.
         name: the name of the kernel.
         views: the views that the loop iterates over.
         body: returns the statements, given the expressions for the current elements. In the form
@@ -121,16 +117,15 @@ def loop(
         return function(
             name, arguments, [*lines, "for i in range(hi - lo):", *indented(statements)]
         )
-    lines = FORMS[form](views, statements) if form in FORMS else _rows(form, views, statements)
-    return function(name, ("sizes", *arguments), lines)
+    return function(name, ("sizes", *arguments), _rows(form, views, statements))
 
 
-def cut(view: View, start: str, lo: str, hi: str, storage: str = "data") -> list[str]:
+def cut(view: View, start: str, lo: str, hi: str) -> list[str]:
     """Return the statement that reads a repeated element or slices a row."""
     if view.role == "element":
         return [f"{view.name}_value = {view.name}_data[{start}]"]
     begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
-    return [f"{view.name}_row = {view.name}_{storage}[{begin} : {end}]"]
+    return [f"{view.name}_row = {view.name}_data[{begin} : {end}]"]
 
 
 def _rows(form: str, views: Sequence[View], body: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Tables that extend the core.
 
 The core is complete without entries. Other folders register entries when `mt_fast` imports them.
-More tables are defined next to their use: `FORMS` of `source.py`, `TABLE` and `NAMESPACE` of
-`lowering.py`, `TEXTS` of `reductions.py`.
+More tables are defined next to their use: `TABLE` and `NAMESPACE` of `lowering.py`, `TEXTS` of
+`reductions.py`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ primitive returns nothing, to fall back to the general kernel:
 
 - `small(formula)`: a function with the same results for few elements; `call(plan, out, inputs)`: a
   function that calls a kernel with less overhead (`small/`);
-- `loop(layout, roles, views, inputs)`: a loop over elements that are not contiguous;
-  `copy(source, out, parallel)`: copies by kernels (`transposition/`);
+- `copy(source, out, parallel)`: copies by kernels (`transposition/`);
 - `update(formula, out, inputs, parallel)`: in-place updates (`in_place/`);
 - `gather(source, dim, index, parallel)`, `scatter_add(source, dim, index, out, parallel)`: whole
   slices (`indexing/`);

@@ -13,7 +13,7 @@ from mt_operators.core.tracing import narrowed
 from mt_tensor import bool_
 from mt_tensor.extending import as_dtype, operator_of
 
-LOOPS = ("flat", "rows", "transposed")
+LOOPS = ("flat", "rows")
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 
@@ -32,7 +32,6 @@ def source(
         gradient: for the fused backward, which arguments require a gradient; None for the value.
         dtype: the dtype of the arguments.
         layout: the form of the loop: `"flat"` for contiguous tensors, `"rows"` for contiguous rows,
-            `"transposed"` for rows, where those of the first argument are columns in memory;
             `"fold"` and `"columns"` for the reduction over the last and the first dimension, for
             operators that reduce.
         repeats: for each argument, whether it repeats one element along a row, as a broadcast one
@@ -81,10 +80,6 @@ def source(
         formula, reads = narrowed(operator.gradient(gradient))
         repeated = tuple([(False, *repeated, False)[i] for i in reads])
         inputs = [(element, *inputs, element)[i] for i in reads]
-    if layout == "transposed" and repeated[0]:
-        raise ValueError("an argument that repeats one element has no column to transpose.")
-    roles = ["element" if repeat else "row" for repeat in repeated]
-    if layout == "transposed":
-        roles[0] = "column"
+    roles = tuple(["element" if repeat else "row" for repeat in repeated])
     outputs = (stored,) * formula.outputs
-    return elementwise_source(formula, tuple(inputs), outputs, layout, tuple(roles)).text
+    return elementwise_source(formula, tuple(inputs), outputs, layout, roles).text

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import functools
+import math
+from collections.abc import Sequence
+from typing import Any
 
 from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.core.loops import CACHE_SIZE, Loop, LoopLayout, loop_over, nested
+from mt_fast.core.loops import CACHE_SIZE, Loop, LoopLayout, Piece, loop_over, nested, nests
+from mt_fast.core.lowering import NAMESPACE
 from mt_fast.core.movement import as_unsigned
+from mt_fast.core.positions import unravel
 from mt_fast.core.rendering import converted
 from mt_fast.core.source import Element, Source, View, function, loop
-from mt_fast.core.tables import SPECIAL_CASES, empty
-from mt_fast.transposition.loops import column_of, tiles_of
+from mt_fast.core.tables import SPECIAL_CASES, empty, jit
+from mt_fast.transposition.registers import TILE_COLUMNS, TILE_ROWS, transpose_tile
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import MAX_DIMENSIONS, Layout
+from mt_tensor.extending import Strides
 
 SHORT = 8
 """Rows with fewer elements than this are copied with dimensions exchanged; matrices with fewer rows
 or columns are not transposed in registers."""
+
+
+# --- Kernels ------------------------------------------------------------------------------------
 
 
 @functools.lru_cache(None)
@@ -29,6 +38,27 @@ def copy_kernel(source: DType, target: DType, form: str, role: str) -> Kernel:
 
     name = f"copy_{source.name}_to_{target.name}_{form}" if source is not target else f"copy_{form}"
     return compiled(loop(form, name, [View("x", role), View("out")], body))
+
+
+@jit()
+def tile(ordinal: Any, sizes: Any) -> Any:
+    """Return the position and size of the `ordinal`-th tile of the last two of five dimensions.
+
+    Tiles are numbered row by row, so that threads do not write to adjacent memory.
+
+    Returns:
+        The index of its first row in four dimensions, its first column, and the numbers of rows and
+        columns.
+    """
+    rows, columns = sizes[3], sizes[4]
+    down = (rows + TILE_ROWS - 1) // TILE_ROWS
+    across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
+    strip = ordinal // across
+    column = (ordinal - strip * across) * TILE_COLUMNS
+    first, second, third, fourth = unravel(strip, (sizes[0], sizes[1], sizes[2], down))
+    row = fourth * TILE_ROWS
+    index = first, second, third, row
+    return index, column, min(TILE_ROWS, rows - row), min(TILE_COLUMNS, columns - column)
 
 
 def transpose_source() -> Source:
@@ -53,6 +83,9 @@ def transpose_source() -> Source:
 def transpose_kernel() -> Kernel:
     """Return the kernel that copies columns to rows."""
     return compiled(transpose_source())
+
+
+# --- Copies -------------------------------------------------------------------------------------
 
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
@@ -101,10 +134,7 @@ def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:
         turned = Loop(layout, "transposed", ("column", "row"), tiles_of(layout, column))
         storages = [as_unsigned(view).storage for view in (source, out)]
         turned.run(transpose_kernel(), storages, parallel)
-    elif over.form == "transposed":
-        kernel = copy_kernel(source.dtype, out.dtype, "transposed", "column")
-        over.run(kernel, (source.storage, out.storage), parallel)
-    else:  # rows are too short to transpose and convert them in one loop
+    else:
         storage = empty(source.size, source.dtype.numpy)
         rows = TensorData(storage, source.shape, dtype=source.dtype)
         _copy_columns(source, rows, parallel)
@@ -112,4 +142,31 @@ def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:
     return True
 
 
+def column_of(strides: Strides) -> int | None:
+    """Return the dimension with stride 1, if it is not the innermost."""
+    return strides.index(1) if 1 in strides and strides[-1] not in (0, 1) else None
+
+
+def tiles_of(layout: LoopLayout, column: int) -> Sequence[Piece]:
+    """Return the calls of a kernel that runs over tiles."""
+    return [
+        (_tile_count(sizes), (sizes,), places) for sizes, places in nests(_in_tiles(layout, column))
+    ]
+
+
+def _in_tiles(layout: LoopLayout, column: int) -> LoopLayout:
+    """Return a layout whose last but one dimension is that of the columns."""
+    last = len(layout.sizes) - 1
+    order = (*(d for d in range(last) if d != column), column, last)
+    sizes, *strides = (tuple([of[d] for d in order]) for of in (layout.sizes, *layout.strides))
+    return LoopLayout(sizes, tuple(strides), layout.starts)
+
+
+def _tile_count(sizes: tuple[int, ...]) -> int:
+    """Return the number of tiles of a loop."""
+    *outer, rows, columns = sizes
+    return math.prod(outer) * -(-rows // TILE_ROWS) * -(-columns // TILE_COLUMNS)
+
+
+NAMESPACE.update(tile=tile, transpose_tile=transpose_tile)
 SPECIAL_CASES["copy"] = copy

@@ -1,12 +1,11 @@
 """Transpose blocks in registers: columns of memory become rows.
 
-The form `transposed` of a loop (`loops.py`) calls this. Copying a column to a row element by
+Copying a column to a row element by
 element takes a load and a store for each. Here as many columns as a vector has elements are loaded
 as vectors, and interleaved repeatedly: the first half of the vectors with the second half, element
 by element, like two halves of a pack of cards. After log2(n) rounds each vector is a row.
 
-Blocks make up tiles. A loop transposes a tile at a time: to the result, or into scratch memory that
-stays in the cache until its rows have been used.
+Blocks make up tiles, which copies (`copies.py`) transpose one at a time.
 
 Numba does not compile the body of an `intrinsic`, but calls it with the types of the arguments. It
 returns a signature and `generate`, which appends LLVM instructions with a `builder`. (`gep` is the
@@ -19,7 +18,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic, register_jitable
 from numba.np.numpy_support import as_dtype
@@ -137,28 +135,3 @@ def transpose_tile(
         for i in range(in_blocks, rows):
             for j in range(width):
                 target[written + i * row_stride + j] = source[read + i + j * column_stride]
-
-
-@intrinsic
-def scratch(_context: Any, like: Any) -> Any:
-    """Return memory on the stack for a tile of elements of the dtype of an array, row by row.
-
-    A kernel that allocates memory would have to count references to all of its arrays.
-    """
-    kind = types.Array(like.dtype, 1, "C")
-
-    def generate(context: Any, builder: Any, _signature: Any, _values: Any) -> Any:
-        element = context.get_data_type(like.dtype)
-        count, itemsize = (
-            context.get_constant(types.intp, number)
-            for number in (TILE_ROWS * TILE_COLUMNS, context.get_abi_sizeof(element))
-        )
-        data = cgutils.alloca_once(builder, element, size=count)  # type: ignore[no-untyped-call]
-        data.align = VECTOR_BYTES
-        array = context.make_array(kind)(context, builder)
-        context.populate_array(
-            array, data=data, shape=[count], strides=[itemsize], itemsize=itemsize, meminfo=None
-        )
-        return array._getvalue()
-
-    return templates.signature(kind, like), generate  # type: ignore[no-untyped-call]
