@@ -201,7 +201,6 @@ def test_source_depends_on_layout_dtype_and_gradient():
     assert text.startswith("def tanh_float32_contiguous(n, x0, x0_at, y0, y0_at):")
     assert "math.tanh(a0)" in text
     assert "float32(1.0) - t0" in mt_cuda.source("tanh", gradient=True)
-    assert "mul_gradient_1_" in mt_cuda.source("mul", gradient=(False, True))
     assert "cuda.syncthreads()" in mt_cuda.source("add", layout="rows")
     assert "a_tile" in mt_cuda.source("matmul", dtype="float64")
 
@@ -234,8 +233,6 @@ def test_source_of_invalid_kernel_raises():
         mt_cuda.source("tanh", layout="rows")
     with pytest.raises(KernelError, match="has no gradient"):
         mt_cuda.source("lt", gradient=True)
-    with pytest.raises(KernelError, match="each of the 2 argument"):
-        mt_cuda.source("mul", gradient=(True,))
 
 
 def test_compiler_error_names_the_kernel():

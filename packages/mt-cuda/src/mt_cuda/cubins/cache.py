@@ -4,12 +4,11 @@ NVRTC takes a twelfth of a second or more per kernel, and a training step has do
 in a file that is named by a hash of everything that determines it: the kernel's source, the modules
 that translate it to C, the kind of GPU, the version of the compiler. So a file is never out of
 date, and needs no lock; one that is damaged, or that other users could have written, is compiled
-again. If there are too many, the least recently used are deleted.
+again.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from pathlib import Path
 
@@ -24,9 +23,6 @@ from mt_fast.extending import Folder, hashed
 FOLDER = Folder("mt-cuda", "MT_CUDA_CACHE")
 """The folder of the cubins."""
 
-MOST = 2**28
-"""The most bytes of cubins to keep; a cubin has about ten thousand."""
-
 
 def cubin(kernel: Kernel, capability: Capability) -> bytes:
     """Return a kernel as machine code for GPUs of one compute capability, from disk if possible.
@@ -40,7 +36,6 @@ def cubin(kernel: Kernel, capability: Capability) -> bytes:
     if code is None:
         code = nvrtc.cubin(kernel, capability)
         FOLDER.write(entry, code)
-        _make_room(FOLDER.path())
     return code
 
 
@@ -56,23 +51,6 @@ def _meaning() -> bytes:
     """Return a hash of the translator to C; translating would take longer than reading a cubin."""
     modules = [Path(nvrtc.__file__), *sorted(Path(c.__file__).parent.glob("*.py"))]
     return hashed(*(module.read_bytes() for module in modules))
-
-
-@functools.cache
-def _make_room(folder: Path | None) -> None:
-    """Delete the least recently used cubins, until a quarter is free; once per process."""
-    if folder is None:
-        return
-    with contextlib.suppress(OSError):  # other processes may delete files, too
-        files = [(file, file.stat()) for file in folder.glob("*.cubin*")]
-        size = sum(status.st_size for _, status in files)
-        if size <= MOST:
-            return
-        for file, status in sorted(files, key=lambda each: max(each[1].st_atime, each[1].st_mtime)):
-            if size <= MOST * 3 // 4:
-                return
-            file.unlink()
-            size -= status.st_size
 
 
 def load(gpu: Gpu, kernel: Kernel) -> Loaded:

@@ -23,8 +23,6 @@ from mt_tensor.extending import as_dtype
 
 ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")
-Gradient = bool | tuple[bool, ...] | None
-
 SPECIAL = ("matmul", "gather", "scatter", "copy")
 
 
@@ -35,13 +33,12 @@ class Form(TypedDict, total=False):
         dtype: the dtype; float32 by default.
         layout: `"contiguous"`, the default, `"vector"` (contiguous, 16 bytes at a time) or
             `"strided"`; for an operator that reduces, also `"rows"` or `"columns"`.
-        gradient: whether to select the operator's fused backward instead of its value; or for each
-            argument, whether its gradient is needed.
+        gradient: whether to select the operator's fused backward instead of its value.
     """
 
     dtype: str | DType
     layout: str
-    gradient: Gradient
+    gradient: bool
 
 
 def source(name: str, **form: Unpack[Form]) -> str:
@@ -98,7 +95,7 @@ def kernel(
     *,
     dtype: str | DType = "float32",
     layout: str = "contiguous",
-    gradient: Gradient = False,
+    gradient: bool = False,
 ) -> Kernel:
     """Return a kernel; the arguments and errors are those of `source`."""
     element = as_dtype(dtype)
@@ -118,18 +115,13 @@ def _needed(operator: Operator) -> tuple[bool, ...]:
     return tuple(partial is not zero for partial in operator.partials)
 
 
-def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradient) -> Kernel:
+def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: bool) -> Kernel:
     inputs = (dtype,) * operator.arity
     if operator.name == "where":
         inputs = (bool_, dtype, dtype)
     out = bool_ if operator.result == "bool" else dtype
     if gradient:
-        needed = gradient if isinstance(gradient, tuple) else _needed(operator)
-        if len(needed) != operator.arity:
-            raise KernelError(
-                f"gradient must have a bool for each of the {operator.arity} argument(s) of "
-                f"{operator.name}; {gradient} was given."
-            )
+        needed = _needed(operator)
         if not any(needed):
             raise KernelError(
                 f"{operator.name} has no gradient: its derivatives are zero everywhere."

@@ -13,8 +13,10 @@ side.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from mt_cuda.core.backend import Plan
 from mt_cuda.core.elements import computed
 from mt_cuda.core.machine import Size
 from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned, rows_along
@@ -156,6 +158,45 @@ def given(weight: Tensor | None, bias: Tensor | None) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in both.items() if tensor is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """Rows of a tensor that are normalized.
+
+    Attributes:
+        layout: their layout.
+        centered: whether to subtract the mean of a row.
+        place: the position of the elements of weight and bias; see `Operand`.
+        counts: the numbers in `place`, by name.
+    """
+
+    layout: RowLayout
+    centered: bool = True
+    place: str = "column"
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def value(self, x: Tensor, affine: dict[str, Tensor], eps: float) -> tuple[Tensor, Saved]:
+        """Return the normalized tensor, and mean and scale of each row."""
+        out, compute = new(x), computed(x.dtype)
+        statistics = [new(x, (self.layout.rows,), compute) for _ in range(1 + self.centered)]
+        views = [elements_of(x), *map(elements_of, affine.values()), out, *statistics]
+        plan = self._planned(normalized_rows, x, tuple(affine))
+        ops_of(x).launch(plan, views, [number_of(eps, x.dtype)])
+        return tensor_of(out, x), tuple(statistics)
+
+    def gradient(
+        self, x: Tensor, grad: TensorData, weight: Tensor | None, saved: Saved
+    ) -> Tensor:
+        """Return the gradient of the tensor."""
+        out, weights = new(x), [] if weight is None else [elements_of(weight)]
+        plan = self._planned(gradient_of_rows, x, ("weight",) * len(weights))
+        ops_of(x).launch(plan, [elements_of(x), grad, *weights, *saved, out])
+        return tensor_of(out, x)
+
+    def _planned(self, make: Any, x: Tensor, names: tuple[str, ...]) -> Plan:
+        recipe = (make, x.dtype, self.centered, names, self.place, tuple(self.counts))
+        return planned(ops_of(x), recipe, self.layout, counts=tuple(self.counts.values()))
+
+
 class LastDimensions(FloatKernel):
     """Normalization over the last dimensions: input, weight, bias, number of dimensions, eps.
 
@@ -169,26 +210,14 @@ class LastDimensions(FloatKernel):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the result; saved are mean and scale of each row."""
         x, affine, shape, eps = self._taken(arguments)
-        ops, compute, length = ops_of(x), computed(x.dtype), size_of(shape)
-        layout, out = RowLayout(x.numel() // length, length), new(x)
-        statistics = [new(x, (layout.rows,), compute) for _ in range(1 + self.centered)]
-        recipe = (normalized_rows, x.dtype, self.centered, tuple(affine), "column", ())
-        views = [elements_of(x), *map(elements_of, affine.values()), out, *statistics]
-        ops.launch(planned(ops, recipe, layout), views, [number_of(eps, x.dtype)])
-        return tensor_of(out, x), tuple(statistics)
+        return self._rows(x, shape).value(x, affine, eps)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of input, weight and bias."""
         x, affine, shape, _ = self._taken(arguments)
         read, of_x = [elements_of(x), elements_of(grad)], None
         if needs[0]:
-            ops, out, length = ops_of(x), new(x), size_of(shape)
-            given_names = ("weight",) * ("weight" in affine)
-            recipe = (gradient_of_rows, x.dtype, self.centered, given_names, "column", ())
-            weights = [elements_of(affine[name]) for name in given_names]
-            plan = planned(ops, recipe, RowLayout(x.numel() // length, length))
-            ops.launch(plan, [*read, *weights, *saved, out])
-            of_x = tensor_of(out, x)
+            of_x = self._rows(x, shape).gradient(x, read[1], affine.get("weight"), saved)
         names = ("weight", "bias") if self.centered else ("weight",)
         needed = [name for name, need in zip(names, needs[1:], strict=False) if need]
         found = self._of_affine(x, [*read, *saved], needed, shape) if needed else {}
@@ -199,6 +228,11 @@ class LastDimensions(FloatKernel):
         """Return the input, weight and bias, the normalized shape, and eps."""
         x, weight, *bias, folded, eps = arguments
         return x, given(weight, *bias or (None,)), x.shape[x.ndim - folded :], eps
+
+    def _rows(self, x: Tensor, shape: Shape) -> Normalized:
+        """Return the rows, each of this shape."""
+        length = size_of(shape)
+        return Normalized(RowLayout(x.numel() // length, length), self.centered)
 
     def _of_affine(
         self, x: Tensor, read: list[TensorData], needed: Sequence[str], shape: Shape

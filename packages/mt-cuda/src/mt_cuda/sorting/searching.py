@@ -7,7 +7,7 @@ from mt_cuda.core.elements import computed, load, operand
 from mt_cuda.core.kernel import Kernel, define, numbers, over_grid
 from mt_cuda.sorting.sorting import comes_after
 from mt_cuda.tensors import elements_of, ops_of, planned_over_grid, tensor_of
-from mt_tensor import DType, Tensor, TensorData, elementwise, int64, sort
+from mt_tensor import DType, Tensor, TensorData, int64
 from mt_tensor.extending import FUSED
 
 
@@ -72,15 +72,5 @@ def searchsorted(rows: Tensor, values: Tensor, right: bool) -> Tensor:
     return tensor_of(found, values)
 
 
-def isin(elements: Tensor, others: Tensor, assume_unique: bool, invert: bool) -> Tensor:
-    """Return which elements occur among others; the host compares mixed dtypes."""
-    if elements.dtype is not others.dtype or not others.numel():
-        return FUSED["isin"](elements, others, assume_unique, invert)
-    ordered = sort(others.reshape(-1), 0).values
-    place = searchsorted(ordered, elements, False)
-    there = ordered[elementwise("minimum", place, others.numel() - 1)]
-    return elementwise("ne" if invert else "eq", there, elements)
-
-
-KERNELS = {"isin": isin, "searchsorted": searchsorted}
+KERNELS = {"searchsorted": searchsorted}
 """For `mt_tensor.extending.register_kernels`."""
