@@ -8,11 +8,9 @@ from typing import Any
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.ctc import CTC
 from mt_fast.fused.dropout import dropout
-from mt_fast.fused.gated import GLU
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_NORM
-from mt_fast.fused.padding import PAD
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL, max_places
 from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.quantized import INT8_LINEAR
@@ -29,7 +27,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "cross_entropy": CROSS_ENTROPY,
     "ctc": CTC,
     "dropout": dropout,
-    "glu": GLU,
     "group_norm": GROUP_NORM,
     "int8_linear": INT8_LINEAR,
     "layer_norm": LAYER_NORM,
@@ -40,6 +37,5 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "resample": RESAMPLE,
     "rms_norm": RMS_NORM,
     "softmax": SOFTMAX,
-    "pad": PAD,
 }
 """For `mt_tensor.extending.register_kernels`."""

@@ -3,7 +3,7 @@
 The first step runs over whole contiguous rows of the image into a buffer that includes the padding;
 only the second step jumps from window to window. No inner loop tests for the padding. Windows that
 halve an image have kernels of their own (`halving.py`), and so have means of adjacent windows
-(`tiling.py`) and with stride 1 (`sliding.py`). The mean of a whole image is the backend's sum.
+(`tiling.py`). The mean of a whole image is the backend's sum.
 
 Inner loops count and index with unsigned integers. Signed indices would be tested for negative
 values, as in Python, and the loops would not be vectorized.
@@ -20,7 +20,7 @@ import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
 from mt_fast.core.tables import empty
-from mt_fast.fused import halving, sliding, tiling
+from mt_fast.fused import halving, tiling
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
@@ -191,8 +191,6 @@ class _Pooling(FusedKernel):
             kernel, arguments = halving.POOL, (self.largest,)
         elif not self.largest and tiling.tiles(*windows):
             kernel, arguments = tiling.MEANS, (size,)
-        elif not self.largest and sliding.slides(*windows):
-            kernel, arguments = sliding.MEANS, (size, padding)
         else:
             kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
@@ -217,10 +215,6 @@ class _Pooling(FusedKernel):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
         elif tiling.tiles(*settings):
             tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
-        elif sliding.slides(*settings):
-            size, _, padding = settings
-            frame = sliding.opposite(size, padding)
-            sliding.MEANS.run(len(targets), parallel, upstream, size, frame, targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(out, x), *[None] * len(settings)
