@@ -17,5 +17,8 @@ from mt_fast.core.rendering import (
 # Helper functions of kernels: integer division, shifts, gcd.
 from mt_fast.integers import integer_functions as integer_functions
 
+# Transposed convolution, given a kernel for convolution.
+from mt_fast.convolution.transposed import TransposedConvolution as TransposedConvolution
+
 # Compiled code on disk, shared by processes.
 from mt_fast.cache.folder import Folder as Folder, hashed as hashed

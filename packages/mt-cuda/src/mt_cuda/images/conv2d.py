@@ -7,9 +7,10 @@ from typing import Any
 
 from mt_cuda.core.elements import computed
 from mt_cuda.images import convolution, weights, windows
-from mt_cuda.images.windows import Windows, convolved_size, countable, transposed_size
+from mt_cuda.images.windows import Windows, convolved_size, countable
 from mt_cuda.rows.teams import team_beside
 from mt_cuda.tensors import elements_of, is_floating, new, numbers_of, ops_of, tensor_of
+from mt_fast.extending import TransposedConvolution
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
 
@@ -43,44 +44,6 @@ class Convolution(FusedKernel):
             through = windows.forward(*sizes, *settings)
             of_kernels, of_biases = _summed(grad, x, kernels.shape, through, groups)
         return of_images, of_kernels, of_biases if needs[2] else None, None, None, None, None
-
-
-class TransposedConvolution(FusedKernel):
-    """The gradient of a convolution with respect to its images, as an operation.
-
-    The arguments are images, kernels, biases or None, stride, padding, output padding, dilation and
-    groups. The images here have the shape of the result of the convolution, and the result that of
-    its images.
-    """
-
-    def fits(self, *arguments: Any) -> bool:
-        """Require what a convolution requires, and an output padding below the stride."""
-        x, kernels, bias, stride, padding, more, dilation, groups = arguments
-        size = transposed_size(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation)
-        out = (x.shape[0], kernels.shape[1] * groups, *size)
-        return (
-            all(added < step for added, step in zip(more, stride, strict=True))
-            and is_floating(x, kernels, bias)
-            and countable(x.shape, kernels.shape, out, padding)
-        )
-
-    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return images such that their convolution has the size of the input."""
-        x, kernels, bias, stride, padding, more, dilation, groups = arguments
-        taps = kernels.shape[2:]
-        size = transposed_size(x.shape[2:], taps, stride, padding, more, dilation)
-        through = windows.backward(size, x.shape[2:], taps, stride, padding, dilation)
-        return _convolved(x, kernels, bias, through, groups, transposed=True), ()
-
-    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is needed."""
-        x, kernels, _, stride, padding, _, dilation, groups = arguments
-        sizes = (grad.shape[2:], x.shape[2:], kernels.shape[2:])
-        through = windows.forward(*sizes, stride, padding, dilation)
-        of_images = _convolved(grad, kernels, None, through, groups) if needs[0] else None
-        of_kernels = _summed(x, grad, kernels.shape, through, groups)[0] if needs[1] else None
-        of_biases = grad.sum((0, 2, 3)) if needs[2] else None
-        return of_images, of_kernels, of_biases, None, None, None, None, None
 
 
 def _convolved(
@@ -192,5 +155,7 @@ def _summed(
     return tensor_of(of_kernels, grad), tensor_of(of_biases, grad)
 
 
-KERNELS = {"conv2d": Convolution(), "conv_transpose2d": TransposedConvolution()}
+CONVOLUTION = Convolution()
+
+KERNELS = {"conv2d": CONVOLUTION, "conv_transpose2d": TransposedConvolution(CONVOLUTION)}
 """For `mt_tensor.extending.register_kernels`."""

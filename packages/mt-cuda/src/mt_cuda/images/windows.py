@@ -102,17 +102,6 @@ def _pair(values: Iterable[int]) -> Pair:
     return first, second
 
 
-def transposed_size(
-    images: Shape, taps: Shape, stride: Pair, padding: Pair, more: Pair, dilation: Pair
-) -> Pair:
-    """Return the size of images whose convolution has the size of `images`."""
-    every = zip(images, taps, stride, padding, more, dilation, strict=True)
-    return _pair(
-        (length - 1) * step - 2 * margin + spread * (size - 1) + added + 1
-        for length, size, step, margin, added, spread in every
-    )
-
-
 def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
     """Return the number of windows of images of this size."""
     every = zip(images, taps, stride, padding, dilation, strict=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mt_fast.convolution.convolve import Settings
 from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gradient
+from mt_fast.convolution.transposed import TransposedConvolution
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
@@ -53,53 +54,10 @@ def _sum_for_each_channel(upstream: Array, grad: Tensor) -> Tensor:
     return tensor_of(np.add.reduce(sums, 0), grad)
 
 
-class _TransposedConvolution(FusedKernel):
-    """The gradient of a convolution with respect to its images, as an operation.
-
-    The arguments are images, kernels, biases or None, stride, padding, output padding, dilation and
-    groups. The images here have the shape of the result of the convolution, and the result that of
-    its images.
-    """
-
-    reads = (0, 1)
-
-    def fits(self, *arguments: Any) -> bool:
-        """Require float32 or float64, and an output padding below the stride."""
-        _, _, _, stride, _, more, _, _ = arguments
-        fit = all(added < step for added, step in zip(more, stride, strict=True))
-        return fit and is_compiled(*arguments[:2])
-
-    def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return images such that their convolution has the size of the input."""
-        x, kernels, bias, stride, padding, more, dilation, groups = arguments
-        every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
-        size = tuple(
-            (length - 1) * step - 2 * margin + spread * (taps - 1) + added + 1
-            for length, taps, step, margin, added, spread in every
-        )
-        settings = Settings(stride, padding, dilation, groups)
-        out = image_gradient(array_of(x), array_of(kernels), size, settings)
-        if bias is not None:
-            out += array_of(bias).reshape(-1, 1, 1)
-        return tensor_of(out, x), ()
-
-    def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is needed."""
-        x, kernels, _, stride, padding, _, dilation, groups = arguments
-        upstream, settings = array_of(grad), Settings(stride, padding, dilation, groups)
-        of_images = of_kernels = of_biases = None
-        if needs[0]:
-            of_images = tensor_of(convolve(upstream, array_of(kernels), None, settings), x)
-        if needs[1]:
-            found = kernel_gradient(array_of(x), upstream, kernels.shape[2:], settings)
-            of_kernels = tensor_of(found, x)
-        if needs[2]:
-            of_biases = _sum_for_each_channel(upstream, grad)
-        return of_images, of_kernels, of_biases, None, None, None, None, None
-
+_CONVOLUTION = _Convolution()
 
 KERNELS: dict[str, FusedKernel] = {
-    "conv2d": _Convolution(),
-    "conv_transpose2d": _TransposedConvolution(),
+    "conv2d": _CONVOLUTION,
+    "conv_transpose2d": TransposedConvolution(_CONVOLUTION),
 }
 """For `mt_tensor.extending.register_kernels`."""
