@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -27,7 +26,7 @@ def kernel(name="one", number=1):
 def folder(tmp_path, monkeypatch):
     """The empty folder of the disk cache, as in a new process."""
     monkeypatch.setenv(cache.FOLDER.variable, str(tmp_path / "cubins"))
-    yield tmp_path / "cubins"
+    return tmp_path / "cubins"
 
 
 @pytest.fixture

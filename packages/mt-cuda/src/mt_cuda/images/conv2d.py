@@ -8,7 +8,7 @@ from typing import Any
 from mt_cuda.core.elements import computed
 from mt_cuda.images import convolution, weights, windows
 from mt_cuda.images.windows import Windows, convolved_size, countable
-from mt_cuda.rows.teams import team_beside
+from mt_cuda.rows.kernels import planned, rows_along
 from mt_cuda.tensors import elements_of, is_floating, new, numbers_of, ops_of, tensor_of
 from mt_fast.extending import TransposedConvolution
 from mt_tensor import Tensor
@@ -102,9 +102,8 @@ def _convolved(
         transposed,
         biased,
     )
-    planned = ops.remembered(key, plan)
     given = [source, kernels, bias] if bias is not None else [source, kernels]
-    ops.launch(planned, [*map(elements_of, given), out])
+    ops.launch(ops.remembered(key, plan), [*map(elements_of, given), out])
     return tensor_of(out, source)
 
 
@@ -137,18 +136,13 @@ def _summed(
         }
         numbers = numbers_of(kernel, {**sizes, **through.numbers()})
         first = ops.plan(kernel, (cut.tiles, cut.parts), cut.tile.threads, numbers)
-        team = team_beside(rows, cut.parts, ops.machine.size.threads)
-        second = ops.plan(
-            weights.added_parts(dtype, team),
-            (team.blocks(rows), 1),
-            team.threads,
-            (rows, cut.parts, prod(shape)),
-        )
-        return first, cut.parts, second
+        return first, cut.parts
 
     key = ("convolution_weights", dtype, grad.shape[0], shape, through, groups)
-    first, parts, second = ops.remembered(key, plan)
+    first, parts = ops.remembered(key, plan)
     partial = new(grad, (parts, rows), computed(dtype))
+    recipe, layout = (weights.added_parts, dtype), rows_along(partial.shape, 0)
+    second = planned(ops, recipe, layout, counts=(prod(shape),))
     of_kernels, of_biases = new(grad, shape), new(grad, shape[:1])
     ops.launch(first, [elements_of(grad), elements_of(source), partial])
     ops.launch(second, [partial, of_kernels, of_biases])

@@ -16,6 +16,7 @@ from mt_cuda.core.kernel import Kernel, Lines, define, indented, numbers
 from mt_cuda.core.machine import Size
 from mt_cuda.images import windows
 from mt_cuda.matrices.tiles import Cut, Tile
+from mt_cuda.rows.kernels import Operand, Rows
 from mt_cuda.rows.teams import Team
 from mt_fast.extending import constant, converted
 from mt_tensor import DType
@@ -190,28 +191,21 @@ def _store(tile: Tile) -> Lines:
     ]
 
 
-def added_parts(dtype: DType, team: Team) -> Kernel:
-    """Return the kernel that adds the parts of `partial_sums`, and stores both gradients."""
-    compute = computed(dtype)
-    total = store(converted("total", compute, dtype), dtype)
-    body = [
-        "def plus(a, b):",
-        "    return a + b",
-        f"memory = cuda.shared.array({team.threads}, {compute.name})",
-        *team.begin(),
-        f"total = {constant(0, compute)}",
-        *team.visit("j", "", "parts", ["total += partial[partial_at + j * rows + row]"]),
-        *team.fold([("total", "plus", "memory")]),
+def added_parts(dtype: DType, team: Team) -> Rows:
+    """Return the kernel that adds the parts of `partial_sums`, and stores both gradients.
+
+    Of the sums, the first `weights` belong to the kernels, the others to the biases.
+    """
+    compute, total = computed(dtype), Operand(dtype, "row")
+    operands = {"partial": Operand(compute), "weight": total, "bias": total}
+    rows = Rows("added_parts", operands, team, compute, counts=("weights",))
+    rows.sums(total="{partial}")
+    value = store(converted("total", compute, dtype), dtype)
+    rows.lines += [
         "if (row < rows) & (lane == 0):",
         "    if row < weights:",
-        f"        weight[weight_at + row] = {total}",
+        f"        weight[weight_at + row] = {value}",
         "    else:",
-        f"        bias[bias_at + row - weights] = {total}",
+        f"        bias[bias_at + row - weights] = {value}",
     ]
-    parameters = [
-        *numbers("rows", "parts", "weights"),
-        *operand("partial", compute),
-        *operand("weight", dtype),
-        *operand("bias", dtype),
-    ]
-    return define(f"added_parts_{dtype.name}_{team.name}", parameters, body, "rows", "parts")
+    return rows

@@ -14,7 +14,7 @@ from mt_cuda.matrices import blas
 from mt_cuda.matrices.planning import Planned, plan
 from mt_cuda.matrices.tensor_cores import best
 from mt_cuda.matrices.tiles import lanes_of
-from mt_cuda.rows.teams import team_beside
+from mt_cuda.rows.kernels import planned, rows_along
 from mt_operators import OPERATORS
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import are_products_exact
@@ -50,19 +50,14 @@ def product_and_sums(ops: CudaOps, a: TensorData, b: TensorData) -> tuple[Tensor
     elements = rows * columns + rows
     key = ("product and sums", dtype, _layout(a, b))
 
-    def plan_both() -> tuple[Plan, Plan, int]:
-        planned = cast(Planned, plan(a, b, ops.machine.size, summed=True))
-        team = team_beside(elements, planned.cut.parts, ops.machine.size.threads)
-        second = ops.plan(
-            added_parts(dtype, team),
-            (team.blocks(elements), 1),
-            team.threads,
-            (elements, planned.cut.parts, rows * columns),
-        )
-        return _plan_first(ops, planned), second, planned.cut.parts
+    def plan_first() -> tuple[Plan, int]:
+        found = cast(Planned, plan(a, b, ops.machine.size, summed=True))
+        return _plan_first(ops, found), found.cut.parts
 
-    first, second, parts = ops.remembered(key, plan_both)
-    totals = ops.empty((parts * elements,), total_type(dtype))
+    first, parts = ops.remembered(key, plan_first)
+    totals = ops.empty((parts, elements), total_type(dtype))
+    layout = rows_along(totals.shape, 0)
+    second = planned(ops, (added_parts, dtype), layout, counts=(rows * columns,))
     result, sums = ops.empty((rows, columns), dtype), ops.empty((rows,), dtype)
     ops.launch(first, (a, b, totals))
     ops.launch(second, (totals, result, sums))
@@ -92,9 +87,9 @@ def multiplied(
     return result
 
 
-def _plan_first(ops: CudaOps, planned: Planned) -> Plan:
-    cut = planned.cut
-    return ops.plan(best(planned.form), (cut.tiles, cut.parts), cut.tile.threads, planned.numbers)
+def _plan_first(ops: CudaOps, found: Planned) -> Plan:
+    cut = found.cut
+    return ops.plan(best(found.form), (cut.tiles, cut.parts), cut.tile.threads, found.numbers)
 
 
 def _plan_product(
@@ -102,11 +97,11 @@ def _plan_product(
 ) -> tuple[Plan | None, Plan | None, int]:
     """Plan a product: a launch, another that adds parts, if there are any, and their totals."""
     size = ops.machine.size
-    planned = plan(a, b, size, biased=biased)
-    if planned is None:
+    found = plan(a, b, size, biased=biased)
+    if found is None:
         return None, None, 0
-    cut, form = planned.cut, planned.form
-    first = _plan_first(ops, planned)
+    cut, form = found.cut, found.form
+    first = _plan_first(ops, found)
     if cut.parts == 1:
         return first, None, 0
     elements = size_of((*a.shape[:-1], b.shape[-1]))

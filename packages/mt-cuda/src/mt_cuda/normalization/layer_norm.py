@@ -183,9 +183,7 @@ class Normalized:
         ops_of(x).launch(plan, views, [number_of(eps, x.dtype)])
         return tensor_of(out, x), tuple(statistics)
 
-    def gradient(
-        self, x: Tensor, grad: TensorData, weight: Tensor | None, saved: Saved
-    ) -> Tensor:
+    def gradient(self, x: Tensor, grad: TensorData, weight: Tensor | None, saved: Saved) -> Tensor:
         """Return the gradient of the tensor."""
         out, weights = new(x), [] if weight is None else [elements_of(weight)]
         plan = self._planned(gradient_of_rows, x, ("weight",) * len(weights))
