@@ -9,6 +9,7 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,17 @@ def test_kernels_leave_out_of_range_indices_to_the_composition_which_raises(
     labels = mt.tensor(numbers[None] if name == "ctc" else numbers)
     with pytest.raises(mt.errors.IndexingError, match="index out of range"):
         by_kernel(name, KERNELS[name], scores, labels, *beside)
+
+
+def test_infinite_weights_give_the_gradients_of_the_composition() -> None:
+    x, weight, _, *settings = next(OF_NETWORKS["conv2d"]())
+    weight.flat[0] = np.inf
+    gradients = []
+    for convolve in (FUSED["conv2d"], partial(KERNELS["conv2d"].recorded, "conv2d")):
+        images = mt.tensor(x).requires_grad_()
+        out = convolve(images, mt.tensor(weight), None, *settings)
+        out.backward(mt.ones_like(out))
+        assert images.grad is not None
+        gradients.append(images.grad.numpy())
+    composed, compiled = gradients
+    np.testing.assert_allclose(compiled, composed, 1e-4, 1e-4)

@@ -286,7 +286,7 @@ def test_nan_and_infinity_affect_only_their_windows(value: float, name: str, pos
         if original is not kernels:
             found = kernel_gradient(g, x, case.kernel, case.settings)
             assert_close(found, kernel_oracle(case, g, x), np.float32)
-        if original is not images:
+        if original is grad:  # kernels must be finite
             found = image_gradient(g, w, case.image, case.settings)
             assert_close(found, image_oracle(case, g, w), np.float32)
 

@@ -40,7 +40,6 @@ from mt_fast.gemm.inner_products import inner_products
 from mt_fast.gemm.tiles import LARGEST, product
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy_to_every
-from mt_tensor.backends.extending import no_warnings
 
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
@@ -338,7 +337,8 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
 
     Args:
         grad: the gradient of its result, shape (n, outputs, out height, out width).
-        kernels: shape (outputs, channels / groups, kernel height, kernel width).
+        kernels: shape (outputs, channels / groups, kernel height, kernel width), all finite: they
+            are multiplied by the padding of the gradients, too.
         image_shape: height and width of the images.
         settings: the settings of the convolution.
 
@@ -348,8 +348,6 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
     if _is_a_line(image_shape, kernels.shape, settings):
         turned = (_transposed(grad), _transposed(kernels), image_shape[::-1])
         return _transposed(image_gradient(*turned, settings.transposed()))
-    if not math.isfinite(no_warnings().run(np.add.reduce, kernels.reshape(-1))):
-        return _image_gradient_by_windows(grad, kernels, image_shape, settings)
     shape, taps, whole, work = _gradient_plan(
         grad.shape, kernels.shape, image_shape, settings, grad.itemsize, thread_count()
     )
@@ -454,40 +452,6 @@ def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
     first = min(shifts)
     step = math.gcd(*(shift - first for shift in shifts)) or 1
     return first, step, (max(shifts) - first) // step + 1
-
-
-def _image_gradient_by_windows(
-    grad: Array, kernels: Array, image_shape: Pair, settings: Settings
-) -> Array:
-    """Return the gradient of the images as the sum of the contributions of all windows.
-
-    This is for weights that are infinite or nan. The convolution multiplies weights by the padding
-    of the gradients, too, which would give nan instead of 0.
-    """
-    stride, padding, dilation, groups = settings
-    n, outputs, rows, columns = grad.shape
-    _, channels, *kernel = kernels.shape
-    each = outputs // groups
-    grads = grad.reshape(n, groups, each, rows * columns)
-    weights = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
-    padded = np.zeros(
-        (n, channels * groups, *(e + 2 * p for e, p in zip(image_shape, padding, strict=True))),
-        grad.dtype,
-    )
-    for i, j in np.ndindex(*kernel):
-        shares = no_warnings().run(np.matmul, weights[..., i, j], grads)
-        top, left = i * dilation[0], j * dilation[1]
-        seen = padded[
-            :,
-            :,
-            top : top + (rows - 1) * stride[0] + 1 : stride[0],
-            left : left + (columns - 1) * stride[1] + 1 : stride[1],
-        ]
-        no_warnings().run(
-            np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen
-        )
-    (top, left), (height, width) = padding, image_shape
-    return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
 
 
 # --- The gradient of the kernels ------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from mt_fast.convolution.small_images import convolve, image_gradient, kernel_gr
 from mt_fast.convolution.transposed import TransposedConvolution
 from mt_fast.memory.arrays import array_of, is_compiled, tensor_of
 from mt_operators import OPERATORS
-from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
+from mt_tensor import Tensor, TensorData, enable_grad
+from mt_tensor.autograd import grad as derivatives
+from mt_tensor.backends.extending import no_warnings
+from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Saved
 
 
 class _Convolution(FusedKernel):
@@ -36,7 +39,11 @@ class _Convolution(FusedKernel):
         x, kernels, *_ = arguments
         upstream, settings = array_of(grad), Settings(*arguments[3:])
         of_images = of_kernels = of_biases = None
-        if needs[0]:
+        if needs[0] and not math.isfinite(
+            no_warnings().run(np.add.reduce, array_of(kernels), None)
+        ):
+            of_images = _image_gradient_by_composition(grad, *arguments)
+        elif needs[0]:
             found = image_gradient(upstream, array_of(kernels), x.shape[2:], settings)
             of_images = tensor_of(found, x)
         if needs[1]:
@@ -45,6 +52,20 @@ class _Convolution(FusedKernel):
         if needs[2]:
             of_biases = _sum_for_each_channel(upstream, grad)
         return of_images, of_kernels, of_biases, None, None, None, None
+
+
+def _image_gradient_by_composition(
+    grad: Tensor, x: Tensor, kernels: Tensor, *rest: Any
+) -> Tensor | None:
+    """Return the gradient of images for kernels that are infinite or nan.
+
+    The convolution of the gradients would multiply these by padding, too, which gives nan.
+    """
+    images = x.detach().requires_grad_()
+    with enable_grad():
+        out = FUSED["conv2d"](images, kernels.detach(), None, *rest[1:])
+        (found,) = derivatives(out, images, grad)
+    return found
 
 
 def _sum_for_each_channel(upstream: Array, grad: Tensor) -> Tensor:

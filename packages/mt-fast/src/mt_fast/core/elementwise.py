@@ -35,9 +35,7 @@ from mt_tensor.core.strides import Shape
 
 # --- The kernel of a formula ----------------------------------------------------------------------
 
-_RESERVED = (
-    "lo hi i n sizes unit index start row out unravel position _ min max range abs inf nan"
-)
+_RESERVED = "lo hi i n sizes unit index start row out unravel position _ min max range abs inf nan"
 """The names of a kernel's variables, and of functions that it calls."""
 
 _GENERATED = re.compile(r".*(\d|_(data|layout|row|number|value|at|first|start|step))")

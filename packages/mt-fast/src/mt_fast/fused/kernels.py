@@ -11,7 +11,7 @@ from mt_fast.fused.dropout import dropout
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, GROUP_NORM, LAYER_NORM, RMS_NORM
-from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL, max_places
+from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.quantized import INT8_LINEAR
 from mt_fast.fused.resampling import RESAMPLE
@@ -32,7 +32,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Any]] = {
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
-    "max_places": max_places,
     "max_pool2d": MAX_POOL,
     "resample": RESAMPLE,
     "rms_norm": RMS_NORM,

@@ -2,8 +2,8 @@
 
 The first step runs over whole contiguous rows of the image into a buffer that includes the padding;
 only the second step jumps from window to window. No inner loop tests for the padding. Windows that
-halve an image have kernels of their own (`halving.py`), and so have means of adjacent windows
-(`tiling.py`). The mean of a whole image is the backend's sum.
+halve an image have kernels of their own (`halving.py`). The mean of a whole image is the backend's
+sum.
 
 Inner loops count and index with unsigned integers. Signed indices would be tested for negative
 values, as in Python, and the loops would not be vectorized.
@@ -20,12 +20,12 @@ import numpy as np
 from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
 from mt_fast.core.tables import empty
-from mt_fast.fused import halving, tiling
+from mt_fast.fused import halving
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major
-from mt_tensor.extending import FUSED, Array, FusedKernel, Gradients, Needs, Saved, Shape
+from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved, Shape
 
 Pair = tuple[int, int]
 
@@ -81,12 +81,11 @@ def _place_planes(
         x: planes.
         rows: the rows of the windows, see `_taps`.
         columns: the columns of the windows.
-        out: the maxima; empty if they are not needed.
+        out: the maxima.
         position: the positions of the maxima.
     """
     width, outputs = np.uintp(x.shape[2]), np.uintp(position.shape[2])
     folded, places = np.empty(width, x.dtype), np.empty(width, np.int32)
-    kept = len(out) > 0
     for plane in range(lo, hi):
         for i in range(rows.shape[0]):
             row = x[plane, rows[i, 0]]
@@ -111,8 +110,7 @@ def _place_planes(
                     largest = value if wins else largest
                     place = other if wins else place
                 position[plane, i, j] = place
-                if kept:
-                    out[plane, i, j] = largest
+                out[plane, i, j] = largest
 
 
 def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -> None:
@@ -189,8 +187,6 @@ class _Pooling(FusedKernel):
             kernel, arguments = halving.CHOICES if halved else _PLACES, taps
         elif halved:
             kernel, arguments = halving.POOL, (self.largest,)
-        elif not self.largest and tiling.tiles(*windows):
-            kernel, arguments = tiling.MEANS, (size,)
         else:
             kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
@@ -213,8 +209,6 @@ class _Pooling(FusedKernel):
             _MAX_GRADIENT.run(len(targets), parallel, *flat)
         elif halving.halves(*settings):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
-        elif tiling.tiles(*settings):
-            tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(out, x), *[None] * len(settings)
@@ -258,23 +252,6 @@ def _taps(length: int, count: int, size: int, step: int, padded: int) -> Array:
     taps = step * np.arange(count)[:, None] + np.arange(size) - padded
     seen: Array = np.where(taps < length, np.maximum(taps, 0), np.maximum(taps[:, :1], 0))
     return seen
-
-
-def max_places(x: Tensor, taps: tuple[Array, ...]) -> Tensor:
-    """Return the position in its plane of the maximum of each window, of int64.
-
-    Args:
-        x: shape (batch, channels, *lengths).
-        taps: for each length, the elements of the windows, shape (windows, taps).
-    """
-    if not 1 <= len(taps) <= 2 or not is_compiled(x) or math.prod(x.shape[2:]) > LARGEST_PLANE:
-        return FUSED["max_places"](x, taps)
-    rows, columns = taps if len(taps) == 2 else (np.zeros((1, 1), np.int64), taps[0])
-    planes = array_of(x).reshape(x.shape[0] * x.shape[1], -1, x.shape[-1])
-    position = empty((len(planes), len(rows), len(columns)), np.int64)
-    nothing = np.empty((0, 1, 1), planes.dtype)
-    _PLACES.run(len(planes), shared(x.numel(), x), planes, rows, columns, nothing, position)
-    return tensor_of(position.reshape(*x.shape[:2], *map(len, taps)), x)
 
 
 MAX_POOL, MEAN_POOL = _Pooling(largest=True), _Pooling(largest=False)

@@ -238,8 +238,8 @@ def run_backward(
 
     Args:
         kernel: the kernel of all steps; its arguments are the opposite of `backwards`, the panels
-            of the weight, the products of a step's gradients with it, the gradients of each hidden state that do not
-            flow through these, and the following.
+            of the weight, the products of a step's gradients with it, the gradients of each hidden
+            state that do not flow through these, and the following.
         weight: the matrix that hidden states were multiplied by, shape (products, width).
         backwards: whether the layer started with the last step.
         of_products: memory for the gradients of its products, shape (steps, batch, products).

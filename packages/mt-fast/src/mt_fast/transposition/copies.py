@@ -14,7 +14,7 @@ from mt_fast.core.lowering import NAMESPACE
 from mt_fast.core.movement import as_unsigned
 from mt_fast.core.positions import unravel
 from mt_fast.core.rendering import converted
-from mt_fast.core.source import Element, Source, View, function, loop
+from mt_fast.core.source import Element, View, function, loop
 from mt_fast.core.tables import SPECIAL_CASES, empty, jit
 from mt_fast.transposition.registers import TILE_COLUMNS, TILE_ROWS, transpose_tile
 from mt_tensor import DType, TensorData
@@ -61,8 +61,9 @@ def tile(ordinal: Any, sizes: Any) -> Any:
     return index, column, min(TILE_ROWS, rows - row), min(TILE_COLUMNS, columns - column)
 
 
-def transpose_source() -> Source:
-    """Return the source of the kernel that copies columns to rows.
+@functools.cache
+def transpose_kernel() -> Kernel:
+    """Return the kernel that copies columns to rows.
 
     The columns are in the last two of five dimensions; a unit is a tile.
     """
@@ -76,13 +77,7 @@ def transpose_source() -> Source:
         "x_data, x_first, column_stride, out_data, out_first, row_stride, height, n)",
     ]
     arguments = ("sizes", "x_data", "x_layout", "out_data", "out_layout")
-    return function("transpose", arguments, body)
-
-
-@functools.cache
-def transpose_kernel() -> Kernel:
-    """Return the kernel that copies columns to rows."""
-    return compiled(transpose_source())
+    return compiled(function("transpose", arguments, body))
 
 
 # --- Copies -------------------------------------------------------------------------------------

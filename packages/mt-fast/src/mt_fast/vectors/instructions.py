@@ -298,27 +298,6 @@ def copy_to_every(
 
 
 @instruction
-def sum_of_rows(
-    v: Vectors, target: Any, at: Any, source: Any, start: Any, apart: Any, rows: Any, count: Any
-) -> None:
-    """Add up rows of `count` adjacent elements, which are `apart`, the first at `start`.
-
-    The sums are written to `at`; the last vector may overlap the one before.
-    """
-    b = v.builder
-    target, source = b.gep(target, [at]), b.gep(source, [start])
-
-    def add_up(place: Any, few: Any) -> None:
-        total = v.variable(v.zero)
-        with v.loop(rows) as row:
-            loaded = v.load(b.gep(source, [b.add(place, b.mul(row, apart))]), few)
-            b.store(b.fadd(b.load(total), loaded), total)
-        v.store(b.load(total), b.gep(target, [place]), few)
-
-    v.neighbors(count, add_up)
-
-
-@instruction
 def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
     """Set `count` adjacent elements from `at` to 0; the last vector may overlap the one before."""
     b = v.builder
