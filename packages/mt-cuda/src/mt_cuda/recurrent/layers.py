@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,29 +22,27 @@ class Recurrent(FusedKernel):
             batch, n), `hidden`, the first hidden state, `weight`, the matrix that hidden states are
             multiplied by, `lengths` of sequences or None, `backwards`, and the other arguments of
             the cell.
-        forward: returns the kernel of a step; a pair, without and with the option.
-        backward: returns the kernel of a backward step; a pair likewise.
+        forward: returns the kernel of a step.
+        backward: returns the kernel of a backward step.
         gates: the numbers that a step saves per feature.
-        option: the argument that changes the kernels, if there is one: `is_relu` or `bias`.
     """
 
-    def __init__(
-        self, names: str, forward: Make, backward: Make, gates: int = 0, option: str | None = None
-    ) -> None:
+    def __init__(self, names: str, forward: Make, backward: Make, gates: int = 0) -> None:
         self.names = names.split()
-        self.forward = _variants(forward, option)
-        self.backward = _variants(backward, option if option == "is_relu" else None)
+        self.forward = forward
+        self.backward = backward
         self.gates = gates
-        self.option = option
         self.has_cell = "cell" in self.names
         self.has_bias = "bias" in self.names
 
     def _named(self, arguments: Sequence[Any]) -> dict[str, Any]:
         return dict(zip(self.names, arguments, strict=True))
 
-    def _is_changed(self, named: dict[str, Any]) -> bool:
-        chosen = None if self.option is None else named[self.option]
-        return chosen is not None and chosen is not False
+    def _recipe(self, make: Make, named: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the function that returns a kernel, and its option, if there is one."""
+        if "is_relu" in named:
+            return make, named["is_relu"]
+        return (make, named.get("bias") is not None) if make is steps_of.gru_step else (make,)
 
     def fits(self, *arguments: Any) -> bool:
         """Require one float dtype, and no projection of hidden states."""
@@ -70,7 +67,7 @@ class Recurrent(FusedKernel):
             gates = new(hidden, (kept or 1, shape[0], self.gates * shape[1]))
         products, turned = elements_of(steps.projected), named["weight"]._tensor.permute(1, 0)
         fixed = {} if named.get("bias") is None else {"bias": elements_of(named["bias"])}
-        make = self.forward[self._is_changed(named)]
+        recipe = self._recipe(self.forward, named)
         for time, before in steps.times():
             previous_hidden = elements_of(hidden) if before is None else at(result, before)
             views = {
@@ -83,7 +80,7 @@ class Recurrent(FusedKernel):
             }
             if self.has_cell:
                 views["last"] = at(result, count)
-            steps.launch(make, time, views)
+            steps.launch(recipe, time, views)
         found = whole(result, hidden, (result.size,) if self.has_cell else None)
         # The result of a single step may be changed in place before the gradient reads it.
         reads = count > 1 or not self.gates
@@ -107,7 +104,7 @@ class Recurrent(FusedKernel):
         if self.has_cell:
             fixed["of_cell"] = new(hidden, shape)
             fixed["of_cell_after"] = at(given, count)
-        make = self.backward[self._is_changed(named)]
+        recipe = self._recipe(self.backward, named)
         for time, before in steps.times(back=True):
             previous_hidden = elements_of(hidden)
             if before is not None and states is not None:
@@ -123,7 +120,7 @@ class Recurrent(FusedKernel):
             }
             if states is not None:
                 views["states"] = at(states, time)
-            steps.launch(make, time, views)
+            steps.launch(recipe, time, views)
             by_products = ops.matmul(views["of_products"], weight._tensor)
             if self.has_cell:
                 fixed["of_cell_after"] = fixed["of_cell"]
@@ -155,11 +152,6 @@ class Recurrent(FusedKernel):
         return views
 
 
-def _variants(make: Make, option: str | None) -> tuple[Make, Make]:
-    """Return the functions that create a kernel without an option and with it."""
-    return make, make if option is None else functools.partial(make, **{option: True})
-
-
 def _steps(named: dict[str, Any]) -> Steps:
     """Return the launches of the steps of a layer, given its arguments by name."""
     return Steps(*(named[name] for name in ("projected", "hidden", "lengths", "backwards")))
@@ -170,14 +162,12 @@ KERNELS = {
         "projected hidden weight lengths backwards is_relu",
         steps_of.rnn_step,
         steps_of.rnn_gradient_step,
-        option="is_relu",
     ),
     "gru": Recurrent(
         "projected hidden weight bias lengths backwards",
         steps_of.gru_step,
         steps_of.gru_gradient_step,
         gates=4,
-        option="bias",
     ),
     "lstm": Recurrent(
         "projected hidden cell weight shrink lengths backwards",

@@ -126,12 +126,12 @@ class Steps:
         pairs = list(zip(order, [None, *order[:-1]], strict=True))
         return iter(pairs[::-1] if back else pairs)
 
-    def launch(self, kernel: Any, time: int, views: dict[str, TensorData]) -> None:
+    def launch(self, recipe: tuple[Any, ...], time: int, views: dict[str, TensorData]) -> None:
         """Launch a step.
 
         Args:
-            kernel: a function of a dtype and of whether there are lengths, which returns the
-                `Step`.
+            recipe: a function of a dtype, of whether there are lengths and of options, which
+                returns the `Step`; and the options.
             time: the step.
             views: its operands, by name; others are ignored.
         """
@@ -140,10 +140,11 @@ class Steps:
         is_cut = lengths is not None
 
         def plan() -> Any:
-            step: Step = kernel(dtype, is_cut)
+            make, *options = recipe
+            step: Step = make(dtype, is_cut, *options)
             return ops.plan_over_grid(step.kernel(), batch * width, (width,)), step.operands
 
-        ready, names = ops.remembered((kernel, dtype, is_cut, batch, width), plan)
+        ready, names = ops.remembered((recipe, dtype, is_cut, batch, width), plan)
         operands = [views[name] for name in names]
         if lengths is None:
             ops.launch(ready, operands)
