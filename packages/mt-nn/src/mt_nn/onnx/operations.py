@@ -7,17 +7,24 @@ the name of the result, or None for arguments for which the operation must be co
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from mt_tensor import Tensor
-
-if TYPE_CHECKING:
-    from mt_nn.onnx.tape import GraphTape
+from mt_nn.onnx.graph import Graph
+from mt_tensor import Tensor, TensorData
 
 
-def _read(tape: GraphTape, *tensors: Tensor | None) -> list[str]:
+class Values(Protocol):
+    """What the functions need of a `GraphTape`; see there."""
+
+    graph: Graph
+
+    def read(self, data: TensorData) -> str:
+        """Return the name of the elements of a view."""
+
+
+def _read(tape: Values, *tensors: Tensor | None) -> list[str]:
     """Return the names of tensors, and an empty one for None; none for the last ones."""
     names = ["" if x is None else tape.read(x._tensor) for x in tensors]
     while names and not names[-1]:
@@ -25,7 +32,7 @@ def _read(tape: GraphTape, *tensors: Tensor | None) -> list[str]:
     return names
 
 
-def _linear(tape: GraphTape, input: Tensor, weight: Tensor, bias: Tensor | None) -> str:
+def _linear(tape: Values, input: Tensor, weight: Tensor, bias: Tensor | None) -> str:
     if input.ndim == 2:
         return tape.graph.add("Gemm", *_read(tape, input, weight, bias), transB=1)
     product = tape.graph.add("MatMul", *_read(tape, input, weight.T))
@@ -33,7 +40,7 @@ def _linear(tape: GraphTape, input: Tensor, weight: Tensor, bias: Tensor | None)
 
 
 def _convolution(
-    tape: GraphTape,
+    tape: Values,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -50,7 +57,7 @@ def _convolution(
 
 
 def _transposed_convolution(
-    tape: GraphTape,
+    tape: Values,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -66,7 +73,7 @@ def _transposed_convolution(
 
 def _pool(operation: str, **others: Any) -> Callable[..., str]:
     def add(
-        tape: GraphTape,
+        tape: Values,
         input: Tensor,
         kernel_size: tuple[int, ...],
         stride: tuple[int, ...],
@@ -81,7 +88,7 @@ def _pool(operation: str, **others: Any) -> Callable[..., str]:
 def _along(operation: str, **others: Any) -> Callable[..., str | None]:
     """Return a function for an operation along one dimension."""
 
-    def add(tape: GraphTape, input: Tensor, dim: int) -> str | None:
+    def add(tape: Values, input: Tensor, dim: int) -> str | None:
         if input.ndim == 0 or input.numel() == 0:
             return None
         return tape.graph.add(operation, *_read(tape, input), axis=dim, **others)
@@ -90,7 +97,7 @@ def _along(operation: str, **others: Any) -> Callable[..., str | None]:
 
 
 def _layer_norm(
-    tape: GraphTape,
+    tape: Values,
     input: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
@@ -106,11 +113,11 @@ def _layer_norm(
     return tape.graph.add("LayerNormalization", *names, axis=-dims, epsilon=eps)
 
 
-def _embedding(tape: GraphTape, weight: Tensor, input: Tensor) -> str:
+def _embedding(tape: Values, weight: Tensor, input: Tensor) -> str:
     return tape.graph.add("Gather", *_read(tape, weight, input), axis=0)
 
 
-def _cumsum(tape: GraphTape, input: Tensor, dim: int) -> str:
+def _cumsum(tape: Values, input: Tensor, dim: int) -> str:
     return tape.graph.add("CumSum", *_read(tape, input), tape.graph.constant(np.int64(dim)))
 
 

@@ -1,4 +1,4 @@
-"""Every operation of the sample table, and random functions, compiled.
+"""Every operation of the sample table, and random functions, compiled and deferred.
 
 The first call of a compiled function is recorded, and the second one, on other elements, is a
 replay. Values, changes of arguments and gradients are those of the original function.
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
-from mt_tensor.conformance.compiling import check_program, small_as_large
+from mt_tensor.conformance.compiling import check_lazy, check_program, small_as_large
 from mt_tensor.conformance.instructions import Draw
 from mt_tensor.conformance.rows import ROWS, SMOOTH, called, compare, differentiated, samples
 from mt_tensor.errors import CompileError
@@ -29,6 +29,14 @@ LOOKING = frozenset(
 )
 """Operations that read elements on the host, on some backends or with some arguments. They are
 refused or have no program."""
+
+
+few = settings(
+    max_examples=settings().max_examples // 4 or 1,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+"""The decorator of tests that compile each example."""
 
 
 @pytest.mark.parametrize("spec", ROWS)
@@ -66,11 +74,7 @@ def test_compiled_gradients_match_uncompiled(backend: TensorBackend, spec: Tenso
 
 
 @pytest.mark.filterwarnings("ignore::mt_tensor.errors.CompileWarning")
-@settings(
-    max_examples=settings().max_examples // 4 or 1,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@few
 @given(data=st.data())
 def test_compiled_random_function_matches_uncompiled(
     backend_name: str, data: st.DataObject
@@ -78,3 +82,23 @@ def test_compiled_random_function_matches_uncompiled(
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
     with mt.use_backend(backend_name), small_as_large(), contextlib.suppress(CompileError):
         check_program(draw)
+
+
+# --- Deferred ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_lazy_operation_matches_eager(backend: TensorBackend, spec: TensorOpSpec) -> None:
+    arrays = samples(spec)[1]
+    wanted = called(spec.call, backend, arrays)
+    with mt.lazy():
+        found = called(spec.call, backend, arrays)
+    compare(found, wanted)
+
+
+@few
+@given(data=st.data())
+def test_lazy_random_function_matches_eager(backend_name: str, data: st.DataObject) -> None:
+    draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
+    with mt.use_backend(backend_name), small_as_large():
+        check_lazy(draw)
