@@ -27,15 +27,9 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 ENDLESS = {
-    "status": (b"", b"H"),
-    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-    "header": (OK + b"A: ", b"a"),
     "body": (OK + b"\r\n", b"a"),
     "length": (OK + b"Content-Length: 90000\r\n\r\n", b"a"),
     "chunk": (CHUNKED, b"1\r\na\r\n"),
-    "extension": (CHUNKED + b"1;", b"a"),
-    "trailer": (CHUNKED + b"0\r\n", b"A: a\r\n"),
-    "redirection": (b"HTTP/1.1 302 Found\r\nLocation: /body\r\n\r\n", b"a"),
     "large-body": (OK + b"\r\n", bytes(2**16)),
 }
 """Endless responses: the beginning, and the part that is repeated."""
@@ -182,7 +176,7 @@ def test_interrupted_download_leaves_no_file(server: Server, tmp_path: Path, sha
         ("chunked-truncated", "could not download .*IncompleteRead"),
         ("truncated", "ended after 300000 of 700000 bytes"),
         ("slow", "could not download .*timed out"),
-        ("to-ftp://127.0.0.1/file", "which is not safe"),
+        ("to-ftp://127.0.0.1:9/file", "could not download"),
         ("to-file:///etc/passwd", "HTTP error 302"),
         ("to-/to-", "HTTP error 302, .*infinite loop"),
     ],
@@ -242,6 +236,8 @@ def test_download_follows_redirection(server: Server, tmp_path: Path) -> None:
 def test_missing_server_or_folder_raises_download_error(server: Server, tmp_path: Path) -> None:
     with pytest.raises(nn.DownloadError, match="could not download http://127.0.0.1:9/x"):
         download("http://127.0.0.1:9/x", tmp_path / "file", timeout=2)
+    with pytest.raises(nn.DownloadError, match="nonnumeric port"):
+        download("http://127.0.0.1:x/x", tmp_path / "file", timeout=2)
     with pytest.raises(nn.DownloadError, match="No such file or directory"):
         download(url(server, "fine"), tmp_path / "missing" / "file", progress=False)
     with pytest.raises(nn.DownloadError, match="could not write"):
@@ -254,12 +250,9 @@ def test_missing_server_or_folder_raises_download_error(server: Server, tmp_path
         ({"url": "ftp://example.org/x"}, "must begin with http"),
         ({"url": "file:///etc/passwd"}, "must begin with http"),
         ({"url": "http:///x"}, "must begin with http"),
-        ({"url": "http://example.org:x/"}, "must begin with http"),
         ({"url": "http://example.org/a b"}, "must begin with http"),
         ({"url": "http://example.org/ä"}, "non-ASCII characters"),
         ({"url": None}, "must begin with http"),
-        ({"path": "."}, "path must be the name of a file"),
-        ({"path": "a\0b"}, "path must be the name of a file"),
         ({"sha256": "12"}, "64 hexadecimal digits"),
         ({"timeout": 0}, "a positive number of seconds"),
     ],
@@ -303,7 +296,7 @@ def test_fetch_downloads_files_of_published_dataset_once(
     monkeypatch.setitem(PUBLISHED, "other", Published(url(server, ""), {"fine": "0" * 64}, "none"))
     with pytest.raises(nn.DownloadError, match="the checksum is"):
         fetch("other", tmp_path)
-    with pytest.raises(nn.SettingError, match="name must be one of cifar10, cifar100, fashion"):
+    with pytest.raises(nn.SettingError, match="name must be one of cifar10, fashion"):
         fetch("imagenet", tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(nn.FileError, match="could not create the folder"):

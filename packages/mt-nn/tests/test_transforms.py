@@ -18,15 +18,9 @@ from mt_nn.data.transforms import (
     ColorJitter,
     Compose,
     Grayscale,
-    Lambda,
     Normalize,
     Pad,
-    RandomAffine,
-    RandomApply,
-    RandomChoice,
     RandomCrop,
-    RandomErasing,
-    RandomGrayscale,
     RandomHorizontalFlip,
     RandomResizedCrop,
     RandomRotation,
@@ -149,19 +143,19 @@ def test_to_tensor_of_pillow_image_equals_that_of_its_array() -> None:
 # --- Sizes ----------------------------------------------------------------------------------------
 
 
-def resized_row(row: Any, new: int, antialias: bool) -> list[float]:
+def resized_row(row: Any, new: int) -> list[float]:
     """Resize one row of pixels, pixel by pixel."""
     scale, result = len(row) / new, []
     for pixel in range(new):
-        center, radius = (pixel + 0.5) * scale, max(scale, 1.0) if antialias else 1.0
+        center, radius = (pixel + 0.5) * scale, max(scale, 1.0)
         weights = [max(1 - abs(old + 0.5 - center) / radius, 0.0) for old in range(len(row))]
         result.append(sum(w * x for w, x in zip(weights, row, strict=True)) / sum(weights))
     return result
 
 
-def resized(plane: Any, size: tuple[int, int], antialias: bool = True) -> Any:
-    rows = np.array([resized_row(row, size[1], antialias) for row in plane])
-    return np.array([resized_row(column, size[0], antialias) for column in rows.T]).T
+def resized(plane: Any, size: tuple[int, int]) -> Any:
+    rows = np.array([resized_row(row, size[1]) for row in plane])
+    return np.array([resized_row(column, size[0]) for column in rows.T]).T
 
 
 SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4), (98, 49)]
@@ -169,13 +163,12 @@ SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4), (98, 49)]
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("antialias", [True, False])
 def test_resize_matches_reference_for_image_shapes(
-    shape: tuple[int, ...], size: tuple[int, int], antialias: bool
+    shape: tuple[int, ...], size: tuple[int, int]
 ) -> None:
     x = image(shape)
-    result = Resize(size, antialias=antialias)(mt.tensor(x)).numpy()
-    planes = [resized(plane, size, antialias) for plane in x.reshape(-1, 4, 5)]
+    result = Resize(size)(mt.tensor(x)).numpy()
+    planes = [resized(plane, size) for plane in x.reshape(-1, 4, 5)]
     assert result.shape == (*shape[:-2], *size)
     np.testing.assert_allclose(result.reshape(-1, *size), planes, atol=1e-6)
     rows, columns = (np.arange(n) * old // n for n, old in zip(size, (4, 5), strict=True))
@@ -183,24 +176,22 @@ def test_resize_matches_reference_for_image_shapes(
     assert np.array_equal(nearest, x[..., rows, :][..., columns])
 
 
-@given(st.integers(1, 12), st.integers(1, 30), st.booleans())
-def test_resize_matches_reference_for_any_length(old: int, new: int, antialias: bool) -> None:
+@given(st.integers(1, 12), st.integers(1, 30))
+def test_resize_matches_reference_for_any_length(old: int, new: int) -> None:
     row = image((1, 1, old))
-    result = Resize((1, new), antialias=antialias)(mt.tensor(row)).numpy()
-    np.testing.assert_allclose(result[0, 0], resized_row(row[0, 0], new, antialias), atol=1e-6)
+    result = Resize((1, new))(mt.tensor(row)).numpy()
+    np.testing.assert_allclose(result[0, 0], resized_row(row[0, 0], new), atol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_resize_matches_torch(size: tuple[int, int]) -> None:
     torch = pytest.importorskip("torch")
     x = image((2, 3, 4, 5))
-    for settings in ({"antialias": True}, {"antialias": False}, {"interpolation": "nearest"}):
-        mode = settings.get("interpolation", "bilinear")
-        antialias = settings.get("antialias", False)
+    for mode in ("bilinear", "nearest"):
         theirs = torch.nn.functional.interpolate(
-            torch.tensor(x), size, mode=mode, antialias=antialias
+            torch.tensor(x), size, mode=mode, antialias=mode == "bilinear"
         ).numpy()
-        np.testing.assert_allclose(Resize(size, **settings)(mt.tensor(x)), theirs, atol=1e-6)
+        np.testing.assert_allclose(Resize(size, mode)(mt.tensor(x)), theirs, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -209,9 +200,6 @@ def test_resize_matches_torch(size: tuple[int, int]) -> None:
         ((4, 9), {"size": 2}, (2, 4)),
         ((9, 4), {"size": [2]}, (4, 2)),
         ((4, 4), {"size": 7}, (7, 7)),
-        ((4, 9), {"size": 3, "max_size": 5}, (2, 5)),
-        ((9, 4), {"size": 3, "max_size": 6}, (6, 3)),
-        ((1, 90), {"size": 2, "max_size": 3}, (1, 3)),
     ],
 )
 def test_resize_with_one_size_sets_the_shorter_side(
@@ -250,36 +238,20 @@ def test_rotations_by_90_degrees_match_rot90() -> None:
     for quarters, degrees in enumerate((0, 90, 180, 270)):
         rotated = RandomRotation((degrees, degrees))(mt.tensor(x)).numpy()
         assert np.array_equal(rotated, np.rot90(x, quarters, (1, 2)))
-        rotated = RandomAffine((-degrees, -degrees), interpolation="bilinear")(mt.tensor(x)).numpy()
+        rotated = RandomRotation((degrees, degrees), "bilinear")(mt.tensor(x)).numpy()
         np.testing.assert_allclose(rotated, np.rot90(x, quarters, (1, 2)), atol=1e-6)
     corner = RandomRotation((180, 180), center=(1, 1), fill=(7, 8))(mt.tensor(x)).numpy()
     assert np.array_equal(corner[:, :2, :2], x[:, 1::-1, 1::-1])
     assert np.array_equal(corner[:, 2:], np.broadcast_to([[[7]], [[8]]], (2, 3, 5)))
 
 
-def test_random_affine_translates_by_every_allowed_offset() -> None:
-    mt.manual_seed(0)
-    x = image((1, 4, 10)) + 1
-    transform = RandomAffine(0, translate=(0.3, 0.25))
-    drawn = transform_each(transform, mt.tensor(x).expand(200, 1, 4, 10)).numpy()
-    expected = set()
-    for dx in range(-3, 4):
-        for dy in (-1, 0, 1):
-            padded = np.pad(x[0], ((1, 1), (3, 3)))
-            expected.add(padded[1 - dy : 5 - dy, 3 - dx : 13 - dx].tobytes())
-    assert {image.tobytes() for image in drawn} == expected
-
-
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
 @pytest.mark.parametrize("center", [None, (2.0, 3.5)])
-def test_random_affine_matches_torch_grid_sample(interpolation: str, center: Any) -> None:
+def test_random_rotation_matches_torch_grid_sample(interpolation: str, center: Any) -> None:
     torch = pytest.importorskip("torch")
     x, (height, width) = image((1, 3, 6, 9)).astype(np.float64), (6, 9)
-    angle, angle_x, angle_y, scale = math.radians(20), math.radians(10), math.radians(-7), 1.3
-    rotation = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    shear_x = np.array([[1, -np.tan(angle_x)], [0, 1]])
-    shear_y = np.array([[1, 0], [-np.tan(angle_y), 1]])
-    inverse = np.linalg.inv(scale * rotation @ shear_y @ shear_x)
+    cos, sin = math.cos(math.radians(20)), math.sin(math.radians(20))
+    inverse = np.array([[cos, -sin], [sin, cos]])
     origin = np.array([0, 0]) if center is None else np.subtract(center, (width / 2, height / 2))
     to_unit = np.diag([2 / width, 2 / height])  # torch's grids go from -1 to 1
     offset = to_unit @ (origin - inverse @ origin)
@@ -288,13 +260,7 @@ def test_random_affine_matches_torch_grid_sample(interpolation: str, center: Any
     theirs = torch.nn.functional.grid_sample(
         torch.tensor(x), grid, mode=interpolation, align_corners=False
     )
-    transform = RandomAffine(
-        (20, 20),
-        scale=(scale, scale),
-        shear=(10, 10, -7, -7),
-        interpolation=interpolation,
-        center=center,
-    )
+    transform = RandomRotation((20, 20), interpolation, center=center)
     np.testing.assert_allclose(transform(mt.tensor(x)), theirs, atol=1e-12)
 
 
@@ -306,9 +272,7 @@ def test_grayscale_is_the_weighted_sum_of_channels() -> None:
     gray = np.tensordot([0.2989, 0.587, 0.114], x, (0, 1))[:, None]
     np.testing.assert_allclose(Grayscale()(mt.tensor(x)), gray, rtol=1e-6)
     np.testing.assert_allclose(Grayscale(3)(mt.tensor(x)), gray.repeat(3, 1), rtol=1e-6)
-    np.testing.assert_allclose(RandomGrayscale(1.0)(mt.tensor(x)), gray.repeat(3, 1), rtol=1e-6)
-    assert np.array_equal(RandomGrayscale(0.0)(mt.tensor(x)).numpy(), x)
-    assert np.array_equal(RandomGrayscale(1.0)(mt.tensor(x[:, :1])).numpy(), x[:, :1])
+    assert np.array_equal(Grayscale()(mt.tensor(x[:, :1])).numpy(), x[:, :1])
 
 
 def test_color_jitter_matches_formulas_and_colorsys() -> None:
@@ -344,63 +308,20 @@ def test_color_jitter_factors_fill_their_range() -> None:
     assert ColorJitter(brightness=3).brightness == (0, 4)
 
 
-def test_random_erasing_fills_rectangles_of_given_scale_and_ratio() -> None:
-    mt.manual_seed(2)
-    x = mt.ones(200, 3, 8, 10)
-    erased = transform_each(RandomErasing(0.5, scale=(0.1, 0.3), value=(2, 3, 4)), x).numpy()
-    count = 0
-    for result in erased:
-        inside = result[0] != 1
-        assert np.array_equal(result, np.where(inside, [[[2]], [[3]], [[4]]], 1))
-        if inside.any():
-            rows, columns = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
-            assert (
-                inside.sum()
-                == len(rows) * len(columns)
-                == np.ptp(rows) * np.ptp(columns) + (np.ptp(rows) + np.ptp(columns) + 1)
-            )
-            assert 0.05 < inside.mean() < 0.36
-            assert 0.2 < len(rows) / len(columns) < 4
-            count += 1
-    assert 70 < count < 130
-    noise = RandomErasing(1.0, scale=(0.5, 0.5), ratio=(1, 1), value="random")(x[0]).numpy()
-    assert len(set(noise[noise != 1])) > 100
-    too_large = RandomErasing(1.0, scale=(1, 1), ratio=(3, 3))
-    assert np.array_equal(too_large(x[0]).numpy(), x[0].numpy())
-
-
 # --- Compositions and loaders ---------------------------------------------------------------------
-
-
-def test_random_choice_and_random_apply_follow_their_probabilities() -> None:
-    mt.manual_seed(0)
-    one, add, double = mt.ones(1, 1, 1), Lambda(lambda x: x + 1), Lambda(lambda x: x * 5)
-    applied = Counter(RandomApply([add, double], p=0.3)(one).item() for _ in range(400))
-    assert set(applied) == {1.0, 10.0}
-    assert 80 < applied[10.0] < 160
-    results = transform_each(RandomApply([add, double], p=0.3), mt.ones(400, 1, 1, 1))
-    assert 80 < (results.numpy() == 10).sum() < 160
-    chosen = Counter(RandomChoice([add, double], p=[1, 3])(one).item() for _ in range(400))
-    assert set(chosen) == {2.0, 5.0}
-    assert 60 < chosen[2.0] < 140
-    assert RandomChoice([add])(one).item() == 2.0
 
 
 TRANSFORMS: list[Any] = [
     CenterCrop(3),
     ColorJitter(0.5, 0.5, 0.5, 0.5),
-    Compose([RandomCrop(3, padding=1), Normalize([0.5], [0.5]), Lambda(lambda x: x * 2)]),
+    Compose([RandomCrop(3, padding=1), Normalize([0.5], [0.5]), lambda x: x * 2]),
     Grayscale(),
     Normalize([0.5, 0.2, 0.1], [0.5]),
     Pad(1),
-    RandomAffine(30, (0.1, 0.1), (0.5, 2.0), 20, "bilinear"),
-    RandomApply([RandomVerticalFlip(1.0)]),
+    RandomRotation(30, "bilinear"),
     RandomCrop(3),
-    RandomErasing(0.5),
-    RandomGrayscale(0.5),
     RandomHorizontalFlip(),
     RandomResizedCrop(3),
-    RandomRotation(90),
     RandomVerticalFlip(),
     Resize(3),
 ]
@@ -424,7 +345,7 @@ def test_one_call_transforms_all_images_alike(transform: Any) -> None:
 def test_loader_transforms_each_image_separately() -> None:
     mt.manual_seed(0)
     data = TensorDataset(mt.tensor([[[1.0, 2.0]]]).expand(64, 1, 1, 2), mt.arange(64))
-    flipped = TransformedDataset(data, Compose([RandomHorizontalFlip(), Lambda(lambda x: x * 2)]))
+    flipped = TransformedDataset(data, Compose([RandomHorizontalFlip(), lambda x: x * 2]))
     for dataset in (flipped, Subset(flipped, range(64))):
         ((x, y),) = DataLoader(dataset, 64)
         assert y.tolist() == list(range(64))
@@ -438,7 +359,7 @@ def test_seeded_compose_is_reproducible_and_has_a_repr() -> None:
             RandomCrop(3, padding=1),
             RandomHorizontalFlip(),
             RandomVerticalFlip(),
-            Lambda(lambda x: x * 2),
+            lambda x: x * 2,
         ]
     )
     pixels = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
@@ -470,33 +391,20 @@ def test_seeded_compose_is_reproducible_and_has_a_repr() -> None:
         (lambda: Normalize([float("nan")], [1.0]), "finite"),
         (lambda: Normalize([], [1.0]), "one or more"),
         (lambda: Compose([3]), "a transform must be callable; got 3"),
-        (lambda: Lambda(3), "a transform must be callable; got 3"),
         (lambda: Resize(0), "size must be a positive integer"),
         (lambda: Resize((1, 2, 3)), "size must be one or two positive integers"),
         (lambda: Resize(3, "cubic"), "interpolation must be one of nearest, bilinear"),
-        (lambda: Resize(3, max_size=3), "max_size must be greater than size"),
-        (lambda: Resize((3, 3), max_size=9), "max_size must be greater than size"),
         (lambda: RandomResizedCrop(3, scale=(0.5, 0.1)), "scale must be a pair"),
         (lambda: RandomResizedCrop(3, scale=(0, 0)), "must be above 0"),
         (lambda: RandomResizedCrop(3, ratio=(0, 1)), "must be above 0"),
-        (lambda: RandomErasing(scale=(0.5, 2)), "must be at most 1"),
-        (lambda: RandomErasing(value="noise"), "value must be one or more finite numbers"),
         (lambda: RandomRotation(-5), "degrees must be a pair"),
         (lambda: RandomRotation(float("inf")), "degrees must be 2 finite numbers"),
         (lambda: RandomRotation(5, center=(1, 2, 3)), "center must be 2 finite numbers"),
-        (lambda: RandomAffine(0, translate=(0.5, 1.5)), "two fractions from 0 to 1"),
-        (lambda: RandomAffine(0, scale=(0, 1)), "two factors above 0"),
-        (lambda: RandomAffine(0, shear=(1, 2, 3)), "shear must be 2 finite numbers"),
         (lambda: Grayscale(2), "num_output_channels must be 1 or 3"),
-        (lambda: RandomGrayscale(2), "must be between 0 and 1"),
         (lambda: ColorJitter(brightness=-1), "brightness must be a pair"),
         (lambda: ColorJitter(contrast=(-1, 1)), "contrast must be a pair"),
         (lambda: ColorJitter(hue=0.6), "hue must be a pair"),
         (lambda: ColorJitter(hue=(0.1, 0.6)), "the bounds of hue must be from -0.5 to 0.5"),
-        (lambda: RandomApply([], 2), "must be between 0 and 1"),
-        (lambda: RandomChoice([]), "p must be one or more finite numbers"),
-        (lambda: RandomChoice([abs], [1, 2]), "p must be 1 non-negative weights"),
-        (lambda: RandomChoice([abs], [0]), "p must be 1 non-negative weights"),
     ],
 )
 def test_transform_with_invalid_setting_raises_setting_error(make: Any, message: str) -> None:
@@ -523,8 +431,6 @@ def test_transform_with_invalid_setting_raises_setting_error(make: Any, message:
         (lambda: Resize(3)(mt.ones(1, 0, 2)), "takes images with pixels"),
         (lambda: RandomRotation(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
         (lambda: RandomRotation(3, fill=(1, 2))(mt.ones(3, 2, 2)), "fill has 2 numbers"),
-        (lambda: RandomErasing(value=(1, 2))(mt.ones(3, 2, 2)), "value has 2 numbers"),
-        (lambda: RandomErasing(value="random")(mt.ones(1, 2, 2).byte()), "uint8 was given"),
         (
             lambda: Grayscale()(mt.ones(2, 2, 2)),
             "images of 1 or 3 channels; shape .2, 2, 2. was given",

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-import urllib.parse
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from mt_nn.errors import DownloadError, SettingError
-from mt_nn.files.reading import PathLike
+from mt_nn.files.limits import Allowance
+from mt_nn.files.reading import CHUNK, PathLike
 from mt_nn.files.writing import replacing
 from mt_nn.utils.settings import check
-
-SCHEMES = ("http", "https")
 
 
 def download(
@@ -40,7 +41,7 @@ def download(
         sha256: the checksum, 64 hexadecimal digits. Without one, the content is not verified.
         progress: whether to show a progress bar, if rich is installed.
         timeout: how many seconds to wait for each response of the server. `mt_nn.limits` bound the
-            total time and size.
+            time and size of the transfer.
 
     Raises:
         DownloadError: the connection or the request fails, the transfer is incomplete, a limit is
@@ -48,12 +49,20 @@ def download(
             unchanged.
         SettingError: a setting is invalid.
     """
+    _check_settings(url, sha256, timeout)
     target = Path(path)
-    _check_settings(url, target, sha256, timeout)
     try:
         if target.is_file() and (sha256 is None or _digest_of(target) == sha256.lower()):
             return target
-        digest = _fetched(url, target, sha256, progress, timeout)
+        with replacing(target) as file:
+            _transfer(url, file, progress, timeout)
+            file.seek(0)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if sha256 is not None and digest != sha256.lower():
+                raise DownloadError(
+                    f"{url}: the checksum is {digest}, not {sha256.lower()}. Call download() "
+                    "again; if that does not help, the published file has changed."
+                )
     except DownloadError:
         raise
     except OSError as error:
@@ -68,36 +77,12 @@ def download(
     return target
 
 
-def _fetched(url: str, target: Path, sha256: str | None, progress: bool, timeout: float) -> str:
-    """Download a file, and return its checksum."""
-    # Imported here because it imports urllib.request, which is slow.
-    from mt_nn.data.downloads.fetching import fetch_into
-
-    with replacing(target) as file:
-        fetch_into(file, url, timeout, progress)
-        file.seek(0)
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if sha256 is not None and digest != sha256.lower():
-            raise DownloadError(
-                f"{url}: the checksum is {digest}, not {sha256.lower()}. Call download() again; if "
-                "that does not help, the published file has changed."
-            )
-    return digest
-
-
-def _check_settings(url: str, target: Path, sha256: str | None, timeout: float) -> None:
-    try:
-        parts = urllib.parse.urlsplit(url)
-        valid = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
-    except (ValueError, AttributeError):
-        valid = False
-    if not valid or re.search(r"[\x00-\x20\x7f-\U0010ffff]", url):
+def _check_settings(url: str, sha256: str | None, timeout: float) -> None:
+    if not re.fullmatch(r"https?://(?!/)[!-~]+", str(url)):
         raise SettingError(
             "url must begin with http:// or https:// and a host name, and contain no spaces or "
             f"non-ASCII characters (see urllib.parse.quote()); got {url!r}."
         )
-    named = target.name and "\0" not in target.name
-    check("path", str(target), bool(named), "the name of a file")
     hexadecimal = sha256 is None or re.fullmatch(r"[0-9a-fA-F]{64}", sha256)
     check("sha256", sha256, bool(hexadecimal), "64 hexadecimal digits")
     check("timeout", timeout, 0 < timeout < float("inf"), "a positive number of seconds")
@@ -106,3 +91,54 @@ def _check_settings(url: str, target: Path, sha256: str | None, timeout: float) 
 def _digest_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _transfer(url: str, file: BinaryIO, progress: bool, timeout: float) -> None:
+    """Write the content of a URL to a file."""
+    # Imported here, because this takes long.
+    import http.client
+    import urllib.error
+    import urllib.request
+
+    allowance = Allowance(url, DownloadError)
+    headers = {"User-Agent": "mt-nn", "Accept-Encoding": "identity"}
+    request = urllib.request.Request(url, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            if not response.url.startswith(("https:", url[: url.index(":") + 1])):
+                raise DownloadError(f"{url} redirects to {response.url}, which is not safe.")
+            length = response.headers.get("Content-Length", "")
+            total = int(length) if re.fullmatch(r"[0-9]{1,18}", length) else None
+            allowance.check("download", total or 0)
+            with _progress_bar(progress, url.rsplit("/", 1)[-1], total) as report:
+                while chunk := response.read1(CHUNK):
+                    allowance.take("download", len(chunk))
+                    file.write(chunk)
+                    report(len(chunk))
+    except DownloadError:
+        raise
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise DownloadError(f"{url}: HTTP error {error.code}, {error.reason}.") from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise DownloadError(f"could not download {url} ({reason}).") from error
+    if total is not None and file.tell() != total:
+        raise DownloadError(
+            f"{url}: the connection ended after {file.tell()} of {total} bytes. Call download() "
+            "again."
+        )
+
+
+@contextmanager
+def _progress_bar(shown: bool, name: str, total: int | None) -> Iterator[Callable[[int], object]]:
+    """Yield a function that advances a progress bar by a number of bytes."""
+    try:
+        from rich.markup import escape
+        from rich.progress import Progress
+    except ImportError:
+        yield lambda count: None
+        return
+    with Progress(disable=not shown) as bar:
+        task = bar.add_task(escape(name), total=total)
+        yield lambda count: bar.advance(task, count)

@@ -30,39 +30,31 @@ class Published(NamedTuple):
     licence: str
 
 
+MNIST_FILES = (
+    "train-images-idx3-ubyte.gz",
+    "train-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+)
+
 PUBLISHED = {
     "cifar10": Published(
         "https://www.cs.toronto.edu/~kriz/",
         {"cifar-10-binary.tar.gz": None},
         "none is stated; cite Krizhevsky 2009, Learning Multiple Layers of Features",
     ),
-    "cifar100": Published(
-        "https://www.cs.toronto.edu/~kriz/",
-        {"cifar-100-binary.tar.gz": None},
-        "none is stated; cite Krizhevsky 2009, Learning Multiple Layers of Features",
-    ),
     "fashion-mnist": Published(
         "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
-        {
-            "train-images-idx3-ubyte.gz": None,
-            "train-labels-idx1-ubyte.gz": None,
-            "t10k-images-idx3-ubyte.gz": None,
-            "t10k-labels-idx1-ubyte.gz": None,
-        },
+        dict.fromkeys(MNIST_FILES),
         "MIT, Zalando Research",
     ),
     # The authors' server no longer provides the files; PyTorch uses this copy, too.
     "mnist": Published(
         "https://ossci-datasets.s3.amazonaws.com/mnist/",
         {
-            "train-images-idx3-ubyte.gz": None,
-            "train-labels-idx1-ubyte.gz": None,
-            "t10k-images-idx3-ubyte.gz": (
-                "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
-            ),
-            "t10k-labels-idx1-ubyte.gz": (
-                "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
-            ),
+            **dict.fromkeys(MNIST_FILES),
+            MNIST_FILES[2]: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+            MNIST_FILES[3]: "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
         },
         "CC BY-SA 3.0, LeCun, Cortes, Burges",
     ),

@@ -6,19 +6,18 @@ belongs to the batch; see `use_generator`.
 """
 
 # fmt: off
-from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
+from mt_nn.data.transforms.color import ColorJitter, Grayscale
 from mt_nn.data.transforms.cropping import (
-    CenterCrop, Pad, RandomCrop, RandomErasing, RandomHorizontalFlip, RandomVerticalFlip,
+    CenterCrop, Pad, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip,
 )
+from mt_nn.data.transforms.rotation import RandomRotation
 from mt_nn.data.transforms.resizing import RandomResizedCrop, Resize
 from mt_nn.data.transforms.transform import (
-    Compose, ImageTransform, Lambda, Normalize, RandomApply, RandomChoice, ToTensor,
+    Compose, ImageTransform, Normalize, ToTensor,
 )
-from mt_nn.data.transforms.warping import RandomAffine, RandomRotation
 
 __all__ = [
-    "CenterCrop", "ColorJitter", "Compose", "Grayscale", "ImageTransform", "Lambda", "Normalize",
-    "Pad", "RandomAffine", "RandomApply", "RandomChoice", "RandomCrop", "RandomErasing",
-    "RandomGrayscale", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation",
+    "CenterCrop", "ColorJitter", "Compose", "Grayscale", "ImageTransform", "Normalize", "Pad",
+    "RandomCrop", "RandomHorizontalFlip", "RandomResizedCrop", "RandomRotation",
     "RandomVerticalFlip", "Resize", "ToTensor",
 ]

@@ -39,31 +39,7 @@ class Grayscale(ImageTransform):
             InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
         """
         _check_colors("Grayscale", img)
-        return _repeated(_gray(img), self.num_output_channels)
-
-
-class RandomGrayscale(ImageTransform):
-    """Convert images to grayscale with probability `p`, with the same number of channels.
-
-    Raises:
-        SettingError: `p` is not in [0, 1].
-    """
-
-    least = 3
-
-    def __init__(self, p: float = 0.1) -> None:
-        self.p = transform.probability(p)
-
-    def transformed(self, img: Tensor) -> Tensor:
-        """Return the image, or the grayscale image.
-
-        Raises:
-            InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
-        """
-        _check_colors("RandomGrayscale", img)
-        if generator().random() >= self.p:
-            return img
-        return _repeated(_gray(img), img.shape[-3])
+        return _gray(img).expand(*img.shape[:-3], self.num_output_channels, *img.shape[-2:])
 
 
 class ColorJitter(ImageTransform):
@@ -132,10 +108,6 @@ def _gray(imgs: Tensor) -> Tensor:
         return imgs
     weights = tensor(LUMINANCE, dtype=imgs.dtype, backend=imgs.backend).view(3, 1, 1)
     return (imgs * weights).sum(-3, keepdim=True)
-
-
-def _repeated(gray: Tensor, channels: int) -> Tensor:
-    return gray.expand(*gray.shape[:-3], channels, *gray.shape[-2:])
 
 
 def _with_brightness(imgs: Tensor, factor: float) -> Tensor:

@@ -1,4 +1,4 @@
-"""Cropping, padding, flipping and erasing."""
+"""Cropping, padding and flipping."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from mt_nn.core.settings import Sizes, integer, integers
-from mt_nn.data.transforms import transform
-from mt_nn.data.transforms.resizing import draw_box
 from mt_nn.data.transforms.transform import ImageTransform
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
 from mt_nn.utils.settings import check, choice
-from mt_tensor import Tensor, pad, randn, tensor
+from mt_tensor import Tensor, pad, tensor
 from mt_tensor.extending import generator
 
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
@@ -130,7 +128,8 @@ class _RandomFlip(ImageTransform):
     dim: ClassVar[int]
 
     def __init__(self, p: float = 0.5) -> None:
-        self.p = transform.probability(p)
+        check("the probability p", p, 0.0 <= p <= 1.0, "between 0 and 1")
+        self.p = p
 
     def transformed(self, img: Tensor) -> Tensor:
         """Return the image, or the flipped image."""
@@ -193,64 +192,3 @@ def _sides(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
     check("padding", padding, len(numbers) in (1, 2, 4), "one, two or four integers")
     left, top, right, bottom = (numbers * 4)[:4]
     return left, top, right, bottom
-
-
-# --- Erasing --------------------------------------------------------------------------------------
-
-
-class RandomErasing(ImageTransform):
-    """Erase a random box of images (Zhong et al. 2017, "Random Erasing Data Augmentation").
-
-    If no box fits, the image is unchanged.
-
-    Args:
-        p: the probability of erasing a box.
-        scale: the bounds of the box's area, as fractions of the image's area.
-        ratio: the bounds of the box's height divided by its width, drawn log-uniformly.
-        value: the new value: a number, one per channel, or "random" for normal noise.
-
-    Raises:
-        SettingError: a setting is invalid.
-    """
-
-    def __init__(
-        self,
-        p: float = 0.5,
-        scale: tuple[float, float] = (0.02, 0.33),
-        ratio: tuple[float, float] = (0.3, 3.3),
-        value: float | Sequence[float] | str = 0,
-    ) -> None:
-        self.p = transform.probability(p)
-        self.scale = transform.interval("scale", scale, 0)
-        self.ratio = transform.interval("ratio", ratio, 0)
-        if not self.scale[1] <= 1 or not self.ratio[0]:
-            raise SettingError(
-                "the bounds of scale must be at most 1, and those of ratio above 0; got "
-                f"scale={scale!r}, ratio={ratio!r}."
-            )
-        self.value = value if value == "random" else transform.row("value", value)
-
-    def transformed(self, img: Tensor) -> Tensor:
-        """Return the image, or the image with a box erased.
-
-        Raises:
-            InputError: the number of channels is not that of `value`.
-        """
-        height, width = img.shape[-2:]
-        low, high = self.ratio
-        is_chosen = generator().random() < self.p
-        box = draw_box(height, width, self.scale, (1 / high, 1 / low)) if is_chosen else None
-        values = self._values(img)
-        if box is None:
-            return img
-        top, left, rows, columns = box
-        mask = np.zeros((height, width), bool)
-        mask[top : top + rows, left : left + columns] = True
-        return values.where(tensor(mask, backend=img.backend), img)
-
-    def _values(self, img: Tensor) -> Tensor:
-        """Return the new values, which broadcast to the image."""
-        if self.value == "random":
-            transform.check_real("RandomErasing", img)
-            return randn(img.shape, dtype=img.dtype, backend=img.backend)
-        return transform.column("value", self.value, img)

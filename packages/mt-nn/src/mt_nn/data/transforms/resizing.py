@@ -1,22 +1,17 @@
-"""Resizing of images and of crops.
-
-New rows are weighted means of old rows, and so are columns: resizing is a matrix product from the
-left and one from the right.
-"""
+"""Resizing of images and of crops."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from mt_nn.core.settings import Sizes, integer, integers
-from mt_nn.data.transforms.transform import ImageTransform, Numbers, check_real, interval
+from mt_nn.data.transforms.transform import ImageTransform, check_real, interval
 from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.resampling import interpolate
 from mt_nn.utils.settings import choice
-from mt_tensor import Tensor, tensor
-from mt_tensor.extending import check_flags, generator
+from mt_tensor import Tensor
+from mt_tensor.extending import generator
 
 INTERPOLATIONS = ("nearest", "bilinear")
 ATTEMPTS = 10
@@ -29,10 +24,8 @@ Box = tuple[int, int, int, int]
 class _Resizing(ImageTransform):
     """Base of transforms that resize."""
 
-    def __init__(self, interpolation: str, antialias: bool) -> None:
-        check_flags(antialias=antialias)
+    def __init__(self, interpolation: str) -> None:
         self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
-        self.antialias = antialias
 
     def resized(self, img: Tensor, box: Box, size: Sequence[int]) -> Tensor:
         """Return a part of an image, resized.
@@ -51,40 +44,11 @@ class _Resizing(ImageTransform):
                 f"{type(self).__name__} takes images with pixels; shape {img.shape} was given."
             )
         top, left, height, width = box
-        rows = self._weights(top, height, img.shape[-2], size[0])
-        columns = self._weights(left, width, img.shape[-1], size[1])
-        left_matrix, right_matrix = (
-            tensor(weights, dtype=img.dtype, backend=img.backend) for weights in (rows, columns)
-        )
-        return left_matrix @ img @ right_matrix.T
-
-    def _weights(self, start: int, length: int, old: int, new: int) -> Numbers:
-        """Return the weights of old pixels in new pixels, along one dimension of an image.
-
-        Pixel i has its center at i + 1/2. The weights around the center of a new pixel form a
-        triangle. Its half-width is the distance of new pixels, or that of old ones if it is larger
-        or without antialiasing.
-
-        Args:
-            start: the start of the box.
-            length: the number of old pixels in the box.
-            old: the number of old pixels.
-            new: the number of new pixels.
-
-        Returns:
-            Shape (new, old); the weights of a new pixel add up to 1.
-        """
-        scale = length / new
-        positions = np.arange(old) - start  # relative to the box
-        if self.interpolation == "nearest":
-            nearest: Numbers = positions == np.arange(new)[:, None] * length // new
-            return nearest.astype(np.float64)
-        half_width = max(scale, 1.0) if self.antialias else 1.0
-        distances = positions + 0.5 - (np.arange(new)[:, None] + 0.5) * scale
-        weights = np.maximum(1 - np.abs(distances) / half_width, 0)
-        weights *= (positions >= 0) & (positions < length)
-        normalized: Numbers = weights / weights.sum(axis=-1, keepdims=True)
-        return normalized
+        part = img[..., top : top + height, left : left + width]
+        part = part.reshape(1, math.prod(img.shape[:-2]), height, width)
+        antialias = self.interpolation == "bilinear"
+        resized = interpolate(part, tuple(size), mode=self.interpolation, antialias=antialias)
+        return resized.view(*img.shape[:-2], *size)
 
 
 class Resize(_Resizing):
@@ -93,34 +57,17 @@ class Resize(_Resizing):
     Args:
         size: height and width; or one number for the shorter side, which keeps the aspect ratio.
         interpolation: "bilinear" or "nearest".
-        max_size: the upper bound of the longer side, if `size` is one number.
-        antialias: whether to average over all old pixels when shrinking ("bilinear" only), instead
-            of the nearest ones.
 
     Raises:
         SettingError: a setting is invalid.
     """
 
-    def __init__(
-        self,
-        size: Sizes,
-        interpolation: str = "bilinear",
-        max_size: int | None = None,
-        antialias: bool = True,
-    ) -> None:
-        super().__init__(interpolation, antialias)
+    def __init__(self, size: Sizes, interpolation: str = "bilinear") -> None:
+        super().__init__(interpolation)
         given = tuple(size) if isinstance(size, tuple | list) else (size,)
         self.size = given if len(given) == 1 else integers("size", given, 2, 1)
-        self.max_size = max_size
         if len(given) == 1:
             integer("size", given[0], 1)
-        if max_size is not None and (
-            len(self.size) == 2 or integer("max_size", max_size, 1) <= self.size[0]
-        ):
-            raise SettingError(
-                "max_size must be greater than size, which must be one number; got "
-                f"size={size!r}, max_size={max_size!r}."
-            )
 
     def transformed(self, img: Tensor) -> Tensor:
         """Return the resized image.
@@ -136,8 +83,6 @@ class Resize(_Resizing):
             return self.size
         shorter, longer = min(height, width), max(height, width)
         sides = self.size[0], int(self.size[0] * longer / max(shorter, 1))
-        if self.max_size is not None and sides[1] > self.max_size:
-            sides = max(int(self.max_size * sides[0] / sides[1]), 1), self.max_size
         return sides if height <= width else sides[::-1]
 
 
@@ -149,7 +94,6 @@ class RandomResizedCrop(_Resizing):
         scale: the bounds of the box's area, as fractions of the image's area.
         ratio: the bounds of the box's width divided by its height, drawn log-uniformly.
         interpolation: see `Resize`.
-        antialias: see `Resize`.
 
     Raises:
         SettingError: a setting is invalid.
@@ -161,9 +105,8 @@ class RandomResizedCrop(_Resizing):
         scale: tuple[float, float] = (0.08, 1.0),
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
         interpolation: str = "bilinear",
-        antialias: bool = True,
     ) -> None:
-        super().__init__(interpolation, antialias)
+        super().__init__(interpolation)
         self.size = integers("size", size, 2, 1)
         self.scale, self.ratio = interval("scale", scale, 0), interval("ratio", ratio, 0)
         if not self.scale[1] or not self.ratio[0]:
@@ -182,34 +125,14 @@ class RandomResizedCrop(_Resizing):
 
     def _box(self, height: int, width: int) -> Box:
         """Draw a box; if none fits, return the largest central one within the ratio's bounds."""
-        box = draw_box(height, width, self.scale, self.ratio)
-        if box is not None:
-            return box
+        numbers = generator()
         low, high = self.ratio
+        for _ in range(ATTEMPTS):
+            area = height * width * numbers.uniform(*self.scale)
+            aspect = math.exp(numbers.uniform(math.log(low), math.log(high)))
+            columns, rows = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            if 0 < rows <= height and 0 < columns <= width:
+                top, left = numbers.integers((height - rows + 1, width - columns + 1)).tolist()
+                return top, left, rows, columns
         rows, columns = min(height, round(width / low)), min(width, round(height * high))
         return (height - rows) // 2, (width - columns) // 2, rows, columns
-
-
-def draw_box(
-    height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float]
-) -> Box | None:
-    """Draw a random box in an image.
-
-    Args:
-        height: the height of the image.
-        width: the width of the image.
-        scale: the bounds of the box's area, as fractions of the image's area.
-        ratio: the bounds of the box's width divided by its height.
-
-    Returns:
-        Top, left, height and width; None if no box fitted in `ATTEMPTS` attempts.
-    """
-    numbers = generator()
-    for _ in range(ATTEMPTS):
-        area = height * width * numbers.uniform(*scale)
-        aspect = math.exp(numbers.uniform(math.log(ratio[0]), math.log(ratio[1])))
-        columns, rows = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
-        if 0 < rows <= height and 0 < columns <= width:
-            top, left = numbers.integers((height - rows + 1, width - columns + 1)).tolist()
-            return top, left, rows, columns
-    return None

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from mt_nn.errors import InputError, SettingError
 from mt_nn.utils.settings import check
 from mt_tensor import Tensor, tensor
-from mt_tensor.extending import generator
 
 Numbers = npt.NDArray[np.float64]
 
@@ -74,17 +73,6 @@ def check_real(name: str, img: Tensor) -> None:
         )
 
 
-def check_callable(transform: Any) -> None:
-    """Raise SettingError unless a transform is callable."""
-    check("a transform", transform, callable(transform), "callable")
-
-
-def probability(p: float) -> float:
-    """Return a probability; raise SettingError unless it is in [0, 1]."""
-    check("the probability p", p, 0.0 <= p <= 1.0, "between 0 and 1")
-    return p
-
-
 def row(name: str, numbers: Any, count: int | None = None) -> list[float]:
     """Return a setting that consists of finite numbers, as a list.
 
@@ -117,16 +105,7 @@ def interval(name: str, numbers: Any, least: float = -np.inf) -> tuple[float, fl
     return low, high
 
 
-def angles(name: str, degrees: Any) -> tuple[float, float]:
-    """Return an interval, given as a pair, or as a number d for (-d, d).
-
-    Raises:
-        SettingError: it is neither.
-    """
-    return interval(name, (-degrees, degrees) if isinstance(degrees, int | float) else degrees)
-
-
-# --- Compositions and functions -------------------------------------------------------------------
+# --- Compositions ---------------------------------------------------------------------------------
 
 
 class Compose:
@@ -145,7 +124,7 @@ class Compose:
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
         self.transforms = list(transforms)
         for each in self.transforms:
-            check_callable(each)
+            check("a transform", each, callable(each), "callable")
 
     def __call__(self, img: Any) -> Any:
         """Return the result of the last transform."""
@@ -155,74 +134,6 @@ class Compose:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.transforms))})"
-
-
-class RandomApply(Compose):
-    """Apply transforms one after the other with a probability, or else none of them.
-
-    Args:
-        transforms: see `Compose`.
-        p: the probability.
-
-    Raises:
-        SettingError: a transform is not callable, or `p` is not in [0, 1].
-    """
-
-    def __init__(self, transforms: Sequence[Callable[[Any], Any]], p: float = 0.5) -> None:
-        super().__init__(transforms)
-        self.p = probability(p)
-
-    def __call__(self, img: Any) -> Any:
-        """Return the result of the last transform, or the image itself."""
-        return super().__call__(img) if generator().random() < self.p else img
-
-
-class RandomChoice(Compose):
-    """Apply one of several transforms, drawn at random for each call.
-
-    Args:
-        transforms: the transforms to choose from.
-        p: weights, one per transform, which need not sum to 1; None for equal weights.
-
-    Raises:
-        SettingError: there is no transform, one is not callable, or the weights do not match, are
-            negative or all 0.
-    """
-
-    def __init__(
-        self, transforms: Sequence[Callable[[Any], Any]], p: Sequence[float] | None = None
-    ) -> None:
-        super().__init__(transforms)
-        weights = np.array(row("p", [1.0] * len(self.transforms) if p is None else p))
-        if len(weights) != len(self.transforms) or weights.min() < 0 or not weights.sum():
-            raise SettingError(
-                f"p must be {len(self.transforms)} non-negative weights, one per transform, and "
-                f"not all 0; got {p!r}."
-            )
-        self.p = weights / weights.sum()
-
-    def __call__(self, img: Any) -> Any:
-        """Return the result of the chosen transform."""
-        return self.transforms[int(generator().choice(len(self.p), p=self.p))](img)
-
-
-class Lambda:
-    """Apply a function of one argument.
-
-    Raises:
-        SettingError: it is not callable.
-    """
-
-    def __init__(self, lambd: Callable[[Any], Any]) -> None:
-        check_callable(lambd)
-        self.lambd = lambd
-
-    def __call__(self, img: Any) -> Any:
-        """Return the result of the function."""
-        return self.lambd(img)
-
-    def __repr__(self) -> str:
-        return "Lambda()"
 
 
 # --- Conversion and normalization -----------------------------------------------------------------
