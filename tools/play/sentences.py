@@ -1,6 +1,6 @@
 """Generated reviews, a sentiment classifier, and the influence of each word.
 
-The network and the method are those of `mt-train sentiment`, with a smaller network.
+The network is that of `mt-train sentiment`, but smaller.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy as np
 import mt_tensor as mt
 from mt_nn.data import Vocabulary, tokenize
 from mt_nn.functional import cross_entropy
-from mt_nn.jobs.sentiment import LONGEST, PADDING, UNKNOWN, weigh
+from mt_nn.jobs.sentiment import LONGEST, PADDING, UNKNOWN
 from mt_nn.optim import Adam
 from mt_nn.train.networks import TextCNN
+from mt_nn.utils.modes import evaluation
 from mt_operators import Module
 from mt_tensor.extending import Array
 from play.background import Progress
@@ -155,3 +156,26 @@ def classify(network: Module, known: Vocabulary, text: str) -> Prediction:
     scores, weights = weigh(network, np.array(known.encode(words)))
     praise = float(scores.softmax(0)[1])
     return Prediction(words, [word in known for word in words], weights.tolist(), praise)
+
+
+@mt.no_grad()
+def weigh(network: Module, numbers: Array) -> tuple[mt.Tensor, Array]:
+    """Return the scores of a sentence, and the weight of each word in the decision.
+
+    Args:
+        network: a classifier of two classes whose scores do not depend on padding.
+        numbers: the numbers of the words, shape (length,), without padding.
+
+    Returns:
+        The scores, shape (2,); and for each word the decrease of the log odds of the second class
+        when that word is removed, shape (length,).
+    """
+    length = len(numbers)
+    padded = np.append(numbers, 0)
+    variants = np.tile(padded, (length + 1, 1))
+    for removed in range(length):
+        variants[removed + 1, removed:-1] = padded[removed + 1 :]
+    with evaluation(network):
+        scores: mt.Tensor = network(mt.tensor(variants))
+    log_odds = (scores[:, 1] - scores[:, 0]).numpy()
+    return scores[0], log_odds[0] - log_odds[1:]

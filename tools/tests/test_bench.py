@@ -13,7 +13,7 @@ from mt import elsewhere
 from mt.bench import command, measuring, twin
 from mt.bench.command import main
 from mt.bench.comparison import names_of
-from mt.bench.learning import Learner, models_of
+from mt.bench.learning import Learner
 from mt.bench.libraries import library
 from mt.bench.networks import network_of
 from mt.bench.workloads import WORKLOADS
@@ -176,7 +176,7 @@ def test_every_job_has_a_row_named_after_its_step() -> None:
     assert "language, lstm: a step of 35 x 10 words" in rows
 
 
-MODELS = [(name, model) for name in JOBS for model in models_of(name)]
+MODELS = [(name, model) for name in JOBS for model in job_class(name).models]
 
 
 def job_and_batch(name: str, model: str) -> tuple[Any, Any, Any]:

@@ -23,7 +23,8 @@ import numpy as np
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import data
-from mt_nn.data import Vocabulary
+from mt_nn.data.formats import images
+from mt_nn.files.reading import read_bytes
 from mt_nn.saving import torch_files
 
 FILES = 5_000
@@ -33,11 +34,9 @@ SECONDS = 300
 TEXT = b" no it was <unk> \n consumers may want N \xc3\xa9 \n"
 REVIEWS = b"1\t2.5\tIt is good.\r\n2\t-0.25\tBad\r\n"
 SST2 = b"sentence\tlabel\na fine film\t1\nbad\t0\n"
-VOCABULARY = json.dumps({"unknown": "a", "padding": None, "tokens": ["a", "b"]}).encode()
 IMAGES = b"\0\0\x08\x03\0\0\0\x02\0\0\0\x03\0\0\0\x04" + bytes(range(24))
 FLOATS = b"\0\0\x0d\x01\0\0\0\x03" + bytes(12)
 CIFAR10 = (b"\x03" + bytes(3072)) * 2
-CIFAR100 = (b"\x03\x63" + bytes(3072)) * 2
 
 
 def model_file() -> bytes:
@@ -71,14 +70,19 @@ def checkpoint_file() -> bytes:
         return path.read_bytes()
 
 
-def cifar100_archive() -> bytes:
-    """Return the tar archive of CIFAR-100, without its gzip compression."""
+def read_cifar10(path: Path) -> Any:
+    """Read one file of CIFAR-10."""
+    return images.parse_cifar10(str(path), read_bytes(path))
+
+
+def cifar10_archive() -> bytes:
+    """Return the tar archive of CIFAR-10, without its gzip compression."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name in ("train", "test"):
-            member = tarfile.TarInfo(f"cifar-100-binary/{name}.bin")
-            member.size = len(CIFAR100)
-            tar.addfile(member, io.BytesIO(CIFAR100))
+        for name in images.FILES:
+            member = tarfile.TarInfo(f"cifar-10-batches-bin/{name}")
+            member.size = len(CIFAR10)
+            tar.addfile(member, io.BytesIO(CIFAR10))
     return packed.getvalue()
 
 
@@ -109,14 +113,12 @@ def zip_file(entries: dict[str, bytes]) -> bytes:
 READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_idx, IMAGES, {}),
     (data.read_idx, FLOATS, {}),
-    (data.read_cifar10, CIFAR10, {}),
-    (data.read_cifar100, CIFAR100, {}),
-    (data.cifar100, cifar100_archive(), {}),
+    (read_cifar10, CIFAR10, {}),
+    (data.cifar10, cifar10_archive(), {}),
     (data.read_penn_treebank, TEXT, {}),
     (data.read_text, TEXT, {}),
     (data.read_sst2, SST2, {}),
     (data.read_movie_reviews, REVIEWS, {}),
-    (Vocabulary.load, VOCABULARY, {}),
     (nn.load, model_file(), {}),
     (nn.load, model_file_without_checksum(), {}),
     (nn.load, torch_file(True), {}),

@@ -256,6 +256,6 @@ def test_mnist_converts_images_without_extra_copy(tmp_path: Path) -> None:
 
 def test_read_idx_error_for_255_dimensions_is_short(tmp_path: Path) -> None:
     (tmp_path / "many").write_bytes(bytes([0, 0, 8, 255]) + bytes([0, 0, 0, 1]) * 255 + b"x")
-    with pytest.raises(nn.FileError, match="no array has the shape") as raised:
+    with pytest.raises(nn.FileError, match="does not match its length") as raised:
         read_idx(tmp_path / "many")
     assert len(str(raised.value)) < 400

@@ -31,7 +31,6 @@ from mt_nn.data import (
     WeightedRandomSampler,
     default_collate,
     default_convert,
-    pad_collate,
 )
 
 ROWS = TensorDataset(mt.arange(10).view(10, 1), mt.arange(10) * 2)
@@ -309,18 +308,6 @@ def test_default_collate_of_incompatible_samples_raises(
 ) -> None:
     with pytest.raises(error, match=message):
         default_collate(samples)
-
-
-def test_pad_collate_pads_to_the_longest_sequence() -> None:
-    batch = [(mt.tensor([1, 2]), 0.5), ([], 1.5), (np.array([3]), 2.5)]
-    tokens, lengths, targets = pad_collate(batch, padding_value=9)
-    assert tokens.tolist() == [[1, 2], [9, 9], [3, 9]]
-    assert (lengths.tolist(), targets.tolist()) == ([2, 0, 1], [0.5, 1.5, 2.5])
-    for wrong in ([(1, 2)], [([0.5], 1)], [3], [([1], 2, 3)], [(["a"], 1)]):
-        with pytest.raises(nn.InputError, match=r"pad_collate\(\) takes"):
-            pad_collate(wrong)
-    with pytest.raises(nn.SettingError, match="at least one"):
-        pad_collate([])
 
 
 # --- Workers --------------------------------------------------------------------------------------

@@ -34,7 +34,6 @@ from mt_nn.parallel import (
     DistributedSampler,
     Group,
     SharedBatches,
-    SharedStream,
     SyncBatchNorm,
     ZeroRedundancyOptimizer,
     world,
@@ -504,16 +503,7 @@ class _Stream(IterableDataset):
         return self.count
 
 
-@given(st.integers(0, 20), st.integers(1, 4))
-def test_shared_streams_split_the_stream_evenly(count: int, size: int) -> None:
-    streams = [list(SharedStream(_Stream(count), size, rank)) for rank in range(size)]
-    assert {len(each) for each in streams} == {count // size}
-    assert len(SharedStream(_Stream(count), size, 0)) == count // size
-    elements = sorted(itertools.chain(*streams))
-    assert elements == list(range(count // size * size))
-
-
-@pytest.mark.parametrize("kind", [DistributedSampler, SharedBatches, SharedStream])
+@pytest.mark.parametrize("kind", [DistributedSampler, SharedBatches])
 def test_rank_out_of_range_raises(kind: Any) -> None:
     with pytest.raises(SettingError, match="rank must be less than num_replicas=2"):
         kind(range(3), 2, 2)
@@ -536,8 +526,6 @@ def _fit(
     folder: Path,
     epochs: int,
     resume: bool = False,
-    compile: bool = False,
-    steps: int | None = None,
 ) -> tuple[Any, ...]:
     """Return the history, the parameters, and the number of epochs that a callback has counted."""
     numbers = np.random.default_rng(5)
@@ -564,14 +552,12 @@ def _fit(
         accumulate=2,
         clip_norm=1.0,
         callbacks=[counter, EarlyStopping(patience=50), SaveCheckpoints(folder)],
-        compile=compile,
     )
     history = trainer.fit(
         loader,
         epochs,
         DataLoader(validation, 4),
         resume=folder if resume else None,
-        steps_per_epoch=steps,
     )
     return history, [np.array(p.detach()) for p in network.parameters()], counter.epochs
 
@@ -585,10 +571,9 @@ def _assert_same_history(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize("compile", [False, True], ids=["eager", "compiled"])
-def test_trainer_on_ranks_matches_one_rank(tmp_path: Path, size: int, compile: bool) -> None:
+def test_trainer_on_ranks_matches_one_rank(tmp_path: Path, size: int) -> None:
     expected = _fit(Group(), tmp_path / "one", 3)
-    results = on_ranks(size, lambda group: _fit(group, tmp_path / "several", 3, compile=compile))
+    results = on_ranks(size, lambda group: _fit(group, tmp_path / "several", 3))
     for rank, each in enumerate(results):
         _assert_same_history(each, expected)
         assert each[2] == (0 if rank else 3)

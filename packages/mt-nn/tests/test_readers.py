@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import tarfile
 import tracemalloc
 from pathlib import Path
@@ -16,14 +15,9 @@ import mt_tensor as mt
 from mt_nn.data import (
     BPTTWindows,
     DataLoader,
-    SentenceDataset,
     Vocabulary,
     batchify,
     cifar10,
-    cifar100,
-    pad_collate,
-    read_cifar10,
-    read_cifar100,
     read_idx,
     read_movie_reviews,
     read_penn_treebank,
@@ -31,17 +25,22 @@ from mt_nn.data import (
     read_text,
     tokenize,
 )
+from mt_nn.data.formats import images
 from mt_nn.data.formats.archives import read_members
+from mt_nn.files.reading import read_bytes
 
 
 def read_archive(path: Path) -> Any:
     return read_members(path, ["file"])
 
 
+def read_cifar10(path: Path) -> Any:
+    return images.parse_cifar10(str(path), read_bytes(path))
+
+
 READERS: list[Any] = [
     read_archive,
     read_cifar10,
-    read_cifar100,
     read_idx,
     read_movie_reviews,
     read_penn_treebank,
@@ -108,9 +107,7 @@ def test_read_text_decodes_utf8_and_checks_the_limit(write: Any) -> None:
         read_text(write("four"))
 
 
-def test_overlong_or_invalid_line_raises(write: Any) -> None:
-    with pytest.raises(nn.FileError, match="more than 1,048,576 bytes in a line"):
-        read_penn_treebank(write("a\n" + "x" * 2**20 + "\n"))
+def test_invalid_line_raises(write: Any) -> None:
     with pytest.raises(nn.FileError, match="line 2: not UTF-8"):
         read_penn_treebank(write(b"fine\n\xc3\n"))
 
@@ -127,11 +124,11 @@ def cifar(count: int, seed: int = 0) -> bytes:
 
 def test_cifar10_returns_images_and_labels(write: Any, tmp_path: Path) -> None:
     content = cifar(4)
-    images, labels = read_cifar10(write(content))
+    pixels, labels = read_cifar10(write(content))
     records = np.frombuffer(content, np.uint8).reshape(4, 3073)
-    assert (images.shape, images.dtype) == ((4, 3, 32, 32), np.uint8)
+    assert (pixels.shape, pixels.dtype) == ((4, 3, 32, 32), np.uint8)
     assert np.array_equal(labels, records[:, 0])
-    assert images[2, 1, 3, 5] == records[2, 1 + 1024 + 3 * 32 + 5]
+    assert pixels[2, 1, 3, 5] == records[2, 1 + 1024 + 3 * 32 + 5]
     for number in range(1, 6):
         write(cifar(number, number), f"data_batch_{number}.bin")
     with pytest.raises(nn.FileError, match=r"does not contain test_batch\.bin"):
@@ -151,10 +148,8 @@ def test_invalid_cifar10_file_raises(write: Any, tmp_path: Path) -> None:
             read_cifar10(write(content))
     with pytest.raises(nn.FileError, match="record 1 has class 10"):
         read_cifar10(write(cifar(1) + b"\x0a" + bytes(3072)))
-    with pytest.raises(nn.FileError, match="unpickling can execute arbitrary code"):
-        read_cifar10(write(b"\x80\x04pickled"))
     write(b"\x80", "data_batch_1")
-    with pytest.raises(nn.FileError, match=r"binary version, cifar-10-binary\.tar\.gz"):
+    with pytest.raises(nn.FileError, match=r"unpickling can .* binary version, cifar-10-bin"):
         cifar10(tmp_path)
 
 
@@ -188,29 +183,6 @@ def test_cifar10_reads_the_published_archive(write: Any, tmp_path: Path) -> None
     assert sorted(file.name for file in tmp_path.iterdir()) == ["cifar-10-binary.tar.gz", "one"]
 
 
-def test_cifar100_returns_images_classes_and_groups(write: Any, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    records = rng.integers(0, 256, (5, 3074), np.uint8)
-    records[:, 0] %= 20
-    records[:, 1] %= 100
-    images, classes, groups = read_cifar100(write(records.tobytes(), "train.bin"))
-    assert np.array_equal(images.reshape(5, -1), records[:, 2:])
-    assert np.array_equal(classes, records[:, 1])
-    assert np.array_equal(groups, records[:, 0])
-    write(records[:2].tobytes(), "test.bin")
-    train, test = cifar100(tmp_path)
-    assert train[:][1].tolist() == classes.tolist()
-    assert len(test) == 2
-    files = {"cifar-100-binary/train.bin": records.tobytes(), "test.bin": records[:2].tobytes()}
-    from_archive, _ = cifar100(write(archive(files), "archive"))
-    assert mt.equal(from_archive[:][0], train[:][0])
-    for byte, count in ((0, 20), (1, 100)):
-        bad = records.copy()
-        bad[3, byte] = count
-        with pytest.raises(nn.FileError, match=f"record 3 has class {count}, .* to {count - 1}"):
-            read_cifar100(write(bad.tobytes()))
-
-
 def test_malicious_archive_is_read_safely_or_raises(write: Any, tmp_path: Path) -> None:
     """Reading writes no files, reads no other file and does not trust sizes in headers."""
     outside = tmp_path / "secret"
@@ -241,7 +213,7 @@ def test_malicious_archive_is_read_safely_or_raises(write: Any, tmp_path: Path) 
     with pytest.raises(nn.FileError, match=r"data_batch_1\.bin is damaged"):
         cifar10(write(archive({"data_batch_1.bin": b"x", **CIFAR10_FILES}), "in/a"))
     with pytest.raises(nn.FileError, match="could not read"):
-        cifar100(tmp_path / "nowhere")
+        cifar10(tmp_path / "nowhere")
 
 
 # --- Language models ------------------------------------------------------------------------------
@@ -314,35 +286,6 @@ def test_vocabulary_encodes_and_decodes() -> None:
             letters.decode(numbers)
 
 
-def test_vocabulary_is_saved_and_damaged_file_raises(tmp_path: Path) -> None:
-    path = tmp_path / "words.json"
-    for vocabulary in (
-        Vocabulary.build([*WORDS, "naïve", '"', "\n", "\ud800"], padding="<pad>"),
-        Vocabulary([]),
-    ):
-        vocabulary.save(path)
-        loaded = Vocabulary.load(path)
-        assert vars(loaded) == vars(vocabulary)
-    good = {"tokens": ["a"], "unknown": None, "padding": None}
-    for content in (
-        "",
-        "[]",
-        "[" * 100_000,
-        "1" * 10_000,
-        '{"tokens": ["a"]}',
-        json.dumps(good | {"tokens": "a"}),
-        json.dumps(good | {"tokens": ["a", "a"]}),
-        json.dumps(good | {"tokens": [1]}),
-        json.dumps(good | {"tokens": [[]]}),
-        json.dumps(good | {"unknown": "b"}),
-        json.dumps(good | {"unknown": []}),
-        b"\xff",
-    ):
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        with pytest.raises(nn.FileError, match=r"words\.json is damaged or not a vocabulary"):
-            Vocabulary.load(path)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -375,8 +318,7 @@ def test_tokenize_splits_words_and_punctuation() -> None:
 
 def test_sst2_returns_texts_and_labels(write: Any) -> None:
     reviews = read_sst2(write('sentence\tlabel\na "fine" film \t1\nbad\t0\n'))
-    assert reviews.texts == ['a "fine" film', "bad"]
-    assert (reviews.labels.tolist(), reviews.labels.dtype) == ([1, 0], np.int64)
+    assert reviews == [('a "fine" film', 1), ("bad", 0)]
     for content, message in (
         ("", "not an SST-2 file"),
         ("index\tsentence\n0\tx\n", "never published"),
@@ -390,8 +332,7 @@ def test_sst2_returns_texts_and_labels(write: Any) -> None:
 
 def test_movie_reviews_return_texts_and_labels(write: Any) -> None:
     reviews = read_movie_reviews(write("1\t2.5\tIt\u2019s good.\r\n2\t-0.25\tBad\r\n3\t0\tNeither"))
-    assert reviews.texts == ["It\u2019s good.", "Bad", "Neither"]
-    assert reviews.labels.tolist() == [1, 0, 0]
+    assert reviews == [("It\u2019s good.", 1), ("Bad", 0), ("Neither", 0)]
     for content, message in (
         ("1\tgood\tx\n", "line 1: a rating must be a number from -4 to 4; got 'good'"),
         ("1\t1\tx\n2\tnan\tx\n", "line 2: a rating"),
@@ -399,19 +340,3 @@ def test_movie_reviews_return_texts_and_labels(write: Any) -> None:
     ):
         with pytest.raises(nn.FileError, match=message):
             read_movie_reviews(write(content))
-
-
-def test_sentence_dataset_gives_padded_batches() -> None:
-    texts = ["a good film", "bad", "a film, a bad one"]
-    words = Vocabulary.build((word for text in texts for word in tokenize(text)), padding="<pad>")
-    sentences = SentenceDataset(texts, np.array([1, 0, 0]), words, max_length=4)
-    loader = DataLoader(sentences, 3, collate_fn=pad_collate)
-    tokens, lengths, labels = next(iter(loader))
-    assert lengths.tolist() == [3, 1, 4]
-    assert words.decode(tokens.numpy()[2]) == ["a", "film", ",", "a"]
-    assert tokens.numpy()[1].tolist() == [words["bad"], 0, 0, 0]
-    assert (labels.dtype, labels.tolist()) == (mt.int64, [1, 0, 0])
-    with pytest.raises(nn.SettingError, match="one label per sentence; 3 sentences and 2 labels"):
-        SentenceDataset(texts, [0, 1], words)
-    with pytest.raises(nn.SettingError, match="max_length must be a positive integer"):
-        SentenceDataset(texts, [0, 1, 1], words, max_length=0)

@@ -20,7 +20,6 @@ def test_watch_reports_the_operation_that_exceeds_the_timeout() -> None:
         assert ended.wait(5)
     assert problems[0] == "has waited 0.1 s for other ranks in operation 2, sum of gradients"
     assert watch.last == "after operation 2, sum of gradients"
-    assert watch.waited > 0.1
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0", "-1", "nan", "inf"])

@@ -5,23 +5,12 @@ All settings are those of the job, so that the measured program is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mt.bench.libraries import Library
 from mt.bench.networks import network_of
-from mt_nn.jobs import job_class
 from mt_nn.jobs.classification import Classification
-from mt_nn.jobs.job import Job, Recipe
-
-EARLIER = ("scalars", "weights")
-"""Models of the stages before tensors, which have no equivalent in torch."""
-
-
-def models_of(name: str) -> Mapping[str, Recipe]:
-    """Return the models of a job that have a twin."""
-    models = job_class(name).models
-    return {model: recipe for model, recipe in models.items() if model not in EARLIER}
+from mt_nn.jobs.job import Job
 
 
 class Learner:

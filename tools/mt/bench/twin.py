@@ -20,13 +20,12 @@ from statistics import median
 from typing import Any
 
 from mt.arguments import parser_of, positive
-from mt.bench.learning import models_of
 from mt.bench.libraries import environment
 from mt.elsewhere import missing
 from mt.errors import ToolError, reported
 from mt.programs import Server
 from mt_nn.errors import SettingError
-from mt_nn.jobs import JOBS
+from mt_nn.jobs import JOBS, job_class
 from mt_nn.jobs.job import Settings
 from mt_nn.utils.settings import choice
 
@@ -61,7 +60,7 @@ def _settings(options: argparse.Namespace) -> Settings:
     Raises:
         ToolError: a setting is invalid.
     """
-    models = models_of(options.job)
+    models = job_class(options.job).models
     try:
         model = choice("--model", options.model or next(iter(models)), models)
         return Settings(

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from mt.bench.learning import Learner, models_of
+from mt.bench.learning import Learner
 from mt.bench.libraries import Library
 from mt.bench.workloads.registry import Make, Program, workload
 from mt_nn.jobs import job_class
@@ -78,7 +78,7 @@ for _name, _batch, _tokens in (
     ("shakespeare", _windows, 65),
     ("spiral", _points, 0),
 ):
-    for _model, _recipe in models_of(_name).items():
+    for _model, _recipe in job_class(_name).models.items():
         _job = _job_of(_name, _model, _recipe, _tokens)
         _size = f"{_job.window} x " if _batch is _windows else ""
         _title = f"{_name}, {_model}: a step of {_size}{_recipe.batch_size} {_job.samples}"

@@ -1,4 +1,4 @@
-"""Join samples, including sequences of different lengths, into batches."""
+"""Join samples into batches."""
 
 from __future__ import annotations
 
@@ -99,45 +99,6 @@ def _like(sequence: Any, members: list[Any]) -> Any:
     if hasattr(sequence, "_fields"):
         return type(sequence)(*members)
     return tuple(members) if isinstance(sequence, tuple) else members
-
-
-def pad_collate(
-    batch: Sequence[tuple[Any, Any]], padding_value: int = 0
-) -> tuple[Tensor, Tensor, Any]:
-    """Join pairs of a sequence and a target into a batch, padding shorter sequences.
-
-        >>> tokens, lengths, targets = pad_collate([([5, 6], 1), ([7], 0)])
-        >>> tokens.tolist(), lengths.tolist(), targets.tolist()
-        ([[5, 6], [7, 0]], [2, 1], [1, 0])
-
-    Args:
-        batch: pairs of a sequence of integers (a list, an array or a tensor) and a target.
-        padding_value: the value appended to shorter sequences.
-
-    Returns:
-        The sequences, int64 of shape (batch, longest length); their lengths, int64 of shape
-        (batch,); and the targets, joined by `default_collate`.
-
-    Raises:
-        SettingError: there is no sample.
-        InputError: a sample is not a pair of a sequence of integers and a target.
-    """
-    try:
-        rows = [np.asarray(sequence) for sequence, _ in batch]
-    except (TypeError, ValueError):
-        raise InputError("pad_collate() takes pairs of a sequence and a target.") from None
-    for row in rows:
-        if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
-            raise InputError(
-                "pad_collate() takes 1-D sequences of integers; a "
-                f"{row.ndim}-D sequence of dtype {row.dtype} was given."
-            )
-    targets = default_collate([target for _, target in batch])
-    lengths = np.array([len(row) for row in rows], np.int64)
-    padded = np.full((len(rows), lengths.max()), padding_value, np.int64)
-    for row, values in zip(padded, rows, strict=True):
-        row[: len(values)] = values
-    return tensor(padded), tensor(lengths), targets
 
 
 @extends("a sample")

@@ -7,7 +7,6 @@ hidden state from one window to the next.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -18,9 +17,7 @@ import numpy as np
 
 from mt_nn.core.dataset import Dataset
 from mt_nn.core.settings import integer
-from mt_nn.errors import FileError, InputError, SettingError
-from mt_nn.files.reading import PathLike, read_bytes
-from mt_nn.files.writing import write_atomically
+from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, tensor
 
 TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
@@ -148,35 +145,6 @@ class Vocabulary:
                 )
             tokens.append(self.tokens[number])
         return tokens
-
-    def save(self, path: PathLike) -> None:
-        """Write the vocabulary as JSON.
-
-        Raises:
-            FileError: the file cannot be written; an existing file is unchanged.
-        """
-        content = {"unknown": self.unknown, "padding": self.padding, "tokens": self.tokens}
-        try:
-            text = json.dumps(content, ensure_ascii=False, indent=0).encode()
-        except UnicodeEncodeError:  # lone surrogates can only be escaped
-            text = json.dumps(content, indent=0).encode()
-        write_atomically(path, text)
-
-    @classmethod
-    def load(cls, path: PathLike) -> Vocabulary:
-        """Read a vocabulary written by `save`.
-
-        Raises:
-            FileError: the file cannot be read, is not a vocabulary, or exceeds `mt_nn.limits`.
-        """
-        content = read_bytes(path, "json")
-        try:
-            given = json.loads(content)
-            if not isinstance(given["tokens"], list):
-                raise TypeError("tokens must be a list")
-            return cls(given["tokens"], given["unknown"], given["padding"])
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise FileError(f"{path} is damaged or not a vocabulary ({error!r}).") from error
 
 
 # --- Windows of a long text -----------------------------------------------------------------------

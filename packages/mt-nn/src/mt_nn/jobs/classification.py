@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from mt_nn.data import DataLoader, Dataset, Subset, random_split
 from mt_nn.errors import InputError
-from mt_nn.files.writing import write_atomically, write_table
+from mt_nn.files.writing import write_table
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Settings
 from mt_nn.losses.layers import CrossEntropyLoss
-from mt_nn.train.history import as_png, make_figure
 from mt_nn.train.metrics import Accuracy, ConfusionMatrix, Mean, Metric
 from mt_nn.train.trainer import Trainer
 from mt_operators import Module
@@ -29,6 +25,8 @@ from mt_tensor import Generator, Tensor, cat, no_grad
 
 HELD_OUT = 0.1
 """The default fraction of the training samples that is held out for validation."""
+
+MISTAKE_COLUMNS = ("sample", "right class", "predicted class", "probability")
 
 SPLIT_SEED = 0
 """The same samples are held out in every training."""
@@ -63,13 +61,11 @@ class Classification(Job):
     Attributes:
         classes: the names of the classes.
         smoothing: the label smoothing of the loss.
-        mistake_columns: the header of the table of mistakes.
     """
 
-    results: ClassVar[tuple[str, ...]] = ("confusion.csv", "confusion.png", "mistakes.csv")
+    results: ClassVar[tuple[str, ...]] = ("confusion.csv", "mistakes.csv")
     classes: ClassVar[tuple[str, ...]]
     smoothing: ClassVar[float] = 0.0
-    mistake_columns: ClassVar[tuple[str, ...]]
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
@@ -93,50 +89,40 @@ class Classification(Job):
         scores = trainer.predict(batches)
         confusion = ConfusionMatrix(len(self.classes))
         confusion.update(scores, labels)
-        matrix = confusion.matrix()
-        rows = zip(self.classes, matrix.tolist(), strict=True)
+        rows = zip(self.classes, confusion.compute().tolist(), strict=True)
         table = [["right class", *self.classes], *([name, *row] for name, row in rows)]
         write_table(folder / "confusion.csv", table)
-        write_atomically(folder / "confusion.png", self._draw_confusion(matrix))
         mistakes = mistakes_of(answers(scores, labels))
-        self.write_mistakes(mistakes, batches.dataset, folder)
+        write_table(folder / "mistakes.csv", [MISTAKE_COLUMNS, *self._rows(mistakes, batches)])
         loss = cross_entropy(scores, labels).item()
         return (
             f"cross-entropy {loss:.4f}, accuracy {100 * (1 - len(mistakes) / len(labels)):.1f} %, "
             f"{len(mistakes)} of {len(labels)} {self.samples} wrong"
         )
 
-    def write_mistakes(self, mistakes: Sequence[Answer], samples: Dataset, folder: Path) -> None:
-        """Write the misclassified test samples, sorted by falling probability."""
-        rows = [self.mistake(each, samples) for each in mistakes]
-        write_table(folder / "mistakes.csv", [self.mistake_columns, *rows])
+    def _rows(self, mistakes: Sequence[Answer], batches: DataLoader) -> Iterator[tuple[Any, ...]]:
+        """Yield the misclassified test samples, for the table of mistakes."""
+        for each in mistakes:
+            classes = self.classes[each.right], self.classes[each.predicted]
+            yield self.listed(each.sample, batches.dataset), *classes, f"{each.probability:.4f}"
+
+    def listed(self, sample: int, samples: Dataset) -> Any:
+        """Return the text or number that identifies a test sample in the table of mistakes."""
+        return sample
 
     @abstractmethod
-    def mistake(self, answer: Answer, samples: Dataset) -> tuple[Any, ...]:
-        """Return the row of a misclassified sample in the table of mistakes."""
-
-    def named(self, answer: Answer) -> tuple[str, str, str]:
-        """Return the names of the true and the predicted class, and the probability."""
-        right, predicted = self.classes[answer.right], self.classes[answer.predicted]
-        return right, predicted, f"{answer.probability:.4f}"
-
     def read_input(self, text: str) -> Tensor:
         """Convert the input of a user to input of the network; see `predict`."""
-        raise NotImplementedError
 
     def predict(self, network: Module, text: str) -> str:
-        """Return the most probable classes of a sample."""
-        with no_grad():
-            scores: Tensor = network(self.read_input(text)[None])
-        return self.describe(scores[0])
-
-    def describe(self, scores: Tensor) -> str:
-        """Return the most probable classes of a sample, given its scores, shape (classes,).
+        """Return the most probable classes of a sample.
 
         Raises:
             InputError: the scores are nan, because the input or a parameter is too large.
         """
-        shares = softmax(scores, 0).tolist()
+        with no_grad():
+            scores: Tensor = network(self.read_input(text)[None])
+        shares = softmax(scores[0], 0).tolist()
         if not all(map(math.isfinite, shares)):
             raise InputError(
                 "the scores of the network are nan: the input is too large, or the network was "
@@ -144,22 +130,6 @@ class Classification(Job):
             )
         best = sorted(range(len(shares)), key=lambda each: -shares[each])[:3]
         return ", ".join(f"{self.classes[each]} {100 * shares[each]:.1f} %" for each in best)
-
-    def _draw_confusion(self, matrix: npt.NDArray[Any]) -> bytes:
-        """Return a picture of the confusion matrix, as PNG."""
-        count = len(self.classes)
-        figure = make_figure(2 + 0.55 * count, 1.5 + 0.55 * count)
-        axes = figure.subplots()
-        axes.imshow(matrix / np.maximum(matrix.sum(1, keepdims=True), 1), cmap="Blues", vmax=1)
-        for (row, column), number in np.ndenumerate(matrix):
-            if number:
-                share = number / matrix[row].sum()
-                color = "white" if share > 0.5 else "black"
-                axes.text(column, row, number, ha="center", va="center", color=color, fontsize=9)
-        axes.set(xlabel="predicted class", ylabel="right class")
-        axes.set_xticks(range(count), self.classes, rotation=45 if count > 2 else 0, ha="right")
-        axes.set_yticks(range(count), self.classes)
-        return as_png(figure)
 
 
 @no_grad()

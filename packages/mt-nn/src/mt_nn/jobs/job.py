@@ -37,7 +37,7 @@ class Recipe:
     """Default settings of the training of a network, chosen with the validation set.
 
     Attributes:
-        epochs: the number of epochs; 0 if the network has no parameters to train.
+        epochs: the number of epochs.
         batch_size: the number of samples per step.
         lr: the highest learning rate.
     """
@@ -70,7 +70,7 @@ class Settings:
     test: bool = True
 
     def __post_init__(self) -> None:
-        least = {"epochs": 0, "batch_size": 1, "seed": 0}
+        least = {"epochs": 1, "batch_size": 1, "seed": 0}
         if self.batches is not None:
             least["batches"] = 1
         for name, lowest in least.items():
@@ -105,7 +105,6 @@ class Job(ABC):
         models: the available networks with their default settings; the first is the default.
         results: the names of additional output files.
         samples: the name of the samples.
-        curves: the metrics to plot, names in the history.
         clip_norm: the largest norm of all gradients together; None for no limit.
         settings: the settings of this training.
     """
@@ -114,7 +113,6 @@ class Job(ABC):
     models: ClassVar[Mapping[str, Recipe]]
     results: ClassVar[tuple[str, ...]] = ()
     samples: ClassVar[str] = "images"
-    curves: ClassVar[tuple[str, ...]] = ("cross_entropy", "accuracy")
     clip_norm: ClassVar[float | None] = None
 
     def __init__(self, settings: Settings) -> None:
@@ -126,6 +124,7 @@ class Job(ABC):
         Raises:
             MissingFileError: the data folder does not exist.
         """
+        folder = Path(self.settings.data_dir, name)
         try:
             os.lstat(self.settings.data_dir)
         except FileNotFoundError:
@@ -136,7 +135,6 @@ class Job(ABC):
             ) from None
         except OSError:  # opening a file in it will raise a better error
             pass
-        folder = Path(self.settings.data_dir, name)
         return folder if os.path.isdir(folder) else Path(self.settings.data_dir)  # noqa: PTH112
 
     def in_batches(
@@ -204,7 +202,7 @@ class Job(ABC):
         return optim.lr_scheduler.OneCycleLR(optimizer, self.settings.lr, total_steps=steps)
 
     def callbacks(self, folder: Path) -> list[Callback]:
-        """Return additional callbacks, which run before checkpoints, progress bar and plots.
+        """Return additional callbacks, which run before checkpoints and progress bar.
 
         Args:
             folder: the output folder.
@@ -216,16 +214,6 @@ class Job(ABC):
     @abstractmethod
     def line(self, row: Mapping[str, Any]) -> str:
         """Return the line to print for an epoch, given its row of the history."""
-
-    def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
-        """Draw examples with the predictions of the network, if the job supports that.
-
-        Args:
-            figure: a matplotlib figure.
-            trainer: the trainer, with the network.
-            batch: samples of the validation set, with targets.
-        """
-        return
 
     @abstractmethod
     def test(self, trainer: Trainer, batches: DataLoader, folder: Path) -> str:

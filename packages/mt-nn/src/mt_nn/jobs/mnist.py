@@ -26,6 +26,7 @@ class MNIST(Images):
 
     Attributes:
         published: the name of the data set and of its folder.
+        augmentation: applied to the training images of a ResNet.
     """
 
     about = "MNIST's handwritten digits; --model resnet9 is slower and more accurate"
@@ -36,14 +37,15 @@ class MNIST(Images):
     classes = tuple("0123456789")
     shape = (1, 28, 28)
     published: ClassVar[str] = "mnist"
+    augmentation: ClassVar = Compose([RandomCrop(28, padding=2)])
 
     def read(self) -> Parts:
         """Return the images in three parts; a ResNet is trained with data augmentation."""
         images, test = self.images()
+        training: Dataset
         training, validation = hold_out(images)
         if self.settings.model == "resnet9":
-            augmented = TransformedDataset(training, self.augmentation())
-            return self.in_batches(augmented, validation, test)
+            training = TransformedDataset(training, self.augmentation)
         return self.in_batches(training, validation, test)
 
     def images(self) -> tuple[Dataset, Dataset]:
@@ -57,10 +59,6 @@ class MNIST(Images):
         if not find_optional(folder, "train-images-idx3-ubyte"):
             return hold_out(test)
         return self.checked(labelled_images(folder, "train"), folder), test
-
-    def augmentation(self) -> Compose:
-        """Return a transform that shifts images by up to two pixels."""
-        return Compose([RandomCrop(28, padding=2)])
 
     def network(self) -> Module:
         """Return a LeNet or a ResNet."""
@@ -78,7 +76,4 @@ class Fashion(MNIST):
         *("sandal", "shirt", "sneaker", "bag", "ankle boot"),
     )
     published = "fashion-mnist"
-
-    def augmentation(self) -> Compose:
-        """Return a transform that shifts images, and flips half of them."""
-        return Compose([RandomCrop(28, padding=2), RandomHorizontalFlip()])
+    augmentation = Compose([RandomCrop(28, padding=2), RandomHorizontalFlip()])

@@ -8,18 +8,15 @@ read them in random order.
 from __future__ import annotations
 
 import math
-import textwrap
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from mt_nn.data import BPTTWindows, DataLoader, Dataset, Subset, Vocabulary, batchify
 from mt_nn.errors import InputError
-from mt_nn.files.writing import write_atomically
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
-from mt_nn.layers.key_value_cache import KeyValueCache
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
 from mt_nn.train.trainer import Callback, Trainer
@@ -80,10 +77,6 @@ EVALUATION_COLUMNS = 10
 """The number of columns for validation and test, which is independent of `--batch-size`."""
 
 
-COLUMNS = 70
-"""The largest number of characters per line in the picture."""
-
-
 class Windows(BPTTWindows):
     """A data set of windows of a text: tokens, whether the text begins there, and targets."""
 
@@ -106,8 +99,6 @@ class Text(Job):
         generated: the text generated after the last epoch.
     """
 
-    results = ("samples.txt",)
-    curves = ("loss",)
     clip_norm = 1.0
     window: ClassVar[int]
     separator: ClassVar[str]
@@ -140,19 +131,16 @@ class Text(Job):
         """
         columns = (self.settings.batch_size, EVALUATION_COLUMNS, EVALUATION_COLUMNS)
         limit = self.settings.batches
-        least = [2 * each for each in columns]
-        lengths = [len(text) for text in texts]
-        if any(length < each for length, each in zip(lengths, least, strict=True)):
-            raise InputError(
-                f"{lengths[0]} {self.samples} for training, {lengths[1]} for validation and "
-                f"{lengths[2]} for the test are too few for batches of {columns[0]}: at least "
-                f"{', '.join(map(str, least))} are needed."
-            )
         ranks = world()
         multiple = f"a multiple of the number of ranks, {ranks.size}"
         check("--batch-size", columns[0], columns[0] % ranks.size == 0, multiple)
         parts: list[Dataset] = []
         for text, each in zip(texts, columns, strict=True):
+            if len(text) < 2 * each:
+                raise InputError(
+                    f"a text of {len(text)} {self.samples} was given; training, validation and "
+                    f"test need at least {', '.join(str(2 * least) for least in columns)}."
+                )
             batch = batchify(self.vocabulary.encode(text), each)
             own = batch if parts else batch[:, ranks.rank :: ranks.size]
             windows = Windows(own, self.window)
@@ -185,14 +173,7 @@ class Text(Job):
 
     def callbacks(self, folder: Path) -> list[Callback]:
         """Return callbacks that generate text after each epoch, and save hidden states."""
-        samples = _Samples(self, folder / "samples.txt")
-        return [samples, SaveHiddenState()] if self.is_recurrent() else [samples]
-
-    def draw(self, figure: Any, trainer: Trainer, batch: Any) -> None:
-        """Draw the generated text."""
-        figure.suptitle("generated text")
-        lines = "\n".join(textwrap.fill(line, COLUMNS) for line in self.generated.splitlines())
-        figure.text(0.02, 0.9, lines, va="top", family="monospace", parse_math=False)
+        return [_Samples(self), SaveHiddenState()] if self.is_recurrent() else [_Samples(self)]
 
     def test(self, trainer: Trainer, batches: DataLoader, folder: Path) -> str:
         """Return the loss."""
@@ -234,9 +215,8 @@ class Text(Job):
         generator = Generator().manual_seed(self.settings.seed)
         numbers, unknown = self.vocabulary.encode(tokens), self.vocabulary.unknown
         with evaluation(network):
-            read = self._reader(network)
-            for _ in range(self.length):
-                scores = read(numbers)[-1]
+            for step in range(self.length):
+                scores = self._scores(network, numbers, begins=step == 0)
                 if unknown is not None:
                     scores[self.vocabulary[unknown]] = -math.inf
                 shares = softmax(scores / TEMPERATURE, 0)
@@ -249,25 +229,16 @@ class Text(Job):
                 numbers.append(int(drawn.item()))
         return self.join(self.vocabulary.decode(numbers))
 
-    def _reader(self, network: Any) -> Callable[[Sequence[int]], Tensor]:
-        """Return a function of a growing list of tokens, which returns their scores.
+    def _scores(self, network: Any, numbers: Sequence[int], begins: bool) -> Tensor:
+        """Return the scores of the token after `numbers`.
 
-        The network reads only new tokens where it can: always if it is recurrent, and otherwise as
-        long as there are no more than `window` tokens.
+        A recurrent network reads only the tokens that it has not read before.
         """
-        cache, done = KeyValueCache(self.window), 0
-
-        def read(numbers: Sequence[int]) -> Tensor:
-            nonlocal done
-            new, begins = numbers[done:], done == 0
-            done = len(numbers)
-            if self.is_recurrent():
-                return network(tensor(new).unsqueeze(1), begins)  # type: ignore[no-any-return]
-            if done <= self.window:
-                return network(tensor(new).unsqueeze(1), cache=cache)  # type: ignore[no-any-return]
-            return network(tensor(numbers[-self.window :]).unsqueeze(1))  # type: ignore[no-any-return]
-
-        return read
+        if not self.is_recurrent():
+            scores: Tensor = network(tensor(numbers[-self.window :]).unsqueeze(1))
+        else:
+            scores = network(tensor(numbers if begins else numbers[-1:]).unsqueeze(1), begins)
+        return scores[-1]
 
     def join(self, tokens: Sequence[str]) -> str:
         """Join tokens to a text."""
@@ -276,25 +247,14 @@ class Text(Job):
 
 
 class _Samples(Callback):
-    """Generate text after each epoch, and write all texts to a file."""
+    """Generate text after each epoch."""
 
-    def __init__(self, job: Text, path: Path) -> None:
-        self.job, self.path = job, path
-        self.samples: list[str] = []
+    def __init__(self, job: Text) -> None:
+        self.job = job
 
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Generate a text, and write the file."""
+        """Generate a text."""
         try:
             self.job.generated = self.job.generate(trainer.network, [self.job.end])
         except InputError as error:
             self.job.generated = f"({error})"
-        self.samples.append(f"--- epoch {trainer.epoch} ---\n\n{self.job.generated}\n")
-        write_atomically(self.path, "\n".join(self.samples).encode())
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return all texts."""
-        return {"samples": self.samples}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Load the result of `state_dict`."""
-        self.samples = list(state["samples"])

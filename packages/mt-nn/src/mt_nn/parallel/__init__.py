@@ -8,13 +8,13 @@
 from mt_nn.parallel.batch_norm import SyncBatchNorm
 from mt_nn.parallel.data_parallel import DataParallel
 from mt_nn.parallel.group import Group
-from mt_nn.parallel.sampling import DistributedSampler, SharedBatches, SharedStream
+from mt_nn.parallel.sampling import DistributedSampler, SharedBatches
 from mt_nn.parallel.sharding import ZeroRedundancyOptimizer
 from mt_nn.parallel.world import world
 
 # fmt: off
 __all__ = [
-    "DataParallel", "DistributedSampler", "Group", "SharedBatches", "SharedStream", "SyncBatchNorm",
+    "DataParallel", "DistributedSampler", "Group", "SharedBatches", "SyncBatchNorm",
     "ZeroRedundancyOptimizer", "world",
 ]
 # fmt: on

@@ -170,15 +170,6 @@ class Averaging:
                     self._pack(each)
             self._advance()
 
-    def average(self) -> None:
-        """Average the current gradients; missing ones count as zeros."""
-        self.expect({id(p) for p in self._parameters if p.grad is None})
-        for parameter in self._parameters:
-            if parameter.grad is not None:
-                self._pack(parameter)
-        self._advance()
-        self.active = False
-
     def _gradient_is_complete(self, parameter: Parameter) -> None:
         if self.active:
             self._pack(parameter)

@@ -82,9 +82,9 @@ class DataParallel(Module):
         Raises:
             RankError: some parameters received no gradient from the previous result.
         """
-        if self._synchronizes:
-            self.synchronize_buffers()
-        with self.own_random_numbers():
+        if self._synchronizes and self.broadcast_buffers and self.training:
+            broadcast(self.process_group, self.module.buffers(), "buffers")
+        with self._own_random_numbers():
             output = self.module(*args, **kwargs)
         if self._averaging is not None and is_grad_enabled():
             if self._synchronizes:
@@ -111,21 +111,8 @@ class DataParallel(Module):
         finally:
             self._synchronizes = before
 
-    def synchronize_buffers(self) -> None:
-        """Copy buffers from rank 0, in training mode and if `broadcast_buffers` is set."""
-        if self.broadcast_buffers and self.training:
-            broadcast(self.process_group, self.module.buffers(), "buffers")
-
-    def average_gradients(self) -> None:
-        """Average the current gradients over all ranks.
-
-        This is necessary only if `module` was called directly.
-        """
-        if self._averaging is not None:
-            self._averaging.average()
-
     @contextmanager
-    def own_random_numbers(self) -> Iterator[None]:
+    def _own_random_numbers(self) -> Iterator[None]:
         """Let each rank draw different random numbers in a `with` block, for example for dropout.
 
         The default generator is not affected, so that the order of samples is equal on all ranks.
@@ -161,9 +148,8 @@ def _tensors_in(value: Any) -> Iterator[Tensor]:
 
 def _described(module: Any) -> list[str]:
     """Return one line of text per parameter and buffer."""
-    parameters = [
-        f"{name} {tuple(p.shape)} of {p.dtype.name}{'' if p.requires_grad else ', frozen'}"
-        for name, p in module.named_parameters()
+    tensors = [*module.named_parameters(), *module.named_buffers()]
+    return [
+        f"{name} {tuple(x.shape)} of {x.dtype.name}{', trained' if x.requires_grad else ''}"
+        for name, x in tensors
     ]
-    buffers = [f"{name} {tuple(b.shape)} of {b.dtype.name}" for name, b in module.named_buffers()]
-    return parameters + buffers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mt_nn.errors import RankError
 from mt_tensor.extending import Array
@@ -17,29 +17,16 @@ from mt_tensor.extending import Array
 T = TypeVar("T")
 
 
-class Pending:
+class Pending(NamedTuple):
     """A sum that was started.
 
-    Args:
-        finish: waits until the sum is complete.
-        progress: lets MPI make progress.
+    Attributes:
+        wait: waits until the sum is complete.
+        progress: lets MPI make progress, without waiting.
     """
 
-    def __init__(
-        self, finish: Callable[[], None] | None = None, progress: Callable[[], Any] | None = None
-    ) -> None:
-        self._finish, self._progress = finish, progress
-
-    def progress(self) -> None:
-        """Let MPI make progress, without waiting."""
-        if self._progress is not None:
-            self._progress()
-
-    def wait(self) -> None:
-        """Wait until the sum is complete."""
-        if self._finish is not None:
-            finish, self._finish, self._progress = self._finish, None, None
-            finish()
+    wait: Callable[[], Any] = lambda: None
+    progress: Callable[[], Any] = lambda: None
 
 
 class Group:
@@ -52,11 +39,6 @@ class Group:
 
     rank = 0
     size = 1
-
-    @property
-    def waited(self) -> float:
-        """The number of seconds that this rank has waited for others."""
-        return 0.0
 
     def start_sum(self, buffer: Array, what: str) -> Pending:
         """Start to replace a buffer by its sum over all ranks.

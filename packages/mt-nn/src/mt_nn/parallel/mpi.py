@@ -29,11 +29,6 @@ GRACE = 1.0
 """How many seconds a rank waits after a timeout, so that other ranks can report theirs."""
 
 
-def all_ranks() -> Group:
-    """Return the group of all ranks of the program."""
-    return MPIGroup(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else Group()
-
-
 class MPIGroup(Group):
     """A group of several ranks.
 
@@ -50,11 +45,6 @@ class MPIGroup(Group):
         self._watch = Watch(timeout_setting(), self._on_timeout)
         self._report_errors()
         check_same(self, "versions", _versions())
-
-    @property
-    def waited(self) -> float:
-        """The number of seconds that this rank has waited for others."""
-        return self._watch.waited
 
     def start_sum(self, buffer: Array, what: str) -> Pending:
         """Start to replace a buffer by its sum over all ranks."""

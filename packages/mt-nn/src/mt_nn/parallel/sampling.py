@@ -1,4 +1,4 @@
-"""Each rank's part of the data: of indices, of batches and of streams."""
+"""Each rank's part of the data: of indices and of batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from mt_nn.core.samplers import Sampler
 from mt_nn.core.settings import integer
-from mt_nn.data.datasets import IterableDataset
 from mt_nn.parallel.world import world
 from mt_nn.utils.settings import check
 from mt_tensor import Generator
@@ -115,36 +114,6 @@ class SharedBatches(Sampler):
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
         return len(self.batch_sampler)  # type: ignore[arg-type] # TypeError if it has no length
-
-
-class SharedStream(IterableDataset):
-    """Split the samples of a stream among ranks, each of which reads all of it.
-
-    Remaining samples are dropped, so that all ranks get the same number.
-
-    Args:
-        dataset: the stream, the same on all ranks.
-        num_replicas: the number of ranks; that of the program if None.
-        rank: the index of this rank; that in the program if None.
-
-    Raises:
-        SettingError: the rank is out of range.
-    """
-
-    def __init__(
-        self, dataset: IterableDataset, num_replicas: int | None = None, rank: int | None = None
-    ) -> None:
-        self.dataset = dataset
-        self.num_replicas, self.rank = _size_and_rank(num_replicas, rank)
-
-    def __iter__(self) -> Iterator[Any]:
-        """Iterate over this rank's samples."""
-        groups = zip(*[iter(self.dataset)] * self.num_replicas, strict=False)
-        return (group[self.rank] for group in groups)
-
-    def __len__(self) -> int:
-        """Return the number of samples per iteration, if the stream has a length."""
-        return len(self.dataset) // self.num_replicas
 
 
 def _size_and_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:

@@ -43,12 +43,10 @@ class Watch:
         end: called in another thread with a message after a timeout.
 
     Attributes:
-        waited: the number of seconds that the rank has waited for others.
         last: a description of the last operation.
     """
 
     def __init__(self, timeout: float, end: Callable[[str], None]) -> None:
-        self.waited = 0.0
         self.last = "before its first operation"
         self._timeout, self._end = timeout, end
         self._count = 0
@@ -65,13 +63,11 @@ class Watch:
     @contextmanager
     def waiting(self, name: str) -> Iterator[None]:
         """Measure the time that the rank waits for others in an operation."""
-        start = time.monotonic()
-        self._waits = name, start
+        self._waits = name, time.monotonic()
         try:
             yield
         finally:
             self._waits = None
-            self.waited += time.monotonic() - start
 
     def _run(self) -> None:
         while True:

@@ -23,5 +23,7 @@ def world() -> Group:
     if not any(name in os.environ for name in STARTED_BY_MPI):
         return Group()
     with packages_needed("programs started by MPI need mpi4py: pip install 'mt-nn[mpi]'"):
-        from mt_nn.parallel.mpi import all_ranks
-    return all_ranks()
+        from mpi4py import MPI
+
+        from mt_nn.parallel.mpi import MPIGroup
+    return MPIGroup(MPI.COMM_WORLD) if MPI.COMM_WORLD.size > 1 else Group()

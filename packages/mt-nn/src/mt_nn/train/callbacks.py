@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import copy
-import csv
-import io
-import json
 import math
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal, TextIO
 
-import numpy as np
-
 from mt_nn.core.settings import integer
-from mt_nn.files.writing import make_folder, write_atomically
+from mt_nn.files.writing import make_folder, write_table
 from mt_nn.saving.checkpoint import Checkpoints
-from mt_nn.train.history import History
 from mt_nn.train.trainer import Callback, Trainer, monitored
 from mt_nn.utils.declared import Declared
 from mt_nn.utils.settings import check, check_either
@@ -99,9 +92,9 @@ TERMINATING = [
 class SaveCheckpoints(Callback):
     """Save checkpoints of the training in a folder; `fit(resume=folder)` continues from the last.
 
-    Control-C ends the training after the current step, with a checkpoint; a second Control-C ends
-    it at once. SIGTERM and SIGHUP do the same if their handler is `signal.default_int_handler`.
-    This works only in the main thread, and if no other handler was installed.
+    Control-C, SIGTERM and SIGHUP end the training after the current step, with a checkpoint; a
+    second one ends it at once. This works only in the main thread, and if no other handler was
+    installed.
 
     Args:
         folder: the folder of the checkpoints.
@@ -111,7 +104,6 @@ class SaveCheckpoints(Callback):
         keep_best: the number of best checkpoints to keep in addition, among those after epochs.
         monitor: the metric that defines the best checkpoints, a name in the history.
         mode: "min" if smaller is better, "max" if larger is.
-        metadata: see `Checkpoints`.
 
     Raises:
         FileError: the folder cannot be created.
@@ -129,22 +121,19 @@ class SaveCheckpoints(Callback):
         keep_best: int = 0,
         monitor: str = "validation_loss",
         mode: Literal["min", "max"] = "min",
-        metadata: Mapping[str, str] | None = None,
     ) -> None:
         self.every_steps = None if every_steps is None else integer("every_steps", every_steps, 1)
-        self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode, metadata)
+        self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode)
         self.monitor = monitor
         self._interrupted = False
-        self._handled: list[signal.Signals] = []
+        self._handlers: dict[signal.Signals, Any] = {}  # as they were before
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Install handlers of the terminating signals."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        for each in TERMINATING:
-            if signal.getsignal(each) is signal.default_int_handler:
-                signal.signal(each, self._interrupt)
-                self._handled.append(each)
+        if threading.current_thread() is threading.main_thread():
+            for each in TERMINATING:
+                if signal.getsignal(each) in (signal.default_int_handler, signal.SIG_DFL):
+                    self._handlers[each] = signal.signal(each, self._interrupt)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._interrupted:
@@ -181,8 +170,8 @@ class SaveCheckpoints(Callback):
 
     def on_fit_end(self, trainer: Trainer) -> None:
         """Restore the signal handlers."""
-        while self._handled:
-            signal.signal(self._handled.pop(), signal.default_int_handler)
+        while self._handlers:
+            signal.signal(*self._handlers.popitem())
         if self._interrupted:
             self._stop()
 
@@ -190,8 +179,8 @@ class SaveCheckpoints(Callback):
 # --- Logs -----------------------------------------------------------------------------------------
 
 
-class _File(Callback):
-    """Base of logs: write a file after each epoch.
+class CSVLog(Callback):
+    """Write the history as comma-separated values, with a header and one line per epoch.
 
     Args:
         path: the path of the file; its folder is created if necessary.
@@ -206,135 +195,88 @@ class _File(Callback):
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Write the file."""
-        write_atomically(self.path, self.content(trainer.history).encode())
-
-    def content(self, history: History) -> str:
-        """Return the content of the file."""
-        raise NotImplementedError
-
-
-class CSVLog(_File):
-    """Write the history as comma-separated values, with a header and one line per epoch."""
-
-    def content(self, history: History) -> str:
-        """Return the table."""
-        text = io.StringIO()
-        table = csv.DictWriter(text, history.names(), lineterminator="\n")
-        table.writeheader()
-        table.writerows(history.rows)
-        return text.getvalue()
-
-
-class JSONLinesLog(_File):
-    """Write one JSON object per epoch and line; arrays become lists, and nan null."""
-
-    def content(self, history: History) -> str:
-        """Return the lines."""
-        rows = [{name: _json(value) for name, value in row.items()} for row in history]
-        return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, list):
-        return [_json(member) for member in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+        names = trainer.history.names()
+        columns = [trainer.history[name] for name in names]
+        write_table(self.path, [names, *zip(*columns, strict=True)])
 
 
 class ProgressBar(Callback):
-    """Show a progress bar for the batches of an epoch, with rich, and print a line per epoch.
+    """Show a progress bar for the batches of a training, with rich, and print a line per epoch.
 
-    Next to the bar are the loss of the last batch, samples per second, and the estimated time to
-    the end of the last epoch, including validation. The bar is shown only on a terminal or in a
-    notebook. Without rich, only the lines are printed, after a note.
+    Next to the bar are the epoch, the loss of the last batch, samples per second, and the estimated
+    remaining time. The bar is shown only on a terminal or in a notebook. Without rich, only the
+    lines are printed, after a note.
 
     Args:
         file: the output; standard error if None.
         samples: the name of the samples, such as "images".
+        line: returns the line to print for an epoch, a row of the history; by default, one with all
+            its numbers.
     """
 
     comes_last = True
 
-    def __init__(self, file: TextIO | None = None, samples: str = "samples") -> None:
-        self.file, self.samples = file, samples
+    def __init__(
+        self,
+        file: TextIO | None = None,
+        samples: str = "samples",
+        line: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> None:
+        self.file, self.samples, self.line = file, samples, _line if line is None else line
         self._progress: Any = None
         self._task: Any = None
         self._start = 0.0
-        self._batches = 0
 
     def on_fit_start(self, trainer: Trainer) -> None:
         """Show the bar."""
-        self._start, self._batches = time.perf_counter(), 0
-        self._progress = self._create()
-        if self._progress is None:
+        self._start = time.perf_counter()
+        try:
+            from rich import progress
+            from rich.console import Console
+        except ImportError:
             self._print("no progress bar: install rich (pip install 'mt-nn[train]').")
         else:
-            self._progress.start()
-
-    def _create(self) -> Any:
-        try:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        except ImportError:
-            return None
-        speed = TextColumn("{task.fields[speed]}")
-        bar = BarColumn(bar_width=None)  # fills the rest of the line
-        columns = (TextColumn("{task.description}"), bar, MofNCompleteColumn(), speed)
-        console = Console(file=self.file or sys.stderr)
-        hidden = not (console.is_terminal or console.is_jupyter)
-        return Progress(*columns, console=console, transient=True, disable=hidden, expand=True)
+            console = Console(file=self.file or sys.stderr)
+            if console.is_terminal or console.is_jupyter:
+                columns = progress.Progress.get_default_columns()
+                speed = progress.TextColumn("{task.fields[speed]}")
+                self._progress = progress.Progress(*columns, speed, console=console, transient=True)
+                total = trainer.batches and trainer.batches * trainer.epochs
+                self._task = self._progress.add_task("", total=total, speed="")
+                self._progress.start()
+        if trainer.step and trainer.epoch < trainer.epochs:
+            self._print(f"resuming in epoch {trainer.epoch + 1}, after {trainer.batch} batches")
 
     def _print(self, text: str) -> None:
-        if self._progress is None or self._progress.disable:
+        if self._progress is None:
             # Not with rich, which would exit the process if the file was closed.
             print(text, file=self.file or sys.stderr, flush=True)
         else:
             # Without wrapping, which is not appropriate for a file.
             self._progress.console.print(text, soft_wrap=True, markup=False, emoji=False)
 
-    def line(self, row: Mapping[str, Any]) -> str:
-        """Return the line to print for an epoch, a row of the history; may be overridden."""
-        values = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
-        return "  ".join([f"epoch {row['epoch']:3}", *values])
-
-    def on_epoch_start(self, trainer: Trainer) -> None:
-        """Start a bar."""
-        if self._progress is not None:
-            total = trainer.batches
-            self._task = self._progress.add_task(
-                f"epoch {trainer.epoch + 1}", total=total, completed=trainer.batch, speed=""
-            )
-
     def on_batch_end(self, trainer: Trainer) -> None:
         """Advance the bar."""
         if self._progress is not None:
-            self._batches += 1
-            text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
-            speed = self._speed(trainer)
+            speed = trainer.samples / (time.perf_counter() - self._start)
             self._progress.update(
-                self._task, completed=trainer.batch, description=text, speed=speed
+                self._task,
+                completed=trainer.epoch * (trainer.batches or 0) + trainer.batch,
+                description=f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}",
+                speed=f"{speed:,.0f} {self.samples}/s",
             )
 
-    def _speed(self, trainer: Trainer) -> str:
-        """Return the remaining time, if it is known, and the speed."""
-        seconds = time.perf_counter() - self._start
-        speed = f"{trainer.samples / seconds:,.0f} {self.samples}/s"
-        if trainer.batches is None:
-            return speed
-        batches = (trainer.epochs - trainer.epoch) * trainer.batches - trainer.batch
-        remaining = timedelta(seconds=round(batches * seconds / self._batches))
-        return f"{remaining} left  {speed}"
-
     def on_epoch_end(self, trainer: Trainer) -> None:
-        """Replace the bar by a line."""
-        if self._progress is not None:
-            self._progress.remove_task(self._task)
+        """Print the line of the epoch."""
         self._print(self.line(trainer.history.rows[-1]))
 
     def on_fit_end(self, trainer: Trainer) -> None:
         """Remove the bar."""
         if self._progress is not None:
-            if not self._progress.disable:  # rich before 14.3 would print an empty line
-                self._progress.stop()
+            self._progress.stop()
             self._progress = None
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    values = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
+    return "  ".join([f"epoch {row['epoch']:3}", *values])

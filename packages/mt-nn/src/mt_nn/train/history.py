@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ class History:
     """The results of a training, by epoch.
 
     >>> history = History()
-    >>> history.add({"epoch": 1, "loss": 0.7})
-    >>> history.add({"epoch": 2, "loss": 0.4})
+    >>> history.rows += [{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.4}]
     >>> history["loss"]
     [0.7, 0.4]
 
@@ -33,17 +31,9 @@ class History:
         self.rows: list[Row] = []
         self.losses: list[float] = []
 
-    def add(self, row: Row) -> None:
-        """Add an epoch."""
-        self.rows.append(row)
-
     def __len__(self) -> int:
         """Return the number of epochs."""
         return len(self.rows)
-
-    def __iter__(self) -> Iterator[Row]:
-        """Iterate over the epochs."""
-        return iter(self.rows)
 
     def __getitem__(self, name: str) -> list[Any]:
         """Return a column: one value per epoch, None for epochs without a value.
@@ -80,9 +70,6 @@ class History:
 # --- Curves ---------------------------------------------------------------------------------------
 
 
-DPI = 110
-
-
 def draw_curves(history: History) -> bytes:
     """Return a PNG image with one plot for the loss and each metric, by epoch.
 
@@ -93,8 +80,10 @@ def draw_curves(history: History) -> bytes:
         MissingPackageError: matplotlib is not installed.
         SettingError: the history has no epochs.
     """
-    if not len(history):
+    if not history.rows:
         raise SettingError("draw_curves(): the history has no epochs yet.")
+    with packages_needed("figures need matplotlib: pip install 'mt-nn[train]'."):
+        from matplotlib.figure import Figure
     names = [
         name
         for name in history.names()
@@ -102,32 +91,16 @@ def draw_curves(history: History) -> bytes:
         and name != "epoch"
         and not name.startswith("validation_")
     ]
-    figure = make_figure(6, 2.6 * len(names))
+    figure = Figure(figsize=(6, 2.6 * len(names)), dpi=110, layout="constrained")
     for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
-        draw_curve(axes, history, name)
-        axes.set(xlabel="epoch")
-    return as_png(figure)
+        _draw_curve(axes, history, name)
+    content = io.BytesIO()
+    figure.savefig(content, format="png")
+    return content.getvalue()
 
 
-def make_figure(width: float, height: float) -> Any:
-    """Return an empty matplotlib figure; sizes are in inches.
-
-    Raises:
-        MissingPackageError: matplotlib is not installed.
-    """
-    with packages_needed("figures need matplotlib: pip install 'mt-nn[train]'."):
-        from matplotlib.figure import Figure
-    return Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-
-
-def draw_curve(axes: Any, history: History, name: str) -> None:
-    """Plot a metric of training and validation by epoch; the loss also for every batch.
-
-    Args:
-        axes: matplotlib axes.
-        history: a history with at least one epoch.
-        name: the name of the metric in the history.
-    """
+def _draw_curve(axes: Any, history: History, name: str) -> None:
+    """Plot a metric of training and validation by epoch; the loss also for every batch."""
     epochs = history["epoch"]
     if name == "loss" and history.losses:
         count = len(history.losses)
@@ -137,20 +110,6 @@ def draw_curve(axes: Any, history: History, name: str) -> None:
         if column in history.names():
             values = [float("nan") if y is None else y for y in history[column]]
             axes.plot(epochs, values, ".-", label=label)
-    axes.set(ylabel=name.replace("_", " "))
+    axes.set(xlabel="epoch", ylabel=name.replace("_", " "))
     axes.grid(alpha=0.3)
     axes.legend()
-
-
-def as_png(figure: Any) -> bytes:
-    """Return a figure as PNG; characters missing from the font become boxes.
-
-    The layout is computed here, because `savefig` would draw the figure twice to compute it.
-    """
-    content = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        figure.get_layout_engine().execute(figure)
-        figure.set_layout_engine(None)
-        figure.savefig(content, format="png")
-    return content.getvalue()

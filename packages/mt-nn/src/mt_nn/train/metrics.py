@@ -9,19 +9,15 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from mt_nn import functional
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError
-from mt_nn.utils.settings import check
 from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad
 from mt_tensor.extending import Array
-
-Average = Literal["macro", "micro", "weighted"]
 
 
 class Metric(ABC):
@@ -119,28 +115,8 @@ def samples_of(target: Any) -> int:
     return len(target) if isinstance(target, Tensor) and target.ndim else 1
 
 
-class Perplexity(Mean):
-    """The exponential of the mean cross-entropy.
-
-    Outputs are scores, shape (batch, classes, ...), and targets classes, shape (batch, ...).
-    """
-
-    def __init__(self) -> None:
-        super().__init__(functional.cross_entropy)
-
-    @no_grad()
-    def update(self, output: Tensor, target: Tensor) -> None:
-        """Add a batch."""
-        self.add_mean(functional.cross_entropy(output, target).item(), target.numel())
-
-    def compute(self) -> float:
-        """Return the perplexity; infinity if it overflows."""
-        mean = super().compute()
-        return math.inf if mean > 709 else math.exp(mean)
-
-
-class TopKAccuracy(Metric):
-    """The fraction of samples whose class is among the `k` with the largest scores.
+class Accuracy(Metric):
+    """The fraction of samples whose class has the largest score, or is among the `k` largest.
 
     Ties are resolved in favor of the first class, as in `argmax`. Outputs are scores, shape
     (batch, classes, ...), and targets classes, shape (batch, ...).
@@ -149,7 +125,7 @@ class TopKAccuracy(Metric):
         k: a positive integer.
     """
 
-    def __init__(self, k: int = 5) -> None:
+    def __init__(self, k: int = 1) -> None:
         super().__init__()
         self.k = integer("k", k, 1)
 
@@ -167,13 +143,6 @@ class TopKAccuracy(Metric):
     def compute(self) -> float:
         """Return the fraction, from 0 to 1."""
         return _ratio(self.counts.get("right", 0), self.counts.get("samples", 0))
-
-
-class Accuracy(TopKAccuracy):
-    """The fraction of samples whose class has the largest score."""
-
-    def __init__(self) -> None:
-        super().__init__(k=1)
 
 
 class ConfusionMatrix(Metric):
@@ -213,104 +182,7 @@ class ConfusionMatrix(Metric):
         counts = np.bincount(cells, minlength=self.classes**2)
         self.add("matrix", counts.reshape(self.classes, self.classes))
 
-    def matrix(self) -> Array:
-        """Return the counts, without copying them."""
-        zeros = np.zeros((self.classes, self.classes), np.int64)
-        return np.asarray(self.counts.get("matrix", zeros))
-
-    def compute(self) -> Any:
+    def compute(self) -> Array:
         """Return the counts."""
-        return self.matrix().copy()
-
-
-class _ByClass(ConfusionMatrix):
-    """Base of metrics with a value per class, which are averaged."""
-
-    def __init__(self, classes: int, average: Average | None = "macro") -> None:
-        super().__init__(classes)
-        known = average in ("macro", "micro", "weighted", None)
-        check("average", average, known, "'macro', 'micro', 'weighted' or None")
-        self.average = average
-
-    @staticmethod
-    @abstractmethod
-    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
-        """Return numerator and denominator of the value of each class.
-
-        Args:
-            correct: the number of samples that were correctly predicted as each class.
-            predicted: the number of samples that were predicted as each class.
-            actual: the number of samples of each class.
-        """
-
-    def compute(self) -> Any:
-        """Return the value, in which 0 / 0 counts as 0; nan if there were no samples."""
-        matrix = self.matrix()
-        counts = (matrix.diagonal(), matrix.sum(axis=0), matrix.sum(axis=1))
-        if self.average == "micro":
-            counts = tuple(count.sum() for count in counts)
-        numerator, denominator = self.parts(*counts)
-        values = numerator / np.maximum(denominator, 1)
-        if self.average is None:
-            return values
-        if not matrix.sum():
-            return math.nan
-        weights = counts[2] if self.average == "weighted" else None
-        return float(np.average(values, weights=weights))
-
-
-class Precision(_ByClass):
-    """The fraction of the samples predicted as a class that belong to it.
-
-    Args:
-        classes: the number of classes.
-        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
-            of samples of each class, "micro" for the value of all classes together; None for an
-            array with one value per class.
-
-    Raises:
-        SettingError: the average is unknown.
-    """
-
-    @staticmethod
-    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
-        """Return the numbers of correct and of predicted samples."""
-        return correct, predicted
-
-
-class Recall(_ByClass):
-    """The fraction of the samples of a class that are predicted as it.
-
-    Args:
-        classes: the number of classes.
-        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
-            of samples of each class, "micro" for the value of all classes together; None for an
-            array with one value per class.
-
-    Raises:
-        SettingError: the average is unknown.
-    """
-
-    @staticmethod
-    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
-        """Return the numbers of correct and of actual samples."""
-        return correct, actual
-
-
-class F1(_ByClass):
-    """The harmonic mean of precision and recall, `2 correct / (predicted + actual)`.
-
-    Args:
-        classes: the number of classes.
-        average: "macro" for the mean over classes, "weighted" for the mean weighted by the number
-            of samples of each class, "micro" for the value of all classes together; None for an
-            array with one value per class.
-
-    Raises:
-        SettingError: the average is unknown.
-    """
-
-    @staticmethod
-    def parts(correct: Array, predicted: Array, actual: Array) -> tuple[Array, Array]:
-        """Return twice the correct samples, and the sum of predicted and actual ones."""
-        return 2 * correct, predicted + actual
+        zeros: Array = np.zeros((self.classes, self.classes), np.int64)
+        return np.add(zeros, self.counts.get("matrix", 0), out=zeros)

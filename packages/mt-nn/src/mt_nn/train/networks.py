@@ -223,20 +223,16 @@ class TransformerLanguageModel(_LanguageModel):
         )
         self.encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(width))
 
-    def forward(
-        self, tokens: Tensor, begins: bool = True, cache: nn.KeyValueCache | None = None
-    ) -> Tensor:
+    def forward(self, tokens: Tensor, begins: bool = True) -> Tensor:
         """Return scores, shape (steps * batch, tokens), given tokens of shape (steps, batch).
 
         Args:
-            tokens: a window of each text of the batch; with a cache, its next tokens.
+            tokens: a window of each text of the batch.
             begins: ignored, because a transformer keeps no state between windows.
-            cache: the keys and values of the tokens before these, or None.
         """
         mask = causal_mask(tokens)
-        before = 0 if cache is None else cache.steps
-        features = self.dropout(self.positions(self.embedding(tokens), before))
-        encoded = self.encoder(features, mask, is_causal=True, cache=cache)
+        features = self.dropout(self.positions(self.embedding(tokens)))
+        encoded = self.encoder(features, mask, is_causal=True)
         return self.scores(self.dropout(encoded))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from mt_nn.saving.checkpoint import Checkpoints, Generators, load_checkpoint, sa
 from mt_nn.saving.values import state_methods
 from mt_nn.train.history import History
 from mt_nn.train.metrics import Mean, Metric, samples_of
-from mt_nn.utils.clipping import clip_grad_norm_, clip_grad_value_
+from mt_nn.utils.clipping import clip_grad_norm_
 from mt_nn.utils.modes import evaluation
 from mt_nn.utils.settings import check, check_either, check_flags
 from mt_operators import Module, StateDictError
@@ -100,12 +100,11 @@ class Trainer:
         schedule_by: the name of a metric in the history to pass to `scheduler.step` after an epoch;
             None to call it without arguments.
         clip_norm: the largest norm of all gradients together; None for no limit.
-        clip_value: the largest absolute value of an element of a gradient; None for no limit.
         accumulate: the number of batches per step of the optimizer, whose losses are averaged; the
             last step of an epoch uses the remaining batches.
         callbacks: the callbacks, in order.
-        compile: whether to compile the computation of a batch: the same losses in less time. See
-            `mt_tensor.compile` for its restrictions.
+        compile: whether to compile the computation of a batch: the same losses in less time, on a
+            single rank. See `mt_tensor.compile` for its restrictions.
 
     Attributes:
         group: the ranks that train together.
@@ -133,40 +132,36 @@ class Trainer:
         schedule: Literal["epoch", "step"] = "epoch",
         schedule_by: str | None = None,
         clip_norm: float | None = None,
-        clip_value: float | None = None,
         accumulate: int = 1,
         callbacks: Sequence[Callback] = (),
         compile: bool = False,
     ) -> None:
         check_either("schedule", schedule, "epoch", "step")
-        for name, bound in (("clip_norm", clip_norm), ("clip_value", clip_value)):
-            check(name, bound, bound is None or bound >= 0, "a non-negative number")
+        valid = clip_norm is None or clip_norm >= 0
+        check("clip_norm", clip_norm, valid, "a non-negative number")
         self.model, self.optimizer, self.loss = model, optimizer, loss
         self.scheduler, self.schedule, self.schedule_by = scheduler, schedule, schedule_by
-        self.clip_norm, self.clip_value = clip_norm, clip_value
+        self.clip_norm = clip_norm
         self.accumulate = integer("accumulate", accumulate, 1)
         self.group = model.process_group if isinstance(model, DataParallel) else Group()
-        together = isinstance(model, DataParallel) and self.group.size > 1
-        self._ranks: Any = model if together else None
+        self._ranks: Any = model if self.group.size > 1 else None
         self.callbacks = sorted(callbacks, key=lambda callback: callback.comes_last)
         self.history = History()
         self.epoch = self.epochs = self.batch = self.step = self.samples = 0
         self.batches: int | None = None
         self.should_stop = False
         check_flags(compile=compile)
-        # Compiled programs do not communicate: gradients are averaged outside of them.
-        self._averages = compile and together
-        learn = _make_learn(self.network if self._averages else model, loss)
+        if compile and self.group.size > 1:
+            raise SettingError("compile=True needs a single rank: compiled programs cannot send.")
+        learn = _make_learn(model, loss)
         self._learn = compiled(learn) if compile else learn
-        update = _make_update(optimizer, clip_norm, clip_value)
+        update = _make_update(optimizer, clip_norm)
         sharded = isinstance(optimizer, ZeroRedundancyOptimizer)
         self._update = compiled(update) if compile and not sharded else update
         self._metrics: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
         self._loader: Any = None
         self._loader_resumes = False  # whether the loader was restored from a checkpoint
-        self._pass: Iterator[Any] | None = None  # the current iteration over the loader
-        self._position = 0  # the number of its completed batches
-        self._generator_states: Any = None  # at its start
+        self._generator_states: Any = None  # at the start of the epoch
         self._accumulated = 0  # the number of batches since the last step of the optimizer
 
     # --- Training -------------------------------------------------------------------------------
@@ -177,7 +172,6 @@ class Trainer:
         epochs: int,
         validation: Iterable[Any] | None = None,
         resume: str | os.PathLike[str] | None = None,
-        steps_per_epoch: int | None = None,
     ) -> History:
         """Train until `epochs` epochs are completed, including those of earlier calls.
 
@@ -186,24 +180,15 @@ class Trainer:
             epochs: the total number of epochs.
             validation: batches to evaluate the model on after each epoch.
             resume: a checkpoint to continue from; or a folder, for its last checkpoint, if any.
-            steps_per_epoch: the number of optimizer steps per epoch, instead of one iteration over
-                the loader: for more frequent validation, or endless streams. The next epoch
-                continues with the remaining batches, and then starts from the first again.
 
         Raises:
             FileError: the checkpoint is missing or damaged.
-            InputError: a batch is not a tuple of inputs and target; or the loader has no batches
-                for `steps_per_epoch`.
+            InputError: a batch is not a tuple of inputs and target.
             SettingError: the number of epochs is invalid, or a monitored metric does not exist.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """
         self.epochs, self.samples = integer("epochs", epochs, 0), 0
-        if loader is not self._loader and self._loader is not None and not self.batch:
-            self._position = 0  # start at the first batch of another loader
-        count = None
-        if steps_per_epoch is not None:
-            count = integer("steps_per_epoch", steps_per_epoch, 1) * self.accumulate
-        self._loader, self.batches = loader, count or length_of(loader)
+        self._loader, self.batches = loader, length_of(loader)
         if resume is not None:
             self._resume(Path(resume))
         if not self._accumulated:
@@ -215,9 +200,8 @@ class Trainer:
                 sampler: Any = getattr(loader, "sampler", None)
                 if hasattr(sampler, "set_epoch"):  # a DistributedSampler
                     sampler.set_epoch(self.epoch)
-                self._run_epoch(self._batches(loader, count), validation)
+                self._run_epoch(loader, validation)
         finally:
-            self._pass = None
             self._notify("on_fit_end")
         return self.history
 
@@ -235,13 +219,13 @@ class Trainer:
             if callback.everywhere or self.group.rank == 0:
                 getattr(callback, method)(self)
 
-    def _run_epoch(self, batches: Iterator[Any], validation: Iterable[Any] | None) -> None:
+    def _run_epoch(self, loader: Iterable[Any], validation: Iterable[Any] | None) -> None:
         self._notify("on_epoch_start")
         self.model.train()
         if not self.batch:
             for metric in self._metrics.values():
                 metric.reset()
-        for batch in batches:
+        for batch in self._batches(loader):
             self._train_on(batch)
         if self._accumulated:
             self._make_step()
@@ -251,7 +235,7 @@ class Trainer:
         if validation is not None:
             results = self.evaluate(validation)
             row |= {f"validation_{name}": value for name, value in results.items()}
-        self.history.add(row)
+        self.history.rows.append(row)
         if self.scheduler is not None and self.schedule == "epoch":
             by = self.schedule_by
             self.scheduler.step(*([] if by is None else [monitored(self, by)]))
@@ -259,46 +243,25 @@ class Trainer:
         self._notify("on_epoch_end")
         self.should_stop = any(self.group.gather(self.should_stop, "end of an epoch"))
 
-    def _batches(self, loader: Iterable[Any], count: int | None) -> Iterator[Any]:
+    def _batches(self, loader: Iterable[Any]) -> Iterator[Any]:
         """Iterate over the remaining batches of this epoch.
 
-        Args:
-            loader: the loader.
-            count: the number of batches of an epoch, if an iteration over the loader continues in
-                the next epoch; None for one iteration per epoch.
+        A loader whose state was restored from a checkpoint continues by itself. Otherwise, restart
+        it with the random generators of that time, and skip the completed batches.
         """
-        while count is None or self.batch < count:
-            if self._pass is None:
-                self._pass = self._start_pass(loader)
-            for batch in self._pass:
-                yield batch
-                if count is not None and self.batch >= count:
-                    return
-            empty, self._pass, self._position = not self._position, None, 0
-            if count is None:
-                return
-            if empty:
-                raise InputError("fit(steps_per_epoch=...) was given a loader without batches.")
-
-    def _start_pass(self, loader: Iterable[Any]) -> Iterator[Any]:
-        """Start an iteration over a loader, or continue one after a checkpoint was loaded.
-
-        A loader whose state was restored continues by itself. Otherwise, restart it with the
-        random generators of that time, and skip the completed batches.
-        """
-        completed, generators = self._position, Generators()
-        if not completed:
+        generators = Generators()
+        if not self.batch:
             self._generator_states = generators.state_dict()
-        if not completed or self._loader_resumes:
+        if not self.batch or self._loader_resumes:
             self._loader_resumes = False
             return iter(loader)
         current = generators.state_dict()
         generators.load_state_dict(self._generator_states)
         batches = iter(loader)
-        for number in range(completed):
+        for number in range(self.batch):
             if next(batches, None) is None:
                 raise StateDictError(
-                    f"the checkpoint was saved after {completed} batches of an epoch, but the "
+                    f"the checkpoint was saved after {self.batch} batches of an epoch, but the "
                     f"loader has {number}."
                 )
         generators.load_state_dict(current)
@@ -307,10 +270,11 @@ class Trainer:
     def _train_on(self, batch: Any) -> None:
         inputs, target = _inputs_and_target(batch)
         count = self._batches_of_step()
-        with self._synchronized(self.batches is None or self._accumulated + 1 == count):
+        is_last = self.batches is None or self._accumulated + 1 == count
+        with nullcontext() if self._ranks is None or is_last else self._ranks.no_sync():
             output, loss = self._learn(inputs, target, count)
         self._accumulated += 1
-        self.batch, self._position = self.batch + 1, self._position + 1
+        self.batch += 1
         self.samples += samples_of(target)
         self.history.losses.append(loss.item())
         self._measure(self._metrics, output, target, self.history.losses[-1])
@@ -325,22 +289,7 @@ class Trainer:
         first = self.batch - self._accumulated
         return max(1, min(self.accumulate, self.batches - first))
 
-    @contextmanager
-    def _synchronized(self, averages: bool) -> Iterator[None]:
-        """Average gradients over all ranks in the `with` block, or only accumulate them."""
-        if self._ranks is None:
-            yield
-        elif self._averages:
-            self._ranks.synchronize_buffers()
-            with self._ranks.own_random_numbers():
-                yield
-        else:
-            with nullcontext() if averages else self._ranks.no_sync():
-                yield
-
     def _make_step(self) -> None:
-        if self._averages:
-            self._ranks.average_gradients()
         self._update()
         self._accumulated = 0
         self.step += 1
@@ -388,23 +337,20 @@ class Trainer:
             else:
                 metric.update(output, target)
 
-    def predict(self, loader: Iterable[Any], targets: bool = True) -> Tensor:
+    def predict(self, loader: Iterable[Any]) -> Tensor:
         """Return the outputs of the model in evaluation mode, concatenated over all batches.
 
         Args:
-            loader: batches: tensors, or tuples as for `fit`.
-            targets: whether the last member of a tuple is a target, which is ignored.
+            loader: batches: tensors; or tuples, whose last member is ignored as the target unless
+                it is the only one.
 
         Raises:
-            InputError: there are no batches, or a batch is invalid.
+            InputError: there are no batches.
         """
         outputs: list[Tensor] = []
         with evaluation(self.model):
             for batch in loader:
-                if targets and not isinstance(batch, Tensor):
-                    inputs, _ = _inputs_and_target(batch)
-                else:
-                    inputs = list(batch) if isinstance(batch, (tuple, list)) else [batch]
+                inputs = [batch] if isinstance(batch, Tensor) else batch[:-1] or batch
                 outputs.append(self.model(*inputs))
         if not outputs:
             raise InputError("predict() was given no batches.")
@@ -474,7 +420,6 @@ class Trainer:
             "step": self.step,
             "history": self.history.state_dict(),
             "meters": {name: metric.state_dict() for name, metric in self._metrics.items()},
-            "position": self._position,
             "drawn": self._generator_states,
             "ranks": None if self._ranks is None else self._ranks.generator.get_state(),
         }
@@ -495,7 +440,7 @@ class Trainer:
         for name, metric in self._metrics.items():
             metric.load_state_dict(metrics[name])
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
-        self._position, self._generator_states = state["position"], state["drawn"]
+        self._generator_states = state["drawn"]
         if self._ranks is not None and state["ranks"] is not None:
             self._ranks.generator.set_state(state["ranks"])
 
@@ -515,16 +460,12 @@ def _make_learn(
     return learn
 
 
-def _make_update(
-    optimizer: Optimizer, clip_norm: float | None, clip_value: float | None
-) -> Callable[[], None]:
+def _make_update(optimizer: Optimizer, clip_norm: float | None) -> Callable[[], None]:
     """Return a function that clips gradients and makes a step of the optimizer."""
 
     def update() -> None:
-        parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        if clip_value is not None:
-            clip_grad_value_(parameters, clip_value)
         if clip_norm is not None:
+            parameters = [p for group in optimizer.param_groups for p in group["params"]]
             clip_grad_norm_(parameters, clip_norm)
         optimizer.step()
         optimizer.zero_grad()

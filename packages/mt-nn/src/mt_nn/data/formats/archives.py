@@ -23,13 +23,12 @@ def read_members(path: PathLike, names: Collection[str]) -> dict[str, bytes]:
         names: the base names of the files; if a name occurs several times, the first is read.
 
     Raises:
-        FileError: the archive is missing or damaged, contains sparse files, lacks a file, or
-            exceeds `mt_nn.limits`.
+        FileError: the archive is missing or damaged, lacks a file, or exceeds `mt_nn.limits`.
     """
     found: dict[str, bytes] = {}
     with opened(path) as source:
         try:
-            _find(path, source, names, found)
+            _find(source, names, found)
         except (tarfile.TarError, EOFError, RecursionError, ValueError) as error:
             raise FileError(
                 f"{path} is damaged or not a tar archive ({error}). Download the file again."
@@ -40,17 +39,13 @@ def read_members(path: PathLike, names: Collection[str]) -> dict[str, bytes]:
     return found
 
 
-def _find(path: PathLike, source: Source, names: Collection[str], found: dict[str, bytes]) -> None:
+def _find(source: Source, names: Collection[str], found: dict[str, bytes]) -> None:
     """Read files until all are found; `source` counts the bytes that `tarfile` reads."""
     stream: Any = source
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             source.allowance.take("members")
-            if member.issparse():
-                raise FileError(
-                    f"{path} contains a sparse file, which may expand to any size: create the "
-                    "archive without --sparse."
-                )
+            source.allowance.check("data", member.size)  # sparse files may expand to any size
             name = PurePosixPath(member.name).name
             content = archive.extractfile(member) if member.isreg() and name in names else None
             if content is not None and name not in found:

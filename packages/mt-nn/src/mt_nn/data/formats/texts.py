@@ -6,20 +6,13 @@ version of the Penn Treebank, rare words have been replaced by `<unk>` and numbe
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from mt_nn.core.dataset import Dataset
-from mt_nn.core.settings import integer
-from mt_nn.data.vocabulary import Vocabulary, tokenize
-from mt_nn.errors import FileError, SettingError, files_needed
-from mt_nn.files.reading import PathLike, Source, opened
-from mt_tensor import Tensor, tensor
+from mt_nn.errors import FileError, files_needed
+from mt_nn.files.reading import PathLike, opened
 
 
 def read_text(path: PathLike) -> str:
@@ -42,20 +35,6 @@ def read_text(path: PathLike) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileError(f"{path}, line {line}: not UTF-8 ({error.reason}).") from error
-
-
-def lines_of(path: PathLike, source: Source) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 text, without line ends, with their numbers from 1.
-
-    Raises:
-        FileError: a line is not UTF-8, or a limit is exceeded.
-    """
-    for number, line in source.lines():
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise FileError(f"{path}, line {number}: not UTF-8 ({error.reason}).") from error
-        yield number, text.rstrip("\r\n")
 
 
 def find(folder: Path, name: str) -> Path:
@@ -99,17 +78,8 @@ def read_penn_treebank(path: PathLike, end: str = "<eos>") -> list[str]:
     Raises:
         FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`.
     """
-    words: list[str] = []
-    known: dict[str, str] = {}  # equal words share one string
-    with opened(path) as source:
-        for _, line in lines_of(path, source):
-            for word in line.split():
-                if word not in known:
-                    known[word] = word
-                    source.keep(word)
-                words.append(known[word])
-            words.append(end)
-    return words
+    lines = io.StringIO(read_text(path))
+    return [word for line in lines for word in (*line.split(), end)]
 
 
 # --- Labelled sentences ---------------------------------------------------------------------------
@@ -118,50 +88,34 @@ def read_penn_treebank(path: PathLike, end: str = "<eos>") -> list[str]:
 SST2_HEADER = "sentence\tlabel"
 
 
-class Sentences(NamedTuple):
-    """Labelled sentences.
-
-    Attributes:
-        texts: the sentences.
-        labels: their labels, int64 of shape (count,): 0 for negative, 1 for positive.
-    """
-
-    texts: list[str]
-    labels: npt.NDArray[np.int64]
-
-
-def read_sst2(path: PathLike) -> Sentences:
+def read_sst2(path: PathLike) -> list[tuple[str, int]]:
     """Return the sentences of SST-2's `train.tsv` or `dev.tsv`: a header, then text and label.
 
     Args:
         path: the path of the file, which may be compressed with gzip.
 
+    Returns:
+        Pairs of a sentence and its label: 0 for negative, 1 for positive.
+
     Raises:
         FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`; the
             header is missing, or a line is not a sentence, a tab, and 0 or 1.
     """
-    texts, labels = [], []
-    with opened(path) as source:
-        lines = lines_of(path, source)
-        header = next(lines, (1, ""))[1]
-        if header != SST2_HEADER:
-            raise FileError(
-                f"{path} is not an SST-2 file with labels: its first line is {header[:80]!r}, not "
-                f"{SST2_HEADER!r}. (The labels of test.tsv were never published.)"
-            )
-        for number, line in lines:
-            text, label = _fields(path, number, line, 2)
-            if label not in ("0", "1"):
-                raise FileError(
-                    f"{path}, line {number}: a label must be 0 or 1; got {label[:80]!r}."
-                )
-            texts.append(text.strip())
-            labels.append(int(label))
-            source.keep(texts[-1])
-    return Sentences(texts, np.array(labels, np.int64))
+    header, _, rows = read_text(path).partition("\n")
+    if header.rstrip("\r") != SST2_HEADER:
+        raise FileError(
+            f"{path} is not an SST-2 file with labels: its first line is {header[:80]!r}, not "
+            f"{SST2_HEADER!r}. (The labels of test.tsv were never published.)"
+        )
+    sentences = []
+    for number, (text, label) in _fields(path, rows, 2, first=2):
+        if label not in ("0", "1"):
+            raise FileError(f"{path}, line {number}: a label must be 0 or 1; got {label[:80]!r}.")
+        sentences.append((text.strip(), int(label)))
+    return sentences
 
 
-def read_movie_reviews(path: PathLike) -> Sentences:
+def read_movie_reviews(path: PathLike) -> list[tuple[str, int]]:
     """Return the sentences of `movieReviewSnippets_GroundTruth.txt` by Hutto and Gilbert (2014).
 
     Each line consists of a number, the mean of human ratings from -4 to 4, and the sentence, which
@@ -170,81 +124,40 @@ def read_movie_reviews(path: PathLike) -> Sentences:
     Args:
         path: the path of the file, which may be compressed with gzip.
 
+    Returns:
+        Pairs of a sentence and its label: 0 for negative, 1 for positive.
+
     Raises:
         FileError: the file cannot be read, is damaged or not UTF-8, or exceeds `mt_nn.limits`; or a
             line is not a number, a rating and a sentence, separated by tabs.
     """
-    texts, labels = [], []
-    with opened(path) as source:
-        for number, line in lines_of(path, source):
-            _, rating, text = _fields(path, number, line, 3)
-            texts.append(text.strip())
-            labels.append(_rating(path, number, rating) > 0)
-            source.keep(texts[-1])
-    return Sentences(texts, np.array(labels, np.int64))
+    sentences = []
+    for number, (_, text, sentence) in _fields(path, read_text(path), 3):
+        try:
+            rating = float(text)
+        except ValueError:
+            rating = math.nan
+        if not -4 <= rating <= 4:
+            raise FileError(
+                f"{path}, line {number}: a rating must be a number from -4 to 4; got {text[:80]!r}."
+            )
+        sentences.append((sentence.strip(), int(rating > 0)))
+    return sentences
 
 
-def _fields(path: PathLike, number: int, line: str, count: int) -> list[str]:
-    fields = line.split("\t")
-    if len(fields) != count:
-        raise FileError(
-            f"{path}, line {number}: {count} tab-separated fields expected, {len(fields)} found."
-        )
-    return fields
-
-
-def _rating(path: PathLike, number: int, text: str) -> float:
-    try:
-        rating = float(text)
-    except ValueError:
-        rating = math.nan
-    if not -4 <= rating <= 4:
-        raise FileError(
-            f"{path}, line {number}: a rating must be a number from -4 to 4; got {text[:80]!r}."
-        )
-    return rating
-
-
-class SentenceDataset(Dataset):
-    """A data set of sentences, as numbers of words, with labels; see `pad_collate` for batches.
-
-    Args:
-        texts: the sentences.
-        labels: their labels.
-        vocabulary: maps words to numbers.
-        tokenizer: splits a sentence into words.
-        max_length: the number of words after which sentences are truncated; None for no limit.
+def _fields(
+    path: PathLike, rows: str, count: int, first: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the numbers of lines, and their tab-separated fields.
 
     Raises:
-        SettingError: the numbers of sentences and labels differ, or `max_length` is not a positive
-            integer.
-        InputError: a word is unknown, and the vocabulary has no unknown token.
+        FileError: a line has another number of fields than `count`.
     """
-
-    def __init__(
-        self,
-        texts: Sequence[str],
-        labels: Sequence[int] | npt.NDArray[np.int64],
-        vocabulary: Vocabulary,
-        tokenizer: Callable[[str], Sequence[str]] = tokenize,
-        max_length: int | None = None,
-    ) -> None:
-        if len(texts) != len(labels):
-            raise SettingError(
-                f"SentenceDataset takes one label per sentence; {len(texts)} sentences and "
-                f"{len(labels)} labels were given."
+    for number, line in enumerate(io.StringIO(rows), first):
+        fields = line.rstrip("\r\n").split("\t")
+        if len(fields) != count:
+            raise FileError(
+                f"{path}, line {number}: {count} tab-separated fields expected, {len(fields)} "
+                "found."
             )
-        if max_length is not None:
-            integer("max_length", max_length, 1)
-        self.sentences = [
-            np.array(vocabulary.encode(tokenizer(text)[:max_length]), np.int64) for text in texts
-        ]
-        self.labels = np.asarray(labels)
-
-    def __len__(self) -> int:
-        """Return the number of sentences."""
-        return len(self.sentences)
-
-    def __getitem__(self, index: int) -> tuple[Tensor, Any]:
-        """Return a sentence, int64 of shape (length,), and its label."""
-        return tensor(self.sentences[index]), self.labels[index].item()
+        yield number, fields

@@ -11,24 +11,19 @@ import argparse
 import contextlib
 import dataclasses
 import io
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import mt_tensor as mt
-from mt_nn.core.settings import integer
 from mt_nn.errors import FileError, NetworkError, SettingError
 from mt_nn.jobs import JOBS, job_class
-from mt_nn.jobs.command.prediction import predict
+from mt_nn.jobs.command.prediction import load
 from mt_nn.jobs.command.runs import Run
-from mt_nn.jobs.command.threads import use_threads
 from mt_nn.jobs.command.training import train
 from mt_nn.jobs.job import Settings
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
-from mt_nn.train.callbacks import TERMINATING
 from mt_nn.utils.settings import choice
 from mt_operators import StateDictError
 from mt_tensor.errors import BackendError
@@ -44,8 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     command = _predict if given[:1] == ["predict"] else _train
     try:
-        with _signals_as_control_c():
-            return command(given)
+        return command(given)
     except KeyboardInterrupt:
         return _print_error("interrupted.", 130)
     except MemoryError:
@@ -59,31 +53,21 @@ def _print_error(text: str, code: int = 1) -> int:
     return code
 
 
-@contextlib.contextmanager
-def _signals_as_control_c() -> Iterator[None]:
-    """Handle other terminating signals like Control-C in this block, unless they are ignored."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    others = [each for each in TERMINATING if signal.getsignal(each) is signal.SIG_DFL]
-    for each in others:
-        signal.signal(each, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for each in others:
-            signal.signal(each, signal.SIG_DFL)
-
-
 def _train(arguments: list[str]) -> int:
     ranks = world()
-    with _errors_together(ranks):
-        options = _train_parser().parse_args(arguments)
-        use_threads(options.threads)
-        run = _new_run(options) if options.resume is None else _resumed_run(options)
+    run, resume = None, False
+    try:
+        if not ranks.rank:  # only one rank reads the options, and prints errors in them
+            options = _train_parser().parse_args(arguments)
+            resume = options.resume is not None
+            run = _resumed_run(options) if resume else _new_run(options)
+    finally:
+        run, resume = ranks.gather((run, resume), "settings")[0]
+    if run is None:
+        return 0
     try:
         with mt.use_backend(run.backend), _aborting_together(ranks):
-            train(run, sys.stdout, resume=options.resume is not None)
+            train(run, sys.stdout, resume)
     except KeyboardInterrupt:
         return 130 if ranks.rank else _print_error(f"interrupted; {_resume_hint(run)}", 130)
     except OSError as error:
@@ -93,30 +77,6 @@ def _train(arguments: list[str]) -> int:
             f"could not print the progress ({error.strerror or error}); {_resume_hint(run)}"
         ) from error
     return 0
-
-
-@contextlib.contextmanager
-def _errors_together(ranks: Group) -> Iterator[None]:
-    """If a rank raises an error in this block, exit all of them; only rank 0 prints it."""
-    if ranks.size == 1:
-        yield
-        return
-    raised: Exception | SystemExit | None = None
-    with contextlib.ExitStack() as stack:
-        if ranks.rank:
-            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        try:
-            yield
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - raised again below
-            raised = error
-    messages = ranks.gather(None if raised is None else str(raised), "settings")
-    failed = [rank for rank, message in enumerate(messages) if message is not None]
-    if not failed:
-        return
-    if ranks.rank:
-        raise SystemExit(raised.code if isinstance(raised, SystemExit) else 1)
-    raise raised or SettingError(f"rank {failed[0]}: {messages[failed[0]]}")
 
 
 @contextlib.contextmanager
@@ -148,17 +108,11 @@ def _new_run(options: argparse.Namespace) -> Run:
     models = job_class(name).models
     model = next(iter(models)) if options.model is None else options.model
     choice(f"--model of {name}", model, models)
-    recipe = models[model]
-    given = {each: getattr(options, each) for each in ("epochs", "batch_size", "lr")}
-    chosen = {each: value for each, value in given.items() if value is not None}
-    if chosen and not recipe.epochs:
-        unused = next(iter(chosen)).replace("_", "-")
-        raise SettingError(f"--model {model} of {name} is not trained: remove --{unused}.")
-    if options.epochs is not None:
-        integer("--epochs", options.epochs, 1)
+    recipe = dataclasses.asdict(models[model])
+    given = {each: getattr(options, each) for each in recipe}
     settings = Settings(
         model=model,
-        **{**dataclasses.asdict(recipe), **chosen},
+        **recipe | {each: value for each, value in given.items() if value is not None},
         seed=options.seed or 0,
         data_dir=str(options.data_dir or "data"),
         batches=options.batches,
@@ -177,9 +131,13 @@ def _resumed_run(options: argparse.Namespace) -> Run:
         SettingError: the training is finished, or an option differs from its settings.
     """
     run = Run.read(options.resume)
-    run.check_unfinished()
+    if run.finished:
+        raise SettingError(
+            f"the training in {run.folder} is finished: use its network with mt-train predict "
+            f"{run.folder}, or train again without --resume."
+        )
     run.backend = options.backend or run.backend
-    run.compile = options.compile
+    run.compile |= options.compile
     if options.data_dir is not None:  # files may have been moved
         run.settings = dataclasses.replace(run.settings, data_dir=str(options.data_dir))
     settings = {"job": run.name, "out": run.folder, **vars(run.settings)}
@@ -195,10 +153,10 @@ def _resumed_run(options: argparse.Namespace) -> Run:
 
 def _predict(arguments: list[str]) -> int:
     options = _predict_parser().parse_args(arguments[1:])
-    use_threads(options.threads)
     with mt.use_backend(mt.get_backend(options.backend)):
-        for answer in predict(options.folder, options.inputs):
-            print(answer)
+        job, network = load(options.folder)
+        for text in options.inputs:
+            print(job.predict(network, text))
     return 0
 
 
@@ -218,7 +176,7 @@ def _train_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("job", nargs="?", metavar="JOB", help="the job (default: digits)")
     add("--model", help="a network of the job")
-    _add_computing(parser)
+    _add_backend(parser)
     text = "compile the training step: the same result in less time"
     add("--compile", action="store_true", help=text)
     add("--epochs", type=int, help="passes over the training data")
@@ -226,8 +184,8 @@ def _train_parser() -> argparse.ArgumentParser:
     add("--lr", type=float, help="the maximum learning rate")
     add("--seed", type=int, help="the seed of all random numbers (default: 0)")
     add("--data-dir", type=Path, metavar="DIR", help="the folder of the datasets (default: data)")
-    text = "the output folder; a finished training in it is moved to DIR/earlier "
-    add("--out", type=Path, metavar="DIR", help=f"{text}(default: runs/JOB)")
+    text = "the output folder; a finished training in it is replaced (default: runs/JOB)"
+    add("--out", type=Path, metavar="DIR", help=text)
     add("--resume", type=Path, metavar="DIR", help="resume the training in this folder")
     add("--batches", type=int, help="end each epoch after this many batches")
     text = "do not evaluate the test set, to choose settings by the validation"
@@ -241,13 +199,12 @@ def _predict_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("folder", type=Path, help="the folder of a training, such as runs/mnist")
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image, a text, or a point")
-    _add_computing(parser)
+    _add_backend(parser)
     return parser
 
 
-def _add_computing(parser: argparse.ArgumentParser) -> None:
+def _add_backend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", help="the backend (default: MT_BACKEND, then numpy)")
-    parser.add_argument("--threads", type=int, help="the number of threads")
 
 
 if __name__ == "__main__":

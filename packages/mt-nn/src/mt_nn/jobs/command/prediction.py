@@ -1,8 +1,7 @@
-"""Prediction with a trained network: `mt-train predict runs/mnist my-digit.png`."""
+"""Load a trained network, for `mt-train predict runs/mnist my-digit.png`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from mt_nn import saving
@@ -28,7 +27,6 @@ def load(folder: Path) -> tuple[Job, Module]:
     job = run.job()
     network = job.network()
     try:
-        run.check_identity(run.model)
         network.load_state_dict(saving.load(run.model))
     except FileError as error:
         raise FileError(f"{run.model} is missing or damaged: restore it or train again.") from error
@@ -36,20 +34,3 @@ def load(folder: Path) -> tuple[Job, Module]:
         raise StateDictError(f"{run.model} does not fit this network: {error}") from error
     network.eval()
     return job, network
-
-
-def predict(folder: Path, texts: list[str]) -> Iterator[str]:
-    """Yield the predictions of the network of a training, one per input.
-
-    Args:
-        folder: the folder of the training.
-        texts: the inputs: names of images, or texts, depending on the job.
-
-    Raises:
-        FileError: the training does not exist or is not finished, or a file is invalid.
-        InputError: the network does not support an input.
-        StateDictError: the parameters do not fit the network.
-    """
-    job, network = load(folder)
-    for text in texts:
-        yield job.predict(network, text)

@@ -5,43 +5,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mt_nn import saving
-from mt_nn.errors import FileError, MissingFileError, SettingError, files_needed
+from mt_nn.errors import FileError, MissingFileError, files_needed
 from mt_nn.files.reading import read_bytes
 from mt_nn.files.writing import make_folder, write_atomically
 from mt_nn.jobs import job_class
 from mt_nn.jobs.job import Job, Settings
 from mt_nn.saving.checkpoint import Checkpoints
-from mt_nn.utils.settings import check_flags
-from mt_operators import Module, StateDictError
-
-if sys.platform != "win32" and sys.platform != "wasi":
-    import fcntl
+from mt_nn.utils.settings import check, check_flags, choice
+from mt_operators import Module
 
 FILE = "run.json"
 
-RESULTS = ("log.csv", "log.jsonl", "losses.csv", "model.safetensors", "training.png")
+RESULTS = ("log.csv", "losses.csv", "model.safetensors", "training.png")
 """The files that every training writes."""
-
-PREVIOUS = "earlier"
-"""The subfolder for the previous training in the same folder."""
-
-TRAINING = "training"
-"""The metadata key in parameter files that identifies the training."""
-
-NAME_ANOTHER = ": choose another folder with --out."
-
-IRRELEVANT = ("data_dir", "test")
-"""Settings that may differ when a training is resumed."""
 
 
 @dataclasses.dataclass
@@ -55,7 +38,7 @@ class Run:
         job_state: the state of the job; see `Job.state`.
         finished: whether the training is complete, including the test.
         backend: the name of the backend.
-        compile: whether to compile steps; not saved.
+        compile: whether to compile steps.
     """
 
     folder: Path
@@ -82,37 +65,13 @@ class Run:
         job.load_state(self.job_state)
         return job
 
-    def identity(self) -> str:
-        """Return a text that identifies this training in parameter files."""
-        settings = dataclasses.asdict(self.settings)
-        relevant = {name: settings[name] for name in settings if name not in IRRELEVANT}
-        return json.dumps({"job": self.name, **relevant})
-
-    def metadata(self) -> dict[str, str]:
-        """Return the metadata of parameter files."""
-        return {TRAINING: self.identity()}
-
     def save(self, network: Module) -> None:
         """Save the parameters of the trained network.
 
         Raises:
             FileError: the file cannot be written.
         """
-        saving.save(network.state_dict(), self.model, self.metadata())
-
-    def check_identity(self, path: Path) -> None:
-        """Check that a parameter file belongs to this training.
-
-        Raises:
-            FileError: the file is missing or damaged.
-            StateDictError: the file belongs to another training.
-        """
-        identity = saving.read_metadata(path).get(TRAINING, "unknown to mt-train")
-        if identity != self.identity():
-            raise StateDictError(
-                f"{path} belongs to another training, {identity}; the one in {self.folder} is "
-                f"{self.identity()}. Restore its own file, or start again with another --out."
-            )
+        saving.save(network.state_dict(), self.model)
 
     def checkpoint(self) -> Path | None:
         """Return the last checkpoint; None if there is none."""
@@ -122,30 +81,23 @@ class Run:
 
     def results(self) -> list[Path]:
         """Return the output files that exist."""
-        paths = [self.folder / name for name in (*RESULTS, *job_class(self.name).results)]
-        return sorted(path for path in paths if path.is_file())
+        names = (*RESULTS, *job_class(self.name).results)
+        return [self.folder / name for name in names if (self.folder / name).is_file()]
 
     def begin(self) -> None:
-        """Initialize the folder; move the files of a finished training to `earlier`.
+        """Initialize the folder, and remove the files of a finished training.
 
         Raises:
-            FileError: as for `predecessor`; or a file cannot be written or moved.
+            FileError: as for `predecessor`; or a file cannot be written or removed.
         """
         before = self.predecessor()
-        if before is None or not before.finished:
-            self.write()
-            if before is not None:
-                self._remove(*before.results())
-            return
-        earlier = dataclasses.replace(before, folder=self.folder / PREVIOUS)
-        make_folder(earlier.folder)
-        earlier._remove(*earlier.results())
-        earlier.write()
-        self.write()  # before anything is moved, in case the disk is full
-        self._remove(*self.checkpoints.glob("*.safetensors"))
-        with self._clearing():
-            for path in before.results():
-                path.replace(earlier.folder / path.name)
+        make_folder(self.folder)
+        self.write()  # before anything is removed, in case the disk is full
+        if before is not None:
+            advice = ": choose another folder with --out."
+            with files_needed(f"{self.folder} cannot be cleared", advice):
+                for path in (*before.results(), *self.checkpoints.glob("*.safetensors")):
+                    path.unlink()
 
     def predecessor(self) -> Run | None:
         """Return the previous training in the folder, which may be replaced; None if there is none.
@@ -156,8 +108,13 @@ class Run:
         try:
             before = Run.read(self.folder)
         except MissingFileError:
-            self._check_empty()
-            return None
+            others = [path.name for path in self.folder.glob("[!.]*")]
+            if not others:
+                return None
+            raise FileError(
+                f"{self.folder} contains {min(others)}, but no training: choose an empty or new "
+                "folder with --out."
+            ) from None
         if before.checkpoint() and not before.finished:
             raise FileError(
                 f"{self.folder} contains an unfinished training: resume it with mt-train --resume "
@@ -165,82 +122,14 @@ class Run:
             )
         return before
 
-    def check_unfinished(self) -> None:
-        """Raise SettingError if the training is finished."""
-        if Run.read(self.folder).finished:
-            raise SettingError(
-                f"the training in {self.folder} is finished: use its network with mt-train predict "
-                f"{self.folder}, or train again without --resume."
-            )
-
-    def _check_empty(self) -> None:
-        """Raise FileError if there are other files, which might be overwritten."""
-        try:
-            names = [name for name in os.listdir(self.folder) if name[0] != "."]  # noqa: PTH208
-        except OSError:  # it does not exist yet, or `locked` raises an error about it
-            return
-        if names:
-            raise FileError(
-                f"{self.folder} contains {min(names)}, but no training: choose an empty or new "
-                "folder with --out."
-            )
-
-    def _remove(self, *paths: Path) -> None:
-        with self._clearing():
-            for path in paths:
-                path.unlink(missing_ok=True)
-
-    def _clearing(self) -> contextlib.AbstractContextManager[None]:
-        return files_needed(f"{self.folder} cannot be cleared", NAME_ANOTHER)
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Create the folder, and lock it against other trainings inside a `with` block.
-
-        Windows and some file systems have no such locks; nothing is locked there.
-
-        Raises:
-            FileError: the folder cannot be created or opened, or another training has locked it.
-        """
-        make_folder(self.folder)
-        if sys.platform == "win32" or sys.platform == "wasi":
-            yield
-            return
-        with files_needed(f"{self.folder} cannot be opened", NAME_ANOTHER):
-            folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(folder)
-            raise FileError(
-                f"another mt-train is training in {self.folder}: wait for it, or choose another "
-                "folder with --out."
-            ) from None
-        except OSError:  # the file system has no locks
-            pass
-        try:
-            yield
-        finally:
-            os.close(folder)
-
-    def finish(self) -> None:
-        """Mark the training as finished."""
-        self.finished = True
-        self.write()
-
     def write(self) -> None:
         """Write `run.json`.
 
         Raises:
             FileError: the file cannot be written.
         """
-        content = {
-            "job": self.name,
-            "settings": dataclasses.asdict(self.settings),
-            "known": self.job_state,
-            "finished": self.finished,
-            "backend": self.backend,
-        }
+        content = dataclasses.asdict(self)
+        del content["folder"]
         write_atomically(self.folder / FILE, json.dumps(content).encode())
 
     @classmethod
@@ -254,15 +143,8 @@ class Run:
         path = folder / FILE
         try:
             content = json.loads(read_bytes(path, "json"))
-            settings = Settings(**content["settings"])
-            names = ("known", "finished", "backend")
-            run = cls(folder, content["job"], settings, *(content[name] for name in names))
-            check_flags(finished=run.finished)
-            models = job_class(run.name).models
-            valid = isinstance(content["known"], dict) and isinstance(content["backend"], str)
-            if settings.model in models and valid:
-                run.job()
-                return run
+            run = cls(folder, **{**content, "settings": Settings(**content["settings"])})
+            run._check()
         except FileError as error:
             if os.path.isdir(folder) and not isinstance(error, MissingFileError):  # noqa: PTH112
                 raise
@@ -270,9 +152,16 @@ class Run:
                 f"{folder} is not the folder of a training: it does not contain {FILE}. Pass the "
                 "folder that was given as --out, or runs/JOB."
             ) from None
-        except (ValueError, KeyError, TypeError, RecursionError):
-            pass
-        raise FileError(
-            f"{path} is damaged: it does not describe a training. Remove the folder, or choose "
-            "another one."
-        )
+        except (AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise FileError(
+                f"{path} is damaged: it does not describe a training. Remove the folder, or choose "
+                "another one."
+            ) from error
+        return run
+
+    def _check(self) -> None:
+        """Raise an error if an attribute is invalid."""
+        check_flags(finished=self.finished, compile=self.compile)
+        check("backend", self.backend, isinstance(self.backend, str), "a name")
+        choice("model", self.settings.model, job_class(self.name).models)
+        self.job()
