@@ -90,9 +90,9 @@ class Images(Classification):
                 f"{path} has {image.width} x {image.height} pixels; the network takes images of "
                 f"{width} x {height}. Crop and scale it first."
             )
-        if getattr(image, "n_frames", 1) > 1 or image.mode[0] in "IF":
-            raise InputError(
-                f"{path} contains several images, or more than 8 bits per channel: save one with 8."
-            )
+        if getattr(image, "n_frames", 1) > 1:
+            raise InputError(f"{path} contains {image.n_frames} images: save one of them.")
+        if image.mode[0] in "IF":
+            raise InputError(f"{path} has more than 8 bits per channel: save it with 8.")
         if image.has_transparency_data and image.convert("RGBA").getextrema()[3][0] < 255:
             raise InputError(f"{path} has transparent pixels: save it with an opaque background.")
