@@ -184,5 +184,6 @@ class ConfusionMatrix(Metric):
 
     def compute(self) -> Array:
         """Return the counts."""
-        zeros: Array = np.zeros((self.classes, self.classes), np.int64)
-        return np.add(zeros, self.counts.get("matrix", 0), out=zeros)
+        zeros = np.zeros((self.classes, self.classes), np.int64)
+        counts: Array = zeros + self.counts.get("matrix", 0)
+        return counts
