@@ -274,7 +274,7 @@ def make_trainer(is_compiled: bool, **settings: Any) -> Trainer:
     )
 
 
-@pytest.mark.parametrize("settings", [{}, {"clip_norm": 0.5}, {"clip_value": 0.1, "accumulate": 2}])
+@pytest.mark.parametrize("settings", [{}, {"clip_norm": 0.5}, {"clip_norm": 0.5, "accumulate": 2}])
 def test_trainer_with_compile_matches_eager_without_warning(
     settings: dict[str, Any], recwarn: Any
 ) -> None:

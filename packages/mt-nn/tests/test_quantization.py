@@ -87,7 +87,6 @@ def test_state_dicts(tmp_path: Any) -> None:
     state = trained.state_dict()
     assert state["0.weight"].dtype is mt.int8
     assert list(nn.quantize_dynamic(nn.Linear(2, 2)).state_dict()) == ["bias", "weight", "scale"]
-    pytest.importorskip("safetensors")
     nn.save(state, tmp_path / "model.safetensors")
     other.load_state_dict(nn.load(tmp_path / "model.safetensors"))
     x = mt.randn(2, 5, 4)

@@ -1081,7 +1081,7 @@ def test_str_of_program_lists_calls_and_costs() -> None:
     f(mt.ones(4, 3), mt.ones(3, 5))
     program = f.program
     assert program is not None
-    head, *calls, end = str(program).splitlines()
+    head, memory, *calls, end = str(program).splitlines()
     assert [line.split("  ")[1].split(" = ")[1].split("(")[0] for line in calls] == [
         "matmul",
         "mul_add_tanh",
@@ -1093,6 +1093,7 @@ def test_str_of_program_lists_calls_and_costs() -> None:
     assert program.operations == 2 * 60 + 3 * 20 + 20
     assert "3 calls, of 7 as recorded" in head
     assert program.peak <= program.eager_peak
+    assert memory == f"  at most {program.peak} B in use, of {program.eager_peak} B as recorded"
     one = mt.compile(lambda x: x + 1)
     one(mt.ones(3))
     assert ": 1 call, of 2 as recorded; 3 FLOP, 28 B read" in str(one.program)

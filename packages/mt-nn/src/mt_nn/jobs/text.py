@@ -17,6 +17,7 @@ from mt_nn.data import BPTTWindows, DataLoader, Dataset, Subset, Vocabulary, bat
 from mt_nn.errors import InputError
 from mt_nn.functional import cross_entropy, softmax
 from mt_nn.jobs.job import Job, Parts, Settings
+from mt_nn.layers.key_value_cache import KeyValueCache
 from mt_nn.parallel.group import Group
 from mt_nn.parallel.world import world
 from mt_nn.train.trainer import Callback, Trainer
@@ -214,9 +215,10 @@ class Text(Job):
         """
         generator = Generator().manual_seed(self.settings.seed)
         numbers, unknown = self.vocabulary.encode(tokens), self.vocabulary.unknown
+        cache = KeyValueCache(self.window)
         with evaluation(network):
             for step in range(self.length):
-                scores = self._scores(network, numbers, begins=step == 0)
+                scores = self._scores(network, numbers, step == 0, cache)
                 if unknown is not None:
                     scores[self.vocabulary[unknown]] = -math.inf
                 shares = softmax(scores / TEMPERATURE, 0)
@@ -229,15 +231,21 @@ class Text(Job):
                 numbers.append(int(drawn.item()))
         return self.join(self.vocabulary.decode(numbers))
 
-    def _scores(self, network: Any, numbers: Sequence[int], begins: bool) -> Tensor:
+    def _scores(
+        self, network: Any, numbers: Sequence[int], begins: bool, cache: KeyValueCache
+    ) -> Tensor:
         """Return the scores of the token after `numbers`.
 
-        A recurrent network reads only the tokens that it has not read before.
+        The network reads only the tokens that it has not read before: always if it is recurrent,
+        and otherwise as long as all of them fit into its context.
         """
-        if not self.is_recurrent():
-            scores: Tensor = network(tensor(numbers[-self.window :]).unsqueeze(1))
+        if self.is_recurrent():
+            new = tensor(numbers if begins else numbers[-1:])
+            scores: Tensor = network(new.unsqueeze(1), begins)
+        elif len(numbers) <= self.window:
+            scores = network(tensor(numbers[cache.steps :]).unsqueeze(1), cache=cache)
         else:
-            scores = network(tensor(numbers if begins else numbers[-1:]).unsqueeze(1), begins)
+            scores = network(tensor(numbers[-self.window :]).unsqueeze(1))
         return scores[-1]
 
     def join(self, tokens: Sequence[str]) -> str:

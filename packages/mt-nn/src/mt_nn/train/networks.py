@@ -223,16 +223,20 @@ class TransformerLanguageModel(_LanguageModel):
         )
         self.encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(width))
 
-    def forward(self, tokens: Tensor, begins: bool = True) -> Tensor:
+    def forward(
+        self, tokens: Tensor, begins: bool = True, cache: nn.KeyValueCache | None = None
+    ) -> Tensor:
         """Return scores, shape (steps * batch, tokens), given tokens of shape (steps, batch).
 
         Args:
-            tokens: a window of each text of the batch.
+            tokens: a window of each text of the batch; with a cache, its next tokens.
             begins: ignored, because a transformer keeps no state between windows.
+            cache: the keys and values of the tokens before these, or None.
         """
         mask = causal_mask(tokens)
-        features = self.dropout(self.positions(self.embedding(tokens)))
-        encoded = self.encoder(features, mask, is_causal=True)
+        before = 0 if cache is None else cache.steps
+        features = self.dropout(self.positions(self.embedding(tokens), before))
+        encoded = self.encoder(features, mask, is_causal=True, cache=cache)
         return self.scores(self.dropout(encoded))
 
 
