@@ -119,7 +119,7 @@ def edge_arguments(operator: Operator) -> Iterator[tuple[float, ...]]:
 
 
 def is_close(found: float, exact: Any, tolerance: float, absolute: float) -> bool:
-    """Whether a float equals a high-precision number, which overflows to infinity."""
+    """Return whether a float equals a high-precision number, which overflows to infinity."""
     expected = float(exact) if abs(exact) <= LARGEST_FLOAT else math.copysign(math.inf, exact)
     return found == expected or math.isclose(found, expected, rel_tol=tolerance, abs_tol=absolute)
 

@@ -22,13 +22,13 @@ def _rounded(rounding: Callable[[float], int], x: float) -> float:
 
 @elementary
 def floor(x: float) -> float:
-    """Return the largest integer that is not above `x`."""
+    """Return the largest integer that is not greater than `x`."""
     return _rounded(math.floor, x)
 
 
 @elementary
 def ceil(x: float) -> float:
-    """Return the smallest integer that is not below `x`."""
+    """Return the smallest integer that is not less than `x`."""
     return _rounded(math.ceil, x)
 
 
@@ -46,7 +46,7 @@ def round(x: float) -> float:
 
 @elementary
 def floor_divide(x: float, y: float) -> float:
-    """Return the largest integer not above the exact `x / y`; the result of `div` if `y` is 0."""
+    """Return the largest integer up to the exact `x / y`; the result of `div` if `y` is 0."""
     try:
         return x // y
     except ZeroDivisionError:
@@ -125,7 +125,7 @@ define(
 
 
 def signbit(x: float) -> bool:
-    """Whether `x` is negative or -0.0, which its reciprocal reveals."""
+    """Return whether `x` is negative or -0.0, which its reciprocal reveals."""
     return where(x == 0.0, div(1.0, x), x) < 0.0
 
 

@@ -133,7 +133,7 @@ def erfinv_step(x: float, y: float) -> float:
 
 
 def erfinv_inside(y: float) -> float:
-    """Return erfinv for `y` from 0 to below 1."""
+    """Return erfinv of `y`, which must be in [0, 1)."""
     return erfinv_step(erfinv_step(erfinv_start(y), y), y)
 
 

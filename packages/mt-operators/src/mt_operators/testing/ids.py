@@ -160,7 +160,7 @@ def _node(code: CodeType) -> ast.Lambda | None:
 
 
 def _is_of(code: CodeType, body: ast.expr) -> bool:
-    """Whether all positions of a code object lie in an expression."""
+    """Return whether all positions of a code object lie in an expression."""
     places = [
         ((line, column), (end_line, end_column))
         for line, end_line, column, end_column in code.co_positions()
