@@ -100,7 +100,7 @@ invalid("map_", lambda x: x.requires_grad_().map_(x, max), InPlaceError, "requir
 # --- Indexing -------------------------------------------------------------------------------------
 
 invalid("getitem", lambda x: x[2], IndexingError, "index 2 is out of range for dimension 0")
-invalid("getitem", lambda x: x[0, 0, 0], IndexingError, "3 indices were given")
+invalid("getitem", lambda x: x[0, 0, 0], IndexingError, "too many indices: 3")
 invalid("getitem", lambda x: x[..., ...], IndexingError, "single Ellipsis")
 invalid("getitem", lambda x: x["a"], IndexingError, "cannot be indexed by 'a'")
 invalid("getitem", lambda x: x[x], IndexingError, "float32 tensor cannot be an index")
@@ -257,8 +257,13 @@ invalid("roll", lambda x: x.roll((1, 2), 0), ShapeError, "a shift for each")
 invalid("roll", lambda x: x.roll((1, 2)), ShapeError, "takes one shift")
 invalid("roll", lambda x: x.roll(1.5, 0), TypeError, "are integers")
 invalid("repeat", lambda x: x.repeat(2), ShapeError, "each of the 2")
-invalid("repeat_interleave", lambda x: x.repeat_interleave(-1), ShapeError, "must not be negative")
-invalid("repeat_interleave", lambda x: x.repeat_interleave(x), DTypeError, "must be int32 or int64")
+invalid("repeat_interleave", lambda x: x.repeat_interleave(-1), ShapeError, "non-negative repeats")
+invalid(
+    "repeat_interleave",
+    lambda x: x.repeat_interleave(x),
+    DTypeError,
+    "takes repeats of int32 or int64",
+)
 invalid(
     "repeat_interleave",
     lambda x: x.repeat_interleave(x.long(), 0),

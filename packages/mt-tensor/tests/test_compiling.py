@@ -281,7 +281,7 @@ def test_counter_in_closure_warns_and_keeps_counting() -> None:
         for k in range(1, 9):
             assert step(row(1)).item() == pytest.approx(1 / (1 - 0.9**k) * 0.5**k)
             assert state == {"step": k, "decay": 0.5**k}
-    assert "recorded anew at each call: it changes the value of 'step'" in str(caught[0].message)
+    assert "recorded again at each call: it changes the value of 'step'" in str(caught[0].message)
     assert not step.programs
 
 
@@ -834,7 +834,7 @@ def test_replay_draws_from_closure_generator() -> None:
     [
         (lambda: mt.randint(0, 9, (3,)), "integers, orders"),
         (lambda: mt.randperm(4), "integers, orders"),
-        (lambda: [mt.manual_seed(3), mt.rand(2)], "anew"),
+        (lambda: [mt.manual_seed(3), mt.rand(2)], "restarts a sequence"),
         (lambda: mt.tensor(random.random()), "Python or NumPy"),
         (lambda: mt.tensor(np.random.rand()), "Python or NumPy"),  # noqa: NPY002
     ],

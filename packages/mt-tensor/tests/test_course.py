@@ -85,7 +85,7 @@ def test_tensor_data_with_strides_and_offset_reads_expected_elements(
         (lambda: TensorData(np.ones((2, 2)), (4,)), errors.ShapeError, "must be 1-D"),
         (lambda: TensorData(["a"], (1,)), errors.DTypeError, "1-D list of numbers"),
         (lambda: TensorData([[1], [2, 3]], (1,)), errors.DTypeError, "1-D list of numbers"),
-        (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "no dtype"),
+        (lambda: TensorData(np.array([1j]), (1,)), errors.DTypeError, "unsupported dtype"),
         (lambda: consecutive(2).get((2,)), errors.IndexingError, "outside"),
         (lambda: consecutive(2).permute(1), errors.IndexingError, "not a permutation"),
     ],

@@ -97,8 +97,8 @@ def test_tensor_of_list_with_tensors_copies_values() -> None:
         ([2**70], errors.DTypeError, "at most 64 bits"),
         ([2**63, -1], errors.DTypeError, "out of the range of int64"),
         ([2**63], errors.DTypeError, "out of range for int64"),
-        (np.zeros(2, "U3"), errors.DTypeError, "no dtype"),
-        (np.zeros(2, "c8"), errors.DTypeError, "no dtype"),
+        (np.zeros(2, "U3"), errors.DTypeError, "unsupported dtype"),
+        (np.zeros(2, "c8"), errors.DTypeError, "unsupported dtype"),
     ],
 )
 def test_tensor_rejects_ragged_and_non_numeric_data(
@@ -167,7 +167,7 @@ def test_from_numpy_copies_memory_it_cannot_share() -> None:
     assert fixed.tolist() == [0, 1, 2, 3]
     with pytest.raises(TypeError, match="takes a NumPy array; a list was given"):
         mt.from_numpy([1, 2])  # type: ignore[arg-type]
-    with pytest.raises(errors.DTypeError, match="no dtype"):
+    with pytest.raises(errors.DTypeError, match="unsupported dtype"):
         mt.from_numpy(np.zeros(2, complex))
 
 

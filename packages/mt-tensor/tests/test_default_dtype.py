@@ -99,7 +99,7 @@ def test_repr_omits_default_dtype(default: str) -> None:
 def test_set_default_dtype_rejects_integer_and_unknown_dtypes() -> None:
     with pytest.raises(DTypeError, match="default dtype must be floating-point; int64 was given"):
         mt.set_default_dtype(mt.int64)
-    with pytest.raises(DTypeError, match="no dtype 'float3'"):
+    with pytest.raises(DTypeError, match="unsupported dtype 'float3'"):
         mt.set_default_dtype("float3")
     assert mt.get_default_dtype() is mt.float32
 

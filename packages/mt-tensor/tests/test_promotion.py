@@ -108,7 +108,7 @@ def test_factor_is_applied_in_promoted_dtype(backend: TensorBackend, name: str) 
 
 
 def _is_defined(name: str, target: DType, args: list[mt.Tensor]) -> bool:
-    """Whether the operation accepts these tensors: not differences and products of bool only."""
+    """Return whether the operation accepts these tensors; some reject tensors that are all bool."""
     if name.endswith("_") and (
         target.rank > args[0].dtype.rank or args[1].numel() > args[0].numel()
     ):

@@ -59,7 +59,7 @@ class Program:
     text: list[str] = field(default_factory=list)
 
     def start(self, arrays: Sequence[Array]) -> None:
-        """Create the first tensors; all of floats but the last require a gradient."""
+        """Create the initial tensors; floating-point ones require grad, except for the last."""
         for array in arrays:
             wanted = array.dtype.kind == "f" and array is not arrays[-1]
             self.text.append(
@@ -98,7 +98,7 @@ class Program:
         return True
 
     def not_alike(self, chosen: Sequence[int]) -> bool:
-        """Whether a change has another result than in NumPy on purpose.
+        """Return whether a change has another result than in NumPy on purpose.
 
         Here, views that repeat elements cannot be changed, and overlapping arguments are read
         before they are written.

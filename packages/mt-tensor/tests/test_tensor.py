@@ -50,7 +50,7 @@ def test_creation_rejects_invalid_data_dtype_and_shape() -> None:
         mt.tensor("a", dtype="float32")
     with pytest.raises(errors.DTypeError, match="complex"):
         mt.tensor(np.zeros(2, complex))
-    with pytest.raises(errors.DTypeError, match="no dtype 'float23'.*float16, float32"):
+    with pytest.raises(errors.DTypeError, match="unsupported dtype 'float23'.*float16, float32"):
         mt.zeros(2, dtype="float23")
     with pytest.raises(errors.ShapeError, match="non-negative integers"):
         mt.zeros(2, -1)

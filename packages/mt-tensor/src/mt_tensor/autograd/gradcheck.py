@@ -81,17 +81,17 @@ def gradcheck(
                 found = f"{by_gradient[at]}, but the central difference is {by_difference[at]}"
                 if fast_mode:
                     raise GradientError(
-                        f"along a random direction, the gradient with respect to input {position} "
-                        f"is {found}: run without fast_mode to find the index."
+                        "gradcheck(): along a random direction, the gradient with respect to "
+                        f"input {position} is {found}: run without fast_mode to find the index."
                     )
                 of, by = (
                     tuple(map(int, np.unravel_index(place, shape)))
                     for place, shape in zip(at, (result.shape, leaves[position].shape), strict=True)
                 )
                 raise GradientError(
-                    f"the gradient of result {number} at index {of} with respect to input "
-                    f"{position} at index {by} is {found}; {int(wrong.sum())} of {wrong.size} "
-                    "differ."
+                    f"gradcheck(): the gradient of result {number} at index {of} with respect to "
+                    f"input {position} at index {by} is {found}; {int(wrong.sum())} of "
+                    f"{wrong.size} differ."
                 )
     return True
 

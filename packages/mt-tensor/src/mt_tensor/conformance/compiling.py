@@ -187,7 +187,7 @@ def _elements(x: mt.Tensor) -> Array:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Whether two items of outcomes agree."""
+    """Return whether two items of outcomes agree."""
     if not isinstance(theirs, np.ndarray):
         return ours is theirs
     alike = (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)

@@ -180,7 +180,7 @@ def as_dtype(value: Any) -> DType:
         return _NAMED.get(value) or _BY_NUMPY[np.dtype(value).newbyteorder("=")]
     except (TypeError, ValueError, KeyError):
         raise DTypeError(
-            f"tensors have no dtype {value!r}; choose one of {', '.join(DTYPES)}."
+            f"unsupported dtype {value!r}; choose one of {', '.join(DTYPES)}."
         ) from None
 
 

@@ -110,7 +110,9 @@ def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
         IndexingError: there are too many entries, or more than one is Ellipsis.
     """
     if used > ndim:
-        raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
+        raise IndexingError(
+            f"too many indices: {used} were given for a tensor of {ndim} dimension(s)."
+        )
     dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
         raise IndexingError("an index may hold a single Ellipsis (...).")

@@ -158,7 +158,7 @@ class TensorData(StorageMethods):
         return 0 if self._version is None else self._version[0]
 
     def bump_version(self) -> None:
-        """Count an in-place change of the storage."""
+        """Increment the version of the storage after an in-place change."""
         if self._version is None:
             self._version = [0]
         self._version[0] += 1

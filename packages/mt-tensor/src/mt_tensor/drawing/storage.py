@@ -262,7 +262,7 @@ def _first_and_last(numbers: range, most: int) -> list[int | None]:
 
 
 def _written(value: float) -> str:
-    """Return a number in a format that fits in a cell."""
+    """Format a number, short enough for a cell."""
     if isinstance(value, bool | int):
         return str(value)
     return f"{value:.3g}"

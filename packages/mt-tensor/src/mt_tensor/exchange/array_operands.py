@@ -21,7 +21,7 @@ _FIX = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
 @extends("array on the right")
 def on_array(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Apply an operator to this tensor and an operand on the right that is no tensor or number.
+    """Apply an operator to this tensor and an operand on the right, neither tensor nor number.
 
     Returns:
         A bool tensor for a comparison for equality with an array; otherwise NotImplemented, so that
@@ -39,7 +39,7 @@ def on_array(self: Tensor, operator: Operator, other: Any) -> Any:
 
 @extends("array on the left")
 def on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Apply an operator to this tensor and an operand on the left that is no tensor or number.
+    """Apply an operator to this tensor and an operand on the left, neither tensor nor number.
 
     Raises:
         TypeError: the operand is an array, and not a dividend.

@@ -37,7 +37,7 @@ class FusedKernel:
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether the kernel supports these arguments; for others the composition runs."""
+        """Return whether the kernel supports these arguments; for others the composition runs."""
         return True
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -77,7 +77,7 @@ def check_list(name: str, tensors: Any) -> list[Layout]:
     """
     if not isinstance(tensors, (list, tuple, Sequence)):  # the check of the last is slower
         raise TypeError(
-            f"{name}() takes a list or tuple of tensors; one {type(tensors).__name__} was given."
+            f"{name}() takes a list or tuple of tensors; a {type(tensors).__name__} was given."
         )
     if not tensors:
         raise ShapeError(f"{name}() needs at least one tensor; an empty list was given.")

@@ -112,18 +112,23 @@ def _counts(input: Tensor, repeats: int | Tensor, length: int) -> Any:
     if isinstance(repeats, Tensor):
         common_backend(input, repeats)
         if repeats.dtype.name not in ("int32", "int64"):
-            raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
+            raise DTypeError(
+                f"repeat_interleave() takes repeats of int32 or int64; {repeats.dtype.name} was "
+                "given."
+            )
         counts: Any = repeats.numpy()
     else:
         counts = np.array(as_integers((repeats,)), object)  # may exceed int64
     if counts.ndim > 1 or counts.size not in (1, length):
         raise ShapeError(
-            f"repeats must be a single number or a 1-D tensor, one for each of {length} slice(s); "
-            f"shape {counts.shape} was given."
+            "repeat_interleave() takes repeats as a single number, or as a 1-D tensor of one for "
+            f"each of {length} slice(s); shape {counts.shape} was given."
         )
     counts = counts.reshape(-1)
     if counts.size and counts.min() < 0:
-        raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
+        raise ShapeError(
+            f"repeat_interleave() takes non-negative repeats; {counts.min()} was given."
+        )
     check_addressable((sum(counts.tolist()) * (length if counts.size == 1 else 1),))
     return np.broadcast_to(counts.astype(np.int64), (length,))
 

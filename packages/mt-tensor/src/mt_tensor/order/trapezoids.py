@@ -40,7 +40,7 @@ trapz = trapezoid
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the cumulative integrals along a dimension, one fewer than points.
+    """Return cumulative integrals along a dimension, whose size in the result is one smaller.
 
     Arguments and errors as for `trapezoid`.
     """

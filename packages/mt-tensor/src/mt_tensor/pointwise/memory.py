@@ -1,4 +1,4 @@
-"""A fast check for views that share no memory, for in-place operations."""
+"""A fast check that views do not share memory, for in-place operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def are_apart(views: Iterable[TensorData]) -> bool:
-    """Return True if the views are certain to share no memory, each of another NumPy array.
+    """Return True if the views certainly do not share memory: each is of another NumPy array.
 
     If False, they may share memory: see `TensorBackend.same_memory`.
     """

@@ -75,5 +75,5 @@ def _stored(name: str, out: Tensor, result: Tensor) -> Tensor:
 
 
 def can_store(dtype: DType, target: DType) -> bool:
-    """Whether torch stores results of a dtype in a tensor of another, as `torch.can_cast` says."""
+    """Return whether a tensor can store results of another dtype, as `torch.can_cast` does."""
     return dtype.rank <= target.rank

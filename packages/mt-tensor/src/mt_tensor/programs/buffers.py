@@ -55,7 +55,7 @@ class BufferTable:
         return buffer
 
     def is_constant(self, buffer: Buffer) -> bool:
-        """Whether the present elements of a buffer are the same at each replay."""
+        """Return whether the present elements of a buffer are the same at each replay."""
         return buffer.is_constant and buffer.group not in self.changed
 
     def group(self, storage: Any) -> Any:

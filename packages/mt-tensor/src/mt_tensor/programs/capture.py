@@ -58,8 +58,8 @@ class Capture:
         changing = [each for each in given.objects if not any(each is other for other in static)]
         if any(isinstance(each, np.ndarray) for each in changing):
             raise CompileError(
-                f"{self.name} was given a NumPy array, and a program would repeat its elements for "
-                "ever: pass a tensor, as from_numpy() makes it."
+                f"{self.name} was given a NumPy array, whose present elements a program would use "
+                "in every call: pass a tensor, such as from_numpy(x)."
             )
         self._check_comparable("is given", given.leaves)
         for name, slot in free_variables(function):
@@ -102,7 +102,7 @@ class Capture:
             now = list(leaves_in((given.args, given.kwargs)))
             is_same = structure_of((given.args, given.kwargs)) == structure
             if not is_same or not all(map(operator.is_, now, given.leaves)):
-                raise NotReplayable("it changes a list or dictionary that it is given")
+                raise NotReplayable("it changes a list or dictionary among its arguments")
             if recorder.has_failed:
                 raise NotReplayable("it handles an error that depends on elements")
             gradients = self._gradients(code, variables, result)
@@ -128,15 +128,15 @@ class Capture:
         what = ""
         for generator, (numbers, blocks) in before.items():
             if generator.numpy is not numbers:
-                what = "begins a sequence of random numbers anew"
+                what = "restarts a sequence of random numbers"
             elif used_blocks(numbers) - blocks != recorder.drawn[generator]:
                 what = "draws integers, orders or choices, which are drawn on the host"
         if not what and _states_of_other_generators() != others:
             what = "draws random numbers from Python or NumPy"
         if what:
             raise CompileError(
-                f"{self.name} {what}: a program would repeat them for ever. Do that before the "
-                "call, and pass a tensor."
+                f"{self.name} {what}: a program would use the same ones in every call. Do that "
+                "before the call, and pass a tensor."
             )
 
 

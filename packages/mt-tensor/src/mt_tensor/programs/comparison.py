@@ -64,7 +64,7 @@ VISITED = (
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are the same object, or equal constants."""
+    """Return whether two values are the same object, or equal constants."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -77,7 +77,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def same_items(a: Iterable[Any], b: Iterable[Any]) -> bool:
-    """Whether the items of two containers of equal length are the same, or equal constants."""
+    """Return whether two containers of equal length have the same items, or equal constants."""
     return all(map(operator.is_, a, b)) or all(map(same, a, b))
 
 
@@ -98,7 +98,7 @@ def incomparable_in(value: Any, static: Sequence[Any]) -> Any:
 
 
 def has_visible_attributes(value: Any) -> bool:
-    """Whether the attributes of an object are compared: of users' classes and this project's."""
+    """Return whether an object's attributes are compared: its class is a user's or of mt."""
     module = str(type(value).__module__)
     is_ours = module.partition(".")[0].startswith("mt_")
     return (
@@ -107,7 +107,7 @@ def has_visible_attributes(value: Any) -> bool:
 
 
 def is_user_source(module: Any) -> bool:
-    """Whether a module belongs to the user's program, and not to an installed library.
+    """Return whether a module belongs to the user's program, and not to an installed library.
 
     The main module does, even if its file is that of an installed launcher: `python -m pytest`.
     """

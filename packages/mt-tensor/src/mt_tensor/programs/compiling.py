@@ -114,7 +114,7 @@ class Compiled:
         else:
             self._failures += 1
             if self._failures == PATIENCE:
-                self._warn(f"is recorded anew at each call: {capture.reason}")
+                self._warn(f"is recorded again at each call: {capture.reason}")
         return result
 
     def _warn(self, what: str) -> None:

@@ -97,7 +97,7 @@ class Effects:
 
 
 def same_structure(a: Any, b: Any) -> bool:
-    """Whether two values are tensors, or equal but for the tensors in them."""
+    """Return whether two values are tensors, or equal but for the tensors in them."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         return isinstance(a, Tensor) and isinstance(b, Tensor)
     if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):

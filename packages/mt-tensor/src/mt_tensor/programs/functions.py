@@ -63,8 +63,8 @@ def compile(
             program compares only their identity, so that they may be of any type.
 
     Raises:
-        CompileError: on a call, if the function reads elements on the host, or uses something that
-            a program would repeat for ever (NumPy arrays, Python's random numbers), or if an
+        CompileError: on a call, if the function reads elements on the host, or uses values that
+            would be constants of the program (NumPy arrays, Python's random numbers), or if an
             argument or a variable is an object that cannot be compared (iterators, weak references,
             context variables). The side effects of the function until then remain.
     """

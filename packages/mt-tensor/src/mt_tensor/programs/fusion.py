@@ -85,7 +85,7 @@ def _only_reader(
 
 
 def _writes_elsewhere_in(call: Instruction, views: Iterable[View]) -> bool:
-    """Whether an instruction writes to an alias of some views, other than the same view."""
+    """Return whether an instruction writes to an alias of some views, other than the same view."""
     return any(
         view.buffer.group == changed.buffer.group and view != changed
         for changed in call.changes
@@ -94,7 +94,7 @@ def _writes_elsewhere_in(call: Instruction, views: Iterable[View]) -> bool:
 
 
 def _unchanged_until(calls: Sequence[Instruction], position: int, reader: Instruction) -> bool:
-    """Whether nothing between an instruction and its reader changes what the instruction reads."""
+    """Return whether the operands of an instruction are unchanged until a later one, `reader`."""
     end = calls.index(reader)
     return end > position and all(
         each.changed_groups.isdisjoint(calls[position].uses) for each in calls[position + 1 : end]

@@ -35,13 +35,13 @@ OUT_POSITIONS = {"copy": 1, "scatter": 3}
 
 
 class Recorder(Tape):
-    """Runs the backend calls of one thread, and records each as an instruction.
+    """A tape that runs the backend calls of one thread, and records each as an instruction.
 
     Attributes:
         instructions: the instructions so far.
         buffers: the table of the buffers that they use.
-        drawn: how many blocks of random bits they have taken, by the generator.
-        numbers: the numbers of optimizers that are inputs of the program.
+        drawn: the number of blocks of random bits that they have drawn from each generator.
+        numbers: the settings of optimizers, such as learning rates, that are inputs of the program.
         has_failed: whether a call has raised an error that may depend on elements.
     """
 
@@ -242,8 +242,8 @@ class Recorder(Tape):
     def refuse(self, what: str) -> NoReturn:
         """Raise the error for something that a replay could not repeat."""
         raise CompileError(
-            f"{self.name} {what}{user_location()}: a program would repeat the result of this call "
-            "for ever. Do that outside of the compiled function, or choose with where()."
+            f"{self.name} {what}{user_location()}: a program would use the result of this call in "
+            "every later call. Do that outside of the compiled function, or choose with where()."
         )
 
 

@@ -251,7 +251,9 @@ def _check_graphs(code: ReplayWriter) -> None:
     for tensor, (data, _, wanted, node, *_) in code.snapshot.tensors.values():
         in_state = id(tensor) not in code.positions
         if in_state and wanted and node and buffers.get(storage_key(data.storage)) in read:
-            raise NotReplayable("it reads a tensor with a graph that is no argument: detach() it")
+            raise NotReplayable(
+                "it reads a tensor with a graph that is not an argument: detach() it"
+            )
 
 
 def _check_containers(code: ReplayWriter, result: Any) -> None:

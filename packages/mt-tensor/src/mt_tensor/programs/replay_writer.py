@@ -53,17 +53,17 @@ class ReplayWriter(CodeWriter):
         self._new: dict[int, str] = {}
 
     def is_rebound(self, slot: Slot) -> bool:
-        """Whether a slot, or the tuple that it is in, may hold other tensors at the next call."""
+        """Return whether a slot, or the tuple with it, may hold other tensors at the next call."""
         outer = self._outer(slot)
         return slot.id in self.rebound or (outer is not None and self.is_rebound(outer))
 
     def is_fixed(self, tensor: Tensor) -> bool:
-        """Whether the program is valid for this very tensor only."""
+        """Return whether the program is valid for this very tensor only."""
         key = id(tensor)
         return not (key in self.positions or key in self.slots or key in self.owners)
 
     def existed(self, tensor: Tensor) -> bool:
-        """Whether a tensor existed before the call."""
+        """Return whether a tensor existed before the call."""
         return id(tensor) in self.positions or id(tensor) in self.snapshot.tensors
 
     def new_tensors(self, value: Any) -> list[Any]:
@@ -114,6 +114,6 @@ class ReplayWriter(CodeWriter):
         return f"[{key!r}]" if type(key) in (int, str) else f"[{self.constant(key)}]"
 
     def _outer(self, slot: Slot) -> Slot | None:
-        """Return the slot of the tuple that a slot is in; None if the holder is no tuple."""
+        """Return the slot of the tuple that a slot is in; None if the holder is not a tuple."""
         holder = slot.holder
         return self.snapshot.outer.get(id(holder)) if isinstance(holder, tuple) else None

@@ -164,7 +164,7 @@ class Snapshot:
         self._waiting.append(value)
 
     def _has_slots(self, holder: Any, items: Iterable[Any]) -> bool:
-        """Whether each item is a slot; plain values of a long container are compared at once."""
+        """Return whether each item is a slot; a long container of plain values has none."""
         if len(holder) <= MANY:
             return True
         _check_length(f"a {type(holder).__name__}", len(holder))
@@ -252,7 +252,7 @@ class Snapshot:
     # --- After the call -------------------------------------------------------------------------
 
     def has_seen(self, value: Any) -> bool:
-        """Whether the roots led to an object."""
+        """Return whether the roots led to an object."""
         return id(value) in self._seen
 
     def release(self) -> None:
@@ -289,7 +289,7 @@ class Snapshot:
         return next((each for each, old in self.arrays if each.tobytes() != old), None)
 
     def is_keyed(self, holder: Any) -> bool:
-        """Whether the order of a container is that of its keys: of a dictionary or set."""
+        """Return whether the order of a container is that of its keys: of a dictionary or set."""
         return isinstance(holder, (dict, set)) and id(holder) not in self.namespaces
 
 

@@ -116,7 +116,7 @@ for _method in (
 
 
 def _is_numeric(value: Any) -> bool:
-    """Whether a value is a number, or a tuple of numbers."""
+    """Return whether a value is a number, or a tuple of numbers."""
     values = value if type(value) is tuple and value else (value,)
     return all(type(each) in (int, float) for each in values)
 

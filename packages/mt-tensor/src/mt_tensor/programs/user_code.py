@@ -10,7 +10,7 @@ from mt_tensor.core.kernels import PACKAGES
 
 
 def is_user_module(module: Any) -> bool:
-    """Whether a module belongs neither to this project nor to Python, nor is NumPy."""
+    """Return whether a module belongs neither to this project nor to Python, nor is NumPy."""
     root = str(module).partition(".")[0]
     return root not in PACKAGES and root not in sys.stdlib_module_names and root != "numpy"
 

@@ -80,7 +80,7 @@ def standard_exponential(
 
 
 def _box_muller(u: Any, v: Any) -> Any:
-    """Return two normal numbers for two uniform ones."""
+    """Transform two uniform samples to two standard normal ones (Box and Muller 1958)."""
     radius, angle = sqrt(-2.0 * log(1.0 - u)), 2.0 * math.pi * v
     return radius * cos(angle), radius * sin(angle)
 

@@ -175,7 +175,7 @@ def grad_fn(self: Tensor) -> Node | None:
 
 
 def retains_grad(self: Tensor) -> bool:
-    """Whether this tensor is not a leaf and retains its gradient."""
+    """Return whether this tensor is not a leaf and retains its gradient."""
     node = self.history
     return node is not None and node._watch is not None and node._watch.retains(self)
 

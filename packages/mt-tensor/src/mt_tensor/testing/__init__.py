@@ -1,4 +1,4 @@
-"""The sample table for operations on tensors, beside `mt_operators.testing` for the operators.
+"""The sample table of operations on tensors; that of operators is in `mt_operators.testing`.
 
 A row names an operation, an expression of tensors, and the shapes it is tested on. The conformance
 kit walks the table on every backend: values against those of the same expression in NumPy, dtypes,

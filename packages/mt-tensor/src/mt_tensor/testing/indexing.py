@@ -1,4 +1,4 @@
-"""Samples of reading and writing by index."""
+"""Samples of indexing and assignment by index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of operations that move elements, join tensors, or take them apart."""
+"""Samples of operations that move elements, or join or split tensors."""
 
 from __future__ import annotations
 

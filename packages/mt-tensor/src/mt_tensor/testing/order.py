@@ -1,4 +1,4 @@
-"""Samples of running folds, sorting, counting, areas under curves, and searching."""
+"""Samples of cumulative operations, sorting, counting, integration and searching."""
 
 from __future__ import annotations
 

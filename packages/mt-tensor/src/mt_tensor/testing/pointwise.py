@@ -1,4 +1,4 @@
-"""Samples of operations element by element that take more than a row of the operator table."""
+"""Samples of elementwise operations that are more than a row of the operator table."""
 
 from __future__ import annotations
 

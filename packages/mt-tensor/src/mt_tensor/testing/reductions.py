@@ -1,4 +1,4 @@
-"""Samples of operations that fold dimensions."""
+"""Samples of reductions."""
 
 from __future__ import annotations
 
