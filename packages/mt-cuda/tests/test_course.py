@@ -83,7 +83,7 @@ def test_practice_kernels_translate_to_c_with_barriers():
     ("call", "error", "message"),
     [
         (lambda x: sum_practice(x.to("numpy")), BackendMismatchError, r"x\.to\('cuda'\)"),
-        (lambda x: sum_practice(x[0] > 0), DTypeError, "bools"),
+        (lambda x: sum_practice(x[0] > 0), DTypeError, "bool tensor"),
         (sum_practice, ShapeError, "one dimension"),
         (lambda x: sum_practice(x[0], 0), DomainError, "from 1 to 1024; 0 was given"),
         (lambda x: sum_practice(x[0], 1025), DomainError, "1025 was given"),

@@ -102,7 +102,7 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     Raises:
         BackendMismatchError: `a` or `b` is on another backend.
         DTypeError: they are of dtype bool, or differ in dtype.
-        ShapeError: they are no matrices, do not match or are larger than the block.
+        ShapeError: they are not matrices, do not match or are larger than the block.
         DomainError: `block` is not an integer from 1 to the root of `MOST_THREADS`.
     """
     ops, left = _on_gpu(a)
@@ -171,7 +171,7 @@ def _on_gpu(x: Tensor) -> tuple[CudaOps, TensorData]:
             f"{x.backend.name!r}: move it with x.to('cuda')."
         )
     if x.dtype is bool_:
-        raise DTypeError("the exercises take numbers; got a tensor of bools.")
+        raise DTypeError("the exercises take numbers; a bool tensor was given.")
     return x.backend, x._tensor
 
 

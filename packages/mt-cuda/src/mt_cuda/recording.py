@@ -156,5 +156,5 @@ class Recorder(Simulator):
         self.record.synchronisations += 1
 
     def describe(self) -> str:
-        """Describe the machine, which is no GPU."""
+        """Describe the machine, which is not a GPU."""
         return f"recorded, for {MULTIPROCESSORS} multiprocessors"

@@ -56,17 +56,17 @@ def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def is_floating(first: Tensor, *others: Tensor | None) -> bool:
-    """Whether tensors, of which some may be None, are not empty and have one float dtype."""
+    """Return whether tensors, of which some may be None, are not empty and have one float dtype."""
     return first.dtype.is_floating_point and all(
         x.numel() and x.dtype is first.dtype for x in (first, *others) if x is not None
     )
 
 
 class FloatKernel(FusedKernel):
-    """A kernel for operations whose first argument is a non-empty tensor of floats."""
+    """A kernel for operations whose first argument is a non-empty floating-point tensor."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty tensor of floats."""
+        """Require a non-empty floating-point tensor."""
         return is_floating(arguments[0])
 
 

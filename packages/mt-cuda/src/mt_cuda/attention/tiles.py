@@ -323,7 +323,7 @@ class Form:
 
 
 def times(count: int) -> str:
-    """Return a number as the end of a loop that a compiler may unroll, but need not."""
+    """Return the end of a loop as an expression; a loop to an integer literal is unrolled."""
     return f"index32({count})"
 
 

@@ -44,14 +44,14 @@ class Functions(Protocol):
     """The functions inside a kernel."""
 
     def has(self, name: str) -> bool:
-        """Whether there is a function of that name."""
+        """Return whether there is a function of that name."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
         """Return the C name of a function for these arguments, and the types of its results."""
 
 
 class Expressions:
-    """Translates the expressions of one function.
+    """A translator of the expressions of one function.
 
     Attributes:
         kernel: the name of the kernel.

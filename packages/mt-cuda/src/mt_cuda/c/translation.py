@@ -31,7 +31,7 @@ LONGEST = 100
 
 
 def to_c(kernel: Kernel) -> str:
-    """Translate a kernel to C, with its functions before it.
+    """Translate a kernel to C; the functions nested in it come first.
 
     Raises:
         KernelError: the source uses something unsupported; the message quotes it.
@@ -67,7 +67,7 @@ class Inside:
         self.results: dict[str, tuple[str, ...]] = {}
 
     def has(self, name: str) -> bool:
-        """Whether there is a function of that name."""
+        """Return whether there is a function of that name."""
         return name in self.trees
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:

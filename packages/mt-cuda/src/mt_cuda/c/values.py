@@ -148,7 +148,7 @@ def together(kind: str, left: Value, right: Value, *, shifts: bool = False) -> t
 
 
 def combined(sign: str, binds: int, left: Value, right: Value, kind: str) -> Value:
-    """Return two numbers with an operator between."""
+    """Return the expression of a binary operator on two numbers."""
     if sign in ("<<", ">>", "&", "^", "|"):  # parenthesize, since precedences are hard to remember
         return Value(f"{left.beside(PREFIX)} {sign} {right.beside(PREFIX)}", kind, binds)
     return Value(f"{left.beside(binds)} {sign} {right.beside(binds + 1)}", kind, binds)

@@ -201,14 +201,14 @@ class CudaOps(TensorBackend):
         return run
 
     def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
-        """Run the kernel of the formula `x`, which converts elements when it stores them."""
+        """Copy elements, converted to the dtype of `out`, with the kernel of the formula `x`."""
         out = self.target(out)
         if not self.special("copy", source, out):
             self._each(OPERATORS["id"].value, (source,), (out,))
         return out
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
-        """Run the kernel of the formula `x` on a number."""
+        """Return a tensor filled with a number, with the kernel of the formula `x`."""
         return cast(
             TensorData, self.elementwise(OPERATORS["id"].value)(row_major(shape, dtype), value)
         )

@@ -255,7 +255,7 @@ class ProgramGraph:
         return results
 
     def release(self) -> None:
-        """Free the memory of the graph, which is made anew at the next run."""
+        """Free the memory of the graph, which is captured again at the next run."""
         self._recorded, self.reason = None, "its memory was needed"
 
     def __repr__(self) -> str:
@@ -277,12 +277,12 @@ def _elements(leaf: Any) -> Any:
 
 
 def _same(a: float, b: float) -> bool:
-    """Whether two numbers are the same: nan is, 0.0 and -0.0 are not."""
+    """Return whether two numbers are the same: nan is, 0.0 and -0.0 are not."""
     return a == b != 0 or repr(a) == repr(b)
 
 
 def program(ops: CudaOps, calls: Calls) -> Calls | None:
-    """Return the calls as a graph; None if the machine is no GPU."""
+    """Return the calls as a graph; None if the machine is not a GPU."""
     return ProgramGraph(ops, ops.machine, calls) if isinstance(ops.machine, Gpu) else None
 
 

@@ -83,7 +83,7 @@ class Recording:
 
 
 class UnknownNumber(NumberLike):
-    """Stands for a number that differs at each run.
+    """A placeholder for a number that differs at each run.
 
     Attributes:
         position: its first position among the arguments of the program.
@@ -105,7 +105,7 @@ class UnknownNumber(NumberLike):
 
 
 class UnknownNumbers(NumberLike, Generator):
-    """Stands for a generator, and for NumPy's generator in it; blocks can be taken from it."""
+    """A placeholder for a generator and for the NumPy generator in it; draws blocks."""
 
     def __init__(self, sources: list[Source], position: int) -> None:
         self._sources = sources

@@ -112,7 +112,7 @@ def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dila
 
 
 def countable(images: Shape, kernels: Shape, out: Shape, padding: Pair) -> bool:
-    """Whether 32-bit indices can address images, kernels and results of these shapes."""
+    """Return whether 32-bit indices can address images, kernels and results of these shapes."""
     lengths = (*images[2:], *out[2:], *padding)
     return max(map(prod, (images, kernels, out))) < LARGEST and max(lengths) < NOWHERE // 4
 

@@ -70,7 +70,7 @@ def noting(picked: str, least: str, length: str) -> Lines:
 
 
 def safe(dtype: DType, rank: int, index: str) -> Kernel:
-    """Return the kernel that copies indices as int64, and notes invalid ones.
+    """Return the kernel that copies indices as int64, and reports invalid ones.
 
     Args:
         dtype: their dtype.

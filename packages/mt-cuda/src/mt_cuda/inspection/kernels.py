@@ -145,7 +145,9 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: bool) 
 
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     if operator.arity != 2:
-        raise KernelError(f"{operator.name} cannot reduce: it does not take two arguments.")
+        raise KernelError(
+            f"{operator.name} cannot be a reduction: it takes {operator.arity} argument(s), not 2."
+        )
     graph = expanded(graph_of(operator.value))
     fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "index32")
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)

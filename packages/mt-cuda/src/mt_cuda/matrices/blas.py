@@ -187,7 +187,7 @@ _LIBRARIES: WeakKeyDictionary[Machine, Cublas | None] = WeakKeyDictionary()
 
 
 def library_of(machine: Machine) -> Cublas | None:
-    """Return the library for a machine; None if it is no GPU, or cuBLAS is not installed."""
+    """Return the library for a machine; None if it is not a GPU, or cuBLAS is not installed."""
     if not isinstance(machine, Gpu):
         return None
     if machine not in _LIBRARIES:

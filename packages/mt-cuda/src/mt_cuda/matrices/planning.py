@@ -34,7 +34,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A factor for the kernel: its outer dimension is the one that the result has, too.
+    """A factor as the kernel reads it; its outer dimension is also a dimension of the result.
 
     Attributes:
         data: the factor.

@@ -85,7 +85,7 @@ def best(form: Product) -> Kernel:
 
 
 def fits(form: Product) -> bool:
-    """Whether tensor cores support the product: short numbers in groups, tiles of whole warps."""
+    """Return whether tensor cores support the product: 16-bit groups, tiles of complete warps."""
     tile = form.tile
     return (
         (form.rounded or (form.dtype.name in TYPES and form.dtype.is_narrow))

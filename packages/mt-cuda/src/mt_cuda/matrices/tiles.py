@@ -40,7 +40,7 @@ BUSY = 87
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """How a block computes its part of a product; all numbers are powers of two.
+    """The sizes of a block's part of a product, all of them powers of two.
 
     Attributes:
         rows: the rows of the part.

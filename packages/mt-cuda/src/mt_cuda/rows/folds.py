@@ -27,7 +27,7 @@ EACH = 16
 
 
 def folds_by_rows(_ops: CudaOps, kept: Layout, folded: Layout) -> bool:
-    """Whether threads share a short reduction, because its elements are adjacent in memory."""
+    """Return whether threads share a short reduction, as its elements are adjacent in memory."""
     return folded.size >= SHORTEST and lies_along(kept, folded)
 
 

@@ -102,7 +102,7 @@ def rows_along(shape: Shape, dim: int) -> RowLayout:
 
 @dataclass(slots=True)
 class Rows:
-    """A kernel over rows, while it is built.
+    """A builder of a kernel over rows.
 
     Attributes:
         name: the name of its operation.
@@ -286,7 +286,7 @@ class Rows:
         )
 
     def _keeps(self, name: str) -> bool:
-        """Whether the elements of an operand are read once, into registers."""
+        """Return whether the elements of an operand are read once, into registers."""
         return bool(self.team.each) and self.operands[name].place == "element"
 
     def _loaded(self, name: str, at: str) -> str:

@@ -53,7 +53,7 @@ class Rowwise(FusedKernel):
         )
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty tensor of floats with a dimension."""
+        """Require a non-empty floating-point tensor with a dimension."""
         x, _ = arguments
         return x.ndim > 0 and is_floating(x)
 

@@ -36,7 +36,7 @@ def rest_of(array: Any, begin: int) -> Rest:
 
 
 class Slices(ast.NodeTransformer):
-    """Replaces slices by calls of `rest_of`."""
+    """Replace slices by calls of `rest_of`."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Replace a slice."""

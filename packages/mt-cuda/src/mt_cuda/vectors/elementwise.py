@@ -77,7 +77,7 @@ def for_layout(ops: CudaOps, called: Call, layout: Layout) -> Any:
 
 
 def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:
-    """Whether all contiguous views have elements of one size."""
+    """Return whether all contiguous views have elements of one size."""
     dtypes = (dtype for _, dtype in types.operands)
     return len({d.itemsize for d, is_row in zip(dtypes, unit, strict=True) if is_row}) == 1
 
