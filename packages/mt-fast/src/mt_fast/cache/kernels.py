@@ -124,7 +124,7 @@ class KernelCache(_Cache):
         self._enabled = True
 
     def disable(self) -> None:
-        """Do not use the disk."""
+        """Stop using the disk."""
         self._enabled = False
 
     def flush(self) -> None:
@@ -140,7 +140,7 @@ class KernelCache(_Cache):
             return None
         try:
             return _compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))
-        except Exception:  # noqa: BLE001 - the content is no kernel, and may raise anything
+        except Exception:  # noqa: BLE001 - the content is not a kernel, and may raise anything
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

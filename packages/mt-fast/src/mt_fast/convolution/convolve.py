@@ -134,7 +134,7 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
 
 
 def _is_a_line(image: Sequence[int], kernel: Sequence[int], settings: Settings) -> bool:
-    """Whether image and kernel, given as shapes that end with height and width, are 1 high."""
+    """Return whether image and kernel, given as shapes (..., height, width), have height 1."""
     return image[-2] == kernel[-2] == 1 and settings.padding[0] == 0 and image[-1] > 1
 
 

@@ -178,7 +178,7 @@ def fill(
 
 @inner
 def _lines_match_image_rows(windows: Any) -> Any:
-    """Whether lines of a plane have the length and distance of image rows."""
+    """Return whether lines of a plane have the length and distance of image rows."""
     steps = windows.row_stride * windows.column_stride
     return steps == 1 and windows.columns == windows.width
 

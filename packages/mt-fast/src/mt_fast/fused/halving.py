@@ -226,5 +226,5 @@ MEAN_GRADIENT = Kernel.of(_mean_gradient_of_fours)
 
 
 def halves(size: Pair, stride: Pair, padding: Pair) -> bool:
-    """Whether the windows are adjacent, of size 2 x 2 and without padding."""
+    """Return whether the windows are adjacent, of size 2 x 2 and without padding."""
     return size == stride == (2, 2) and padding == (0, 0)

@@ -215,7 +215,7 @@ class _Pooling(FusedKernel):
 
 
 def _is_whole(x: Tensor, size: Pair, padding: Pair) -> bool:
-    """Whether the only window is the whole image."""
+    """Return whether the only window is the whole image."""
     return x.shape[2:] == size and padding == (0, 0)
 
 

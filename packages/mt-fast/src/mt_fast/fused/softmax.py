@@ -97,7 +97,7 @@ class Rowwise(FusedKernel):
         return result, (result,)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradient of the tensor."""
+        """Return the gradient of the input."""
         (out,), (_, dim) = saved, arguments
         return _along(dim, self.backward, grad, out), None
 

@@ -74,12 +74,12 @@ help."""
 
 
 def pays(batch: int, n: int, m: int, k: int) -> bool:
-    """Whether tiles compute products of matrices (n, m) and (m, k) faster than BLAS."""
+    """Return whether tiles compute products of matrices (n, m) and (m, k) faster than BLAS."""
     return batch * n * m * k >= LARGE and min(n, m, k) >= NARROW
 
 
 def packs_again(m: int, k: int, itemsize: int) -> bool:
-    """Whether matrices (m, k) need several panels next to a transposed first factor."""
+    """Return whether matrices (m, k) need several panels next to a transposed first factor."""
     return min(m, LONGEST_DOWN) * k * itemsize > PANEL_BYTES
 
 

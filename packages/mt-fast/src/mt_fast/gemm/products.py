@@ -21,7 +21,7 @@ since the first is packed again for each panel."""
 
 
 def in_lines(shape: Shape, strides: Shape, itemsize: int) -> bool:
-    """Whether rows or columns are contiguous, and no dimension is reversed."""
+    """Return whether rows or columns are contiguous, and no dimension is reversed."""
     rows, columns = strides[-2:]
     return min(strides) >= 0 and (
         (columns == itemsize and rows >= itemsize * shape[-1])

@@ -98,7 +98,7 @@ def update(
     layout = out[0].layout
     try:
         changed = tuple(map(inputs.index, out))
-    except ValueError:  # an output is no input
+    except ValueError:  # an output is not an input
         return False
     size, shape, dtype = layout.size, layout.shape, layout.dtype
     if not (size and layout.row_major and (dtype is float32 or dtype is float64)):

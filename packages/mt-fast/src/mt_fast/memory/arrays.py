@@ -54,7 +54,7 @@ def pieces_of(array: Array, dim: int) -> Array:
 
 
 def is_compiled(first: Tensor, *others: Tensor | None) -> bool:
-    """Whether kernels take these tensors: not empty, of one dtype, float32 or float64.
+    """Return whether kernels take these tensors: not empty, of one dtype, float32 or float64.
 
     The first is a tensor; others may be None.
     """
@@ -71,5 +71,5 @@ def is_compiled(first: Tensor, *others: Tensor | None) -> bool:
 
 
 def shared(elements: int, tensor: Tensor) -> bool:
-    """Whether it pays to process so many elements on all threads, on the backend of a tensor."""
+    """Return whether the backend of a tensor uses all threads for this number of elements."""
     return elements >= int(getattr(tensor.backend, "parallel_from", 0))

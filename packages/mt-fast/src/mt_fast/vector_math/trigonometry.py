@@ -70,13 +70,13 @@ COSINE = (2.443236121594519e-05, -0.0013887309337984317, 0.04166664554135264)
 
 
 def _sine(r: Value) -> Value:
-    """Return the sine of an angle of up to an eighth of a turn."""
+    """Return the sine of an angle in [-pi/4, pi/4]."""
     square = r * r
     return r + polynomial(square, SINE) * square * r
 
 
 def _cosine(r: Value) -> Value:
-    """Return the cosine of an angle of up to an eighth of a turn."""
+    """Return the cosine of an angle in [-pi/4, pi/4]."""
     square = r * r
     return (1.0 - 0.5 * square) + polynomial(square, COSINE) * square * square
 

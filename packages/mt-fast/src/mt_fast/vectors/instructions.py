@@ -34,7 +34,7 @@ def index(value: int) -> Any:
 
 
 class Vectors:
-    """Emits instructions on vectors of one floating-point type.
+    """Emit instructions on vectors of one floating-point type.
 
     Attributes:
         builder: emits LLVM's other instructions.
