@@ -48,7 +48,7 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
 def recorded_graph(
     result: V, parents: Callable[[V], Sequence[V]], called: str, max_nodes: int
 ) -> tuple[list[V], list[list[int]]]:
-    """Return all variables of the graph of `result`, and the indices of each one's parents.
+    """Return all variables of the graph of `result`, and for each the indices of its parents.
 
     Args:
         result: the variable whose graph to return; it comes first.
