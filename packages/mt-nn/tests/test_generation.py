@@ -1,4 +1,4 @@
-"""A key/value cache changes how long a call takes, and nothing else."""
+"""Generation with a key/value cache: the same scores as without, and errors."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class GPT(nn.Module):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("parts", [(10,), (1,) * 10, (4, 1, 3, 2)])
-def test_scores_are_those_without_a_cache(backend: str, dtype: str, parts: Any) -> None:
+def test_scores_with_cache_match_scores_without(backend: str, dtype: str, parts: Any) -> None:
     model, ids, cache = GPT().to(dtype).eval(), mt.randint(11, (2, 10)), nn.KeyValueCache(10)
     with mt.no_grad():
         found = mt.cat([model(part, cache) for part in ids.split(parts, 1)], 1)
@@ -48,7 +48,7 @@ def test_scores_are_those_without_a_cache(backend: str, dtype: str, parts: Any) 
     assert cache.steps == 10
 
 
-def test_a_decoder_with_memory() -> None:
+def test_decoder_with_cache_and_memory_matches_full_pass() -> None:
     layer = nn.TransformerDecoderLayer(8, 2, 16, 0.0, batch_first=True)
     model, memory, x = nn.TransformerDecoder(layer, 2), mt.randn(2, 3, 8), mt.randn(2, 5, 8)
     cache, mask = nn.KeyValueCache(5), nn.Transformer.generate_square_subsequent_mask(5)
@@ -57,7 +57,7 @@ def test_a_decoder_with_memory() -> None:
         assert mt.allclose(found, model(x, memory, mask, tgt_is_causal=True), atol=1e-5)
 
 
-def test_the_steps_may_come_before_the_batch() -> None:
+def test_cache_supports_steps_before_batch() -> None:
     model, tokens = TransformerLanguageModel(11, 8, 2, 2, 9).eval(), mt.randint(11, (9, 3))
     cache = nn.KeyValueCache(9)
     with mt.no_grad():
@@ -65,7 +65,7 @@ def test_the_steps_may_come_before_the_batch() -> None:
         assert mt.allclose(found, model(tokens), atol=1e-5)
 
 
-def test_what_a_cache_refuses() -> None:
+def test_cache_with_unsupported_call_raises_input_error() -> None:
     model, ids, cache = GPT().eval(), mt.randint(11, (2, 3)), nn.KeyValueCache(4)
     with pytest.raises(InputError, match="has no gradients"):
         model(ids, cache)

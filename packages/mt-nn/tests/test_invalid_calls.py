@@ -240,7 +240,7 @@ CONVOLUTION = [
         convolution.X2[:, :, :0],
         convolution.W2,
         padding=2,
-        match="have no windows",
+        match="at least one element",
     ),
     invalid(
         "functional.conv2d",
@@ -463,8 +463,8 @@ FOLDING = [
     invalid("functional.fold", draw(7, 9), (4, 4), 2, match="multiple of 4 elements"),
     invalid("functional.fold", draw(4, 1), (2, 2), 3, match="window of 3"),
     invalid("Fold", draw(8, 9), output_size=(4, 4, 4), kernel_size=2, match="output_size must be"),
-    invalid("Unfold", draw(2, 0, 4, 4), kernel_size=2, match="have no windows"),
-    invalid("Fold", draw(2, 0, 9), output_size=4, kernel_size=2, match="have no windows"),
+    invalid("Unfold", draw(2, 0, 4, 4), kernel_size=2, match="at least one element"),
+    invalid("Fold", draw(2, 0, 9), output_size=4, kernel_size=2, match="at least one element"),
 ]
 
 LINEAR = [
@@ -758,9 +758,9 @@ POOLING = [
         output_size=(16,),
         match="must have 2 sizes",
     ),
-    invalid("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, match="have no windows"),
-    invalid("AvgPool1d", draw(2, 0, 4), kernel_size=2, match="have no windows"),
-    invalid("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, match="have no windows"),
+    invalid("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, match="at least one element"),
+    invalid("AvgPool1d", draw(2, 0, 4), kernel_size=2, match="at least one element"),
+    invalid("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, match="at least one element"),
     invalid("MaxPool1d", draw(2, 3, 4), kernel_size=2, ceil_mode="yes", match="True or False"),
     invalid("functional.lp_pool2d", draw(1, 2, 4, 4), norm_type="2", kernel_size=2, match="number"),
     invalid("FractionalMaxPool2d", draw(2, 5, 5), kernel_size=2, match="either an output_size or"),

@@ -171,7 +171,7 @@ def test_getitems_loads_a_batch_at_once() -> None:
         ({"batch_size": 0}, "batch_size must be a positive integer"),
         ({"batch_size": 2.5}, "batch_size must be an integer"),
         ({"batch_size": None, "drop_last": True}, "drop_last=True needs a batch_size"),
-        ({"shuffle": True, "sampler": [1]}, "shuffle and sampler both"),
+        ({"shuffle": True, "sampler": [1]}, "shuffle and sampler are mutually exclusive"),
         ({"batch_sampler": [[1]], "batch_size": 2}, "batch_sampler cannot be combined"),
         ({"batch_sampler": [[1]], "shuffle": True}, "batch_sampler cannot be combined"),
         ({"batch_sampler": [[1]], "sampler": [1]}, "batch_sampler cannot be combined"),

@@ -1,4 +1,4 @@
-"""ONNX files compute what networks do, as onnxruntime says; what they cannot contain is refused."""
+"""Export to ONNX: results of onnxruntime compared with the network's, and errors."""
 
 import io
 from collections import Counter
@@ -134,7 +134,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_networks_for_batches_of_any_size(name: str) -> None:
+def test_exported_network_matches_model_for_any_batch_size(name: str) -> None:
     make, example, expected = NETWORKS[name]
     model, x = make(), example()
     proto = nn.onnx.export(model, x, **BATCH)
@@ -174,7 +174,7 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_layers(name: str) -> None:
+def test_exported_layer_matches_model_for_any_batch_size(name: str) -> None:
     make, shape = LAYERS[name]
     model, x = make(), images(*shape)
     proto = nn.onnx.export(model, x, **BATCH)
@@ -190,7 +190,7 @@ ACTIVATIONS = [
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations(name: str) -> None:
+def test_exported_activation_matches_layer(name: str) -> None:
     model, x = getattr(nn, name)(), 3.0 * mt.randn(2, 6)
     agree(nn.onnx.export(model, x), model, x)
 
@@ -234,12 +234,12 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions(name: str) -> None:
+def test_exported_function_matches_eager_result(name: str) -> None:
     model, x = Function(FUNCTIONS[name]), mt.randn(3, 4)
     agree(nn.onnx.export(model, x), model, x)
 
 
-def test_several_arguments_of_other_dtypes() -> None:
+def test_float64_arguments_and_numbers_are_exported_with_given_names() -> None:
     model = Function(lambda x, y, scale: {"sum": x + y * scale, "chosen": mt.where(x > y, x, y)})
     x, y = mt.randn(2, 3, dtype="float64"), mt.randn(3, dtype="float64")
     proto = nn.onnx.export(model, (x, y, 2.0), input_names=["x"], output_names=["a", "b"])
@@ -249,18 +249,18 @@ def test_several_arguments_of_other_dtypes() -> None:
 
 
 @pytest.mark.parametrize("kind", [LSTMLanguageModel, TransformerLanguageModel])
-def test_steps_before_the_batch(kind: Any) -> None:
+def test_exported_model_with_steps_before_batch_matches_model(kind: Any) -> None:
     model = kind(20, 8, 2) if kind is LSTMLanguageModel else kind(20, 8, 2, 2, 9)
     agree(nn.onnx.export(model, ids()), model, ids())
 
 
-def test_encoder_and_decoder() -> None:
+def test_exported_transformer_matches_model() -> None:
     model = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
     args = mt.randn(3, 5, 8), mt.randn(3, 6, 8)
     agree(nn.onnx.export(model, args), model, *args)
 
 
-def test_parameters_keep_their_names_and_are_stored_once() -> None:
+def test_shared_parameter_is_stored_once_under_its_name() -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(4, 4))
     model[2].weight = model[0].weight
     proto = nn.onnx.export(model, mt.randn(2, 4))
@@ -269,7 +269,7 @@ def test_parameters_keep_their_names_and_are_stored_once() -> None:
     assert names == {"0.weight", "0.bias", "2.bias", *batch_norm}
 
 
-def test_the_mode_and_the_parameters_stay_as_they_were() -> None:
+def test_export_leaves_training_mode_and_parameters_unchanged() -> None:
     model, x = nn.Sequential(nn.Linear(3, 3), nn.Dropout(), nn.BatchNorm1d(3)), mt.randn(2, 3)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     nn.onnx.export(model, x)
@@ -277,7 +277,7 @@ def test_the_mode_and_the_parameters_stay_as_they_were() -> None:
     assert all(mt.equal(before[name], value) for name, value in model.state_dict().items())
 
 
-def test_files(tmp_path: Path) -> None:
+def test_export_writes_to_path_or_file_or_raises_file_error(tmp_path: Path) -> None:
     model, x, file = nn.Linear(3, 2), mt.randn(2, 3), io.BytesIO()
     proto = nn.onnx.export(model, x, tmp_path / "model.onnx", opset_version=21)
     nn.onnx.export(model, x, file)
@@ -288,14 +288,14 @@ def test_files(tmp_path: Path) -> None:
         nn.onnx.export(model, x, tmp_path / "missing" / "model.onnx")
 
 
-def test_on_the_compiled_backend() -> None:
+def test_model_on_fast_backend_is_exported() -> None:
     pytest.importorskip("mt_fast")
     with mt.use_backend("fast"):
         model, x = GPT(), ids()
         agree(nn.onnx.export(model, x, **BATCH), model, x)
 
 
-# What cannot be exported.
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 class Wild(nn.Module):
@@ -324,7 +324,7 @@ class Wild(nn.Module):
         (lambda x, w: x.bfloat16(), "bfloat16 cannot be exported"),
     ],
 )
-def test_what_a_file_cannot_contain(function: Any, said: str) -> None:
+def test_unsupported_operation_raises_export_error(function: Any, said: str) -> None:
     with pytest.raises(ExportError, match=said):
         nn.onnx.export(Wild(function), mt.randn(2, 3))
 
@@ -338,7 +338,7 @@ def test_what_a_file_cannot_contain(function: Any, said: str) -> None:
         (lambda x: mt.ones(len(x) ** 2), "not proportional to the batch"),
     ],
 )
-def test_what_depends_on_the_batch_size(function: Any, said: str) -> None:
+def test_dependence_on_batch_size_raises_export_error(function: Any, said: str) -> None:
     with pytest.raises(ExportError, match=said):
         nn.onnx.export(Function(function), mt.randn(2, 3), dynamic_axes={"args_0": [0]})
 
@@ -353,12 +353,12 @@ def test_what_depends_on_the_batch_size(function: Any, said: str) -> None:
         ({"opset_version": 9}, InputError, "at least 18"),
     ],
 )
-def test_settings(settings: Any, error: Any, said: str) -> None:
+def test_invalid_setting_raises_naming_it(settings: Any, error: Any, said: str) -> None:
     with pytest.raises(error, match=said):
         nn.onnx.export(nn.Linear(3, 2), mt.randn(2, 3), **settings)
 
 
-# The parts.
+# --- Views ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_settings(settings: Any, error: Any, said: str) -> None:
         ((2, 8), View((2, 6, 3), (8, 1, 1), 0), "Gather"),
     ],
 )
-def test_views_take_few_operators(base: Any, view: View, expected: str) -> None:
+def test_view_is_exported_as_few_operators(base: Any, view: View, expected: str) -> None:
     graph = Graph()
     add_view(graph, "x", base, view)
     assert " ".join(node.operation for node in graph.nodes) == expected

@@ -1,4 +1,4 @@
-"""Linear layers with int8 weights are as accurate as their rounding, and small."""
+"""Dynamic quantization of linear layers to int8: accuracy, size, saving and errors."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def _seed() -> None:
     mt.manual_seed(0)
 
 
-def test_weights_are_rounded_to_127_steps() -> None:
+def test_quantize_rounds_rows_to_integers_up_to_127() -> None:
     weight = mt.tensor([[0.5, -1.27, 0.004], [0.0, 0.0, 0.0]])
     integers, scale = quantize(weight)
     assert integers.tolist() == [[50, -127, 0], [0, 0, 0]]
@@ -32,7 +32,7 @@ def test_weights_are_rounded_to_127_steps() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(5,), (1, 5), (2, 3, 5), (70, 5), (0, 5)])
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_layer_computes_with_the_rounded_weights(
+def test_quantized_layer_matches_linear_with_rounded_weights(
     backend: str, dtype: str, shape: Any, bias: bool
 ) -> None:
     if backend == "fast":
@@ -56,7 +56,7 @@ def model() -> nn.Module:
     return nn.Sequential(nn.Linear(4, 8), nn.TransformerEncoder(block, 2), nn.Linear(8, 3))
 
 
-def test_all_linear_layers_of_a_copy_are_replaced() -> None:
+def test_quantize_dynamic_replaces_linear_layers_in_copy_or_in_place() -> None:
     before = model().eval()
     after = nn.quantize_dynamic(before)
     assert type(before[0]) is nn.Linear
@@ -71,7 +71,7 @@ def test_all_linear_layers_of_a_copy_are_replaced() -> None:
     assert type(before[0]) is nn.QuantizedLinear
 
 
-def test_shared_and_derived_layers() -> None:
+def test_shared_layer_stays_shared_and_subclass_is_kept() -> None:
     class Special(nn.Linear):
         pass
 
@@ -82,7 +82,7 @@ def test_shared_and_derived_layers() -> None:
     assert type(after[2]) is Special
 
 
-def test_state_dicts(tmp_path: Any) -> None:
+def test_quantized_state_dict_is_saved_and_loaded(tmp_path: Any) -> None:
     trained, other = nn.quantize_dynamic(model()), nn.quantize_dynamic(model())
     state = trained.state_dict()
     assert state["0.weight"].dtype is mt.int8
@@ -93,7 +93,7 @@ def test_state_dicts(tmp_path: Any) -> None:
     assert mt.equal(trained.eval()(x), other.eval()(x))
 
 
-def test_a_matrix_takes_a_quarter_of_the_bytes() -> None:
+def test_quantized_layer_takes_a_quarter_of_the_bytes() -> None:
     def size(layer: nn.Module) -> int:
         return sum(each.numel() * each.element_size() for each in layer.state_dict().values())
 
@@ -101,7 +101,7 @@ def test_a_matrix_takes_a_quarter_of_the_bytes() -> None:
     assert size(nn.quantize_dynamic(linear)) < 0.26 * size(linear)
 
 
-def test_digits_are_recognized_as_before() -> None:
+def test_quantization_changes_accuracy_on_digits_by_at_most_one_percent() -> None:
     pytest.importorskip("sklearn")
     train, test = nn.data.digits()
     network = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
@@ -120,7 +120,7 @@ def test_digits_are_recognized_as_before() -> None:
     assert abs(before - after) <= 0.01
 
 
-def test_torchs_name() -> None:
+def test_torch_ao_names_quantize_and_reject_unsupported_settings() -> None:
     after = torch.ao.quantization.quantize_dynamic(model(), {nn.Linear}, dtype=torch.qint8)
     assert type(after[0]) is nn.QuantizedLinear
     assert torch.quantization.quantize_dynamic is torch.ao.quantization.quantize_dynamic
@@ -129,7 +129,7 @@ def test_torchs_name() -> None:
             torch.ao.quantization.quantize_dynamic(model(), **settings)
 
 
-def test_wrong_inputs() -> None:
+def test_quantized_layer_with_invalid_input_raises() -> None:
     layer = nn.quantize_dynamic(nn.Linear(3, 2))
     assert repr(layer) == "QuantizedLinear(in_features=3, out_features=2, bias=True)"
     for x in (mt.ones(2, 4), mt.ones(2, 3, dtype="float64"), mt.ones(())):

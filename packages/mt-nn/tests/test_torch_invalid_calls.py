@@ -88,7 +88,7 @@ def cases_of(call: Call) -> list[Case]:
 
 
 def crashes_torch(case: Case) -> bool:
-    """Whether the call crashes the process in torch 2.13."""
+    """Return whether the call crashes the process in torch 2.13."""
     name, change = case.call.name, case.change
     has_no_bags = name.endswith(("EmbeddingBag", "embedding_bag")) and "empty along 0" in change
     has_no_heads = "enable_gqa" in case.call.settings and "1: empty along 1" in change
@@ -176,7 +176,7 @@ ACCIDENTAL_ERROR = re.compile(
 
 
 def is_caught_alike(mine: Exception, other: Exception) -> bool:
-    """Whether `except` for torch's error catches ours, unless torch raises it by accident."""
+    """Return whether `except` for torch's error catches ours; ignore accidental ones of torch."""
     accidental = isinstance(other, AssertionError | ZeroDivisionError) or ACCIDENTAL_ERROR.search(
         str(other)
     )
@@ -371,7 +371,7 @@ DISAGREEMENTS = [
 
 
 def is_intended(case: Case, found: str) -> bool:
-    """Whether a disagreement is listed in `DISAGREEMENTS`."""
+    """Return whether a disagreement is listed in `DISAGREEMENTS`."""
     change = case.change.partition(": ")[2] or case.change
     return any(
         re.fullmatch(names, case.call.name)

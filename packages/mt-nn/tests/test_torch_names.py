@@ -218,7 +218,7 @@ def public_names(module: types.ModuleType) -> set[str]:
 
 
 def is_defined_by_torch(value: object) -> bool:
-    """Whether a class, function or object is defined by torch."""
+    """Return whether a class, function or object is defined by torch."""
     defined_in = getattr(value, "__module__", None) or type(value).__module__
     return defined_in.startswith("torch")
 

@@ -89,7 +89,9 @@ def calculate_gain(nonlinearity: Nonlinearity, param: float | None = None) -> fl
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise SettingError(f"the slope of leaky relu must be a number; got {param!r}.")
+            raise SettingError(
+                f"calculate_gain('leaky_relu', param) takes a number as param; got {param!r}."
+            )
         return math.sqrt(2 / (1 + slope * slope))
     choice("nonlinearity", nonlinearity, get_args(Nonlinearity))
     return GAINS.get(nonlinearity, 1.0)

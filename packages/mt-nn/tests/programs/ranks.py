@@ -42,16 +42,16 @@ def train(backend: str) -> None:
 
 
 class _Told(Callback):
-    """Tells when training is under way."""
+    """Print a line after the first step."""
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """Tell of the first step."""
+        """Print a line after the first step."""
         if trainer.step == 1:
             print("under way", flush=True)
 
 
 def interrupt(folder: str) -> None:
-    """Train until somebody presses Control-C, and tell how far that was."""
+    """Train until KeyboardInterrupt, and print the number of steps of each rank."""
     group = world()
     mt.manual_seed(0)
     model = DataParallel(nn.Linear(4, 3))
@@ -68,10 +68,10 @@ def interrupt(folder: str) -> None:
 
 
 class _FullDisk(Callback):
-    """Lets rank 0 find no more space than for two kilobytes, after some steps."""
+    """Limit files to two kilobytes after some steps, as on a full disk."""
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """Fill the disk, as it were."""
+        """Limit the size of files."""
         if trainer.step == 3:
             resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 

@@ -1,7 +1,7 @@
 """Torch's DistributedDataParallel over gloo: `python torch_ranks.py FILE`, once for each rank.
 
-The file is torch's, with a state dictionary and batches; rank 0 prints the losses of its share, and
-what came of the parameters.
+FILE contains a state dictionary and batches, saved by torch. Rank 0 prints the losses of its
+batches and the final parameters.
 """
 
 import json

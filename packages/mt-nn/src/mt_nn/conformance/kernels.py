@@ -18,7 +18,7 @@ Arguments = tuple[Any, ...]
 
 
 def linear() -> Iterator[Arguments]:
-    """Inputs, weights and biases."""
+    """Yield inputs, weights and biases."""
     for dtype in ("float32", "float64"):
         yield draw(5, 3, dtype=dtype), draw(4, 3, dtype=dtype), draw(4, dtype=dtype)
         yield draw(2, 6, 3, dtype=dtype), draw(1, 3, dtype=dtype), None
@@ -29,7 +29,7 @@ def linear() -> Iterator[Arguments]:
 
 
 def int8_linear() -> Iterator[Arguments]:
-    """Inputs, weights, scales and biases."""
+    """Yield inputs, weights, scales and biases."""
     for dtype in ("float32", "float64"):
         for rows, inputs, outputs in ((1, 70, 4), (8, 5, 3), (9, 5, 3)):
             weight = (50.0 * draw(outputs, inputs)).astype("int8")
@@ -42,7 +42,7 @@ def int8_linear() -> Iterator[Arguments]:
 
 
 def conv2d() -> Iterator[Arguments]:
-    """Images, kernels, biases, stride, padding, dilation and groups."""
+    """Yield images, kernels, biases, stride, padding, dilation and groups."""
     plain = ((1, 1), (0, 0), (1, 1))
     for dtype in ("float32", "float64"):
         x, w, b = draw(2, 4, 7, 9, dtype=dtype), draw(6, 4, 3, 3, dtype=dtype), draw(6, dtype=dtype)
@@ -62,7 +62,7 @@ def conv2d() -> Iterator[Arguments]:
 
 
 def conv_transpose2d() -> Iterator[Arguments]:
-    """Images, kernels, biases, stride, padding, output padding, dilation and groups."""
+    """Yield images, kernels, biases, stride, padding, output padding, dilation and groups."""
     none, ones = (0, 0), (1, 1)
     for dtype in ("float32", "float64"):
         x, w, b = draw(2, 4, 5, 3, dtype=dtype), draw(4, 6, 3, 3, dtype=dtype), draw(6, dtype=dtype)
@@ -78,7 +78,7 @@ def conv_transpose2d() -> Iterator[Arguments]:
 
 
 def conv3d() -> Iterator[Arguments]:
-    """Volumes, kernels, biases, stride, padding, dilation and groups."""
+    """Yield volumes, kernels, biases, stride, padding, dilation and groups."""
     none, ones = (0, 0, 0), (1, 1, 1)
     for dtype in ("float32", "float64"):
         x, b = draw(2, 4, 5, 6, 7, dtype=dtype), draw(6, dtype=dtype)
@@ -90,7 +90,7 @@ def conv3d() -> Iterator[Arguments]:
 
 
 def conv_transpose3d() -> Iterator[Arguments]:
-    """Volumes, kernels, biases, stride, padding, output padding, dilation and groups."""
+    """Yield volumes, kernels, biases, stride, padding, output padding, dilation and groups."""
     none, ones = (0, 0, 0), (1, 1, 1)
     for dtype in ("float32", "float64"):
         x, b = draw(2, 4, 3, 4, 5, dtype=dtype), draw(6, dtype=dtype)
@@ -103,7 +103,7 @@ def conv_transpose3d() -> Iterator[Arguments]:
 
 
 def avg_pool2d() -> Iterator[Arguments]:
-    """Images, and the size, stride and padding of windows."""
+    """Yield images, and the size, stride and padding of windows."""
     settings = [
         ((2, 2), (2, 2), (0, 0)),
         ((3, 3), (2, 2), (1, 1)),
@@ -125,7 +125,7 @@ max_pool2d = avg_pool2d
 
 
 def max_places() -> Iterator[Arguments]:
-    """Signals, images or volumes, and for each size the indices of the elements of windows."""
+    """Yield signals, images or volumes, and for each size the indices of window elements."""
     overlapping = np.array([[0, 1, 2], [2, 3, 4], [4, 5, 6]])
     spread, single = np.array([[2, 2, 4], [0, 3, 6]]), np.array([[1]])
     for dtype in ("float32", "float64"):
@@ -139,7 +139,7 @@ def max_places() -> Iterator[Arguments]:
 
 
 def pad() -> Iterator[Arguments]:
-    """Images, the padding before and after the last dimensions, and the mode."""
+    """Yield images, the padding before and after the last dimensions, and the mode."""
     modes = ("reflect", "replicate", "circular")
     for mode, dtype in itertools.product(modes, ("float32", "float64")):
         x = draw(2, 3, 5, 7, dtype=dtype)
@@ -156,7 +156,7 @@ def pad() -> Iterator[Arguments]:
 
 
 def cross_entropy() -> Iterator[Arguments]:
-    """Scores, classes, `ignore_index` and the reduction."""
+    """Yield scores, classes, `ignore_index` and the reduction."""
     classes = np.random.default_rng(1).integers(0, 5, (7, 2, 3))
     holes = np.where(classes == 1, -100, classes)
     for reduction, dtype in itertools.product(("mean", "sum", "none"), ("float32", "float64")):
@@ -172,7 +172,7 @@ def cross_entropy() -> Iterator[Arguments]:
 
 
 def ctc() -> Iterator[Arguments]:
-    """Log-probabilities, labels with blanks around, durations, lengths, and the blank."""
+    """Yield log-probabilities, labels with blanks around, durations, lengths, and the blank."""
     numbers = np.random.default_rng(5)
     for dtype, blank in itertools.product(("float32", "float64"), (0, 2)):
         scores = np.log(numbers.dirichlet(np.ones(6), (12, 4)) + 1e-3).astype(dtype)
@@ -188,7 +188,7 @@ def ctc() -> Iterator[Arguments]:
 
 
 def layer_norm() -> Iterator[Arguments]:
-    """Inputs, weight, bias, the number of normalized dimensions, eps."""
+    """Yield inputs, weight, bias, the number of normalized dimensions, eps."""
     for dtype in ("float32", "float64"):
         x = draw(5, 3, 4, dtype=dtype)
         yield x, draw(4, dtype=dtype), draw(4, dtype=dtype, seed=1), 1, 1e-5
@@ -202,7 +202,7 @@ def layer_norm() -> Iterator[Arguments]:
 
 
 def rms_norm() -> Iterator[Arguments]:
-    """Inputs, weight, the number of normalized dimensions, eps."""
+    """Yield inputs, weight, the number of normalized dimensions, eps."""
     for dtype in ("float32", "float64"):
         x = draw(5, 3, 4, dtype=dtype)
         yield x, draw(4, dtype=dtype), 1, 1e-5
@@ -215,7 +215,7 @@ def rms_norm() -> Iterator[Arguments]:
 
 
 def batch_norm() -> Iterator[Arguments]:
-    """Inputs, weight, bias, eps, and a list for the statistics."""
+    """Yield inputs, weight, bias, eps, and a list for the statistics."""
     for dtype in ("float32", "float64"):
         x = draw(6, 3, 4, 5, dtype=dtype)
         yield x, draw(3, dtype=dtype), draw(3, dtype=dtype, seed=1), 1e-5, []
@@ -226,7 +226,7 @@ def batch_norm() -> Iterator[Arguments]:
 
 
 def group_norm() -> Iterator[Arguments]:
-    """Inputs, weight, bias, the number of groups, eps."""
+    """Yield inputs, weight, bias, the number of groups, eps."""
     for dtype in ("float32", "float64"):
         x = draw(3, 6, 4, 5, dtype=dtype)
         yield x, draw(6, dtype=dtype), draw(6, dtype=dtype, seed=1), 2, 1e-5
@@ -237,7 +237,7 @@ def group_norm() -> Iterator[Arguments]:
 
 
 def resample() -> Iterator[Arguments]:
-    """Inputs, a dimension, taps and weights."""
+    """Yield inputs, a dimension, taps and weights."""
     numbers = np.random.default_rng(4)
     for dtype, dim in itertools.product(("float32", "float64"), (1, 2, 3)):
         x = draw(2, 3, 5, 7, dtype=dtype)
@@ -248,7 +248,7 @@ def resample() -> Iterator[Arguments]:
 
 
 def dropout() -> Iterator[Arguments]:
-    """Inputs, random numbers from 0 to 1, and the probability of zeroing an element."""
+    """Yield inputs, random numbers from 0 to 1, and the probability of zeroing an element."""
     noise = np.random.default_rng(2).random((4, 5), np.float32)
     for dtype in ("float32", "float64"):
         yield draw(4, 5, dtype=dtype), noise, 0.3
@@ -257,7 +257,7 @@ def dropout() -> Iterator[Arguments]:
 
 
 def embedding() -> Iterator[Arguments]:
-    """A table, and indices of its rows."""
+    """Yield a table, and indices of its rows."""
     numbers = np.random.default_rng(3).integers(0, 6, (4, 5))
     yield draw(6, 3), numbers
     yield draw(6, 17, dtype="float64"), numbers[0].astype(np.int32)
@@ -267,7 +267,7 @@ def embedding() -> Iterator[Arguments]:
 
 
 def attention() -> Iterator[Arguments]:
-    """Queries, keys, values, an additive mask, whether attention is causal, and the scale."""
+    """Yield queries, keys, values, an additive mask, whether attention is causal, and the scale."""
     for dtype in ("float32", "float64"):
         q, k, v = (draw(2, 3, n, 4, dtype=dtype, seed=n) for n in (5, 7, 7))
         yield q, k, v, None, False, 0.5
@@ -284,7 +284,7 @@ LENGTHS = np.array([2, 5, 1])
 
 
 def rnn() -> Iterator[Arguments]:
-    """Input projections, initial state, weight, lengths, whether to reverse, whether relu."""
+    """Yield input projections, initial state, weight, lengths, whether to reverse, whether relu."""
     for dtype in ("float32", "float64"):
         given = draw(5, 3, 4, dtype=dtype), draw(3, 4, dtype=dtype), draw(4, 4, dtype=dtype)
         yield *given, None, False, False
@@ -296,7 +296,7 @@ def rnn() -> Iterator[Arguments]:
 
 
 def gru() -> Iterator[Arguments]:
-    """Input projections, initial state, weight, bias, lengths, whether to reverse."""
+    """Yield input projections, initial state, weight, bias, lengths, whether to reverse."""
     for dtype in ("float32", "float64"):
         x, h = draw(5, 3, 12, dtype=dtype), draw(3, 4, dtype=dtype)
         weight = draw(12, 4, dtype=dtype)
@@ -308,7 +308,7 @@ def gru() -> Iterator[Arguments]:
 
 
 def lstm() -> Iterator[Arguments]:
-    """Input projections, initial states, weight, projection, lengths, whether to reverse."""
+    """Yield input projections, initial states, weight, projection, lengths, whether to reverse."""
     for dtype in ("float32", "float64"):
         x, c = draw(5, 3, 16, dtype=dtype), draw(3, 4, dtype=dtype, seed=1)
         for lengths, reverse in itertools.product((None, LENGTHS), (False, True)):
@@ -320,7 +320,7 @@ def lstm() -> Iterator[Arguments]:
 
 
 def lstm_cell() -> Iterator[Arguments]:
-    """An input, hidden state, cell state, both weights, both biases."""
+    """Yield an input, hidden state, cell state, both weights, both biases."""
     for dtype in ("float32", "float64"):
         x, h, c = (draw(3, n, dtype=dtype, seed=k) for k, n in enumerate((5, 4, 4)))
         weights = draw(16, 5, dtype=dtype), draw(16, 4, dtype=dtype)
@@ -332,7 +332,7 @@ def lstm_cell() -> Iterator[Arguments]:
 
 
 def total_norm() -> Iterator[Arguments]:
-    """A gradient, other gradients, and the order of the norm."""
+    """Yield a gradient, other gradients, and the order of the norm."""
     for dtype in ("float32", "float64"):
         some = [draw(5, dtype=dtype), draw(3, 1, 4, dtype=dtype)]
         for order in (2.0, 1.0, float("inf")):

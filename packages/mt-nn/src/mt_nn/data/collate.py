@@ -80,7 +80,7 @@ def _joined_mappings(batch: Sequence[Any]) -> dict[Any, Any]:
             keys = list(each) if isinstance(each, Mapping) else type(each).__name__
             raise InputError(
                 f"the first sample is a dictionary with keys {list(batch[0])}, another has {keys}: "
-                "they cannot be joined."
+                "they cannot be joined into a batch."
             )
     return {key: default_collate([each[key] for each in batch]) for key in batch[0]}
 
@@ -89,7 +89,8 @@ def _joined_sequences(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if not all(isinstance(each, tuple | list) and len(each) == len(first) for each in batch):
         raise InputError(
-            f"the first sample has {len(first)} member(s), another does not: they cannot be joined."
+            f"the first sample has {len(first)} member(s), another has not: they cannot be joined "
+            "into a batch."
         )
     return _like(first, [default_collate(members) for members in zip(*batch, strict=True)])
 

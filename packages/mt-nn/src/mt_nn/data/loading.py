@@ -131,7 +131,7 @@ class _Pool:
         atexit.unregister(self.close)
 
     def _work(self, index: int) -> None:
-        """Complete futures until the pool is closed; errors become their exceptions."""
+        """Complete futures until the pool is closed; errors are set as their exceptions."""
         initialize = self._initialize
         while True:
             with self._lock:  # futures and items are taken in the same order
@@ -230,7 +230,7 @@ def check_settings(settings: dict[str, Any]) -> None:
             "have: yield its samples in the order you want."
         )
     if given.shuffle and sampler:
-        raise SettingError("shuffle and sampler both set the order: give one of them.")
+        raise SettingError("shuffle and sampler are mutually exclusive, since both set the order.")
     if batch_sampler and (given.batch_size != 1 or given.shuffle or sampler or given.drop_last):
         raise SettingError(
             "batch_sampler cannot be combined with batch_size, shuffle, sampler or drop_last."

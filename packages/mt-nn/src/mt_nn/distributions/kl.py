@@ -76,7 +76,7 @@ def _vectors(p: Any, q: Any) -> Any:
 
 
 def _to_normal(p: Any, q: Any) -> Any:
-    """The expectation of the logarithm of a normal density needs only mean and variance."""
+    # The expectation of the logarithm of a normal density needs only mean and variance.
     squares = (p.variance + (p.mean - q.loc).square()) / q.scale.square()
     return q.scale.log() + HALF_LOG_2_PI + 0.5 * squares - p.entropy()
 
@@ -104,7 +104,7 @@ def _uniform(p: Any, q: Any) -> Any:
 
 
 def _gamma(p: Any, q: Any) -> Any:
-    """An exponential distribution is a gamma distribution with the concentration 1."""
+    # An exponential distribution is a gamma distribution with the concentration 1.
     one, other = (getattr(d, "concentration", mt.ones_like(d.rate)) for d in (p, q))
     return (
         other * (p.rate.log() - q.rate.log())

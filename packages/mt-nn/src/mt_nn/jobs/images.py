@@ -91,7 +91,9 @@ class Images(Classification):
                 f"{width} x {height}. Crop and scale it first."
             )
         if getattr(image, "n_frames", 1) > 1:
-            raise InputError(f"{path} contains {image.n_frames} images: save one of them.")
+            raise InputError(
+                f"{path} contains {image.n_frames} images: save one of them in a file of its own."
+            )
         if image.mode[0] in "IF":
             raise InputError(f"{path} has more than 8 bits per channel: save it with 8.")
         if image.has_transparency_data and image.convert("RGBA").getextrema()[3][0] < 255:

@@ -202,100 +202,100 @@ class _InPlace(FunctionLayer):
 
 
 class Hardsigmoid(_InPlace, function=hardsigmoid):
-    """`input / 6 + 1 / 2`, clamped to 0 and 1."""
+    """Compute `input / 6 + 1 / 2`, clamped to [0, 1], elementwise."""
 
 
 class Hardswish(_InPlace, function=hardswish):
-    """`input hardsigmoid(input)`."""
+    """Compute `input * hardsigmoid(input)` elementwise."""
 
 
 class Mish(_InPlace, function=mish):
-    """`input tanh(log(1 + exp(input)))`."""
+    """Compute `input * tanh(log(1 + exp(input)))` elementwise."""
 
 
 class ReLU6(_InPlace, function=relu6):
-    """Clamp the input to 0 and 6."""
+    """Clamp the input to [0, 6]."""
 
 
 class SELU(_InPlace, function=selu):
-    """A scaled `ELU`, which preserves mean 0 and variance 1."""
+    """Compute a scaled `ELU`, which preserves mean 0 and variance 1."""
 
 
 class SiLU(_InPlace, function=silu):
-    """`input / (1 + exp(-input))`, also called swish."""
+    """Compute `input / (1 + exp(-input))`, also called swish, elementwise."""
 
 
 class LogSigmoid(FunctionLayer, function=mt.logsigmoid):
-    """`log(sigmoid(input))`, without overflow."""
+    """Compute `log(sigmoid(input))` elementwise, without overflow."""
 
 
 class Sigmoid(FunctionLayer, function=mt.sigmoid):
-    """`1 / (1 + exp(-input))`."""
+    """Compute `1 / (1 + exp(-input))` elementwise."""
 
 
 class Softsign(FunctionLayer, function=mt.softsign):
-    """`input / (1 + abs(input))`."""
+    """Compute `input / (1 + abs(input))` elementwise."""
 
 
 class Tanh(FunctionLayer, function=mt.tanh):
-    """The hyperbolic tangent."""
+    """Compute the hyperbolic tangent elementwise."""
 
 
 class Tanhshrink(FunctionLayer, function=mt.tanhshrink):
-    """`input - tanh(input)`."""
+    """Compute `input - tanh(input)` elementwise."""
 
 
 # --- With settings ------------------------------------------------------------------------------
 
 
 class CELU(FunctionLayer, function=celu):
-    """`alpha (exp(input / alpha) - 1)` where the input is negative, and the input elsewhere."""
+    """Replace negative elements by `alpha * (exp(input / alpha) - 1)`."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class ELU(FunctionLayer, function=elu):
-    """`alpha (exp(input) - 1)` where the input is negative, and the input elsewhere."""
+    """Replace negative elements by `alpha * (exp(input) - 1)`."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class GELU(FunctionLayer, function=mt.gelu):
-    """The input times the normal distribution function; approximate="tanh" is faster."""
+    """Multiply the input by the normal distribution function; approximate="tanh" is faster."""
 
     approximate: str = "none"
 
 
 class Hardshrink(FunctionLayer, function=mt.hardshrink):
-    """The input, and 0 where it is between `-lambd` and `lambd`."""
+    """Replace elements from `-lambd` to `lambd` by 0."""
 
     lambd: float = 0.5
 
 
 class LeakyReLU(FunctionLayer, function=leaky_relu):
-    """`negative_slope * input` where the input is negative, and the input elsewhere."""
+    """Multiply negative elements by `negative_slope`."""
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
 class Softplus(FunctionLayer, function=mt.softplus):
-    """`log(1 + exp(beta input)) / beta`, and the input where `beta input` is above a threshold."""
+    """Compute `log(1 + exp(beta * input)) / beta`; the input where `beta * input > threshold`."""
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
 class Softshrink(FunctionLayer, function=mt.softshrink):
-    """The input, moved towards 0 by at most `lambd`."""
+    """Move elements towards 0 by at most `lambd`."""
 
     lambd: float = 0.5
 
 
 class Threshold(FunctionLayer, function=threshold):
-    """The input where it is above the threshold, and `value` elsewhere."""
+    """Replace elements that are not greater than `threshold` by `value`."""
 
     threshold: float
     value: float
@@ -303,7 +303,7 @@ class Threshold(FunctionLayer, function=threshold):
 
 
 class Hardtanh(FunctionLayer, function=hardtanh):
-    """Clamp the input to `min_val` and `max_val`."""
+    """Clamp the input to [`min_val`, `max_val`]."""
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -316,7 +316,7 @@ class Hardtanh(FunctionLayer, function=hardtanh):
 
 
 class RReLU(FunctionLayer):
-    """`slope * input` where the input is negative, and the input elsewhere.
+    """Multiply negative elements by a random slope.
 
     In training mode, the slope of each element is random, from `lower` to `upper`; in evaluation
     mode it is their mean.
@@ -332,7 +332,7 @@ class RReLU(FunctionLayer):
 
 
 class PReLU(DeclaredLayer):
-    """`weight * input` where the input is negative, and the input elsewhere.
+    """Multiply negative elements by a learned slope.
 
     Args:
         num_parameters: 1, or the number of channels (dimension 1 of the input) for separate slopes.
@@ -364,7 +364,7 @@ class PReLU(DeclaredLayer):
 
 
 class GLU(FunctionLayer, function=mt.glu):
-    """The first half of a dimension times the sigmoid of the second half."""
+    """Multiply the first half of a dimension by the sigmoid of the second half."""
 
     dim: int = -1
 
@@ -397,19 +397,19 @@ class _Normalized(FunctionLayer):
 
 
 class LogSoftmax(_Normalized, function=mt.log_softmax):
-    """The logarithm of `Softmax`, computed without overflow."""
+    """Compute the logarithm of `Softmax` without overflow."""
 
 
 class Softmax(_Normalized, function=mt.softmax):
-    """Exponentials, scaled to a sum of 1 along `dim`."""
+    """Compute exponentials, scaled to a sum of 1 along `dim`."""
 
 
 class Softmin(_Normalized, function=mt.softmin):
-    """The softmax of `-input`."""
+    """Compute the softmax of `-input` along `dim`."""
 
 
 class Softmax2d(Module):
-    """The softmax over the channels of each pixel."""
+    """Compute the softmax over the channels of each pixel."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape, ([batch,] channels, height, width).

@@ -51,7 +51,7 @@ def causal_mask(
 
 
 def is_causal_mask(mask: Tensor | None) -> bool:
-    """Whether `causal_mask` returned this mask, and it has not been modified since."""
+    """Return whether `causal_mask` returned this mask, and it has not been modified since."""
     reference = _causal_masks.get(id(mask))
     if mask is None or reference is None or reference() is not mask:
         return False

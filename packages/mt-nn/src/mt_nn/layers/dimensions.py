@@ -17,7 +17,7 @@ def check_not_empty(shape: Shape) -> None:
     """Raise InputError if samples have no elements; an empty batch is valid."""
     if 0 in shape[1:]:
         raise InputError(
-            f"samples without elements have no windows; got an input of shape {shape}."
+            f"each sample must have at least one element; got an input of shape {shape}."
         )
 
 

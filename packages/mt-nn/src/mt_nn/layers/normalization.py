@@ -427,7 +427,7 @@ def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | No
 
 
 def _have_shape(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
-    """Whether all tensors that are not None have this shape."""
+    """Return whether all tensors that are not None have this shape."""
     return all(each is None or each._tensor.layout.shape == shape for each in tensors)
 
 

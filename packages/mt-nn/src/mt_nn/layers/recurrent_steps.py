@@ -396,7 +396,7 @@ class _LSTMKernel(FusedKernel):
     """An LSTM without a projection."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether there is no projection; with one, the composition runs."""
+        """Return whether there is no projection; with one, the composition runs."""
         return arguments[4] is None
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

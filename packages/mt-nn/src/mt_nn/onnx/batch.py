@@ -76,9 +76,9 @@ def _check_same(graph: Graph, others: Sequence[Graph]) -> None:
     for other in others:
         for ours, theirs in zip(graph.nodes, other.nodes, strict=False):
             if ours != theirs:
-                raise ExportError(_depends(f"{ours.operation} is {theirs.operation}, or differs"))
+                raise ExportError(_depends(f"{ours.operation} differs, or is {theirs.operation},"))
         if len(graph.nodes) != len(other.nodes) or len(graph.outputs) != len(other.outputs):
-            raise ExportError(_depends("there are more operators"))
+            raise ExportError(_depends("the number of operators differs"))
         for name, array in graph.constants.items():
             theirs_too = other.constants.get(name)
             if theirs_too is None or not np.array_equal(

@@ -26,10 +26,10 @@ from mt_tensor.extending import FUSED, Array, Call, Shape, Tape, size_of, storag
 
 
 class GraphTape(Tape):
-    """Runs the backend calls of a network, and adds each to a graph.
+    """A tape that runs the backend calls of a network, and adds each to a graph.
 
     Args:
-        name: of the network, for messages.
+        name: the name of the network, for messages.
         backend: the backend of its tensors.
 
     Attributes:

@@ -55,7 +55,7 @@ class View:
         return inner if inner.end <= row else None
 
     def is_whole(self, count: int) -> bool:
-        """Whether it has all elements of a value, in their order."""
+        """Return whether it has all elements of a value, in their order."""
         kept = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
         expected = strides_from_shape(tuple([n for n, _ in kept]))
         is_row_major = tuple([s for _, s in kept]) == expected

@@ -215,7 +215,7 @@ class GradScaler:
         """Load the state of another scaler; do nothing if disabled.
 
         Raises:
-            SettingError: the state lacks keys, as that of a disabled scaler does.
+            SettingError: `state_dict` lacks keys; that of a disabled scaler is empty.
         """
         if not self._enabled:
             return

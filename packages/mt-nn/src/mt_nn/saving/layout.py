@@ -154,7 +154,7 @@ def read_arrays(
 
 
 def _decoded(content: bytearray, kind: str) -> Array:
-    """Return bytes as an array; those of bools may have any value."""
+    """Return bytes as an array; for bools, every nonzero byte is True."""
     array: Array = np.frombuffer(content, np.uint8 if kind == "BOOL" else _STORED[kind])
     return array != 0 if kind == "BOOL" else array
 

@@ -191,7 +191,7 @@ class _Unpickler(pickle._Unpickler):
         name = dtype.name if isinstance(dtype, DType) else None  # v2 has metadata in its place
         stored = name or storage.dtype
         if stored is None or (name and storage.dtype):
-            raise ValueError("a tensor has no dtype, or two")
+            raise ValueError("a tensor has no dtype, or two of them")
         if self._elements is None:
             return None
         whole = self._storage(storage, DTYPES[stored])

@@ -170,8 +170,8 @@ class ConfusionMatrix(Metric):
         scores, labels = _scores_and_classes(type(self).__name__, output, target)
         if scores.shape[1] != self.classes:
             raise InputError(
-                f"{type(self).__name__} of {self.classes} classes was given scores of "
-                f"{scores.shape[1]}."
+                f"{type(self).__name__} of {self.classes} classes takes {self.classes} scores per "
+                f"sample; {scores.shape[1]} were given."
             )
         if len(labels) and not (labels.min() >= 0 and labels.max() < self.classes):
             raise InputError(

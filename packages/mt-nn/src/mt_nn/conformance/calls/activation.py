@@ -1,4 +1,4 @@
-"""Activations."""
+"""Calls of activations."""
 
 from __future__ import annotations
 

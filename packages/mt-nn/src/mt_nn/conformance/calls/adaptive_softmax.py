@@ -1,4 +1,4 @@
-"""Adaptive softmax."""
+"""Calls of adaptive softmax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention."""
+"""Calls of attention."""
 
 from __future__ import annotations
 

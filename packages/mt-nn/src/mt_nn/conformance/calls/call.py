@@ -148,12 +148,12 @@ def constants_of(call: Call, tensor: Callable[[Array], Any]) -> dict[str, Any]:
 
 
 def as_floats(array: Array, dtype: str) -> Array:
-    """Convert an array of floats to a dtype; return others unchanged."""
+    """Convert a floating-point array to a dtype; return others unchanged."""
     return array.astype(dtype) if array.dtype.kind == "f" else array
 
 
 def leaves_of(inputs: Any, dtype: str) -> Any:
-    """Convert arrays to tensors; those of floats have the given dtype, and require gradients."""
+    """Convert arrays to tensors; give floating-point ones a dtype, and let them require grad."""
 
     def leaf(array: Array) -> mt.Tensor:
         return mt.tensor(as_floats(array, dtype)).requires_grad_(array.dtype.kind == "f")

@@ -1,4 +1,4 @@
-"""Convolutions and transposed convolutions."""
+"""Calls of convolutions and transposed convolutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Similarities and distances of vectors, and normalization."""
+"""Calls of similarities and distances of vectors, and of normalization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dropout with settings for which the result is not random."""
+"""Calls of dropout with settings for which the result is not random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embeddings."""
+"""Calls of embeddings."""
 
 from __future__ import annotations
 

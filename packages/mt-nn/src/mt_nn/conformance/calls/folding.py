@@ -1,4 +1,4 @@
-"""Unfolding and folding of images."""
+"""Calls of unfolding and folding of images."""
 
 from __future__ import annotations
 

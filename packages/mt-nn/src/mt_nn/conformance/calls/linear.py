@@ -1,4 +1,4 @@
-"""Linear maps."""
+"""Calls of linear maps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses."""
+"""Calls of losses."""
 
 from __future__ import annotations
 

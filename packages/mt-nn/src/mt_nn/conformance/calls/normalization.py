@@ -1,4 +1,4 @@
-"""Normalization."""
+"""Calls of normalization layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Padding."""
+"""Calls of padding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooling, adaptive pooling and unpooling."""
+"""Calls of pooling, adaptive pooling and unpooling."""
 
 from __future__ import annotations
 

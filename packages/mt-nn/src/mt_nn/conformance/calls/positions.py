@@ -1,4 +1,4 @@
-"""Position encodings."""
+"""Calls of position encodings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurrent networks."""
+"""Calls of recurrent networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interpolation, and rearrangement of channels and pixels."""
+"""Calls of interpolation, and of rearrangement of channels and pixels."""
 
 from __future__ import annotations
 

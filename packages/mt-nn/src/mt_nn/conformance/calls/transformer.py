@@ -1,4 +1,4 @@
-"""Transformers."""
+"""Calls of transformers."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class Normalize(ImageTransform):
         check("std", std, 0 not in self.std, "different from 0")
         if len({len(self.mean), len(self.std)} - {1}) > 1:
             raise SettingError(
-                f"mean and std must have one number per channel; {len(self.mean)} and "
+                f"Normalize: mean and std must have one number per channel; {len(self.mean)} and "
                 f"{len(self.std)} were given."
             )
 

@@ -207,7 +207,7 @@ class _Products(FusedKernel):
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether the tensors are non-empty, and all float32 or all float64, as BLAS needs them."""
+        """Return whether the tensors are non-empty, and all float32 or all float64, for BLAS."""
         return are_supported(*arguments[:3])
 
     def sliding(self, *settings: Any) -> Sliding:
@@ -254,7 +254,7 @@ class TransposedConvolution(_Products):
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether a convolution has an input of this size, and the tensors are supported."""
+        """Return whether a convolution has an input of this size, and the tensors are supported."""
         _, _, _, stride, _, output_padding, _, _ = arguments
         is_input = all(n < step for n, step in zip(output_padding, stride, strict=True))
         return is_input and super().fits(*arguments)

@@ -31,7 +31,7 @@ class Linear(FusedKernel):
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether the tensors are non-empty, and all float32 or all float64."""
+        """Return whether the tensors are non-empty, and all float32 or all float64."""
         return are_supported(*arguments)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:

@@ -51,7 +51,7 @@ class CrossEntropy(FusedKernel):
     reads = ()
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether the scores are non-empty, and float32 or float64."""
+        """Return whether the scores are non-empty, and float32 or float64."""
         return are_supported(arguments[0])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:

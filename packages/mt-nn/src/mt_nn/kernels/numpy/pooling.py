@@ -142,7 +142,7 @@ class _Pooling(FusedKernel):
     """Images, and the size, stride and padding of windows."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Whether the images are non-empty, and float32 or float64."""
+        """Return whether the images are non-empty, and float32 or float64."""
         return are_supported(arguments[0])
 
 

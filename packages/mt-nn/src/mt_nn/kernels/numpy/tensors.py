@@ -31,7 +31,7 @@ def tensor_of(array: Array, like: Any) -> Any:
 
 
 def are_supported(*tensors: Any) -> bool:
-    """Whether all tensors are non-empty, and of one dtype, float32 or float64; None is skipped.
+    """Return whether all tensors are non-empty, and all float32 or all float64; skip None.
 
     Sums of float16 would be rounded after each addition.
     """

@@ -57,7 +57,7 @@ class MultiplicativeLR(_ByRules, FactorLR):
     """
 
     def ratio(self, group: int) -> float:
-        """Return the value of the function."""
+        """Return the factor that the function returns for `last_epoch`."""
         return self.lr_lambdas[group](self.last_epoch)
 
 
