@@ -112,7 +112,7 @@ def train(model: LanguageModel, steps: int, warm_up: int = 20) -> float:
     optimizer = optimizer_of(model, lr=3e-3)
 
     def share(step: int) -> float:
-        """The learning rate: up in a line, down as half a cosine."""
+        """Return the learning rate: up in a line, down as half a cosine."""
         if step < warm_up:
             return (step + 1) / warm_up
         return 0.05 + 0.475 * (1 + math.cos(math.pi * (step - warm_up) / max(1, steps - warm_up)))

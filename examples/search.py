@@ -122,7 +122,7 @@ def translated(theirs: dict[str, mt.Tensor]) -> dict[str, mt.Tensor]:
 
 
 class Embedder:
-    """Makes vectors of sentences, with the model in a folder.
+    """Convert sentences to vectors with the model in a folder.
 
     Args:
         folder: where `config.json`, `model.safetensors` and `tokenizer.json` are.
@@ -198,7 +198,7 @@ def tokenizer(path: Path) -> Any:
     try:
         return Tokenizer.from_str(text)
     except Exception as error:  # it raises nothing more special
-        raise nn.FileError(f"{path} is no vocabulary of tokenizers: {error}.") from error
+        raise nn.FileError(f"{path} is not a vocabulary of tokenizers: {error}.") from error
 
 
 def installed_model() -> Path:
@@ -261,10 +261,10 @@ def in_torch(weights: dict[str, mt.Tensor], settings: dict[str, Any]) -> Callabl
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let both libraries compute on one thread meanwhile: more of each would fight for processors.
+    """Limit both libraries to one thread inside a `with` block, so that they do not compete.
 
     Raises:
-        MissingPackageError: torch, or what limits the threads of NumPy, is not installed.
+        MissingPackageError: torch or threadpoolctl is not installed.
     """
     try:
         import torch
@@ -336,7 +336,7 @@ def lines_of(path: Path) -> list[str]:
     """Return the lines of a text that are not empty.
 
     Raises:
-        FileError: it is missing, is no text, or has no such line.
+        FileError: it is missing, is not a text, or has no such line.
     """
     lines = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     if not lines:

@@ -95,7 +95,7 @@ class Tally:
 
 
 class Progress:
-    """Counts the outcomes of the tests of each task, and prints them.
+    """Count the outcomes of the tests of each task, and print them.
 
     Args:
         config: pytest's configuration.

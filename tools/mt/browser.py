@@ -39,7 +39,7 @@ OPTIONS = (
 
 
 class BrowserError(ToolError):
-    """There is no browser, or it failed."""
+    """The browser is missing, or failed."""
 
 
 def programs() -> tuple[str, str]:

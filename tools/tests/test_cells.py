@@ -87,7 +87,7 @@ def test_page_runs_in_a_separate_process_without_mt() -> None:
 
 
 def student(folder: Path, name: str) -> list[tuple[str, str, str]]:
-    """Make the folder of a task, and return its solution as answers."""
+    """Create the folder of a task, and return the answers that solve it."""
     workspace, tasks = Workspace.read(), read_tasks()
     task = tasks[name]
     stage = workspace[task.stage]

@@ -23,7 +23,7 @@ Step = Callable[[], Any]
 
 
 def trained(model: nn.Module, loss: Callable[[], mt.Tensor], **settings: Any) -> Step:
-    """Return a step like those of the jobs: Adam, clipping, and a changing learning rate."""
+    """Return a training step as in the jobs, with AdamW, clipping and a learning rate schedule."""
     optimizer = nn.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, **settings)
     schedule = nn.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, total_steps=9)
 

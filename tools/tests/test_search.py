@@ -211,7 +211,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no BERT that can be read": lambda folder: (folder / "config.json").write_text("[1"),
     "recursion depth exceeded": lambda folder: (folder / "config.json").write_text("[" * 100_000),
     "config.json (No such file": lambda folder: (folder / "config.json").unlink(),
-    "is no vocabulary": lambda folder: (folder / "tokenizer.json").write_text('{"a": 1}'),
+    "is not a vocabulary": lambda folder: (folder / "tokenizer.json").write_text('{"a": 1}'),
 }
 
 

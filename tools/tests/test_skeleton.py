@@ -109,9 +109,12 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*no 'mop'. Is it map"),
         (
             {"functions": ["mt_operators.operators"]},
-            "is no function; name functions, methods or rows",
+            "is not a function; name functions, methods or rows",
         ),
-        ({"functions": ["mt_operators.operators.mul"]}, "is no function; name functions, methods"),
+        (
+            {"functions": ["mt_operators.operators.mul"]},
+            "is not a function; name functions, methods",
+        ),
         (
             {"functions": ["mt_autodiff.core.numeric.central_difference"]},
             "belongs to mt_autodiff, not",

@@ -1,7 +1,8 @@
 """One side of `mt.bench.twin`, in a separate process.
 
 It prints a line when its data are read. Then it reads numbers of epochs, or "test", from its
-standard input, and prints for each the time of the epoch in seconds, and its validation or test.
+standard input, and prints for each the time of the epoch in seconds, and the loss or accuracy on
+the validation or test set.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Learn = Callable[[int], object]
 
 
 def main(which: str, name: str, settings: str, threads: str) -> None:
-    """Answer until the input ends."""
+    """Read lines from standard input, and print a result for each, until it ends."""
     with reported("bench.twin"):
         try:
             _answer(which, name, Settings(**json.loads(settings)), int(threads))

@@ -80,7 +80,7 @@ def drawn(items: Iterable[Any], count: int, seed: int, ignored: Collection[Chang
 
 
 def counts(before: str, after: str) -> bool:
-    """Whether a module is valid after a mutation, and computes something else."""
+    """Return whether a module is valid after a mutation, and computes something else."""
     try:
         mutated = ast.parse(after)
     except SyntaxError:

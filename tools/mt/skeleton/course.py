@@ -36,7 +36,7 @@ FOLDER = Path(__file__).with_name("tasks")
 
 
 class TaskError(ToolError):
-    """There is no such task."""
+    """The task does not exist."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def places(task: Task, modules: ModulesCollection) -> list[Object]:
             raise TableError(f"{where}: {error}") from error
         if not isinstance(node_of(symbol), ast.FunctionDef) and not name.endswith("]"):
             raise TableError(
-                f"{where}: {name} is no function; name functions, methods or rows of the table."
+                f"{where}: {name} is not a function; name functions, methods or rows of the table."
             )
         package = symbol.package.name
         if package != f"mt_{task.stage}":

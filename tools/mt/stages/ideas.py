@@ -36,7 +36,7 @@ COLUMNS = ("operators", "autodiff", "tensor", "simple", "numpy", "fast", "cuda",
 
 
 class UnknownIdeaError(ToolError):
-    """There is no such idea; the message suggests similar names."""
+    """The idea does not exist; the message suggests similar names."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def caps_loss(y_true, y_pred, x, x_recon, lam_recon):
 
 
 def drawings(count, size, rng):
-    """A bar, a cross or a frame somewhere in the picture."""
+    """Return a bar, a cross or a frame somewhere in the picture."""
     labels = rng.integers(0, CLASSES, count)
     images = np.zeros((count, 1, size, size))
     for image, label in zip(images, labels):

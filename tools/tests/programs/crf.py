@@ -12,7 +12,7 @@ TAGS = ["O", "B", "I"]
 
 
 def sentences(count: int, rng) -> Tuple[LongTensor, LongTensor, torch.BoolTensor]:
-    """Words from 1 to 29; 5 begins a name, which lasts as long as words are above 20."""
+    """Return words from 1 to 29; 5 begins a name, which lasts as long as words are above 20."""
     words = rng.integers(1, 30, (count, 12))
     words[rng.random(words.shape) < 0.2] = 5
     tags = np.zeros_like(words)
@@ -34,7 +34,7 @@ class CRF(nn.Module):
         self.transitions = nn.Parameter(torch.zeros(num_tags, num_tags))
 
     def forward(self, emissions: Tensor, tags: LongTensor, mask: Tensor) -> Tensor:
-        """The negative logarithm of the tags' probability, the mean over the batch."""
+        """Return the negative logarithm of the tags' probability, the mean over the batch."""
         return (self._partition(emissions, mask) - self._score(emissions, tags, mask)).mean()
 
     def _score(self, emissions, tags, mask):

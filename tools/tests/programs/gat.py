@@ -21,7 +21,7 @@ def planted_partition(nodes, classes, rng):
 
 
 def scatter_softmax(scores: Tensor, index: Tensor, nodes: int) -> Tensor:
-    """The softmax of scores [edges, heads] over the edges that end in the same node."""
+    """Return the softmax of scores [edges, heads] over the edges that end in the same node."""
     where = index.unsqueeze(-1).expand_as(scores)
     largest = scores.new_full((nodes, scores.size(1)), float("-inf"))
     largest = largest.scatter_reduce(0, where, scores.detach(), reduce="amax", include_self=True)

@@ -32,7 +32,7 @@ class KANLinear(torch.nn.Module):
             )
 
     def b_splines(self, x):
-        """The bases of B-splines at x [batch, in], by the recursion of Cox and de Boor."""
+        """Return the bases of B-splines at x [batch, in], by the recursion of Cox and de Boor."""
         assert x.dim() == 2 and x.size(1) == self.in_features
         grid = self.grid
         x = x.unsqueeze(-1)
@@ -44,7 +44,7 @@ class KANLinear(torch.nn.Module):
         return bases.contiguous()
 
     def curve2coeff(self, x, y):
-        """The coefficients of the curves that go through y [batch, in, out] at x."""
+        """Return the coefficients of the curves that go through y [batch, in, out] at x."""
         A = self.b_splines(x).transpose(0, 1)
         B = y.transpose(0, 1)
         # ridge regression: there may be fewer points than coefficients

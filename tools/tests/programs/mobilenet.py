@@ -93,7 +93,7 @@ class ExponentialMovingAverage:
 
 
 def gratings(count, rng):
-    """Stripes of four directions, with noise, 16 by 16."""
+    """Return stripes of four directions, with noise, 16 by 16."""
     y, x = np.mgrid[0:16, 0:16]
     labels = rng.integers(0, 4, count)
     angle = (np.pi * labels / 4)[:, None, None]

@@ -61,7 +61,7 @@ class MoE(nn.Module):
         self.softmax = nn.Softmax(1)
 
     def cv_squared(self, x):
-        """The squared coefficient of variation: zero if all are used alike."""
+        """Return the squared coefficient of variation: zero if all are used alike."""
         if x.shape[0] == 1:
             return torch.tensor([0], device=x.device, dtype=x.dtype)
         return x.float().var() / (x.float().mean() ** 2 + 1e-10)
@@ -90,7 +90,7 @@ class MoE(nn.Module):
 
 
 def clusters(count, rng):
-    """Points around ten centers, in three classes."""
+    """Return points around ten centers, in three classes."""
     centers = np.random.default_rng(0).normal(0, 2, (10, 5))
     which = rng.integers(0, 10, count)
     points = centers[which] + rng.normal(0, 0.5, (count, 5))

@@ -25,7 +25,7 @@ def ode_solve(z0, t0, t1, f, h_max=0.15):
 
 class ODEF(nn.Module):
     def forward_with_grad(self, z, t, grad_outputs):
-        """Return f, and a df/dz, a df/dp and a df/dt."""
+        """Return f, and the products of `grad_outputs` with df/dz, df/dt and df/dp."""
         batch_size = z.shape[0]
         out = self.forward(z, t)
         adfdz, adfdt, *adfdp = torch.autograd.grad(

@@ -62,7 +62,7 @@ class ResNet(nn.Module):
 
 
 def stripes(count, rng):
-    """Pictures of stripes in four directions, of any colour, under noise."""
+    """Return pictures of stripes in four directions, of any colour, under noise."""
     labels = rng.integers(0, 4, count)
     y, x = np.mgrid[0:16, 0:16]
     planes = np.stack([x, y, x + y, x - y])[labels]

@@ -51,7 +51,7 @@ class Normalization(nn.Module):
 
 
 def features(rng):
-    """A network of random filters, in place of one that has seen many pictures."""
+    """Return a network of random filters, in place of a pretrained one."""
     layers, channels = [], 3
     for width in (8, 8, 12):
         conv = nn.Conv2d(channels, width, 3, padding=1)

@@ -32,7 +32,7 @@ def chosen() -> cl.Context:
         found = devices()
         if found:
             names = ", ".join(f"{number} is {device.name}" for number, device in found.items())
-            message = f"{CHOICE}={os.environ.get(CHOICE, '')} is no OpenCL device: {names}."
+            message = f"{CHOICE}={os.environ.get(CHOICE, '')} is not an OpenCL device: {names}."
         else:
             message = (
                 "there is no OpenCL device. Install the driver of one; on Debian and Ubuntu, "

@@ -113,13 +113,13 @@ class Device(Machine):
         """Return new memory.
 
         Raises:
-            OutOfMemoryError: there is none, or the device never gives so much at once.
+            OutOfMemoryError: it is larger than a single allocation can be, or memory is exhausted.
         """
         size, most = max(count, 1) * dtype.itemsize, self.device.max_mem_alloc_size
         if size > most:
             raise OutOfMemoryError(
                 f"{count:,} elements of {dtype.name} are {size / 2**20:,.1f} MiB; "
-                f"{self.device.name} gives at most {most / 2**20:,.1f} MiB at once. {FREE}"
+                f"{self.device.name} allocates at most {most / 2**20:,.1f} MiB at once. {FREE}"
             )
         try:
             buffer = cl.Buffer(self.context, self._flags, size)
@@ -156,7 +156,7 @@ class Device(Machine):
         return Memory(memory.buffer, count, dtype)
 
     def shares(self, a: Memory, b: Memory) -> bool:
-        """Whether two memories are one."""
+        """Return whether two memories are one."""
         return a.buffer is b.buffer
 
     def identity(self, memory: Memory) -> Hashable:

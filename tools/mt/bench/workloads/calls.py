@@ -2,7 +2,7 @@
 
 The name of a row is its code, which runs unchanged in this project and in torch. It refers to the
 variables of `variables_of`. `w`, and the parameters of layers, require a gradient, so that "w * x"
-is recorded and "x * y" is not. In a row with `backward()`, all tensors of floats require one.
+is recorded and "x * y" is not. In a row with `backward()`, all floating-point tensors require one.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def prepared(code: str, side: Library) -> tuple[Program, list[Any]]:
 
 
 def _leaves_of(value: Any, side: Library) -> Iterator[Any]:
-    """Yield the parameters of a layer, or the tensors of floats, which now require a gradient."""
+    """Yield the parameters of a layer, or the floating-point tensors, which now require grad."""
     if isinstance(value, side.nn.Module):
         yield from value.parameters()
     for tensor in value if isinstance(value, list) else [value]:
