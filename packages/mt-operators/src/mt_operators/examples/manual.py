@@ -71,7 +71,7 @@ def network_for(name: str) -> Network:
     """Return the network with weights chosen by hand for a data set.
 
     Raises:
-        ValueError: there is none for this data set.
+        ValueError: the data set has no such network.
     """
     settings = {
         "simple": [(1.0, -1.0, 0.0, 0.5)],

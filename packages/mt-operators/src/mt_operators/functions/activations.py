@@ -183,7 +183,7 @@ define_real(
 
 
 def celu_by_alpha(scaled: float) -> float:
-    """Return the derivative of `alpha (exp(x / alpha) - 1)` by alpha, from `x / alpha <= 0`."""
+    """Return d/dalpha of `alpha (exp(x / alpha) - 1)`, given `x / alpha <= 0`."""
     return expm1(scaled) - moderate(scaled) * exp(scaled)
 
 

@@ -245,7 +245,7 @@ sample("mul", lambda np, x, y: x * y, WIDE, WIDE)
 sample("div", lambda np, x, y: x / y, WIDE, POSITIVE, kink=lambda x, y: y)
 sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_at_zero)
 sample("square", lambda np, x: x * x, WIDE)
-# For x < 0 the power exists only for integer y, without a derivative by y: these are left out.
+# For x < 0 the power exists only for integer y, without a derivative in y: these are left out.
 sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: max(x, 0.0))
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
 sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)
