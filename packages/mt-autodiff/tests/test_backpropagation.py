@@ -89,7 +89,7 @@ def test_completed_is_called_once_and_its_result_is_propagated() -> None:
     assert x.derivative == 6.0
 
 
-def test_leaves_argument_stops_the_walk_there() -> None:
+def test_leaves_argument_stops_backpropagation_at_leaves() -> None:
     x = Scalar(3.0)
     middle = x * x
     y = middle * 5.0

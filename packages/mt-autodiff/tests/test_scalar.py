@@ -110,7 +110,7 @@ def test_values_match_table_and_derivatives_match_differences(
 
 
 def exact_second_derivatives(spec: OpSpec, point: list[float], i: int, j: int) -> list[float]:
-    """Return the derivative by argument j of the partial derivative by i, computed with 100 digits.
+    """Return the second derivative with respect to arguments i and j, computed with 100 digits.
 
     One value per side: where two formulas meet, such as those of `sinc` at 1/4, their last digits
     differ, and only the side whose formula is used is right.

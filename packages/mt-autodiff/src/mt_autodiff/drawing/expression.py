@@ -87,7 +87,7 @@ def _parents(variable: Scalar) -> tuple[Scalar, ...]:
 
 
 def _derivatives(result: Scalar) -> dict[Scalar, float]:
-    """Return the derivative of `result` by each variable, without changing any of them."""
+    """Return the derivative of `result` with respect to each variable; change no variable."""
     try:
         with no_grad():
             return {
