@@ -111,7 +111,7 @@ def test_get_backend_suggests_close_name_for_unknown_name() -> None:
         ("import a_module_that_is_missing", "ModuleNotFoundError"),
         ("x = 1", "AttributeError"),
         ("def create_backend(): return 3", "returned 3, which is not a TensorBackend"),
-        (GOOD.format(name="another"), "calls itself 'another'"),
+        (GOOD.format(name="another"), "name is 'another'"),
     ],
 )
 def test_broken_backend_raises_only_when_used(install: Installer, source: str, reason: str) -> None:

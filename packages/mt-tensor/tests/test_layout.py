@@ -41,7 +41,7 @@ def test_tensors_with_equal_layouts_share_one_object(backend: str) -> None:
         assert layout(x) is not layout(x.double())
 
 
-def test_layouts_of_views_know_whether_they_are_contiguous() -> None:
+def test_layouts_of_views_report_order_contiguity_and_repetition() -> None:
     x = mt.ones(4, 6)
     assert layout(x[2:]).row_major
     assert layout(x[2:]).contiguous is row_major((2, 6), mt.float32)

@@ -43,7 +43,7 @@ def current_device() -> int:
     """Return the index of the current GPU, which is 0.
 
     Raises:
-        BackendError: there is none; the error says why.
+        BackendError: no GPU can be used; the message says why.
     """
     get_backend("cuda")
     return 0

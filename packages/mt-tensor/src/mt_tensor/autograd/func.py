@@ -131,7 +131,7 @@ def grad(
 
     Raises:
         ShapeError: (the function returned) the result does not have one element.
-        DomainError: (the function returned) there is no such argument.
+        DomainError: (the function returned) `argnums` is out of range.
     """
     both = grad_and_value(func, argnums, has_aux)
 

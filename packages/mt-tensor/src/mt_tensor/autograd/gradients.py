@@ -86,8 +86,8 @@ def grad(
     for position, tensor in enumerate(inputs):
         if tensor.variable not in found and not allow_unused:
             raise NoGradientError(
-                f"no output depends on input {position}: pass allow_unused=True to get None for "
-                "its gradient."
+                f"grad(): no output depends on input {position}: pass allow_unused=True to get "
+                "None for its gradient."
             )
     gradients = (found.get(tensor.variable) for tensor in inputs)
     if not materialize_grads:
@@ -176,7 +176,7 @@ def _recorded(name: str, inputs: Any) -> tuple[Tensor, ...]:
 
     Raises:
         TypeError: one is not a tensor.
-        DomainError: there is none.
+        DomainError: the sequence is empty.
         NoGradientError: one does not require grad.
     """
     tensors = _tensors("inputs", inputs)

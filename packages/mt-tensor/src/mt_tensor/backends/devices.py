@@ -68,7 +68,7 @@ class device:  # noqa: N801 - torch's name
         """The backend of new tensors on this device.
 
         Raises:
-            UnknownBackendError: there is none for this name, or not for this index.
+            UnknownBackendError: no backend has this name, or the index is not supported.
             BackendUnavailableError: it cannot be used on this machine; the message says why.
         """
         if self._backend is not None:

@@ -99,7 +99,7 @@ def check_program(draw: Draw) -> Compiled:
     It is also called with the elements in reverse order, which were not recorded.
 
     Raises:
-        CompileError: no program can do what the function does.
+        CompileError: the function cannot be recorded as a program.
         AssertionError: the two differ.
     """
     arrays = some_arrays(draw)

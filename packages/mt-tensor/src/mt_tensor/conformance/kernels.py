@@ -68,7 +68,7 @@ def assert_kernel_agrees(
 def _each_alone(
     result: mt.Tensor, upstream: Array, arguments: Sequence[Any]
 ) -> dict[int, mt.Tensor]:
-    """Return the gradient by each argument, computed where no other is wanted."""
+    """Return the gradient with respect to each argument, each computed alone."""
     gradients = {}
     weights = contiguous(upstream.astype(result.dtype.name), result.backend)
     for place, argument in enumerate(arguments):
@@ -87,7 +87,7 @@ def _argument(given: Any, made: Callable[[Array], mt.Tensor]) -> Any:
 
 
 def _leaf(array: Array, tensor: mt.Tensor) -> mt.Tensor:
-    """Return a tensor as one to differentiate by, if it can be."""
+    """Return a tensor as a leaf, which requires grad if it is floating-point."""
     return tensor.detach().requires_grad_(array.dtype.kind == "f")
 
 

@@ -78,8 +78,8 @@ def assert_close(
     """Compare elements: nan with nan, others by relative error.
 
     Args:
-        actual: what was computed.
-        wanted: what is right.
+        actual: the computed values.
+        wanted: the correct values.
         tolerance: the largest relative error that is accepted.
         absolute: an error that is always accepted; the same number if not given.
     """

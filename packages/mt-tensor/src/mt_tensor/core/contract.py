@@ -158,8 +158,9 @@ class TensorBackend(ABC):
         `results[:][i] = formula(*inputs[:][i])`. It may be a `PlannedRun`.
 
         Args:
-            formula: what to compute. Its constants take the dtype of the computation; fractional
-                constants with integer views are computed in float64, and converted at the end.
+            formula: the formula to compute. Its constants take the dtype of the computation;
+                fractional constants with integer views are computed in float64, and converted at
+                the end.
 
         The arguments of `run`:
             out: the layout of new contiguous views, or `formula.outputs` views of one shape, each

@@ -291,7 +291,7 @@ class NumpyOps(HostBackend):
         return new_view(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Take elements from the storage, or whole slices where the index selects such."""
+        """Take elements, or complete slices if the index is expanded in the other dimensions."""
         layout = index.layout
         shape, start, step = layout.shape, layout.offset, layout.strides[dim]
         if not layout.size or layout.strides.count(0) + (step != 0) < len(shape):

@@ -150,7 +150,7 @@ def numpy_function(
     """Compile a formula to a function of NumPy arrays that returns new arrays.
 
     Args:
-        formula: what to compute.
+        formula: the formula to compute.
         functions: array functions for `ATOMIC` and all elementary functions except `where`.
         dtype: the dtype of the computation, and of the formula's constants.
 

@@ -62,10 +62,10 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     """Return the backend called `name`, importing and creating it at its first use.
 
     Args:
-        name: a name; a backend, which is returned as it is; or None for the current backend.
+        name: a name; a backend, which is returned unchanged; or None for the current backend.
 
     Raises:
-        UnknownBackendError: there is no such backend; the message lists the known ones.
+        UnknownBackendError: the backend is unknown; the message lists the known ones.
         AmbiguousBackendError: two distributions provide this name.
         BackendLoadError: importing or creating it failed; the cause is attached.
         BackendUnavailableError: it cannot run on this machine; the message says why.
@@ -105,7 +105,7 @@ def _create(name: str) -> TensorBackend:
     if not isinstance(backend, TensorBackend):
         raise BackendLoadError(f"its factory returned {backend!r}, which is not a TensorBackend")
     if getattr(backend, "name", None) != name:
-        raise BackendLoadError(f"it calls itself {getattr(backend, 'name', None)!r}")
+        raise BackendLoadError(f"its name is {getattr(backend, 'name', None)!r}")
     copyreg.pickle(type(backend), lambda backend: (get_backend, (backend.name,)))
     return backend
 
@@ -165,7 +165,7 @@ def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> 
 
     Raises:
         TypeError: both arguments were given.
-        UnknownBackendError: there is no such backend or device.
+        UnknownBackendError: the backend or device is unknown.
     """
     if where is None:
         if own is not None and (backend is None or backend is own):

@@ -46,7 +46,7 @@ class TensorData(StorageMethods):
         storage: the backend's memory.
         layout: the layout of the elements in it, and their dtype.
         dtype, shape, strides, offset, size: the properties of the layout.
-        version: how often the storage has been changed in place, through any view of it.
+        version: the number of in-place changes of the storage, through any view of it.
         array: the elements as a NumPy array over the same memory, if the storage is one.
     """
 
@@ -154,7 +154,7 @@ class TensorData(StorageMethods):
 
     @property
     def version(self) -> int:
-        """How often the storage has been changed in place."""
+        """The number of in-place changes of the storage."""
         return 0 if self._version is None else self._version[0]
 
     def bump_version(self) -> None:

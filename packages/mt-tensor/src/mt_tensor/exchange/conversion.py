@@ -103,7 +103,7 @@ def device(self: Tensor) -> Place:
 
 
 def is_cuda(self: Tensor) -> bool:
-    """Return whether the tensor is on an NVIDIA GPU."""
+    """Whether the tensor is on an NVIDIA GPU."""
     return self.backend.device == "cuda"
 
 

@@ -56,11 +56,11 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     except (BufferError, RuntimeError) as error:
         bits = _import_bfloat16(ext_tensor)
         if bits is None:
-            raise ExchangeError(f"the array cannot be shared: {error}") from error
+            raise ExchangeError(f"from_dlpack(): the array cannot be shared: {error}") from error
         return over_array(bits, get_backend(backend), bfloat16)
     if not array.flags.writeable:
         raise ExchangeError(
-            "the array is read-only, and tensors are writeable: copy it, as in "
+            "from_dlpack(): the array is read-only, and tensors are writeable: copy it, as in "
             "tensor(numpy.from_dlpack(x))."
         )
     return from_numpy(array, backend)
@@ -90,22 +90,22 @@ def _import_from_device(array: Any, device: tuple[int, ...], backend: Backend) -
     memory: SharedMemory | None = chosen.shared_memory()
     if memory is None or memory.device != device:
         raise ExchangeError(
-            f"the array is on DLPack device {device}, which backend {chosen.name!r} cannot access: "
-            "choose a backend for that device, as in from_dlpack(x, backend=...), or copy the "
-            "array to the host first."
+            f"from_dlpack(): the array is on DLPack device {device}, which backend "
+            f"{chosen.name!r} cannot access: choose a backend for that device, as in "
+            "from_dlpack(x, backend=...), or copy the array to the host first."
         )
     try:
         capsule = array.__dlpack__(stream=memory.stream)
     except (BufferError, RuntimeError) as error:
-        raise ExchangeError(f"the array cannot be shared: {error}") from error
+        raise ExchangeError(f"from_dlpack(): the array cannot be shared: {error}") from error
     there = imported(capsule)
     shape, strides, dtype = there.shape, there.strides, there.dtype
     if 0 in shape:
         return Tensor._make(chosen.empty(shape, dtype), chosen)
     if any(stride < 0 for stride in strides) or there.address % dtype.itemsize:
         raise ExchangeError(
-            f"the array has strides {strides} and address {there.address}; negative strides and "
-            "unaligned elements are not supported: copy it first."
+            f"from_dlpack(): the array has strides {strides} and address {there.address}; negative "
+            "strides and unaligned elements are not supported: copy it first."
         )
     count = 1 + sum((size - 1) * s for size, s in zip(shape, strides, strict=True))
     row = memory.adopted(there.address, count, dtype, there.owner)

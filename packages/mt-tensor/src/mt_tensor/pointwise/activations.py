@@ -25,7 +25,7 @@ from mt_tensor.pointwise.fusing import fuse
 
 @validate_call
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Return `input` times the cumulative distribution function of the standard normal at it.
+    """Return `input * Phi(input)`, where Phi is the standard normal distribution function.
 
     Args:
         input: any shape.

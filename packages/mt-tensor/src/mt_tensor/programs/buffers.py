@@ -74,7 +74,7 @@ class BufferTable:
         return opaque
 
     def as_operand(self, value: Any) -> Any:
-        """Return the operand of an opaque value, and any other value as it is."""
+        """Return the operand of an opaque value, and any other value unchanged."""
         return self._opaque.get(id(value), value)
 
     def close(self) -> None:

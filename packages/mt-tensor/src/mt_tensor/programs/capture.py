@@ -81,7 +81,7 @@ class Capture:
         """Run the function, record its program, and return its result.
 
         Raises:
-            CompileError: no program can do what the function did.
+            CompileError: the function cannot be recorded as a program.
         """
         given = self.given
         buffers = BufferTable(self.snapshot.keep_gradients)

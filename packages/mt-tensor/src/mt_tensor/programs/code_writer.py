@@ -107,7 +107,7 @@ class CodeWriter:
         return name
 
     def assign(self, operand: View | TensorView | Opaque, code: str) -> str:
-        """Assign an expression to a local name, which stands for an operand from now on."""
+        """Assign an expression to a local name, by which later code refers to an operand."""
         name = self._local(operand, f"{LETTERS[type(operand)]}{next(self._count)}")
         self.lines.append(f"{name} = {code}")
         return name
@@ -117,7 +117,7 @@ class CodeWriter:
         self._bound[operand] = code
 
     def _local(self, operand: View | TensorView | Opaque, name: str) -> str:
-        """Let a local name stand for an operand until its last use."""
+        """Refer to an operand by a local name until its last use."""
         self._names[operand] = name
         view = operand.view if isinstance(operand, TensorView) else operand
         root = view.buffer.group if isinstance(view, View) else view

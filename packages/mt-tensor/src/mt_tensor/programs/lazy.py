@@ -53,7 +53,7 @@ class Lazy(Tape):
         return self if capturing() is not None else super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        """Compute what is still reachable, and stop deferring."""
+        """Compute the buffers that are still reachable, and stop deferring."""
         if self in active_tapes():
             super().__exit__(*error)
             self.compute()

@@ -14,7 +14,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), DType, Size)
 
 
 def exact_key(constant: Any) -> Any:
-    """Return a key that tells constants apart that are equal, such as 0.0, -0.0 and False."""
+    """Return a key that distinguishes equal constants, such as 0.0, -0.0 and False."""
     kind = type(constant)
     if isinstance(constant, (int, str, bytes)):
         return kind, constant

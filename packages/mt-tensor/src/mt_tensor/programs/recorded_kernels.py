@@ -1,4 +1,4 @@
-"""Fused kernels whose calls are recorded, with what they save for their gradients."""
+"""Fused kernels whose calls are recorded, with the values saved for their gradients."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ class Recorder(Tape):
         return View(self.buffers.buffer(value, allocated=True), value.layout)
 
     def opaque(self, value: Saved) -> Opaque:
-        """Return a new operand for what a kernel has saved."""
+        """Return a new operand for the values that a kernel has saved."""
         return self.buffers.add_opaque(value, self._groups_in(value.values))
 
     def _groups_in(self, value: Any) -> Iterator[Any]:

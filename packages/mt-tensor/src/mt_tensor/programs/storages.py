@@ -1,4 +1,4 @@
-"""Keys that tell storages apart, and that tell which of them share bytes."""
+"""Keys that distinguish storages, and keys that are equal if storages share bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def storage_key(storage: Any) -> Any:
-    """Return a key that tells live storages apart: of arrays, the address and the dtype."""
+    """Return a key that distinguishes live storages: for arrays, the address and the dtype."""
     if isinstance(storage, np.ndarray) and storage.size:
         return storage.__array_interface__["data"][0], storage.dtype.str
     return id(storage)

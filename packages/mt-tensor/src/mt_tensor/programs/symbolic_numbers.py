@@ -25,7 +25,7 @@ from mt_tensor.programs.snapshot import Snapshot
 from mt_tensor.programs.watched_settings import watching
 
 Guards = list[tuple[str, bool]]
-"""Expressions of symbolic numbers, and what they were while the program was recorded."""
+"""Expressions of symbolic numbers, and their values while the program was recorded."""
 
 
 @dataclass(eq=False, repr=False, slots=True)

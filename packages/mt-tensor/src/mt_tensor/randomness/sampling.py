@@ -136,7 +136,7 @@ def multinomial(
     valid = np.isfinite(weights) & (weights >= 0)
     if not np.all(valid):
         raise DomainError(
-            f"weights must be finite and not negative; {weights[~valid][0]:g} was given."
+            f"multinomial() takes finite, non-negative weights; {weights[~valid][0]:g} was given."
         )
     choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
     if choices < (1 if replacement else num_samples):

@@ -15,7 +15,7 @@ def generator_of(numbers: np.random.Generator) -> Generator | None:
     """Return the generator that uses a NumPy generator; None for the current one.
 
     Raises:
-        LookupError: there is none.
+        LookupError: no generator uses it.
     """
     if current_generator()._numbers is numbers:
         return None

@@ -121,8 +121,8 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
         outside = bool((known[index] != found).any())
     if outside:
         raise InPlaceError(
-            "a view shows elements outside of the tensor of which it is a view, and one of the two "
-            "was changed in place, which cannot be differentiated: change a clone() instead."
+            "a view has elements outside of its base, and one of the two was changed in place, "
+            "which cannot be differentiated: change a clone() instead."
         )
     return index
 

@@ -149,8 +149,8 @@ def register_post_accumulate_grad_hook(
     """
     if not self.requires_grad or not self.is_leaf:
         raise NoGradientError(
-            "only leaves that require grad accumulate gradients; for other tensors, use "
-            "register_hook()."
+            "register_post_accumulate_grad_hook() needs a leaf that requires grad; for other "
+            "tensors, use register_hook()."
         )
     _check_callable(hook)
     return RemovableHandle(Watch.of(self).after, hook)
@@ -175,7 +175,7 @@ def grad_fn(self: Tensor) -> Node | None:
 
 
 def retains_grad(self: Tensor) -> bool:
-    """Return whether this tensor is not a leaf and retains its gradient."""
+    """Whether this tensor is not a leaf and retains its gradient."""
     node = self.history
     return node is not None and node._watch is not None and node._watch.retains(self)
 
