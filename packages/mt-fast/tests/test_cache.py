@@ -243,7 +243,7 @@ def test_symlinks_and_pipes_are_not_read(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
-        ("MT_FAST_CACHE", "~nosuchuser/kernels", ".*names no folder: there is no such user"),
+        ("MT_FAST_CACHE", "~nosuchuser/kernels", ".*is not a folder: the user does not exist"),
         ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT is set, so Numba does not compile: unset it"),
     ],
 )

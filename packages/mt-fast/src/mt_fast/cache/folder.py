@@ -47,7 +47,7 @@ class Folder:
                 return Path(chosen).expanduser()
             except RuntimeError as error:
                 raise BackendUnavailableError(
-                    f"{self.variable}={chosen} names no folder: there is no such user. Set it to "
+                    f"{self.variable}={chosen} is not a folder: the user does not exist. Set it to "
                     f"the path of a folder or `off`, or unset {self.variable}."
                 ) from error
         return among_caches(self.name)

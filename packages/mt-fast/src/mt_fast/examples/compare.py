@@ -62,7 +62,7 @@ def train_on(
         seed: the seed of the initial weights, which are then the same on every backend.
 
     Raises:
-        BackendError: there is no such backend, or it cannot be used here.
+        BackendError: the backend is unknown, or cannot be used on this machine.
         ValueError: a setting makes no sense, or training diverged; see `train`.
     """
     with mt.use_backend(backend):

@@ -319,7 +319,7 @@ def _offsets(
 ) -> tuple[npt.NDArray[np.int64], tuple[int, ...]]:
     """Return the start of each matrix of each view, and the distance between its rows.
 
-    All views have as many matrices as the first; None stands for a view that is missing.
+    All views have as many matrices as the first; a missing view is None.
     """
     layouts = (first, *others)
     offsets = np.zeros((len(layouts), math.prod(first.shape[:-2])), np.int64)

@@ -40,8 +40,8 @@ def source(
     Raises:
         UnknownOperatorError: no operator has this name.
         FusionError: the function was not returned by `fuse`.
-        DTypeError: there is no such dtype.
-        ValueError: there is no such layout, it does not take such arguments, or kernels do not
+        DTypeError: the dtype is unknown.
+        ValueError: the layout is unknown, it does not take such arguments, or kernels do not
             compute in this dtype.
         TracingError: the operator cannot be compiled.
     """

@@ -36,7 +36,7 @@ def in_lines(data: TensorData) -> TensorData:
 
 
 def like(data: TensorData, shape: Shape) -> TensorData:
-    """Return a new view of a shape with the memory order of another; the last dimension is last."""
+    """Allocate a view with the dimension order of another; the last dimension is contiguous."""
     layout = data.layout
     storage = empty(math.prod(shape), layout.dtype.numpy)
     strides, step = [1] * len(shape), shape[-1]

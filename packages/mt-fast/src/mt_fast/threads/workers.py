@@ -59,7 +59,7 @@ def work_lock() -> threading.Lock | None:
 
 
 def share(launch: Callable[..., None], *arguments: Any) -> None:
-    """Call a function whose work threads share, one call at a time if the layer requires it."""
+    """Call a function whose work threads share; lock if the threading layer requires it."""
     lock = work_lock()
     if lock is None:
         launch(*arguments)

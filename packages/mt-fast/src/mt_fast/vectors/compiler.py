@@ -1,7 +1,7 @@
 """Compile with vectors as wide as the processor's.
 
 If a processor has vectors of 64 bytes, LLVM uses only half of that by default, because the first
-Intel processors with such vectors reduced their clock rate. Later ones do not, and with the whole
+Intel processors with such vectors reduced their clock rate. Later ones do not, and with the full
 width an exponential takes two thirds of the time. The width is an attribute of single functions, so
 neither Numba's settings nor functions of other packages change.
 """
