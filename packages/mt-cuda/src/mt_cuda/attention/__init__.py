@@ -1,1 +1,1 @@
-"""Attention whose weights are never stored; `tiles` has what the three kernels share."""
+"""Attention whose weights are never stored; `tiles` is shared by the three kernels."""

@@ -84,7 +84,7 @@ class Waiting:
     """Delayed calls of one formula.
 
     Attributes:
-        key: what they share: formula, dtypes, pattern and numbers.
+        key: their common formula, dtypes, pattern and numbers.
         call: the first of them.
         groups: the views of each.
         written: the identities of the memories that they write to.

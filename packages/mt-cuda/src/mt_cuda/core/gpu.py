@@ -114,7 +114,7 @@ class Gpu(Machine):
         parts: the entries of `GPU` at creation.
 
     Raises:
-        BackendUnavailableError: there is no such GPU, driver or library.
+        BackendUnavailableError: the GPU, its driver or a library is missing.
     """
 
     def __init__(self) -> None:

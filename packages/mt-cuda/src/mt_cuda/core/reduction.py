@@ -82,7 +82,7 @@ class Fold:
         return [*take_apart("output", sizes, self.index, "k"), f"start = {start}"]
 
     def begin(self) -> str:
-        """Return the statement that initializes a total; the braces stand for the element."""
+        """Return the statement that initializes a total, with braces in place of the element."""
         if self.identity is None:
             return "total = {}"
         return f"total = combine({constant(self.identity, self.total)}, {{}})"

@@ -76,7 +76,7 @@ class Graph:
         self._executable = self._created(executable, driver.cuGraphExecDestroy)
 
     def _created(self, returned: tuple[Any, ...], destroy: Any) -> Any:
-        """Return what a driver call has created, which is destroyed with this object."""
+        """Return the handle that a driver call has created, and destroy it with this object."""
         self._gpu.check(returned)
         weakref.finalize(self, destroy, returned[1]).atexit = False  # the process ends anyway
         return returned[1]

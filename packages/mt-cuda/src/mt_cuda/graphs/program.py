@@ -265,7 +265,7 @@ class ProgramGraph:
 
 
 def _elements(leaf: Any) -> Any:
-    """Return the elements of a tensor, and any other value as it is.
+    """Return the elements of a tensor, and any other value unchanged.
 
     Raises:
         KernelError: the value may change.

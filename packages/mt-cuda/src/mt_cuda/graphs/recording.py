@@ -56,7 +56,7 @@ class Source(NamedTuple):
 
 
 class Recording:
-    """What allocates and launches in place of a `Gpu`.
+    """A machine that records allocations and launches in place of a `Gpu`.
 
     Attributes:
         launches: the launches, in order.

@@ -39,7 +39,7 @@ TINY = (Tile(4, 4, 4, 2, 2), Tile(4, 8, 4, 2, 2))
 
 
 def choose(rows: int, columns: int, groups: int, points: int, size: Size) -> Cut:
-    """Return how to split sums over points, for groups of so many kernels and columns."""
+    """Return how to split sums over points, given the numbers of kernels and columns of a group."""
 
     def tiles(tile: Tile) -> int:
         return groups * -(-rows // tile.rows) * -(-columns // tile.columns)

@@ -49,9 +49,9 @@ def source(name: str, **form: Unpack[Form]) -> str:
         **form: which of its kernels: `dtype`, `layout` and `gradient`, see `Form`.
 
     Raises:
-        UnknownOperatorError: there is no such operator; names the nearest.
+        UnknownOperatorError: the operator is unknown; the message suggests the nearest name.
         KernelError: the operator has no such kernel.
-        DTypeError: there is no such dtype.
+        DTypeError: the dtype is unknown.
     """
     return kernel(name, **form).source
 

@@ -112,7 +112,7 @@ def _side(
 
 
 class Cublas:
-    """The library, on one stream.
+    """The cuBLAS library on one stream.
 
     Attributes:
         functions: its C functions.

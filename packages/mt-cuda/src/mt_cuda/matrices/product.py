@@ -23,7 +23,7 @@ each thread sums the elements that it loads, in registers. After the loop the th
 sums to shared memory, as they store strips, and the threads of the first column of tiles add up its
 rows.
 
-`outer` stands for the rows of `a` and the columns of `b`, so that one text serves both.
+`outer` means the rows of `a` and the columns of `b`, so that one text serves both.
 """
 
 from __future__ import annotations
