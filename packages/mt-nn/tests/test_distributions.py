@@ -549,7 +549,9 @@ def test_invalid_distribution_arguments_raise() -> None:
             ours.MultivariateNormal(mt.zeros(2), wrong)
     with pytest.raises(InputError, match="lower triangular .* as scale_tril"):
         ours.MultivariateNormal(mt.zeros(2), scale_tril=mt.ones(2, 2))
-    with pytest.raises(InputError, match=r"do not match: loc \(2,\), covariance_matrix \(3, 3\)"):
+    with pytest.raises(
+        InputError, match=r"equal event sizes; loc \(2,\), covariance_matrix \(3, 3\)"
+    ):
         ours.MultivariateNormal(mt.zeros(2), mt.eye(3))
     for matrices in ({}, {"covariance_matrix": mt.eye(2), "scale_tril": mt.eye(2)}):
         with pytest.raises(SettingError, match="takes one of covariance_matrix, precision_matrix"):

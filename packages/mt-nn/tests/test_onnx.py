@@ -44,7 +44,7 @@ def run(proto: Any, *args: mt.Tensor) -> list[Any]:
 
 
 def agree(proto: Any, model: Any, *args: mt.Tensor) -> None:
-    """Check that a file computes what a network does."""
+    """Check that a file has the results of a network."""
     model.eval()
     with mt.no_grad():
         expected = tensors(model(*args))

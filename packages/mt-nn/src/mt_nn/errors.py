@@ -36,7 +36,7 @@ class MissingPackageError(NetworkError, ImportError):
 
 
 class ExportError(NetworkError):
-    """A file for other runtimes cannot contain what a network does."""
+    """A network uses an operation that a file for other runtimes cannot contain."""
 
 
 class RankError(NetworkError):

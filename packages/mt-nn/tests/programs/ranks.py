@@ -1,4 +1,4 @@
-"""What ranks do that MPI starts: `python ranks.py train` and so on, or one of the faults."""
+"""Programs of ranks that MPI starts: `python ranks.py train` and so on, or one of the faults."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from mt_nn.train import Callback, SaveCheckpoints, Trainer
 
 
 def train(backend: str) -> None:
-    """Let rank 0 print the losses of some steps, and what came of the parameters."""
+    """Let rank 0 print the losses of some steps, and the sum of the final parameters."""
     group = world()
     mt.manual_seed(0)
     with mt.use_backend(backend):

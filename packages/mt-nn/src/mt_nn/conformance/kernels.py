@@ -346,4 +346,4 @@ def total_norm() -> Iterator[Arguments]:
 SAMPLES: dict[str, Callable[[], Iterator[Arguments]]] = {
     name: samples for name, samples in [*globals().items()] if isgeneratorfunction(samples)
 }
-"""For the name of each operation, a function that yields arguments; arrays stand for tensors."""
+"""For the name of each operation, a function that yields arguments, with arrays for tensors."""

@@ -54,7 +54,7 @@ def extension(name: str) -> Callable[..., Any]:
     """Return the function registered under a name.
 
     Raises:
-        SettingError: there is none, since the rest of the package is not installed.
+        SettingError: no function is registered, since only the core is installed.
     """
     if name not in EXTENSIONS:
         raise SettingError(f"{name}: only the core of mt-nn is installed. Reinstall mt-nn.")

@@ -74,7 +74,7 @@ class Vocabulary:
         unknown: str | None = "<unk>",
         padding: str | None = None,
     ) -> Vocabulary:
-        """Build the vocabulary of a text: padding, unknown, then tokens by falling frequency.
+        """Build the vocabulary of a text: padding, unknown, then tokens by decreasing frequency.
 
         Args:
             tokens: the tokens of the text. Equally frequent ones are sorted alphabetically.

@@ -38,7 +38,7 @@ class Choices(Distribution):
         self._normalize(*given)
 
     def _normalize(self, given: str) -> None:
-        """Normalize what was given, `"probs"` or `"logits"`, if it need not be normalized yet."""
+        """Normalize the given parameter, `"probs"` or `"logits"`, unless that was done."""
 
 
 # --- Zeros and ones -------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ class Distribution:
         event_shape: the shape of one sample of one distribution, () for a number.
         has_rsample: whether samples can be differentiated with respect to the parameters.
         arg_constraints: the constraints on the parameters.
-        formulas: what can be computed, by name. The distribution is the first argument of each;
+        formulas: the supported quantities, by name. The distribution is the first argument of each;
             `sample` also takes the shape of the result, and `log_prob`, `cdf` and `icdf` values.
     """
 
@@ -69,7 +69,10 @@ class Distribution:
             sizes |= set(given.shape[batch:])
         if len(sizes) > 1:
             shapes = ", ".join(f"{name} {each.shape}" for name, each in parameters.items())
-            raise InputError(f"the parameters of {type(self).__name__} do not match: {shapes}.")
+            raise InputError(
+                f"the parameters of {type(self).__name__} must have equal event sizes; {shapes} "
+                "were given."
+            )
         self._sizes, self.batch_shape = tuple(sizes), reduce(shape_broadcast, batches)
         for (name, given), own in zip(parameters.items(), batches, strict=True):
             shape = self.batch_shape + given.shape[len(own) :]

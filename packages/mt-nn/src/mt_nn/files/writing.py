@@ -105,7 +105,9 @@ def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     if stat.S_ISDIR(existing.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder: pass the name of a file")
     if not stat.S_ISREG(existing.st_mode):
-        raise OSError(errno.EINVAL, "it is a device, a pipe or a socket: open it, and pass that")
+        raise OSError(
+            errno.EINVAL, "it is a device, a pipe or a socket: open it, and pass the file"
+        )
     os.close(os.open(target, os.O_WRONLY))  # files that are not writable must not be replaced
     return target, existing
 

@@ -156,7 +156,7 @@ class EventList(list[FunctionEventAvg]):
             max_name_column_width: the maximum length of names.
 
         Raises:
-            SettingError: there is no such attribute.
+            SettingError: the attribute does not exist.
         """
         rows: list[FunctionEventAvg] = list(self)
         if sort_by is not None:

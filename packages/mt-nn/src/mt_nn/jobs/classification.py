@@ -142,6 +142,6 @@ def answers(scores: Tensor, labels: Tensor) -> list[Answer]:
 
 
 def mistakes_of(answers: Sequence[Answer]) -> list[Answer]:
-    """Return the wrong predictions, sorted by falling probability."""
+    """Return the wrong predictions, in order of decreasing probability."""
     wrong = [each for each in answers if each.right != each.predicted]
     return sorted(wrong, key=lambda each: -each.probability)

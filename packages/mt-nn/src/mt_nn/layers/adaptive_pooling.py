@@ -27,7 +27,7 @@ def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tens
 
     The input is divided into as many windows as the output has elements; with an output size of 1,
     this is global average pooling. Window i of n consists of the elements from `floor(i size / n)`
-    up to, but without, `ceil((i + 1) size / n)`; windows overlap if n does not divide the size.
+    up to, and excluding, `ceil((i + 1) size / n)`; windows overlap if n does not divide the size.
 
     Args:
         dims: number of sizes; fixed by the public functions.

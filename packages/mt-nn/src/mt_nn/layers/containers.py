@@ -106,7 +106,7 @@ class _Dict(Module, MutableMapping[str, Member], Generic[Member]):
         """Return the member with a name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no member has this name.
         """
         return self._members()[key]
 
@@ -114,7 +114,7 @@ class _Dict(Module, MutableMapping[str, Member], Generic[Member]):
         """Remove a member.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no member has this name.
         """
         del self._members()[key]
 

@@ -288,8 +288,8 @@ def _taps(length: int, size: int, step: int, margin: int, spacing: int, end: int
     firsts = np.where(starts < 0, starts % spacing, starts)
     if (firsts >= length).any():
         raise InputError(
-            f"with a dilation of {spacing}, a window covers only padding around {length} "
-            "element(s): use a smaller dilation or less padding."
+            f"max pooling with a dilation of {spacing}: a window covers only padding around "
+            f"{length} element(s). Use a smaller dilation or less padding."
         )
     taps = starts[:, None] + spacing * np.arange(size)
     return np.where((taps >= 0) & (taps < length), taps, firsts[:, None])

@@ -346,7 +346,7 @@ Gradients = Sequence[Tensor | None]
 
 
 class _RNNKernel(FusedKernel):
-    """A plain recurrent network."""
+    """A plain recurrent layer over all steps, forward and backward."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden states, which `gradient` reads, too."""
@@ -367,7 +367,7 @@ class _RNNKernel(FusedKernel):
 
 
 class _GRUKernel(FusedKernel):
-    """A GRU."""
+    """A GRU layer over all steps, forward and backward."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the hidden states, which `gradient` reads, too."""
@@ -393,7 +393,7 @@ class _GRUKernel(FusedKernel):
 
 
 class _LSTMKernel(FusedKernel):
-    """An LSTM without a projection."""
+    """An LSTM layer without a projection over all steps, forward and backward."""
 
     def fits(self, *arguments: Any) -> bool:
         """Return whether there is no projection; with one, the composition runs."""

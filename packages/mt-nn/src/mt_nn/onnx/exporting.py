@@ -57,7 +57,7 @@ def export(
         The model, an `onnx.ModelProto`.
 
     Raises:
-        ExportError: a file cannot contain what the network does; the message names the operation.
+        ExportError: a file cannot contain an operation of the network; the message names it.
         InputError: an argument is invalid.
         FileError: the file cannot be written.
         MissingPackageError: the package onnx is not installed.

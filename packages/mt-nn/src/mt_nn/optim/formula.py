@@ -117,7 +117,7 @@ def _compiled(
 
 
 def weights(beta: float, suffix: str = "") -> dict[str, float]:
-    """Return the weights for `follow`; a suffix tells those of a second average apart."""
+    """Return the weights for `follow`; a suffix distinguishes those of a second average."""
     return {f"kept{suffix}": beta, f"taken{suffix}": 1 - beta}
 
 

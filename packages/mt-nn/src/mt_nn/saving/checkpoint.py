@@ -298,7 +298,7 @@ class Checkpoints:
         """Load the last or the best checkpoint with `load_checkpoint`.
 
         Raises:
-            FileError: there is none, or it is damaged.
+            FileError: the checkpoint is missing or damaged.
             SettingError: `which` is invalid.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """

@@ -55,7 +55,7 @@ class Locations:
 
     Raises:
         TypeError: both arguments were given.
-        UnknownBackendError: there is no such backend or device.
+        UnknownBackendError: the backend or device is unknown.
     """
 
     def __init__(self, map_location: MapLocation = None, backend: Backend = None) -> None:

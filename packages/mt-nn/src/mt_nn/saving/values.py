@@ -187,7 +187,7 @@ class Decoder:
         if type(encoded) in _PLAIN:
             return encoded
         if depth > self._depth:
-            raise ValueError("it is nested too deep")
+            raise ValueError("it is nested too deeply")
         if type(encoded) is list:
             return [self.decode(member, depth + 1) for member in encoded]
         ((kind, content),) = encoded.items()

@@ -20,7 +20,7 @@ _OWN = {f"{ROOT}.{name}" for name in ("_functions", "_mirror", "_settings", "lef
 
 
 class LeftOutError(ModuleNotFoundError):
-    """A name of torch was imported that is left out; the message suggests a replacement."""
+    """A name of torch that does not exist here was imported; the message suggests another."""
 
 
 class _Finder(MetaPathFinder):

@@ -8,12 +8,12 @@ T = TypeVar("T")
 
 
 def script(obj: T, *_: Any, **__: Any) -> T:
-    """Return a function or a module as it is."""
+    """Return a function or a module unchanged."""
     return obj
 
 
 def ignore(drop: Any = False, **_: Any) -> Any:
-    """Return a function as it is, or such a decorator."""
+    """Return a function unchanged, or a decorator that does so."""
     return drop if callable(drop) else script
 
 

@@ -73,7 +73,7 @@ def monitored(trainer: Trainer, name: str) -> float:
     """Return a metric of the last epoch, which must be a number.
 
     Raises:
-        SettingError: there is no such metric, or it is not a number.
+        SettingError: the metric is unknown, or not a number.
     """
     row = trainer.history.rows[-1]
     value = row.get(name)

@@ -12,7 +12,7 @@ def get_submodule(self: Module, target: str) -> Module:
     """Return the module with a dotted name, such as "encoder.0"; for "" this module.
 
     Raises:
-        AttributeError: there is none; the message suggests the nearest.
+        AttributeError: no module has this name; the message suggests the nearest.
     """
     module = self
     for name in target.split(".") if target else []:

@@ -121,14 +121,14 @@ def parameter_of(module: Module, name: str) -> Any:
 
 
 def compute_attribute(module: Module, name: str, compute: Callable[[Any], Tensor] | None) -> None:
-    """Compute an attribute of one module at each access, or with None, no longer.
+    """Compute an attribute of one module at each access; stop doing so if `compute` is None.
 
     The module gets its own class, which copies of it share, and which is replaced, never changed.
 
     Args:
         module: the module, which has no member of this name.
         name: the name of the attribute.
-        compute: a function of the module.
+        compute: a function of the module, or None.
     """
     kind = type(module)
     existing = vars(kind).get("_computed")

@@ -1,8 +1,9 @@
 """Batches of sequences of different lengths, padded to a common length or packed without gaps.
 
 A packed batch contains the first elements of all sequences, then the second elements of those that
-have one, and so on; the sequences are sorted by falling length. Indices are computed on the host,
-so lengths are in host memory, wherever the elements are: values are never copied from a device.
+have one, and so on; the sequences are sorted by decreasing length. Indices are computed on the
+host, so lengths are in host memory, wherever the elements are: values are never copied from a
+device.
 """
 
 from __future__ import annotations

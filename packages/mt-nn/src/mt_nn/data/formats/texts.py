@@ -41,7 +41,7 @@ def find(folder: Path, name: str) -> Path:
     """Return the path of a file in a folder, which may be compressed, with the suffix `.gz`.
 
     Raises:
-        FileError: there is no such file, or the folder cannot be read.
+        FileError: a file is missing, or the folder cannot be read.
     """
     path = find_optional(folder, name)
     if path is None:

@@ -137,7 +137,7 @@ class Run:
         """Return the training in a folder.
 
         Raises:
-            MissingFileError: there is none.
+            MissingFileError: the folder contains no training.
             FileError: `run.json` cannot be read, or is damaged.
         """
         path = folder / FILE

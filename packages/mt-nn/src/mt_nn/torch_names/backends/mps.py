@@ -2,7 +2,7 @@
 
 
 def is_available() -> bool:
-    """Return False, since there is no such backend."""
+    """Return False: this backend does not exist here."""
     return False
 
 
