@@ -44,9 +44,9 @@ class Autoencoder(nn.Module):
         )
 
     def encode(self, images: mt.Tensor) -> Normal:
-        """Return where the images may be, as a distribution for each."""
+        """Return the distribution of the latent point of each image."""
         seen = self.encoder(images)
-        # What is exponential is positive: to look would only wait for what computes it.
+        # Scales are exponentials, so positive: a check would only wait for the device.
         return Normal(self.mean(seen), self.log_deviation(seen).exp(), validate_args=False)
 
     def forward(self, images: mt.Tensor) -> tuple[mt.Tensor, Normal]:
@@ -61,7 +61,7 @@ class Autoencoder(nn.Module):
 
 
 def loss_of(model: Autoencoder, images: mt.Tensor) -> mt.Tensor:
-    """Return what it costs to describe an image, in nats."""
+    """Return the negative evidence lower bound (ELBO) per image, in nats."""
     drawn, points = model(images)
     error = F.binary_cross_entropy_with_logits(drawn, images, reduction="sum")
     distance = kl_divergence(points, Normal(0.0, 1.0, validate_args=False)).sum()
@@ -69,7 +69,7 @@ def loss_of(model: Autoencoder, images: mt.Tensor) -> mt.Tensor:
 
 
 def train(model: Autoencoder, epochs: int) -> float:
-    """Train on the digits; return the mean loss of those that are kept apart."""
+    """Train on the digits; return the mean loss of the test set."""
     training, kept = digits()
     loader = DataLoader(training, batch_size=64, shuffle=True)
     optimizer = nn.optim.Adam(model.parameters(), lr=3e-3)

@@ -36,7 +36,7 @@ CONSOLE = Console()
 
 
 class Block(nn.Module):
-    """Attention to what was read before, then a network for each letter by itself."""
+    """Attention to earlier letters, then a network applied to each letter."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ def train(model: LanguageModel, steps: int, warm_up: int = 20) -> float:
 
 
 def main(arguments: list[str] | None = None) -> float:
-    """Train, show what the model writes, and return its loss."""
+    """Train, print generated text, and return the loss."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--backend", help="the backend (default: the current one)")

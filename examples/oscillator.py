@@ -25,7 +25,7 @@ CONSOLE = Console()
 
 
 def solution(t: mt.Tensor) -> mt.Tensor:
-    """Return what is known of the oscillator with weak friction."""
+    """Return the exact solution of the oscillator with weak friction."""
     w = math.sqrt(FREQUENCY**2 - FRICTION**2)
     return (-FRICTION * t).exp() * ((w * t).cos() + FRICTION / w * (w * t).sin())
 

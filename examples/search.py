@@ -67,13 +67,13 @@ NAMES = (
     ("output.dense", "linear2"),
     ("output.LayerNorm", "norm2"),
 )
-"""What BERT's parts are called, and what they are called here; replaced in this order."""
+"""Names of BERT's modules, and their names here; replaced in this order."""
 UNUSED = ("embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
 CONSOLE = Console()
 
 
 class SentenceEncoder(nn.Module):
-    """BERT (Devlin et al., 2019), and the mean of what it makes of a sentence, of length 1."""
+    """BERT (Devlin et al., 2019) with mean pooling, scaled to vectors of length 1."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class SentenceEncoder(nn.Module):
 
 
 def our_name(name: str) -> str:
-    """Return what a weight of BERT is called here."""
+    """Return the name here of a weight of BERT."""
     for their, our in NAMES:
         name = name.replace(their, our)
     return name
@@ -152,7 +152,7 @@ class Embedder:
     def batches(
         self, sentences: Sequence[str], size: int = 32
     ) -> Iterator[tuple[list[int], mt.Tensor, mt.Tensor]]:
-        """Yield the numbers of sentences of much the same length, and what the encoder takes.
+        """Yield the indices of sentences of similar length, and the inputs of the encoder.
 
         Raises:
             InputError: a sentence has no words.
@@ -183,7 +183,7 @@ class Embedder:
 
 
 def tokenizer(path: Path) -> Any:
-    """Return what cuts sentences into pieces of words.
+    """Return the tokenizer, which splits sentences into pieces of words.
 
     Raises:
         FileError: the file is missing or damaged.

@@ -37,7 +37,7 @@ Place = tuple[int, int]
 
 
 def after(place: Place, move: int) -> tuple[Place, float, bool]:
-    """Return where a move leads, what it brings, and whether it ends the walk."""
+    """Return the next place, the reward, and whether the episode has ended."""
     down, right = list(MOVES.values())[move]
     row, column = place[0] + down, place[1] + right
     if not (0 <= row < SIZE and 0 <= column < SIZE):
@@ -47,12 +47,12 @@ def after(place: Place, move: int) -> tuple[Place, float, bool]:
 
 
 def seen(places: list[Place]) -> mt.Tensor:
-    """Return what the network sees of places: a map with a one where the agent is."""
+    """Return places as inputs of the network: maps with a one at the agent."""
     return mt.one_hot(mt.tensor([row * SIZE + column for row, column in places]), SIZE**2).float()
 
 
 class Agent:
-    """A network that values moves, its memory, and the network that follows it."""
+    """A Q-network, its replay memory, and its target network."""
 
     def __init__(self) -> None:
         self.values = nn.Sequential(nn.Linear(SIZE**2, 64), nn.ReLU(), nn.Linear(64, len(MOVES)))
@@ -61,12 +61,12 @@ class Agent:
         self.optimizer = nn.optim.AdamW(self.values.parameters(), lr=2e-3, amsgrad=True)
 
     def best(self, place: Place) -> int:
-        """Return the move that the network values most."""
+        """Return the move with the largest value."""
         with mt.no_grad():
             return int(self.values(seen([place])).argmax(1).item())
 
     def learn(self, batch: int = 32, discount: float = 0.95) -> None:
-        """Train on some of what happened, and let the slow network follow."""
+        """Train on a sample of earlier steps, and update the target network."""
         happened = random.sample(self.memory, batch)
         places, moves, rewards, nexts, ends = (list(each) for each in zip(*happened, strict=True))
         valued = self.values(seen(places)).gather(1, mt.tensor(moves).unsqueeze(1)).squeeze(1)

@@ -18,7 +18,7 @@ def bars(
     Args:
         values: the lengths by name; they are positive.
         log: whether the scale is logarithmic; it begins at half the smallest value.
-        unit: what is written behind each number.
+        unit: the unit written after each number.
         alt: the text alternative; by default the names and numbers.
     """
     left = 16.0 + 7.4 * max(map(len, values))

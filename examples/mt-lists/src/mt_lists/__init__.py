@@ -56,7 +56,7 @@ class ListOps(TensorBackend):
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Copy an array into a list."""
         dtype = dtype_of(array)
-        self.empty((0,), dtype)  # raises where there are no such elements
+        self.empty((0,), dtype)  # raises for unsupported dtypes
         return TensorData(array.reshape(-1).tolist(), array.shape, dtype=dtype)
 
     def to_host(self, data: TensorData) -> npt.NDArray[Any]:
@@ -136,5 +136,5 @@ class ListOps(TensorBackend):
 
 
 def create_backend() -> ListOps:
-    """Return the backend: what the entry point names."""
+    """Return the backend; the entry point names this function."""
     return ListOps()

@@ -1,4 +1,4 @@
-"""Which OpenCL device is taken, and whether it has what the kernels need."""
+"""Choose an OpenCL device, and check that it has the features that kernels use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ EXTENSIONS = {
     "cl_khr_int64_base_atomics": "atomic sums of 64 bits",
     "cl_khr_int64_extended_atomics": "atomic comparisons of 64 bits",
 }
-"""What kernels need beyond the OpenCL that every device has."""
+"""Features of OpenCL that kernels use and that not every device has."""
 
 
 def chosen() -> cl.Context:
     """Return a context of the device that is chosen, or of the first.
 
     Raises:
-        BackendUnavailableError: there is none; the message says what to do.
+        BackendUnavailableError: there is no device; the message says how to install one.
     """
     try:
         return cl.create_some_context(interactive=False)
@@ -42,7 +42,7 @@ def chosen() -> cl.Context:
 
 
 def devices() -> dict[str, cl.Device]:
-    """Return every device, by what chooses it."""
+    """Return every device, by the value of `PYOPENCL_CTX` that chooses it."""
     try:
         platforms = cl.get_platforms()
     except cl.Error:  # no driver at all

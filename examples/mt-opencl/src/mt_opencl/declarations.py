@@ -1,4 +1,4 @@
-"""Declarations of what kernels use of OpenCL's library, instead of clang's header of all of it.
+"""Declarations of the OpenCL functions that kernels use, instead of clang's complete header.
 
 PoCL parses that header of 18,000 lines for every program, which takes ten times as long as the
 kernel. Its guard leaves it out.

@@ -33,7 +33,7 @@ from mt_tensor.backends.extending import dtype_of
 from mt_tensor.errors import BackendError, BackendUnavailableError
 
 EXHAUSTED = (cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, cl.status_code.OUT_OF_HOST_MEMORY)
-"""What OpenCL says when there is no memory left."""
+"""Status codes of OpenCL for exhausted memory."""
 
 FREE = (
     "Take smaller batches or a smaller network, forget tensors that are no longer needed, or keep "
@@ -45,7 +45,7 @@ class Memory:
     """Memory on the device.
 
     Attributes:
-        buffer: what OpenCL allocated.
+        buffer: the OpenCL buffer.
         count: the number of elements.
         dtype: their type.
     """
@@ -62,7 +62,7 @@ class Device(Machine):
     """The first OpenCL device; `PYOPENCL_CTX=1` chooses the second, as everywhere in pyopencl.
 
     Raises:
-        BackendUnavailableError: there is none, or it lacks what the kernels need.
+        BackendUnavailableError: there is no device, or it lacks a feature that kernels use.
     """
 
     size = Size(
@@ -143,7 +143,7 @@ class Device(Machine):
         return values
 
     def _copy(self, target: Any, source: Any) -> None:
-        """Copy from or to the device, after all that is in the queue."""
+        """Copy from or to the device, after all queued commands."""
         self._check_process()
         try:
             cl.enqueue_copy(self.queue, target, source)
@@ -212,7 +212,7 @@ class Device(Machine):
             )
 
     def _failed(self, action: str, error: cl.Error) -> BackendError:
-        """Return the error of an action, by what OpenCL says."""
+        """Return the error for an action, by the exception of OpenCL."""
         if error.code in EXHAUSTED:
             return OutOfMemoryError(f"{action}: {self.device.name} has no memory left. {FREE}")
         return KernelError(f"{action} on {self.device.name}: {error}")
@@ -230,5 +230,5 @@ class OpenClOps(CudaOps):
 
 
 def create_backend() -> OpenClOps:
-    """Return the backend; see `Device` for what is raised where there is none."""
+    """Return the backend; see `Device` for errors."""
     return OpenClOps(Device())

@@ -1,4 +1,4 @@
-"""What the C of kernels takes for granted, in OpenCL's words: types, indices, barriers, atomics."""
+"""OpenCL definitions of the names in translated kernels: types, indices, barriers, atomics."""
 
 from __future__ import annotations
 
@@ -123,4 +123,4 @@ PRELUDE = "".join(
         "\n",
     ]
 )
-"""What stands before every kernel."""
+"""The text before every kernel."""
