@@ -1,4 +1,4 @@
-"""A table of operations and backends in Markdown, made of what the conformance kit reported.
+"""A table of operations and backends in Markdown, from reports of the conformance kit.
 
     pytest --pyargs mt_tensor.conformance --mt-backend numpy --mt-report numpy.json
     python tools/operations_table.py numpy.json ... > operations.md
@@ -38,7 +38,7 @@ def operations() -> tuple[list[str], list[str]]:
 
 
 def state(report: dict[str, Any], name: str) -> str:
-    """Return in a word or two what a report says of an operation."""
+    """Return the result of an operation in a report, in a word or two."""
     counts = report["operations"].get(name)
     if counts is None:
         return "–"

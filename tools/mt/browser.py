@@ -46,7 +46,7 @@ def programs() -> tuple[str, str]:
     """Return the paths of a browser and of its driver.
 
     Raises:
-        BrowserError: there is none; the message says how to install one.
+        BrowserError: no browser was found; the message says how to install one.
     """
     names = (os.environ.get("MT_BROWSER", ""), *BROWSERS)
     browser = next(filter(None, (shutil.which(name) for name in names if name)), None)

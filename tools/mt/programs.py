@@ -21,7 +21,7 @@ class ProgramError(ToolError):
 def output(
     command: Sequence[str], folder: Path = ROOT, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Run a program and return what it prints to stdout.
+    """Run a program and return its output on stdout.
 
     Args:
         command: the program and its arguments.

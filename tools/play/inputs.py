@@ -12,14 +12,14 @@ LARGEST = 1e9
 
 
 class InputError(ValueError):
-    """Invalid or too large an input; the message says what to do."""
+    """An input is invalid or too large; the message says what to do."""
 
 
 def numbers(text: str, most: int) -> list[float]:
     """Parse a list of numbers, separated by spaces or commas; infinity and nan are allowed.
 
     Raises:
-        InputError: there are none, or too many, or one is invalid.
+        InputError: the list is empty or too long, or a number is invalid.
     """
     if len(text) > LONGEST:
         raise InputError(f"the list may have at most {LONGEST} characters, not {len(text)}.")

@@ -753,7 +753,7 @@ def test_prove_reports_wrong_missing_and_unknown_marks(
         "task 0.1.",
         "tests/test_numbers.py::test_nothing: depends on no task, but is marked with task 0.1.",
         "tests/test_one.py::test_it: depends on task 0.1, but is marked with no task.",
-        "tests/tasks.toml: [task0_1] test_numbers.py::test_gone: there is no such test.",
+        "tests/tasks.toml: [task0_1] test_numbers.py::test_gone: the test does not exist.",
         "To fix the marks: hatch run mt skeleton count --mark",
     ]
 

@@ -78,7 +78,7 @@ def names_of(group: str, pattern: str) -> list[str]:
     """Return the rows of a group whose names contain a text or match a pattern.
 
     Raises:
-        ToolError: there are none; the message lists all rows.
+        ToolError: no row matches; the message lists all rows.
     """
     there = [name for name, workload in WORKLOADS.items() if workload.group == group]
     try:

@@ -1,4 +1,4 @@
-"""A call of every operation, function and layer, for tools that count what a backend does.
+"""A call of every operation, function and layer, for tools that count the work of a backend.
 
 The calls come from the sample tables of the conformance kits, in float32.
 """

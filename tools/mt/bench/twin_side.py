@@ -62,13 +62,13 @@ def _described(job: Job, measured: Any) -> str:
 
 
 def _ours(job: Job, parts: Parts) -> tuple[Trainer, Learn]:
-    """Return what evaluates and what trains the network of the project."""
+    """Return the trainer of the network of the project, and the function that trains an epoch."""
     trainer = trainer_of(job, parts)
     return trainer, lambda epoch: trainer.fit(parts.training, epoch)
 
 
 def _torch(job: Job, parts: Parts, threads: int) -> tuple[Trainer, Learn]:
-    """Return what evaluates and what trains the network of torch."""
+    """Return the trainer of the network of torch, and the function that trains an epoch."""
     side = library("torch", threads)
     torch = side.tensors
     torch.manual_seed(job.settings.seed)

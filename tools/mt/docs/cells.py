@@ -43,7 +43,7 @@ class CellNode(nodes.container):
 
 
 class CellDirective(SphinxDirective):
-    """Run code, and show it with what it prints."""
+    """Run code, and show it with its output."""
 
     has_content = True
     option_spec: ClassVar = {
@@ -101,7 +101,7 @@ def run_in_process(sources: list[tuple[str, str]]) -> list[Output]:
 
 
 def visit_cell(self: Any, node: CellNode) -> None:
-    """Open the cell, with what the browser needs to run it."""
+    """Open the cell, with the attributes with which the browser runs it."""
     if node["hidden"]:
         if not node["static"]:
             source = html.escape(node["source"])

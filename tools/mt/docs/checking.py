@@ -1,4 +1,4 @@
-"""Test what a reader has written for a task, with pytest, in the browser.
+"""Test a reader's solution of a task, with pytest, in the browser.
 
 The student's folder has been unpacked, with the functions of the task left out. Each answer takes
 the place of its function, and pytest runs the tests of the task. Test files that import NumPy are
@@ -24,7 +24,7 @@ UNSUPPORTED = re.compile(r"emscripten does not support|can't start new thread")
 
 
 class BrowserPlugin:
-    """A pytest plugin that leaves out what a browser cannot run.
+    """A pytest plugin that deselects tests that a browser cannot run.
 
     Args:
         files: the names of the test files of the task.
@@ -75,7 +75,7 @@ def fill(folder: Path, answers: Iterable[tuple[str, str, str]]) -> None:
 
 
 def check(folder: str, mark: str, skip: str) -> tuple[bool, str]:
-    """Run the tests of a task; return whether all pass, and what pytest printed.
+    """Run the tests of a task; return whether all pass, and pytest's output.
 
     Args:
         folder: the student's folder.

@@ -37,7 +37,7 @@ class Entry:
         stage: the package that exports it.
         path: its name below the package, such as `functional.relu`.
         symbol: its definition in the source.
-        value: what it is bound to.
+        value: the object that it names.
     """
 
     stage: Stage
@@ -117,7 +117,7 @@ def _readable(annotation: Any) -> Any:
 
 
 def _readable_default(default: Any) -> Any:
-    """Return what represents a default value: for a function or class its name."""
+    """Return the representation of a default value: for a function or class its name."""
     if default is inspect.Parameter.empty or not repr(default).startswith("<"):
         return default
     name = getattr(default, "__name__", "...")
@@ -132,7 +132,7 @@ def entries(stage: Stage) -> Iterator[Entry]:
 
 
 def resolved(name: str) -> Any:
-    """Return what a qualified name is bound to, in the deepest module that is a prefix of it.
+    """Return the object of a qualified name, in the deepest module that is a prefix of it.
 
     A function can hide the module of the same name, as `mt_tensor.backends` does.
     """

@@ -28,7 +28,7 @@ MOST_FRAMES = 12
 
 @dataclass(frozen=True)
 class Output:
-    """What a cell shows.
+    """The output of a cell.
 
     Attributes:
         printed: the text that it printed.
@@ -62,7 +62,7 @@ def run_cell(
     name: str = "cell",
     listener: Callable[[str], object] = lambda text: None,
 ) -> Output:
-    """Run a cell and return what it shows.
+    """Run a cell and return its output.
 
     Args:
         source: the code.

@@ -14,9 +14,9 @@ class Finding:
     """The result of checking one subject.
 
     Attributes:
-        subject: what was checked.
+        subject: the checked thing, such as a package.
         state: how it is.
-        text: what was found.
+        text: the finding.
         fix: how to fix it; empty if nothing needs to be done.
     """
 

@@ -102,7 +102,7 @@ def _joined(text: str) -> str:
 
 
 class _Computing(ast.NodeTransformer):
-    """Removes what computes nothing: annotations, texts, messages, and code for type checkers."""
+    """Remove code that computes nothing: annotations, texts, messages, code for type checkers."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         return ast.arg(node.arg)

@@ -89,8 +89,8 @@ def prove(workspace: Workspace, stage: Stage, folder: Path, sources: Sequence[st
             output([UV, "pip", "install", "--python", python, *sources, *wanted], Path(scratch))
         except ProgramError as error:
             raise ReleaseError(
-                f"{wheel.name} cannot be installed with what is published: release first what it "
-                f"builds on, in the order of `hatch run mt release --order`\n{error}"
+                f"{wheel.name} cannot be installed with the published packages: release its "
+                f"dependencies first, in the order of `hatch run mt release --order`\n{error}"
             ) from error
         found: dict[str, str] = json.loads(environment.ask(VERSIONS))
         stages = [f"{name} {found[name]}" for name in workspace.stages if name in found]

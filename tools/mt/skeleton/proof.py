@@ -163,4 +163,4 @@ def _of_nothing(found: Needs, marks: task_marks.Marks) -> Iterator[str]:
             wanted = [f"{file}::{function}" for function in functions] or [file]
             for name in wanted if file not in skipped else ():
                 if name not in known:
-                    yield f"{TESTS}{task_marks.NAME}: [{each}] {name}: there is no such test."
+                    yield f"{TESTS}{task_marks.NAME}: [{each}] {name}: the test does not exist."

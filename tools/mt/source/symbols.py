@@ -40,7 +40,7 @@ class UnknownSymbolError(ToolError):
 
 
 class _Omissions(Extension):
-    """Add what griffe leaves out."""
+    """Add definitions that griffe leaves out."""
 
     def on_attribute_instance(self, *, node: Any, attr: Attribute, **_: Any) -> None:
         """Count the decorators of a property to its lines."""
@@ -91,7 +91,7 @@ def find(owner: ModulesCollection | Object, name: str) -> Object:
     """Return the definition of a name below packages or a module, as after an import.
 
     Raises:
-        UnknownSymbolError: there is no such module, or it does not define the name.
+        UnknownSymbolError: the module does not exist, or does not define the name.
     """
     found: Any = owner
     for part in re.findall(r"\[.+\]|[^.[]+", name):

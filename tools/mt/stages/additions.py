@@ -45,7 +45,7 @@ def addition(workspace: Workspace, modules: ModulesCollection, name: str) -> Add
         name: the stage.
 
     Raises:
-        UnknownStageError: there is no such stage.
+        UnknownStageError: the stage is unknown.
     """
     stage = workspace[name]
     below = tuple(workspace.upstream(stage)[:-1])

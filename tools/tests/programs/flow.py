@@ -19,7 +19,7 @@ def moons(count, rng):
 
 
 class Coupling(nn.Module):
-    """Scale and shift half of the coordinates by what a network makes of the others."""
+    """Scale and shift half of the coordinates by outputs of a network for the others."""
 
     def __init__(self, mask, hidden=24):
         super().__init__()

@@ -9,7 +9,7 @@ from torch.optim import Adam
 
 
 class SparseDispatcher:
-    """Send samples to their experts, and combine what these return by the weights of the gates."""
+    """Send samples to their experts, and sum the outputs with the weights of the gates."""
 
     def __init__(self, num_experts, gates):
         self._gates = gates

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 def ode_solve(z0, t0, t1, f, h_max=0.15):
-    """Runge and Kutta's method of fourth order, from t0 to t1."""
+    """Integrate from t0 to t1 by the Runge-Kutta method of fourth order."""
     n_steps = math.ceil(abs(t1.item() - t0.item()) / h_max)
     h = (t1 - t0) / n_steps
     t, z = t0, z0

@@ -1,4 +1,4 @@
-"""A siamese network tells pairs of drawings apart, with a custom gradient and a hook."""
+"""A siamese network distinguishes pairs of drawings, with a custom gradient and a hook."""
 
 import argparse
 

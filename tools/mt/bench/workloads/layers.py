@@ -1,7 +1,7 @@
 """Layers and losses of networks, forward and backward: the group `layers`.
 
 Each is called on inputs with the sizes of small networks, and the sum of its result is
-differentiated by the first input and by the parameters.
+differentiated with respect to the first input and the parameters.
 """
 
 from __future__ import annotations
