@@ -128,7 +128,10 @@ def with_options(x: Tensor, options: Mapping[str, Any]) -> Tensor:
                     "Leave it out."
                 )
         elif name != "memory_format":
-            raise TypeError(f"a function that creates tensors got an unknown argument {name!r}.")
+            raise TypeError(
+                f"unknown argument {name!r}; functions that create tensors take the options "
+                "pin_memory, layout and memory_format."
+            )
     order = options.get("memory_format")
     if order is None:
         return x
