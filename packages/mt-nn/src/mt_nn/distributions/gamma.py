@@ -45,9 +45,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
 def _tails(a: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the integrals of the integrand and of `v` times it, for `a` of at least 1 in float64.
+    """Return the integrals of the integrand and of `v * integrand`, for float64 `a >= 1`.
 
-    They are those below z if z < a, otherwise the negative ones above.
+    If z < a, they are integrals from 0 to z, otherwise minus the integrals from z to infinity.
     """
     with no_grad():  # the gradient with respect to the end of an integral is negligible
         wanted = 20.0 - (a - z)

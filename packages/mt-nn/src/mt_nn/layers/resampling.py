@@ -213,7 +213,7 @@ def _taps(
 def adaptive_taps(length: int, target: int) -> Array:
     """Return the indices of the elements of each window of adaptive pooling.
 
-    Window i of n goes from `floor(i size / n)` to before `ceil((i + 1) size / n)`. In windows with
+    Window i of n is `floor(i size / n) : ceil((i + 1) size / n)`, as a slice. In windows with
     fewer elements than others, the last is repeated.
 
     Returns:
