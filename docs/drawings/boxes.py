@@ -1,4 +1,4 @@
-"""Boxes with text, joined by arrows: what trees, folds and graphs of formulas are drawn with."""
+"""Boxes with text, joined by arrows, for pictures of trees, folds and graphs of formulas."""
 
 from __future__ import annotations
 

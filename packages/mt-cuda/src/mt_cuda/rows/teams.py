@@ -85,7 +85,7 @@ class Team:
         return [*lines, "cuda.syncthreads()"]  # the next reduction reuses the memory
 
     def visit(self, variable: str, begin: str, end: str, lines: Lines) -> Lines:
-        """Return the loop of a team over its row from `begin` to before `end`."""
+        """Return the loop of a team over its row from `begin` to `end`, exclusive."""
         return [
             "if row < rows:",
             f"    {variable} = {begin} + lane" if begin else f"    {variable} = lane",
