@@ -143,7 +143,7 @@ class Statements(Expressions):
     def declared(self, target: ast.expr, kind: str) -> str:
         """Return the type to write before an assignment, if it declares the variable."""
         if not isinstance(target, ast.Name):
-            self.refuse(target, "is no variable")
+            self.refuse(target, "is not a variable")
         if target.id in self.names:
             return ""
         self.names[target.id] = Value(target.id, kind)
@@ -168,10 +168,10 @@ class Statements(Expressions):
         """Translate a slice without an end to a pointer."""
         memory = self.value(storage)
         if not memory.space or part.lower is None or part.upper or part.step:
-            self.refuse(ast.Subscript(storage, part), "is no slice `x[n:]` of shared memory")
+            self.refuse(ast.Subscript(storage, part), "is not a slice `x[n:]` of shared memory")
         declared = "" if target.id in self.names else f"{memory.space} {memory.type} *"
         if not declared and self.names[target.id].space != memory.space:
-            self.refuse(target, "is no pointer to this memory")
+            self.refuse(target, "is not a pointer to this memory")
         self.names[target.id] = Value(target.id, memory.type, shape=(), space=memory.space)
         return [f"{declared}{target.id} = {_place(memory, self.value(part.lower))};"]
 
