@@ -78,7 +78,7 @@ def test_metric_without_samples_is_nan() -> None:
         (Accuracy(), mt.zeros(3), mt.tensor([1, 2, 0]), "Accuracy takes scores of shape"),
         (Accuracy(), mt.zeros(3, 2), mt.tensor([1, 2]), r"\(3, 2\) and \(2,\)"),
         (Accuracy(), mt.zeros(1, 2), mt.zeros(1), "integer classes; float32"),
-        (ConfusionMatrix(3), mt.zeros(1, 2), mt.tensor([0]), "of 3 classes was given scores of 2"),
+        (ConfusionMatrix(3), mt.zeros(1, 2), mt.tensor([0]), "takes 3 scores per sample; 2"),
         (ConfusionMatrix(3), mt.zeros(1, 3), mt.tensor([3]), "was given classes from 3 to 3"),
     ],
 )
