@@ -150,6 +150,6 @@ def _described(module: Any) -> list[str]:
     """Return one line of text per parameter and buffer."""
     tensors = [*module.named_parameters(), *module.named_buffers()]
     return [
-        f"{name} {tuple(x.shape)} of {x.dtype.name}{', trained' if x.requires_grad else ''}"
+        f"{name} {tuple(x.shape)} of {x.dtype.name}{'' if x.requires_grad else ' without grad'}"
         for name, x in tensors
     ]
