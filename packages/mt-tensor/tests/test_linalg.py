@@ -76,6 +76,22 @@ def test_factors_have_memory_of_their_own(name: str) -> None:
         assert factor._tensor.storage.size == factor.numel()
 
 
+@pytest.mark.parametrize("n", [2, 4])
+def test_gradient_of_eigenvectors_is_symmetric_as_in_torch(n: int) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(n)
+    values = rng.standard_normal((n, n))
+    weights = rng.standard_normal((n, n))  # a loss that depends on the signs of vectors
+    ours, theirs = (
+        lib.tensor(values + values.T, dtype=lib.float64, requires_grad=True) for lib in (mt, torch)
+    )
+    vectors, expected = mt.linalg.eigh(ours)[1], torch.linalg.eigh(theirs)[1]
+    signs = np.sign((vectors.detach().numpy() * expected.detach().numpy()).sum(0))
+    (vectors * mt.tensor(weights * signs)).sum().backward()
+    (expected * torch.tensor(weights)).sum().backward()
+    np.testing.assert_allclose(ours.grad.numpy(), theirs.grad.numpy(), atol=1e-12)
+
+
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 2), (2, 4, 3)])
 def test_full_svd_and_qr_match_torch_but_have_no_gradient(shape: tuple[int, ...]) -> None:
     torch = pytest.importorskip("torch")

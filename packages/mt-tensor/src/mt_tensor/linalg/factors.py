@@ -87,10 +87,6 @@ def _quotient(x: Tensor, y: Tensor) -> Tensor:
     return elementwise("where", zero, 0.0, x / elementwise("where", zero, 1.0, y))
 
 
-def _off_diagonal(x: Tensor) -> Tensor:
-    return x * x._uploaded(1 - np.eye(x.shape[-1]), x.dtype)
-
-
 class SymmetricEigen(Function):
     """Compute the eigenvalues, as the first row, and the eigenvectors as columns below."""
 
@@ -109,7 +105,8 @@ class SymmetricEigen(Function):
         (x,) = ctx.saved_tensors
         values, vectors = _unpacked(SymmetricEigen.apply(x, ctx.uplo))
         grad_values, grad_vectors = _unpacked(grad)
-        rotation = _divide_by_differences(_off_diagonal(vectors.mT @ grad_vectors), values)
+        rotation = vectors.mT @ grad_vectors
+        rotation = _divide_by_differences((rotation - rotation.mT) / 2, values)
         return vectors @ (grad_values.diag_embed() + rotation) @ vectors.mT, None
 
 
