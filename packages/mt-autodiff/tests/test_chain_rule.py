@@ -25,6 +25,7 @@ def test_chain_rule_multiplies_partials_by_upstream_derivative(
     known = (*(scalar.data for scalar in inputs), result.data)
     assert result.history is not None
     steps = result.history.chain_rule(derivative)
+    assert result.history.chain_rule(derivative) == steps  # it keeps the graph
     assert [parent for parent, _ in steps] == inputs
     assert [d for _, d in steps] == [derivative * partial(*known) for partial in operator.partials]
 

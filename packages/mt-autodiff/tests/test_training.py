@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mt_autodiff import Scalar, derivative_check
 from mt_autodiff.examples import classify
-from mt_autodiff.examples.network import Linear, Network
+from mt_autodiff.examples.network import Linear, Network, class_of
 from mt_autodiff.examples.training import GradientDescent, accuracy, cross_entropy, train
 from mt_operators import Parameter
 from mt_operators.datasets import DATASETS, Dataset, xor
@@ -96,6 +96,9 @@ def test_gradient_descent_with_momentum_takes_expected_steps() -> None:
         parameter.value.square().backward()
         optimizer.step(rate=0.1)
         assert parameter.value.data == pytest.approx(expected)
+    optimizer.zero_grad()
+    optimizer.step(rate=0.1)  # without a derivative, half of the step before
+    assert parameter.value.data == pytest.approx(0.41)
 
 
 def test_train_rejects_empty_datasets_bad_epochs_and_rates() -> None:
@@ -116,6 +119,16 @@ def test_train_raises_when_the_loss_diverges() -> None:
         train(Network(), xor(10), 50, 1e6)
     with pytest.raises(ValueError, match=r"diverged in epoch 1 .* smaller rate"):
         train(Network(), Dataset(((1e10, 1e10),), (0,)), 1, 1e305)
+
+
+def test_class_of_a_score_of_zero_is_zero() -> None:
+    network: Any = {(0, 0): 0.0, (0, 1): 0.5}.__getitem__
+    assert class_of(network, (0, 0)) == 0
+    assert class_of(network, (0, 1)) == 1
+
+
+def test_linear_can_have_a_single_input() -> None:
+    assert len(list(Linear(1, 1, random.Random(0)).parameters())) == 2
 
 
 @pytest.mark.parametrize(("inputs", "outputs"), [(0, 1), (2, 0), (2, -1)])
