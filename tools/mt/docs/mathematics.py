@@ -9,13 +9,11 @@ from typing import Any
 from docutils import nodes
 from latex2mathml.converter import convert
 
-SYMBOL = re.compile(r"<mo>([∞…∂]|&#x0221E;|&#x02026;|&#x02202;)</mo>")
+SYMBOL = re.compile(r"<mo>(&#x0221E;|&#x02026;|&#x02202;)</mo>")  # infinity, dots, partial
 NAME = re.compile(r"<mo>([A-Za-z]{2,})</mo>")
 BAR = re.compile(r'<mo stretchy="false">&#x0007C;</mo>')
-SIGN = re.compile(
-    r"(<mo[^>]*>(?:&#x00028;|&#x0005B;|[=,·<>]|&#x0003D;|&#x0002C;|&#x000B7;"
-    r"|&#x0003C;|&#x0003E;)</mo>)<mo>(&#x02212;|&#x0002B;)</mo>"
-)
+BEFORE_SIGN = r"<mo[^>]*>&#x000(?:28|5B|3D|2C|B7|3C|3E);</mo>"  # ( [ = , . < >
+SIGN = re.compile(f"({BEFORE_SIGN})<mo>(&#x02212;|&#x0002B;)</mo>")
 
 
 def mathml(formula: str, display: str = "inline") -> str:
@@ -24,7 +22,6 @@ def mathml(formula: str, display: str = "inline") -> str:
     made = SYMBOL.sub(r"<mi>\1</mi>", made)
     made = NAME.sub(r'<mo form="prefix" lspace="0.17em" rspace="0">\1</mo>', made)
     made = made.replace("<mo>&#x0002F;</mo>", '<mo lspace="0" rspace="0">/</mo>')
-    made = made.replace("<mo>/</mo>", '<mo lspace="0" rspace="0">/</mo>')
     made = SIGN.sub(r'\1<mo form="prefix">\2</mo>', made)
     if len(BAR.findall(made)) % 2 == 0:
         forms = itertools.cycle(("prefix", "postfix"))
