@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -123,10 +122,6 @@ class Allowance:
         """
         if count > getattr(self._limits, limit):
             raise self.refusal(limit)
-
-    def most(self, limit: str) -> int:
-        """Return a limit as an integer."""
-        return int(min(getattr(self._limits, limit), sys.maxsize - 1))
 
     def refusal(self, limit: str) -> FileError:
         """Return the error for exceeding a limit."""

@@ -22,8 +22,6 @@ from mt_nn.files.limits import Allowance
 
 CHUNK = 2**18
 GZIP = b"\x1f\x8b"
-OVERHEAD = 100
-"""The largest number of bytes that references to an object in dictionaries and lists take."""
 
 PathLike = str | os.PathLike[str]
 
@@ -106,19 +104,6 @@ class Source:
     def read_all(self) -> bytearray:
         """Return all remaining bytes."""
         return self.read(sys.maxsize)
-
-    def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines with their line ends, and their numbers from 1."""
-        number, longest = 0, self.allowance.most("line")
-        while line := self._stream.readline(longest + 1):
-            number += 1
-            self.allowance.take(self._limit, len(line))
-            self.allowance.check("line", len(line))
-            yield number, line
-
-    def keep(self, *objects: object) -> None:
-        """Count objects that stay in memory, including references to them."""
-        self.allowance.take("memory", sum(sys.getsizeof(each) + OVERHEAD for each in objects))
 
 
 def read_bytes(path: PathLike, limit: str = "data") -> bytearray:
