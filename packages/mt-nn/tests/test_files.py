@@ -321,7 +321,7 @@ def test_every_limit_is_checked_and_can_be_raised(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"bytes": 1}, "the limit must be one of data, memory, line"),
+        ({"bytes": 1}, "the limit must be one of data, memory, members"),
         ({"data": 0}, "data must be a positive number of bytes of data; got 0"),
         ({"seconds": math.nan}, "seconds must be a positive number of seconds; got nan"),
         ({"data": "1"}, "data must be a number; got '1'"),
@@ -336,8 +336,8 @@ def test_limits_apply_to_their_block_and_thread(tmp_path: Path) -> None:
     path = text(tmp_path, b"12345")
     with nn.limits(data=4) as inner:
         assert inner.data == 4
-        with nn.limits(line=3) as innermost:
-            assert (innermost.data, innermost.line) == (4, 3)
+        with nn.limits(members=3) as innermost:
+            assert (innermost.data, innermost.members) == (4, 3)
         with ThreadPoolExecutor(1) as pool:
             assert pool.submit(data.read_text, path).result() == "12345"
         with pytest.raises(nn.FileError, match="more than 4 bytes of data"):

@@ -32,7 +32,6 @@ class Limits:
     Attributes:
         data: bytes of a data file, compressed and decompressed.
         memory: approximate bytes of memory for its content.
-        line: bytes in a line.
         members: files in an archive.
         model: bytes of a file of a model or a training.
         json: bytes of JSON (vocabularies, headers of models), which takes twenty times as many
@@ -44,7 +43,6 @@ class Limits:
 
     data: float = _limit(2**30, "bytes of data")
     memory: float = _limit(2**31, "bytes of memory")
-    line: float = _limit(2**20, "bytes in a line")
     members: float = _limit(1000, "files in an archive")
     model: float = _limit(2**36, "bytes")
     json: float = _limit(2**25, "bytes of JSON")

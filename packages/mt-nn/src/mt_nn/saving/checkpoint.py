@@ -206,8 +206,6 @@ class Checkpoints:
         keep_last: the number of most recent checkpoints to keep, at least 1.
         keep_best: the number of best checkpoints to keep in addition.
         mode: whether the best score is the smallest, "min", or the largest, "max".
-        metadata: strings by name, stored in each checkpoint; see `read_metadata`. The name "score"
-            is reserved for the score.
 
     Raises:
         FileError: the folder cannot be created.
@@ -220,12 +218,11 @@ class Checkpoints:
         keep_last: int = 1,
         keep_best: int = 0,
         mode: Literal["min", "max"] = "min",
-        metadata: Mapping[str, str] | None = None,
     ) -> None:
         self.keep_last = integer("keep_last", keep_last, 1)
         self.keep_best = integer("keep_best", keep_best, 0)
         check_either("mode", mode, "min", "max")
-        self.folder, self.mode, self.metadata = Path(folder), mode, metadata or {}
+        self.folder, self.mode = Path(folder), mode
         make_folder(self.folder)
 
     def paths(self) -> list[Path]:
@@ -280,8 +277,8 @@ class Checkpoints:
         """
         step = integer("step", step, 0)
         path = self.folder / f"step-{step:08}.safetensors"
-        scored = {} if score is None else {"score": repr(float(score))}
-        save_checkpoint(path, metadata={**self.metadata, **scored}, **parts)
+        metadata = {} if score is None else {"score": repr(float(score))}
+        save_checkpoint(path, metadata=metadata, **parts)
         self._remove_others(path)
         return path
 
