@@ -6,7 +6,18 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from mt.docs import browser, cells, guides, mathematics, question, reference, source, stages, tasks
+from mt.docs import (
+    browser,
+    cells,
+    guides,
+    mathematics,
+    question,
+    reference,
+    signatures,
+    source,
+    stages,
+    tasks,
+)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -23,6 +34,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "mathml", (mathematics.visit_math, None), (mathematics.visit_displaymath, None)
     )
     app.connect("doctree-read", cells.run_cells)
+    app.connect("doctree-read", signatures.unlink_types)
     app.add_directive("added", stages.AddedDirective)
     app.connect("builder-inited", stages.write_ideas)
     app.connect("builder-inited", guides.write_guides)

@@ -7,6 +7,7 @@ time, one for each row of the operator table. Examples are in `docs/examples`, s
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
 import os
@@ -15,14 +16,18 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import EnumType
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_origin
 
-from griffe import Docstring, DocstringSectionKind, Object
+from griffe import Object
 from sphinx.application import Sphinx
 
+from mt.docs.docstrings import Item, attributes_in, described, linked
 from mt.docs.examples import read_examples
+from mt.docs.signatures import options_of, signature_of
 from mt.docs.source import modules
 from mt.source.public import public_names
 from mt.source.symbols import docstring_of, name_of
@@ -59,7 +64,20 @@ class Entry:
     def docstring(self) -> str:
         """Its docstring; for a constant, the string after it."""
         own = "" if self.kind == "data" else inspect.getdoc(self.value)
-        return own or docstring_of(self.symbol)
+        return own or docstring_of(self.symbol) or self._of_dtype()
+
+    def _of_dtype(self) -> str:
+        """Return a docstring for a dtype; empty for other constants."""
+        dtype: Any = self.value
+        if type(dtype).__name__ != "DType":
+            return ""
+        if f"mt_tensor.{dtype.name}" != self.name:
+            return f"Another name of `{dtype.name}`."
+        if dtype.is_floating_point:
+            return f"The dtype of floating-point numbers of {8 * dtype.itemsize} bits."
+        if dtype.kind == "bool":
+            return "The dtype of `True` and `False`."
+        return f"The dtype of integers from {dtype.lowest:,} to {dtype.highest:,}."
 
     @property
     def summary(self) -> str:
@@ -77,51 +95,13 @@ class Entry:
     @property
     def signature(self) -> str:
         """Its parameters; empty if it has none, or they are unknown."""
-        if self.kind in {"data", "exception"}:
-            return ""
-        return signature_of(self.value)
+        return "" if self.kind in {"data", "exception"} else signature_of(self.value)
 
-
-def signature_of(value: Any, *, bound: bool = False) -> str:
-    """Return the parameters of a function or class; empty if they are unknown.
-
-    Args:
-        value: the function or class.
-        bound: whether to leave out the first parameter if it is `self` or `cls`.
-    """
-    try:
-        signature = inspect.signature(value)
-    except (TypeError, ValueError):
-        return ""
-    if getattr(value, "_is_protocol", False):
-        return ""
-    parameters = [
-        each.replace(annotation=_readable(each.annotation), default=_readable_default(each.default))
-        for each in signature.parameters.values()
-    ]
-    if bound and parameters and parameters[0].name in {"self", "cls"}:
-        del parameters[0]
-    result = inspect.Signature.empty if inspect.isclass(value) else signature.return_annotation
-    return str(signature.replace(parameters=parameters, return_annotation=_readable(result)))
-
-
-class _Text(str):
-    """A text whose representation has no quotes."""
-
-    __slots__ = ()
-    __repr__ = str.__str__
-
-
-def _readable(annotation: Any) -> Any:
-    return _Text(annotation) if isinstance(annotation, str) else annotation
-
-
-def _readable_default(default: Any) -> Any:
-    """Return the representation of a default value: for a function or class its name."""
-    if default is inspect.Parameter.empty or not repr(default).startswith("<"):
-        return default
-    name = getattr(default, "__name__", "...")
-    return _Text("..." if name == "<lambda>" else name)
+    @property
+    def options(self) -> list[Item]:
+        """The keyword arguments that its typed dictionaries describe."""
+        kinds = () if self.kind == "data" else options_of(self.value)
+        return [item for kind in kinds for item in attributes_in(inspect.getdoc(kind) or "")]
 
 
 def entries(stage: Stage) -> Iterator[Entry]:
@@ -161,17 +141,67 @@ def write_reference(app: Sphinx) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     stages = Workspace.read().stages.values()
     found = [(stage, list(entries(stage))) for stage in stages]
-    twins = defaultdict(list)
-    for entry in (entry for _, group in found for entry in group):
-        twins[_plain(entry.path)].append(entry)
+    pages = Pages(entry for _, group in found for entry in group)
     for stage, group in found:
         (folder / stage.short).mkdir(parents=True)
-        (folder / stage.short / "index.md").write_text(_overview(stage, group), encoding="utf-8")
+        overview = _overview(stage, group, pages)
+        (folder / stage.short / "index.md").write_text(overview, encoding="utf-8")
         examples = read_examples(stage.short)
         for entry in group:
-            others = [other for other in twins[_plain(entry.path)] if other is not entry]
-            text = _page(entry, others, example_of(entry, group, examples))
+            text = _page(entry, pages, example_of(entry, group, examples))
             (folder / f"{entry.page}.md").write_text(text, encoding="utf-8")
+
+
+class Pages:
+    """Which page a name in a docstring leads to, and which names are of one thing."""
+
+    def __init__(self, found: Iterable[Entry]) -> None:
+        self._by_name: dict[str, Entry] = {}
+        self._by_word = defaultdict(list)
+        self._stages: list[str] = []
+        for entry in found:
+            self._by_name[entry.name] = entry
+            self._by_word[_word(entry)].append(entry)
+            if entry.stage.import_name not in self._stages:
+                self._stages.append(entry.stage.import_name)
+
+    def same(self, entry: Entry) -> list[Entry]:
+        """Return the other names of a function in its package."""
+        others = [other for other in self._by_name.values() if other.value is entry.value]
+        if not callable(entry.value):
+            return []
+        return [other for other in others if other.stage is entry.stage and other is not entry]
+
+    def twins(self, entry: Entry) -> list[Entry]:
+        """Return the functions and classes that are called like another, in all packages."""
+        others = [other for other in self._by_word[_word(entry)] if other is not entry]
+        same = self.same(entry)
+        return [
+            other
+            for other in others
+            if other not in same and (entry.kind != "data" or other.value is entry.value)
+        ]
+
+    def function(self, entry: Entry, name: str) -> str:
+        """Return the page of a function of the package of an entry; empty if it has none."""
+        found = self._by_name.get(f"{entry.stage.import_name}.{name}")
+        return "" if found is None else found.page
+
+    def of(self, entry: Entry, name: str) -> str:
+        """Return the page of a name in the docstring of an entry; empty if it has none.
+
+        The name is one of the entry's module, of its package, or of a package that it builds on.
+        Builtin types and members of the class itself have none.
+        """
+        package, namespace = entry.stage.import_name, entry.path.rpartition(".")[0]
+        below = self._stages[: self._stages.index(package) + 1]
+        candidates = [f"{package}.{namespace}.{name}", f"{package}.errors.{name}", name]
+        candidates[1:1] = [f"{each}.{name}" for each in reversed(below)]
+        is_member = inspect.isclass(entry.value) and hasattr(entry.value, name)
+        if is_member or isinstance(vars(builtins).get(name), type):
+            return ""
+        found = next((self._by_name[each] for each in candidates if each in self._by_name), entry)
+        return "" if found.value is entry.value else found.page
 
 
 def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]) -> str:
@@ -184,28 +214,33 @@ def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]
     return next((examples[path] for path in same if path in examples), "")
 
 
-def _plain(path: str) -> str:
-    """Return the last part of a name without case and underscores: `CrossEntropyLoss`."""
-    return path.rpartition(".")[2].lower().replace("_", "")
+def _word(entry: Entry) -> str:
+    """Return the last part of a name without case and underscores: `crossentropy`."""
+    word = entry.path.rpartition(".")[2].lower().replace("_", "")
+    return word.removesuffix("loss") or word
 
 
 CORE = "Core"
 """The title above the names of a package's core."""
 
 
-def _overview(stage: Stage, group: Iterable[Entry]) -> str:
-    """Return the page of a package: its names by subject."""
+def _overview(stage: Stage, group: Iterable[Entry], pages: Pages) -> str:
+    """Return the page of a package: its names by subject, first those of the package itself."""
     subjects = defaultdict(list)
     for entry in group:
         subjects[_subject(entry)].append(entry)
     parts = [f"# {stage.import_name}\n"]
-    for subject, members in sorted(subjects.items(), key=lambda item: item[0] != ""):
+    for subject, members in sorted(subjects.items(), key=lambda item: _place(item[0])):
         parts.append(f"## {subject or CORE}\n")
-        parts += [
-            f"[`{entry.path}`]({entry.path}.md)\n: {entry.summary or entry.kind}\n"
-            for entry in sorted(members, key=lambda entry: entry.path.lower())
-        ]
+        for entry in sorted(members, key=lambda entry: entry.path.lower()):
+            summary = linked(entry.summary or entry.kind, partial(pages.of, entry))
+            parts.append(f"[`{entry.path.rpartition('.')[2]}`]({entry.path}.md)\n: {summary}\n")
     return "\n".join(parts)
+
+
+def _place(subject: str) -> tuple[bool, str]:
+    """Return the place of a subject: the core, folders in the order of the source, modules."""
+    return subject != "", subject if subject.startswith("`") else ""
 
 
 def _subject(entry: Entry) -> str:
@@ -217,24 +252,32 @@ def _subject(entry: Entry) -> str:
     top = rest.partition(".")[0]
     if package != entry.stage.import_name or top == "core":
         return ""
-    return top.replace("_", " ").capitalize()
+    return {"optim": "Optimization"}.get(top, top.replace("_", " ").capitalize())
 
 
-def _page(entry: Entry, twins: list[Entry], example: str) -> str:
+def _page(entry: Entry, pages: Pages, example: str) -> str:
     """Return the page of a name."""
+    page_of = partial(pages.of, entry)
     parts = ["---\norphan: true\n---\n", f"# {entry.path}\n", _above(entry)]
     parts.append(f"::::::{{py:{entry.kind}}} {entry.name}{entry.signature}\n")
-    parts.append(_described(entry.docstring))
+    parts.append(described(entry.docstring, page_of, entry.options))
+    if isinstance(entry.value, EnumType):
+        parts.append(f"**Members**: {', '.join(f'`{name}`' for name in entry.value.__members__)}\n")
+    parts.append(_links("Also called", pages.same(entry)))
     if example:
         parts.append(f"```pycon\n{example}\n```\n")
     if entry.kind == "class":
-        parts += _members(entry)
+        parts += _members(entry, pages)
     parts.append("::::::\n")
-    if twins:
-        links = ", ".join(f"[`{twin.name}`](/reference/{twin.page}.md)" for twin in twins)
-        parts.append(f"Elsewhere: {links}\n")
+    parts.append(_links("See also", pages.twins(entry)))
     parts.append(f"```{{source}} {name_of(entry.symbol)}\n:folded:\n```\n")
     return "\n".join(parts)
+
+
+def _links(title: str, others: Iterable[Entry]) -> str:
+    """Return a line of links to other names; empty if there are none."""
+    links = ", ".join(f"[`{other.name}`](/reference/{other.page}.md)" for other in others)
+    return f"{title}: {links}\n" if links else ""
 
 
 def _above(entry: Entry) -> str:
@@ -245,66 +288,49 @@ def _above(entry: Entry) -> str:
     return f"{{.above}}\n[Reference](/reference.md) / {package} / [{subject}](index.md#{anchor})\n"
 
 
-LISTS = {
-    DocstringSectionKind.parameters: "Arguments",
-    DocstringSectionKind.attributes: "Attributes",
-    DocstringSectionKind.raises: "Raises",
-    DocstringSectionKind.returns: "Returns",
-    DocstringSectionKind.yields: "Yields",
-}
-
-
-_EXAMPLE = re.compile(r"^>>> .*(\n.+)*", re.MULTILINE)
-"""An example within a text, up to the next blank line."""
-
-
-def _described(docstring: str) -> str:
-    """Return a docstring as Markdown: its sections become definition lists."""
-    parts = []
-    for section in Docstring(docstring).parse("google", warnings=False):
-        if section.kind is DocstringSectionKind.text:
-            parts.append(_EXAMPLE.sub(r"```pycon\n\g<0>\n```", section.value) + "\n")
-        elif section.kind is DocstringSectionKind.examples:
-            code = "\n".join(text for _, text in section.value)
-            parts.append(f"```pycon\n{code}\n```\n")
-        elif section.kind in LISTS:
-            parts.append(f"**{LISTS[section.kind]}**\n")
-            for item in section.value:
-                name = getattr(item, "name", "") or str(getattr(item, "annotation", "") or "")
-                text = item.description.replace("\n", "\n  ")
-                parts.append(f"`{name}`\n: {text}\n" if name else f"{text}\n")
-        else:
-            text = getattr(section.value, "contents", section.value)
-            parts.append(f"{section.title or ''}: {text}\n")
-    return "\n".join(parts)
-
-
 MANY = 60
 """The number of members from which only their summaries are shown."""
 
+WIDTH = 88
+"""The length of the longest signature of a member that stays in one line."""
 
-def _members(entry: Entry) -> Iterator[str]:
+
+def _members(entry: Entry, pages: Pages) -> Iterator[str]:
     """Yield the public methods and properties that a class defines itself."""
-    members = {
-        name: getattr(member, "__func__", member)
-        for name, member in sorted(vars(entry.value).items())
-        if not name.startswith("_")
-    }
+    page_of = partial(pages.of, entry)
     members = {
         name: member
-        for name, member in members.items()
-        if callable(member) or isinstance(member, property)
+        for name, member in sorted(vars(entry.value).items())
+        if not name.startswith("_") and (isinstance(member, property) or _is_own_method(member))
     }
     if members:
         yield "**Methods and properties**\n"
     for name, member in members.items():
         kind = "property" if isinstance(member, property) else "method"
-        text = inspect.getdoc(member) or ""
+        options = "".join(
+            f"\n:{option.__name__}:"
+            for option in (classmethod, staticmethod)
+            if isinstance(member, option)
+        )
+        method = getattr(member, "__func__", member)
+        bound = not isinstance(member, staticmethod)
+        signature = signature_of(method, bound=bound) if kind == "method" else ""
+        text = inspect.getdoc(method) or ""
         if len(members) < MANY:
-            signature = signature_of(member, bound=True) if kind == "method" else ""
-            text = _described(text)
-        else:  # as for Tensor, whose methods are functions with a page of their own
-            signature = "()" if kind == "method" else ""
-            signature += "\n:no-contents-entry:"
-            text = text.partition("\n")[0]
-        yield f":::::{{py:{kind}}} {entry.name}.{name}{signature}\n\n{text}\n:::::\n"
+            text = described(text, page_of)
+        else:  # as for Tensor, many of whose methods are functions, too
+            text = linked(text.partition("\n")[0], page_of)
+            options += "\n:no-contents-entry:"
+            if page := pages.function(entry, name):
+                signature = "()" if signature.startswith("()") else "(...)"
+                text += f" See [`{name}`](/reference/{page}.md)."
+        if len(name + signature) <= WIDTH:
+            options += "\n:single-line-parameter-list:"
+        yield f":::::{{py:{kind}}} {entry.name}.{name}{signature}{options}\n\n{text}\n:::::\n"
+
+
+def _is_own_method(member: Any) -> bool:
+    """Return whether a member of a class is a function of these packages, not of a library."""
+    function = getattr(member, "__func__", member)
+    module = str(getattr(function, "__module__", ""))
+    return callable(function) and not inspect.isclass(function) and module.startswith("mt_")

@@ -11,7 +11,8 @@ pytest.importorskip("sphinx", reason="only the environment of the documentation 
 os.environ.setdefault("MT_CUDA_SIM", "1")
 
 from mt.docs.examples import FOLDER, read_examples, run_examples
-from mt.docs.reference import entries, example_of, signature_of
+from mt.docs.reference import entries, example_of
+from mt.docs.signatures import signature_of
 from mt.workspace import Workspace
 
 STAGES = list(Workspace.read().stages.values())
