@@ -162,7 +162,7 @@ def test_operator_added_later_is_a_function_and_a_method() -> None:
 import mt_tensor as mt
 from mt_operators import OPERATORS
 
-OPERATORS.add("cube", lambda x: x * x * x, lambda x, out: 3.0 * x * x, note="x x x")
+OPERATORS.add("cube", lambda x: x * x * x, lambda x, out: 3.0 * x * x, note="x * x * x")
 OPERATORS.add("blend", lambda x, y, z: x + y * z, *[lambda x, y, z, out: 1.0] * 3, note="x + y z")
 x = mt.tensor([2.0, 3.0])
 print(mt.cube(input=x).tolist(), x.cube().tolist(), mt.blend(x, 2, x).tolist())

@@ -101,9 +101,9 @@ def as_float(x: float | int) -> float:
 
 # --- Functions of one number ----------------------------------------------------------------------
 
-sqrt = from_math(math.sqrt, "Return the square root; nan below zero.")
-exp = from_math(math.exp, "Return e to the power x; infinity above about 709.8.")
-log = from_math(math.log, "Return the natural logarithm; -inf at 0, nan below.", {0.0: -math.inf})
+sqrt = from_math(math.sqrt, "Return the square root; nan below 0.")
+exp = from_math(math.exp, "Return e to the power `x`; infinity above about 709.8.")
+log = from_math(math.log, "Return the natural logarithm; -inf at 0, nan below 0.", {0.0: -math.inf})
 sin = from_math(math.sin, "Return the sine of an angle in radians; nan at the infinities.")
 cos = from_math(math.cos, "Return the cosine of an angle in radians; nan at the infinities.")
 tanh = from_math(math.tanh, "Return the hyperbolic tangent.")

@@ -28,7 +28,7 @@ class TracingError(OperatorError, TypeError):
 
 
 class ModuleError(RuntimeError, ValueError):
-    """Base class of errors about modules; torch raises one of its base classes for most."""
+    """Base class of errors about modules, for most of which torch raises one of its two bases."""
 
 
 class MemberError(ModuleError, TypeError):

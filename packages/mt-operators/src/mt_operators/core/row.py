@@ -30,8 +30,7 @@ Function = Callable[..., Any]
 and not `if`, `and` or `or`, so that it also runs on symbols and arrays."""
 
 Result = Literal["number", "real", "bool", "integer"]
-"""The result of an operator: `number` keeps integers, `real` converts them to floats, and
-`integer` accepts and returns integers only."""
+"""The result of an operator."""
 
 Interval = tuple[float, float]
 EVERYWHERE: Interval = (-math.inf, math.inf)
@@ -60,7 +59,8 @@ class Operator:
         function: computes the value.
         partials: for each argument the partial derivative, from the arguments and the value.
         domain: for each argument the interval outside of which the value is nan.
-        result: see `Result`.
+        result: `"number"` keeps integers, `"real"` converts them to floats, `"bool"` is True or
+            False, and `"integer"` accepts and returns integers only.
         selects: whether the value is a selected argument, as for `maximum`. Partial derivatives of
             0 then give gradients of 0, even if the upstream gradient is infinite or nan.
         identity: the identity element, such as 0 for `add`, or None.

@@ -82,7 +82,7 @@ class OperatorTable(Mapping[str, Operator]):
         """Add a row and return it.
 
         Args:
-            name: see `Operator`.
+            name: the name, as in `Operator`.
             function: computes the value.
             *partials: the partial derivatives.
             check: whether to validate the row; the tests validate the built-in rows.
@@ -147,7 +147,7 @@ define(
     lambda x, y, out: x,
     identity=1,
     aliases=("multiply",),
-    note="x y",
+    note="x * y",
 )
 define_real(
     "div",
@@ -163,7 +163,7 @@ define_real(
     aliases=("reciprocal",),
     note="1 / x",
 )
-define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
+define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x * x")
 define(
     "pow",
     pow,

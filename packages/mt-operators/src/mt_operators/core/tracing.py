@@ -42,7 +42,7 @@ def trace(name: str, function: Callable[..., Any], arity: int, outputs: int | No
 
 
 def graph_of(formula: Formula) -> Graph:
-    """Return the cached graph of a formula; see `trace`."""
+    """Return the graph of a formula, which is traced once and then cached."""
     graph: Graph | None = formula.cache.get("graph")
     if graph is None:
         outputs = formula.outputs if formula.outputs > 1 else None

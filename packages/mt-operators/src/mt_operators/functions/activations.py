@@ -17,11 +17,11 @@ from mt_operators.functions.exponential import expm1, log1p
 from mt_operators.functions.special import ndtr, normal_density
 
 FAR = 1000.0
-"""The bound beyond which all exponentials used here are 0, even in float64."""
+"""A number whose negative has the exponential 0, even in float64."""
 
 
 def moderate(x: float, far: float = FAR) -> float:
-    """Return `x`, clamped at a point beyond which its weight is 0."""
+    """Return `x` clamped to [`-far`, `far`], so that infinity times 0 does not give nan."""
     return maximum(minimum(x, far), -far)
 
 
@@ -29,7 +29,7 @@ def moderate(x: float, far: float = FAR) -> float:
 
 
 def silu_slope(x: float) -> float:
-    """Return the derivative of `x sigmoid(x)`."""
+    """Return the derivative of `x * sigmoid(x)`."""
     weight = sigmoid(x)
     return weight * (1.0 + moderate(x) * (1.0 - weight))
 
@@ -38,35 +38,35 @@ define_real(
     "silu",
     lambda x: maximum(x, -FAR) * sigmoid(x),
     lambda x, out: silu_slope(x),
-    note="x sigmoid(x), also called swish",
+    note="x * sigmoid(x), also called swish",
 )
 define_real(
     "quick_gelu",
     lambda x: maximum(x, -FAR) * sigmoid(1.702 * x),
     lambda x, out: silu_slope(1.702 * x),
-    note="x sigmoid(1.702 x), which is close to gelu",
+    note="x * sigmoid(1.702 * x), which is close to gelu",
 )
 define_real(
     "gelu",
     lambda x: maximum(x, -FAR) * ndtr(x),
     lambda x, out: ndtr(x) + moderate(x) * normal_density(x),
-    note="x ndtr(x): x times the share of the normal distribution below x",
+    note="x * ndtr(x): x times the share of the normal distribution below x",
 )
 
 STEEP = 2.0 * math.sqrt(2.0 / math.pi)
-"""The slope at 0 of the exponent of the approximation of gelu by tanh."""
+"""The slope at 0 of `gelu_tanh_exponent`."""
 
 CUBIC = 0.044715
-"""The weight of the cubic term in that exponent."""
+"""The weight of the cubic term in `gelu_tanh_exponent`."""
 
 
 def gelu_tanh_exponent(x: float) -> float:
-    """Return u with `1 + tanh(u / 2) = 2 sigmoid(u)`."""
+    """Return the `u` for which `x * sigmoid(u)` is the approximation of gelu by tanh."""
     return STEEP * (x * (1.0 + CUBIC * (x * x)))
 
 
 def gelu_tanh_slope(x: float) -> float:
-    """Return the derivative of `x sigmoid(u(x))`."""
+    """Return the derivative of `x * sigmoid(gelu_tanh_exponent(x))`."""
     weight = sigmoid(gelu_tanh_exponent(x))
     near = moderate(x, 100.0)  # the slope of u must not overflow
     slope = STEEP * (1.0 + 3.0 * CUBIC * (near * near))
@@ -77,37 +77,37 @@ define_real(
     "gelu_tanh",
     lambda x: maximum(x, -FAR) * sigmoid(gelu_tanh_exponent(x)),
     lambda x, out: gelu_tanh_slope(x),
-    note="x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x x x))) / 2, which is close to gelu",
+    note="x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))), which is close to gelu",
 )
 
 
 def mish_parts(x: float) -> tuple[float, float]:
-    """Return `e = exp(x)` and `n = e (e + 2)`: `tanh(softplus(x)) = n / (n + 2)`.
+    """Return `e = exp(x)` and `n = e * (e + 2)`, so that `tanh(softplus(x))` is `n / (n + 2)`.
 
-    From 40 on, the quotient is 1 whatever `e` is.
+    From 40 on, where the quotient is 1, `e` is `exp(40)`.
     """
     e = exp(minimum(x, 40.0))
     return e, e * (e + 2.0)
 
 
 def mish(x: float) -> float:
-    """Return `x tanh(softplus(x))`, computed with one exponential."""
+    """Return `x * tanh(softplus(x))`, computed with one exponential."""
     _, n = mish_parts(x)
     return maximum(x, -FAR) * (n / (n + 2.0))
 
 
 def mish_slope(x: float) -> float:
-    """Return the derivative of `x tanh(softplus(x))`."""
+    """Return the derivative of `x * tanh(softplus(x))`."""
     e, n = mish_parts(x)
     return n / (n + 2.0) + moderate(x) * (4.0 * e * (e + 1.0) / ((n + 2.0) * (n + 2.0)))
 
 
-define_real("mish", mish, lambda x, out: mish_slope(x), note="x tanh(softplus(x))")
+define_real("mish", mish, lambda x, out: mish_slope(x), note="x * tanh(softplus(x))")
 define_real(
     "hardswish",
     lambda x: maximum(x, -3.0) * (minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0),
     lambda x, out: where(x <= -3.0, 0.0, where(x >= 3.0, 1.0, x / 3.0 + 0.5)),
-    note="x hardsigmoid(x); derivative 0 at -3 and 1 at 3",
+    note="x * hardsigmoid(x); derivative 0 at -3 and 1 at 3",
 )
 
 # --- Bounded functions --------------------------------------------------------------------------
@@ -118,14 +118,14 @@ define_real(
     lambda x: minimum(x, 0.0) - log1p(exp(-abs(x))),
     lambda x, out: sigmoid(-x),
     aliases=("logsigmoid",),
-    note="log(sigmoid(x)), which would underflow",
+    note="log(sigmoid(x)), without underflow",
 )
 define_real(
     "hardsigmoid",
     lambda x: minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0,
     lambda x, out: where((x > -3.0) & (x < 3.0), 1.0 / 6.0, 0.0),
     selects=True,
-    note="x / 6 + 1/2 between 0 and 1; derivative 0 at the kinks",
+    note="x / 6 + 1/2, clamped to [0, 1]; derivative 0 at the kinks",
 )
 
 
@@ -148,21 +148,21 @@ define(
     lambda x, low, high, out: where((x <= low) & (low < high), 1.0, 0.0),
     lambda x, low, high, out: where((x >= high) | (low >= high), 1.0, 0.0),
     selects=True,
-    note="x between `low` and `high`; at a bound the bound has the derivative",
+    note="x clamped to [`low`, `high`]; at a bound, the derivative is that of the bound",
 )
 define(
     "relu6",
     lambda x: minimum(maximum(x, 0.0), 6.0),
     lambda x, out: where((x <= 0.0) | (x >= 6.0), 0.0, 1.0),
     selects=True,
-    note="x between 0 and 6; derivative 0 at both",
+    note="x clamped to [0, 6]; derivative 0 at both bounds",
 )
 
 # --- x on the right, a smaller slope on the left ------------------------------------------------
 
 
 def negative_part(x: float) -> float:
-    """Return the negative part of `x`: 0 on the right; zeros keep their sign, and nan stays."""
+    """Return `x`, but 0 if it is positive; zeros keep their sign, and nan stays nan."""
     return where(x > 0.0, 0.0, x)
 
 
@@ -171,19 +171,19 @@ define_real(
     lambda x, slope: where(x > 0.0, x, slope * x),
     lambda x, slope, out: where(x > 0.0, 1.0, slope),
     lambda x, slope, out: negative_part(x),
-    note="x, and `slope` x on the left; the left derivative at 0",
+    note="x, or slope * x for negative x; derivative slope at 0",
 )
 define_real(
     "elu",
     lambda x, alpha: where(x > 0.0, x, alpha * expm1(negative_part(x))),
     lambda x, alpha, out: where(x > 0.0, 1.0, alpha * exp(negative_part(x))),
     lambda x, alpha, out: expm1(negative_part(x)),
-    note="x, and alpha (exp(x) - 1) on the left; the left derivative at 0",
+    note="x, or alpha * (exp(x) - 1) for negative x; derivative alpha at 0",
 )
 
 
 def celu_by_alpha(scaled: float) -> float:
-    """Return d/dalpha of `alpha (exp(x / alpha) - 1)`, given `x / alpha <= 0`."""
+    """Return the derivative of celu with respect to alpha, from `x / alpha`, not positive."""
     return expm1(scaled) - moderate(scaled) * exp(scaled)
 
 
@@ -193,12 +193,12 @@ define_real(
     lambda x, alpha, out: where(x > 0.0, 1.0, exp(div(negative_part(x), alpha))),
     lambda x, alpha, out: celu_by_alpha(div(negative_part(x), alpha)),
     domain=((-math.inf, math.inf), (0.0, math.inf)),
-    note="x, and alpha (exp(x / alpha) - 1) on the left; smooth at 0",
+    note="x, or alpha * (exp(x / alpha) - 1) for negative x; derivative 1 at 0",
 )
 
 # They keep mean 0 and variance 1: Klambauer et al., Self-Normalizing Neural Networks, 2017.
 SELU_ALPHA = 1.6732632423543772
-"""The negative of the limit of selu at minus infinity, divided by `SELU_SCALE`."""
+"""The `alpha` of selu, whose limit at minus infinity is `-SELU_SCALE * SELU_ALPHA`."""
 
 SELU_SCALE = 1.0507009873554805
 """The slope of selu for positive x."""
@@ -207,5 +207,5 @@ define_real(
     "selu",
     lambda x: where(x > 0.0, SELU_SCALE * x, SELU_SCALE * SELU_ALPHA * expm1(negative_part(x))),
     lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(negative_part(x))),
-    note="elu scaled so that mean 0 and variance 1 stay; the left derivative at 0",
+    note="elu scaled so that mean 0 and variance 1 are kept; at 0 the derivative from the left",
 )

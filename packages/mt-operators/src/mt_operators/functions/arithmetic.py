@@ -70,7 +70,7 @@ def fmod(x: float, y: float) -> float:
 define_steps("floor", floor, note="the largest integer not above x; derivative 0")
 define_steps("ceil", ceil, note="the smallest integer not below x; derivative 0")
 define_steps("trunc", trunc, aliases=("fix",), note="x without its fraction; derivative 0")
-define_steps("round", round, note="the nearest integer, of two the even one; derivative 0")
+define_steps("round", round, note="the nearest integer, the even one of two; derivative 0")
 
 
 def remainder(x: float, y: float) -> float:
@@ -103,7 +103,7 @@ define(
     lambda x, low, out: where(x >= low, 1.0, 0.0),
     lambda x, low, out: where(x < low, 1.0, 0.0),
     selects=True,
-    note="x, but at least `low`; nan if either is nan; equal arguments give x the derivative",
+    note="max(x, low); nan if either is nan; if they are equal, the derivative is that of x",
 )
 define(
     "clamp_max",
@@ -111,7 +111,7 @@ define(
     lambda x, high, out: where(x <= high, 1.0, 0.0),
     lambda x, high, out: where(x > high, 1.0, 0.0),
     selects=True,
-    note="x, but at most `high`; nan if either is nan; equal arguments give x the derivative",
+    note="min(x, high); nan if either is nan; if they are equal, the derivative is that of x",
 )
 define(
     "clamp",
@@ -120,7 +120,7 @@ define(
     lambda x, low, high, out: where((x < low) & (low < high), 1.0, 0.0),
     lambda x, low, high, out: where((x > high) | (low > high), 1.0, 0.0),
     selects=True,
-    note="x, but at least `low` and at most `high`, which wins; at a bound x has the derivative",
+    note="min(max(x, low), high); at a bound, the derivative is that of x",
 )
 
 
@@ -129,7 +129,7 @@ def signbit(x: float) -> bool:
     return where(x == 0.0, div(1.0, x), x) < 0.0
 
 
-define_bool("signbit", signbit, note="whether x is negative, as -0 is")
+define_bool("signbit", signbit, note="whether x is negative or -0")
 define_real(
     "copysign",
     lambda x, y: where(signbit(y), -abs(x), abs(x)),
@@ -152,7 +152,7 @@ define_real(
     hypot,
     lambda x, y, out: div(x, where(out == 0.0, 1.0, out)),
     lambda x, y, out: div(y, where(out == 0.0, 1.0, out)),
-    note="sqrt(x x + y y), also where squares overflow; derivatives 0 at the origin",
+    note="sqrt(x * x + y * y), even if squares overflow; derivatives 0 at the origin",
 )
 define_real(
     "lerp",
@@ -163,5 +163,5 @@ define_real(
     lambda x, y, weight, out: 1.0 - weight,
     lambda x, y, weight, out: weight,
     lambda x, y, weight, out: y - x,
-    note="the way from x to y, of which it goes the share `weight`",
+    note="x + weight * (y - x)",
 )

@@ -12,14 +12,14 @@ FROM_MINUS_1 = ((-1.0, math.inf),)
 LN_2 = math.log(2.0)
 LN_10 = math.log(10.0)
 
-exp2 = from_math(math.exp2, "Return 2 to the power x; infinity from 1024 on.")
-expm1 = from_math(math.expm1, "Return e to the power x, minus 1, exact for small x too.")
+exp2 = from_math(math.exp2, "Return 2 to the power `x`; infinity from 1024 on.")
+expm1 = from_math(math.expm1, "Return `exp(x) - 1`, accurate for small `x` too.")
 log2 = from_math(math.log2, "Return the logarithm to base 2.", {0.0: -math.inf})
 log10 = from_math(math.log10, "Return the logarithm to base 10.", {0.0: -math.inf})
-log1p = from_math(math.log1p, "Return log(1 + x), also for small x.", {-1.0: -math.inf})
+log1p = from_math(math.log1p, "Return `log(1 + x)`, accurate for small `x` too.", {-1.0: -math.inf})
 
 define_real("exp2", exp2, lambda x, out: LN_2 * out, note="2 to the power x")
-define_real("expm1", expm1, lambda x, out: out + 1.0, note="exp(x) - 1, for small x too")
+define_real("expm1", expm1, lambda x, out: out + 1.0, note="exp(x) - 1, accurate for small x too")
 define_real(
     "log2", log2, lambda x, out: div(1.0 / LN_2, x), domain=FROM_0, note="logarithm to base 2"
 )
@@ -31,7 +31,7 @@ define_real(
     log1p,
     lambda x, out: div(1.0, 1.0 + x),
     domain=FROM_MINUS_1,
-    note="log(1 + x), for small x too",
+    note="log(1 + x), accurate for small x too",
 )
 define_real(
     "xlogy",
@@ -40,13 +40,13 @@ define_real(
     lambda x, y, out: log(where((x == 0.0) & (y <= 0.0), 1.0, y)),
     lambda x, y, out: div(x, where((x == 0.0) & (y == 0.0), 1.0, y)),
     domain=(EVERYWHERE, *FROM_0),
-    note="x log(y), and 0 where x is 0",
+    note="x * log(y), and 0 where x is 0",
 )
 
 
 @dispatched
 def softplus(x: float) -> float:
-    """Return `log(1 + exp(x))` without overflow, for the formulas of other rows."""
+    """Return `log(1 + exp(x))` without overflow."""
     return maximum(x, 0.0) + log1p(exp(-abs(x)))
 
 
@@ -61,5 +61,5 @@ define_real(
     lambda x, y: maximum(x, y) + log1p(exp(-abs(gap(x, y)))),
     lambda x, y, out: sigmoid(gap(x, y)),
     lambda x, y, out: sigmoid(gap(y, x)),
-    note="log(exp(x) + exp(y)), which would overflow",
+    note="log(exp(x) + exp(y)), without overflow",
 )

@@ -68,11 +68,13 @@ define_integer("bitwise_and", bitwise_and, note="the bits that both have")
 define_integer("bitwise_or", bitwise_or, note="the bits that either has")
 define_integer("bitwise_xor", bitwise_xor, note="the bits that exactly one has")
 define_integer("bitwise_not", bitwise_not, note="the bits that x lacks")
-define_integer("bitwise_left_shift", bitwise_left_shift, note="the bits of x moved up by y places")
+define_integer(
+    "bitwise_left_shift", bitwise_left_shift, note="the bits of x shifted left by y places"
+)
 define_integer(
     "bitwise_right_shift",
     bitwise_right_shift,
-    note="the bits of x moved down by y places; its sign stays",
+    note="the bits of x shifted right by y places; the sign is kept",
 )
 define_integer("gcd", gcd, note="the greatest common divisor, not negative")
 define_integer("lcm", lcm, note="the least common multiple, not negative")

@@ -23,13 +23,13 @@ ONE_OVER_ROOT_2_PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 # --- The error functions and the normal distribution ---------------------------------------------
 
-erf = from_math(math.erf, "Return the integral of 2 / sqrt(pi) exp(-t t) from 0 to x.")
-erfc = from_math(math.erfc, "Return 1 - erf(x), exact also where erf(x) is almost 1.")
+erf = from_math(math.erf, "Return the integral of `2 / sqrt(pi) * exp(-t * t)` from 0 to `x`.")
+erfc = from_math(math.erfc, "Return `1 - erf(x)`, accurate even where `erf(x)` is almost 1.")
 
 
 @dispatched
 def ndtr(x: float) -> float:
-    """Return the normal distribution function, by erfc, which keeps digits on the left."""
+    """Return the standard normal distribution function, accurate for negative `x` too."""
     return 0.5 * erfc(-ROOT_HALF * x)
 
 
@@ -42,13 +42,13 @@ define_real(
     "erf",
     erf,
     lambda x, out: TWO_OVER_ROOT_PI * exp(-(x * x)),
-    note="error function: the integral of 2 / sqrt(pi) exp(-t t) from 0 to x",
+    note="error function: the integral of 2 / sqrt(pi) * exp(-t * t) from 0 to x",
 )
 define_real(
     "erfc",
     erfc,
     lambda x, out: -TWO_OVER_ROOT_PI * exp(-(x * x)),
-    note="1 - erf(x), exact also where erf(x) is almost 1",
+    note="1 - erf(x), accurate even where erf(x) is almost 1",
 )
 define_real(
     "ndtr",
@@ -89,7 +89,7 @@ def cosine_of_half_turns(x: float) -> float:
 
 @dispatched
 def sinc(x: float) -> float:
-    """Return `sin(pi x) / (pi x)`, and 1 at 0."""
+    """Return `sin(pi * x) / (pi * x)`, and 1 at 0."""
     divisor = math.pi * where(x == 0.0, 1.0, x)
     return where(x == 0.0, 1.0, div(sine_of_half_turns(x), divisor))
 
@@ -107,7 +107,7 @@ def sinc_slope(x: float) -> float:
     return where(near, math.pi * (t * polynomial(t * t, SINC_SLOPE)), slope)
 
 
-define_real("sinc", sinc, lambda x, out: sinc_slope(x), note="sin(pi x) / (pi x), and 1 at 0")
+define_real("sinc", sinc, lambda x, out: sinc_slope(x), note="sin(pi * x) / (pi * x), and 1 at 0")
 
 # --- The inverse of the error function ----------------------------------------------------------
 
@@ -143,7 +143,7 @@ def with_sign(x: float, y: float) -> float:
 
 
 def erfinv(y: float) -> float:
-    """Return the x with `erf(x) = y`; infinite at -1 and 1, nan beyond."""
+    """Return the `x` for which `erf(x)` is `y`; infinite at -1 and 1, nan beyond."""
     inside = where(abs(y) < 1.0, abs(y), 0.0)
     outside = where(abs(y) == 1.0, math.inf, math.nan)
     return with_sign(where(abs(y) < 1.0, erfinv_inside(inside), outside), y)
@@ -154,7 +154,7 @@ define_real(
     erfinv,
     lambda y, out: ROOT_PI_BY_2 * exp(out * out),
     domain=WITHIN_1,
-    note="the number whose error function is y",
+    note="the inverse of the error function; infinite at -1 and 1, nan beyond",
 )
 
 # --- The logarithm of the gamma function, and its derivatives -----------------------------------
@@ -245,7 +245,7 @@ def lgamma_from_0(x: float) -> float:
 
 
 def lgamma(x: float) -> float:
-    """Return the logarithm of `abs(gamma(x))`; infinite at 0, -1, -2, ..."""
+    """Return the logarithm of `abs(gamma(x))`; infinite at 0 and at negative integers."""
     left = left_of_0(x)  # where it is log(pi / |sin(pi x)|) - lgamma(1 - x)
     pole = (sinc(left) == 0.0) | (left == -math.inf)
     turn = where(pole, math.inf, -log(abs(left)) - log(abs(sinc(left))))
@@ -269,7 +269,7 @@ def digamma_from_0(x: float) -> float:
 
 @dispatched
 def digamma(x: float) -> float:
-    """Return the derivative of lgamma; nan at -1, -2, ... and infinite at 0."""
+    """Return the derivative of `lgamma`; infinite at 0 and nan at negative integers."""
     left, value = left_of_0(x), digamma_from_0(reflected(x))
     sine, cosine = sine_of_half_turns(left), cosine_of_half_turns(left)
     turn = where(sine == 0.0, math.nan, div(cosine, where(sine == 0.0, 1.0, sine)))
@@ -301,11 +301,11 @@ define_real(
     "lgamma",
     lgamma,
     lambda x, out: digamma(x),
-    note="logarithm of the size of the gamma function; infinite at its poles 0, -1, -2, ...",
+    note="logarithm of |gamma(x)|, the gamma function; infinite at 0 and at negative integers",
 )
 define_real(
     "digamma",
     digamma,
     lambda x, out: trigamma(x),
-    note="derivative of lgamma; nan at -1, -2, ..., infinite at 0",
+    note="derivative of lgamma; infinite at 0, nan at negative integers",
 )

@@ -12,13 +12,17 @@ FROM_1 = ((1.0, math.inf),)
 WITHIN_1 = ((-1.0, 1.0),)
 
 tan = from_math(math.tan, "Return the tangent of an angle in radians; nan at the infinities.")
-asin = from_math(math.asin, "Return the angle from -pi/2 to pi/2 whose sine is x.")
-acos = from_math(math.acos, "Return the angle from 0 to pi whose cosine is x.")
-atan = from_math(math.atan, "Return the angle from -pi/2 to pi/2 whose tangent is x.")
-cosh = from_math(math.cosh, "Return the hyperbolic cosine; infinity beyond about 710.5.")
-asinh = from_math(math.asinh, "Return the number whose hyperbolic sine is x.")
-acosh = from_math(math.acosh, "Return the number, not negative, whose hyperbolic cosine is x.")
-atanh = from_math(math.atanh, "Return the inverse of tanh.", {-1.0: -math.inf, 1.0: math.inf})
+asin = from_math(math.asin, "Return the angle from -pi/2 to pi/2 whose sine is `x`.")
+acos = from_math(math.acos, "Return the angle from 0 to pi whose cosine is `x`.")
+atan = from_math(math.atan, "Return the angle from -pi/2 to pi/2 whose tangent is `x`.")
+cosh = from_math(math.cosh, "Return the hyperbolic cosine; infinite beyond about 710.5.")
+asinh = from_math(math.asinh, "Return the number whose hyperbolic sine is `x`.")
+acosh = from_math(math.acosh, "Return the number, not negative, whose hyperbolic cosine is `x`.")
+atanh = from_math(
+    math.atanh,
+    "Return the number whose hyperbolic tangent is `x`.",
+    {-1.0: -math.inf, 1.0: math.inf},
+)
 
 
 @elementary
@@ -74,7 +78,7 @@ define_real(
     lambda y, x, out: by_square(x, hypot(x, y)),
     lambda y, x, out: -by_square(y, hypot(x, y)),
     aliases=("arctan2",),
-    note="the angle of the point (x, y), from -pi to pi; derivatives 0 at the origin",
+    note="the angle, from -pi to pi, of the point (x, y), given y first; derivatives 0 at (0, 0)",
 )
 define_real("sinh", sinh, lambda x, out: cosh(x), note="hyperbolic sine")
 define_real("cosh", cosh, lambda x, out: sinh(x), note="hyperbolic cosine")
