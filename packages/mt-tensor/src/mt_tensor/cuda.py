@@ -3,6 +3,8 @@
 The backend `cuda` is in mt-cuda.
 """
 
+from __future__ import annotations
+
 from mt_tensor.core.generator import manual_seed
 from mt_tensor.core.registry import Device, get_backend, place
 from mt_tensor.errors import BackendUnavailableError, UnknownBackendError
@@ -56,7 +58,7 @@ def synchronize(device: Device = None) -> None:
         device: a device of type "cuda".
 
     Raises:
-        BackendError: there is no GPU; the error says why.
+        BackendError: there is no GPU; the message says why.
     """
     place(None, "cuda" if device is None else device).synchronize()
 

@@ -103,7 +103,7 @@ def tensor(
         backend: a backend or its name; by default the backend of `data`, else the current one.
         requires_grad: whether the tensor requires grad.
         device: a device instead of a backend; see `mt_tensor.device`.
-        **others: `layout` and `pin_memory`; see `Others`.
+        **others: `layout`, which must be `strided`, and `pin_memory`, which has no effect.
 
     Raises:
         ShapeError: the sequences are ragged.
@@ -165,7 +165,7 @@ def filled(
 
 
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of zeros, by default of the default dtype."""
+    """Return a tensor of zeros; the arguments are those of `ones`."""
     return filled(new_shape(sizes, size), 0, dtype_or_default(dtype), **options)
 
 
@@ -185,7 +185,7 @@ def rand(
     requires_grad: bool = False,
     **others: Unpack[Others],
 ) -> Tensor:
-    """Return random numbers, uniform in [0, 1), by default of the default dtype.
+    """Return random numbers, uniform in [0, 1), from `generator`; other arguments as for `ones`.
 
     Raises:
         ShapeError: a size is negative.

@@ -42,7 +42,7 @@ class Generator:
 
     @property
     def numpy(self) -> np.random.Generator:
-        """NumPy's generator at the start of a block; threads that share it must use `drawing`."""
+        """NumPy's generator at the start of a block; it must not be shared by threads."""
         numbers = self._numbers
         if numbers is None:  # created on first use, since NumPy loads it slowly
             with _drawing:

@@ -13,12 +13,6 @@ def set_default_dtype(d: Any) -> None:
 
     As in torch, it applies to the whole process, and to all later operations.
 
-    >>> import mt_tensor as mt
-    >>> mt.set_default_dtype(mt.float64)
-    >>> mt.zeros(1).dtype, (mt.arange(3) / 2).dtype
-    (mt_tensor.float64, mt_tensor.float64)
-    >>> mt.set_default_dtype(mt.float32)
-
     Args:
         d: float16, bfloat16, float32 (the initial default) or float64.
 

@@ -22,13 +22,17 @@ from mt_tensor.errors import DomainError
 
 
 class layout(Enum):  # noqa: N801 - torch's name
-    """The layout of tensors; sparse ones are not supported."""
+    """The layout of tensors: always `strided`, since sparse ones are not supported."""
 
     strided = "torch.strided"
 
 
 class memory_format(Enum):  # noqa: N801 - torch's name
-    """Orders of the elements in memory."""
+    """Orders of the elements in memory.
+
+    `contiguous_format` is row-major, `channels_last` and `channels_last_3d` store the channels of
+    an image next to each other, and `preserve_format` keeps the order of another tensor.
+    """
 
     contiguous_format = "torch.contiguous_format"
     preserve_format = "torch.preserve_format"
@@ -79,7 +83,7 @@ def copied(x: Tensor, order: memory_format, preserve: bool = True) -> Tensor:
     """Return a copy with the strides of a format, for `clone` and `contiguous`.
 
     Raises:
-        ShapeError: the format is one of other dimensions.
+        ShapeError: the format is for another number of dimensions.
         DomainError: the format is `preserve_format`, and `preserve` is False.
     """
     if not preserve and order is memory_format.preserve_format:
@@ -115,7 +119,7 @@ def with_options(x: Tensor, options: Mapping[str, Any]) -> Tensor:
 
     Raises:
         DomainError: the layout is not `strided`, or `preserve_format` has no model.
-        ShapeError: the memory format is one of other dimensions.
+        ShapeError: the memory format is for another number of dimensions.
         TypeError: an option is unknown, or its type is wrong.
     """
     for name, value in options.items():
@@ -160,7 +164,7 @@ def _strides(own: Layout, order: memory_format, model: Layout | None) -> Strides
         model: the layout whose strides `preserve_format` preserves, if there is one.
 
     Raises:
-        ShapeError: the format is one of other dimensions.
+        ShapeError: the format is for another number of dimensions.
         DomainError: there is no model of this shape for `preserve_format`.
     """
     shape = own.shape

@@ -40,8 +40,15 @@ class InFormat(Placement, total=False):
 def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[InFormat]) -> Tensor:
     """Return an uninitialized tensor.
 
+    Args:
+        *sizes: the size of each dimension, or one sequence of them.
+        size: the sizes as a sequence, instead.
+        dtype: the dtype; the default one if None.
+        **options: `memory_format`, the order of the elements in memory, row-major by default; and
+            `backend`, `device` and `requires_grad`, as in `tensor`.
+
     Raises:
-        ShapeError: a size is negative, or the memory format is one of other dimensions.
+        ShapeError: a size is negative, or the memory format is for another number of dimensions.
     """
     return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
 
@@ -56,12 +63,12 @@ def full(
         fill_value: a number, or a tensor of one element.
         dtype: the dtype; by default that of a tensor, the default dtype for a Python float, int64
             for an integer, bool for a bool.
-        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+        **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
         ShapeError: `size` is not a sequence of non-negative integers.
         DTypeError: `fill_value` is out of the range of the dtype.
-        TypeError: it is not a number.
+        TypeError: `fill_value` is not a number.
     """
     if not isinstance(size, (tuple, list, Sequence)):
         raise ShapeError(f"full() takes the shape as a sequence; size={size!r} was given.")
@@ -73,7 +80,17 @@ def full(
 
 
 def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
-    """Return a tensor of ones, of the default dtype unless `dtype` is given."""
+    """Return a tensor of ones.
+
+    Args:
+        *sizes: the size of each dimension, or one sequence of them.
+        size: the sizes as a sequence, instead.
+        dtype: the dtype; the default one if None.
+        **options: `backend`, `device` and `requires_grad`, as in `tensor`.
+
+    Raises:
+        ShapeError: a size is negative.
+    """
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
 
 

@@ -53,7 +53,7 @@ def arange(
         backend: a backend or its name; by default the current one.
         device: a device instead of a backend; see `mt_tensor.device`.
         requires_grad: whether to record operations on the tensor.
-        **others: `layout` and `pin_memory`; see `Others`.
+        **others: `layout` and `pin_memory`, as in `tensor`.
 
     Raises:
         ShapeError: `step` is zero or has the wrong sign, or there would be too many numbers.
@@ -126,6 +126,13 @@ def linspace(
 ) -> Tensor:
     """Return `steps` evenly spaced numbers from `start` to `end`, inclusive.
 
+    Args:
+        start: the first number.
+        end: the last number.
+        steps: the number of elements.
+        dtype: the dtype; the default one if None.
+        **options: `backend`, `device` and `requires_grad`, as in `tensor`.
+
     Raises:
         ShapeError: `steps` is negative or not an integer.
         DTypeError: the dtype is bool.
@@ -143,6 +150,8 @@ def logspace(
     **options: Unpack[Placement],
 ) -> Tensor:
     """Return `base` to the power of `steps` evenly spaced numbers from `start` to `end`.
+
+    The other arguments are those of `linspace`.
 
     Raises:
         ShapeError: `steps` is negative or not an integer.
@@ -176,6 +185,8 @@ def _numeric(name: str, dtype: Any) -> DType:
 def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return an n×m matrix with ones on the diagonal and zeros elsewhere; `m` is n by default.
 
+    The other arguments are those of `ones`.
+
     Raises:
         ShapeError: a size is negative.
     """
@@ -193,7 +204,7 @@ def tril_indices(
         col: the number of columns.
         offset: the diagonal: 0 for the main one, positive above it, negative below.
         dtype: the dtype, int64 by default.
-        **options: `backend` or `device`; see `Placement`.
+        **options: `backend` and `device`, as in `tensor`.
 
     Returns:
         Shape (2, n), in row-major order: the row indices and the column indices.

@@ -46,7 +46,10 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
 
 @validate_call
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return an uninitialized tensor with the shape and, by default, other options of `input`."""
+    """Return an uninitialized tensor of the shape of `input`; the options are those of `full_like`.
+
+    In addition, `memory_format` is the order of the elements in memory.
+    """
     return empty(input.shape, **after(input, options))
 
 
@@ -55,9 +58,9 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
     """Return a constant tensor with the shape and, by default, dtype and backend of `input`.
 
     Args:
-        input: the model.
+        input: a tensor of the shape.
         fill_value: a number, or a tensor of one element.
-        **options: another `dtype` or `backend`, and `requires_grad`, as in `full`.
+        **options: another `dtype`, `backend` or `device`, and `requires_grad`, as in `tensor`.
     """
     chosen = after(input, options)
     number = chosen["dtype"].checked(one_number("fill_value", fill_value))
@@ -66,13 +69,13 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
 
 @validate_call
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return zeros with the shape and, by default, dtype and backend of `input`."""
+    """Return zeros with the shape of `input`; the options are those of `full_like`."""
     return _filled_like(input, 0, options)
 
 
 @validate_call
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return ones with the shape and, by default, dtype and backend of `input`."""
+    """Return ones with the shape of `input`; the options are those of `full_like`."""
     return _filled_like(input, 1, options)
 
 

@@ -71,7 +71,7 @@ def to(
         TypeError: a dtype or a backend was given twice.
         UnknownBackendError: a name is not that of a dtype, backend or device.
         DTypeError: `dtype` is not supported.
-        ShapeError: the memory format is one of other dimensions.
+        ShapeError: the memory format is for another number of dimensions.
     """
     is_same = target is self._tensor.dtype and dtype is None and backend is None
     if is_same and memory_format is None and not copy:

@@ -28,8 +28,6 @@ from mt_tensor.limits import finfo
 from mt_tensor.randomness.continuous import standard_normal
 from mt_tensor.randomness.sampling import check_deviation, random_integers
 
-_Generator = Generator | None
-
 
 def _placed(
     draw: Callable[[TensorBackend], Tensor],
@@ -38,7 +36,7 @@ def _placed(
     requires_grad: bool = False,
     **others: Any,
 ) -> Tensor:
-    """Draw on the backend given by the options; see `Placement`."""
+    """Draw on the backend given by the options."""
     drawn = draw(place(backend, device))
     if others:
         drawn = with_options(drawn, others)
@@ -61,8 +59,10 @@ def _shape(name: str, size: Any) -> Shape:
 
 
 @validate_call
-def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
-    """Return uniform numbers from [0, 1), by default shaped and placed like `input`."""
+def rand_like(
+    input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
+) -> Tensor:
+    """Return uniform numbers from [0, 1); the options are those of `full_like`."""
     return rand(input.shape, generator=generator, **after(input, options))
 
 
@@ -71,7 +71,7 @@ def randint(
     high: Any = None,
     size: Any = None,
     dtype: Any = None,
-    generator: _Generator = None,
+    generator: Generator | None = None,
     **options: Unpack[Placement],
 ) -> Tensor:
     """Return uniform integers from [low, high).
@@ -84,7 +84,7 @@ def randint(
         size: the shape, as a sequence.
         dtype: the dtype, int64 by default; it may be floating-point.
         generator: the generator; the default one if None.
-        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+        **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
         DomainError: `low` is not less than `high`.
@@ -118,18 +118,23 @@ def randint_like(
     low: int,
     high: int | None = None,
     *,
-    generator: _Generator = None,
+    generator: Generator | None = None,
     **options: Unpack[Options],
 ) -> Tensor:
-    """Return uniform integers, by default with the shape, dtype and backend of `input`."""
+    """Return uniform integers from [low, high); the options are those of `full_like`.
+
+    `randint_like(input, high)` starts from 0.
+    """
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, input.shape, generator=generator, **after(input, options))
 
 
 def randperm(
-    n: int, generator: _Generator = None, dtype: Any = None, **options: Unpack[Placement]
+    n: int, generator: Generator | None = None, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
     """Return a random permutation of the integers from 0 to n - 1, as int64 by default.
+
+    The other arguments are those of `randint`.
 
     Raises:
         ShapeError: `n` is negative or not an integer.
@@ -150,11 +155,13 @@ def randperm(
 def randn(
     *sizes: Any,
     size: Any = None,
-    generator: _Generator = None,
+    generator: Generator | None = None,
     dtype: Any = None,
     **options: Unpack[Placement],
 ) -> Tensor:
     """Return numbers from the normal distribution with mean 0 and variance 1.
+
+    The arguments are those of `rand`.
 
     Raises:
         ShapeError: a size is negative.
@@ -166,9 +173,9 @@ def randn(
 
 @validate_call
 def randn_like(
-    input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
+    input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
-    """Return standard normal numbers, by default with the shape, dtype and backend of `input`."""
+    """Return standard normal numbers; the options are those of `full_like`."""
     return randn(input.shape, generator=generator, **after(input, options))
 
 
@@ -177,7 +184,7 @@ def normal(
     std: Any = 1.0,
     size: Sequence[int] | None = None,
     *,
-    generator: _Generator = None,
+    generator: Generator | None = None,
     dtype: Any = None,
     **options: Unpack[Placement],
 ) -> Tensor:
@@ -190,7 +197,7 @@ def normal(
             broadcast shape, dtype and backend of the tensors. It is not recorded.
         generator: the generator; the default one if None.
         dtype: the dtype if neither is a tensor, float32 by default.
-        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+        **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
         DomainError: a standard deviation is negative.

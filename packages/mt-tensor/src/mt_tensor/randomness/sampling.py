@@ -176,7 +176,7 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
 def uniform_(
     self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with uniform numbers from [from_, to), and return self."""
+    """Fill with uniform numbers from `from_` to `to`, exclusive, and return self."""
     check_floating("uniform_", self)
     low, high = as_number("from_", from_), as_number("to", to)
     self._check_in_place()
