@@ -77,14 +77,14 @@ def checkpoint_sequential(
     """Apply functions one after the other, with a checkpoint for each segment but the last.
 
     Args:
-        functions: the functions, such as a `Sequential`.
+        functions: the functions, such as the layers of a model.
         segments: the number of segments, each of about as many functions.
         input: the argument of the first function.
         use_reentrant: accepted for compatibility with torch, without effect.
-        preserve_rng_state: see `checkpoint`.
+        preserve_rng_state: as for `checkpoint`.
 
     Raises:
-        DomainError: there are no functions, or not from 1 to as many segments.
+        DomainError: there are no functions, or `segments` is not from 1 to their number.
     """
     steps = list(functions)
     if not steps:

@@ -130,8 +130,9 @@ def grad(
         argument; a tuple for a tuple `argnums`; with `has_aux` a pair with the other values.
 
     Raises:
-        ShapeError: (the function returned) the result does not have one element.
-        DomainError: (the function returned) `argnums` is out of range.
+        ShapeError: on a call of the returned function, if the result of `func` does not have one
+            element.
+        DomainError: on a call of the returned function, if `argnums` is out of range.
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -170,9 +171,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     (tensor([ 2., 40.]),)
 
     Args:
-        func: a function of tensors in nested containers that returns tensors in such.
+        func: a function of tensors in nested containers that returns the same.
         *primals: its arguments.
-        has_aux: whether it returns a pair of these tensors and other values.
+        has_aux: whether `func` returns a pair of these tensors and other values.
 
     Returns:
         The value; a function that takes upstream gradients in the containers and shapes of the
@@ -180,7 +181,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         values.
 
     Raises:
-        ShapeError: (the function returned) the number or a shape of upstream gradients is wrong.
+        ShapeError: on a call of the returned function, if the number or a shape of upstream
+            gradients is wrong.
     """
     point = _Point(func, tuple(range(len(primals))), has_aux, primals, {})
 
@@ -208,7 +210,7 @@ def jacrev(
             [0., 4.]])
 
     Args:
-        func: a function of tensors in nested containers that returns tensors in such.
+        func: a function of tensors in nested containers that returns the same.
         argnums: the position of the argument to differentiate with respect to, or a tuple.
         has_aux: whether `func` returns a pair of these tensors and other values.
 
@@ -257,7 +259,7 @@ def vmap(
     tensor([3., 3.])
 
     Args:
-        func: a function of tensors in nested containers that returns tensors in such.
+        func: a function of tensors in nested containers that returns the same.
         in_dims: the dimension of the slices of all arguments; or one for each argument, which may
             be nested like the argument; None for arguments that are passed whole.
         out_dims: the dimension along which to stack results; or one for each of several results.
@@ -265,8 +267,9 @@ def vmap(
         chunk_size: accepted for compatibility with torch, without effect.
 
     Raises:
-        ShapeError: (the function returned) no argument has slices, or their numbers differ.
-        DomainError: (the function returned) `in_dims` does not fit the arguments.
+        ShapeError: on a call of the returned function, if no argument has slices, or their numbers
+            differ.
+        DomainError: on a call of the returned function, if `in_dims` does not fit the arguments.
     """
 
     def mapped(*args: Any, **kwargs: Any) -> Any:

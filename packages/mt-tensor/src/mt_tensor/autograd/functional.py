@@ -14,6 +14,7 @@ from mt_tensor.autograd import func as transforms
 from mt_tensor.core.tensor import Tensor
 
 Tensors = Tensor | tuple[Tensor, ...]
+"""A tensor, or a tuple of tensors."""
 
 
 def jacobian(func: Callable[..., Tensors], inputs: Tensors, create_graph: bool = False) -> Any:

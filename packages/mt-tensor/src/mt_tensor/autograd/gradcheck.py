@@ -45,7 +45,7 @@ def gradcheck(
         inputs: the float64 inputs, of which at least one requires grad.
         eps: the step of the differences.
         atol: the absolute tolerance.
-        rtol: the tolerance relative to the difference.
+        rtol: the tolerance relative to the central difference.
         fast_mode: whether to change all elements of an input at once, in a random direction, and
             to compare a weighted sum of the results. The time does not depend on the number of
             elements, but errors have no index, and small ones may remain undetected.
@@ -56,8 +56,8 @@ def gradcheck(
     Raises:
         DTypeError: an input that requires grad is not float64; others are not precise enough.
         NoGradientError: no input requires grad.
-        GradientError: a gradient differs by more than `atol + rtol * |difference|`; the message
-            gives the input, the index and both numbers.
+        GradientError: a gradient differs from its central difference `d` by more than
+            `atol + rtol * abs(d)`; the message gives the input, the index and both numbers.
     """
     inputs = _checked_inputs("gradcheck", inputs)
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
@@ -175,14 +175,15 @@ def gradgradcheck(
 ) -> bool:
     """Check the second derivatives of a function against central differences.
 
-    The arguments as for `gradcheck`. The gradients are checked as a function of the inputs
+    The arguments are those of `gradcheck`. The gradients are checked as a function of the inputs
     and of the upstream gradients.
 
     Returns:
         True if all gradients agree.
 
     Raises:
-        GradientError: a gradient differs by more than `atol + rtol * |difference|`.
+        GradientError: a gradient differs from its central difference `d` by more than
+            `atol + rtol * abs(d)`.
         DTypeError: an input that requires grad is not float64.
         NoGradientError: no input requires grad.
     """

@@ -109,7 +109,7 @@ def backward(
 
     Args:
         tensors: the tensors.
-        grad_tensors: the upstream gradient of each; see `grad`.
+        grad_tensors: the upstream gradient of each, as for `grad`.
         retain_graph: whether to keep the graph for another pass; `create_graph` by default.
         create_graph: whether to record the gradients, so that they are differentiable.
         inputs: the tensors whose `.grad` to add to, leaves or not; None for all leaves.

@@ -47,12 +47,12 @@ class Cholesky(Function):
 
 @validate_call
 def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
-    """Return the lower triangular L with `input = L L^T`.
+    """Return the lower triangular `L` for which `input` is `L @ L.mT`.
 
     Args:
         input: symmetric and positive definite, shape (*batch, n, n), float32 or float64. Only one
             triangle is read.
-        upper: whether to read the upper triangle and return the transpose of L.
+        upper: whether to read the upper triangle and return the transpose of `L`.
 
     Raises:
         LinAlgError: a matrix is not positive definite.
@@ -124,6 +124,10 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     Args:
         A: shape (*batch, n, n), float32 or float64.
         UPLO: the triangle to read: "L" for the lower, "U" for the upper one.
+
+    Returns:
+        The named tuple `(eigenvalues, eigenvectors)`: eigenvalues in ascending order, of shape
+        (*batch, n), and eigenvectors as columns, of shape (*batch, n, n).
 
     Raises:
         ShapeError: the matrices are not square.
@@ -210,6 +214,9 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
         full_matrices: whether `U` and `Vh` are square, (m, m) and (n, n), which is not
             differentiable unless m equals n. Otherwise they are (m, k) and (k, n).
 
+    Returns:
+        The named tuple `(U, S, Vh)`; `S` has shape (*batch, k), in decreasing order.
+
     Raises:
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` has another dtype.
@@ -282,6 +289,9 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
             first k columns must be linearly independent.
         mode: "reduced" for Q of shape (m, k) and R (k, n); "complete" for (m, m) and (m, n), which
             is differentiable only if m <= n; "r" for the reduced R, and an empty Q.
+
+    Returns:
+        The named tuple `(Q, R)`.
 
     Raises:
         ShapeError: there are fewer than two dimensions.

@@ -44,8 +44,8 @@ def matrix_rank(
         hermitian: whether the matrices are symmetric, so that the magnitudes of eigenvalues, which
             are faster to compute, are the singular values. Only the lower triangle is read.
         atol: a number, or a tensor that broadcasts to the batch; 0 by default.
-        rtol: the same; by default 0 if `atol` is positive, otherwise max(m, n) times the machine
-            epsilon.
+        rtol: a number or a tensor, like `atol`; by default 0 if `atol` is positive, otherwise
+            max(m, n) times the machine epsilon.
 
     Returns:
         Shape (*batch,), int64.
@@ -143,7 +143,9 @@ def lstsq(
     *,
     driver: str | None = None,
 ) -> LeastSquaresSolution:
-    """Return the X that minimizes the squared error of `A X = B`; the shortest of several.
+    """Return the `X` that minimizes the squared error of `A X = B`.
+
+    If there are several, it is the shortest.
 
     All drivers use singular values; they only decide which results there are, as in torch. In
     compiled functions with m > n, use "gelsy" or "gels": the others compare ranks on the host.
@@ -158,11 +160,13 @@ def lstsq(
             "gelsd" or "gelss".
 
     Returns:
-        `solution` of shape (*batch, n, k), or (*batch, n) for vectors.
-        `residuals`, the squared errors of shape (*batch, k), if m > n, all matrices have rank n,
-        and the driver is not "gelsy"; otherwise empty.
-        `rank` of shape (*batch,), int64; empty for "gels".
-        `singular_values` of shape (*batch, min(m, n)) for "gelsd" and "gelss"; otherwise empty.
+        A named tuple of four tensors:
+
+        - `solution` of shape (*batch, n, k), or (*batch, n) for vectors.
+        - `residuals`, the squared errors of shape (*batch, k), if m > n, all matrices have rank n,
+          and the driver is not "gelsy"; otherwise empty.
+        - `rank` of shape (*batch,), int64; empty for "gels".
+        - `singular_values` of shape (*batch, min(m, n)) for "gelsd" and "gelss"; otherwise empty.
 
     Raises:
         LinAlgError: an element is infinite or nan; or the driver is "gels", and a matrix does not

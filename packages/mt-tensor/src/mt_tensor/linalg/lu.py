@@ -154,14 +154,14 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> PackedFactors:  # noqa: N803 
     Args:
         A: shape (*batch, m, n), float32 or float64; k is min(m, n). For a gradient, the first k
             rows of `P.mT @ A` and its first k columns must be linearly independent.
-        pivot: whether to swap rows. Without, a zero on the diagonal makes the factors infinite.
+        pivot: whether to swap rows; without it, a zero on the diagonal is an error.
 
     Returns:
-        `LU` of shape (*batch, m, n), and `pivots` of shape (*batch, k) and int32: row `i` was
-        swapped with row `pivots[i] - 1`.
+        The named tuple `(LU, pivots)`: L and U in one matrix of shape (*batch, m, n), and int32 of
+        shape (*batch, k): row `i` was swapped with row `pivots[i] - 1`.
 
     Raises:
-        LinAlgError: a diagonal of U contains a zero.
+        LinAlgError: the diagonal of U contains a zero.
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` has another dtype.
     """
@@ -175,10 +175,10 @@ def lu(A: Tensor, *, pivot: bool = True) -> Factors:  # noqa: N803
 
     Args:
         A: as for `lu_factor`, but singular matrices have factors, too.
-        pivot: whether to swap rows. Without, `P` is empty, and `A = L U`.
+        pivot: whether to swap rows. Without it, `P` is empty, and `A = L U`.
 
     Returns:
-        `P` of shape (*batch, m, m), `L` (*batch, m, k) and `U` (*batch, k, n).
+        The named tuple `(P, L, U)`, of shapes (*batch, m, m), (*batch, m, k) and (*batch, k, n).
 
     Raises:
         ShapeError: there are fewer than two dimensions.
@@ -203,6 +203,9 @@ def lu_unpack(
         LU_pivots: the row swaps; not read unless P is returned.
         unpack_data: whether to return L and U; otherwise they are empty.
         unpack_pivots: whether to return P; otherwise it is empty.
+
+    Returns:
+        The named tuple `(P, L, U)`.
 
     Raises:
         ShapeError: the shapes do not match.
@@ -247,15 +250,15 @@ def lu_solve(
     left: bool = True,
     adjoint: bool = False,
 ) -> Tensor:
-    """Solve `A X = B`, or `X A = B`, for X, given the LU factorization of A.
+    """Solve `A X = B`, or `X A = B`, for `X`, given the LU factorization of `A`.
 
     Args:
         LU: L and U in one matrix, from `lu_factor`, shape (*batch, n, n).
         pivots: the row swaps, from `lu_factor`.
         B: shape (*batch, n, k), or (*batch, k, n) if `left` is False; the batch dimensions
             broadcast.
-        left: whether A is on the left of X.
-        adjoint: whether to solve with the transpose of A.
+        left: whether `A` is on the left of `X`.
+        adjoint: whether to solve with the transpose of `A`.
 
     Raises:
         LinAlgError: a matrix is singular.

@@ -83,7 +83,7 @@ def gradient_of_inverse(x: Tensor, p: Tensor, grad: Tensor) -> Tensor:
 def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
-    `pinv(A) @ b` is the shortest x that minimizes the distance between `A @ x` and b.
+    `pinv(A) @ b` is the shortest `x` that minimizes the distance between `A @ x` and `b`.
 
     Args:
         A: shape (*batch, n, m), float32 or float64.
@@ -128,16 +128,16 @@ class Solve(Function):
 
 @validate_call
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
-    """Solve the linear systems `A X = B`, or `X A = B`, for X.
+    """Solve the linear systems `A X = B`, or `X A = B`, for `X`.
 
     Args:
         A: shape (*batch, n, n), float32 or float64.
         B: shape (*batch, n, k), with batch dimensions that broadcast; (*batch, k, n) if `left` is
             False. For vectors, shape (n,), or (*batch, n) with exactly the batch of `A`.
-        left: whether `A` is on the left of X.
+        left: whether `A` is on the left of `X`.
 
     Returns:
-        The broadcast shape of `B`.
+        A tensor of the broadcast shape of `B`.
 
     Raises:
         LinAlgError: a matrix is singular.
@@ -171,13 +171,13 @@ def solve_triangular(
     left: bool = True,
     unitriangular: bool = False,
 ) -> Tensor:
-    """Solve `A X = B`, or `X A = B`, for X, with a triangular `A`.
+    """Solve `A X = B`, or `X A = B`, for `X`, with a triangular `A`.
 
     Args:
         A: shape (*batch, n, n), float32 or float64.
         B: shape (*batch, n, k); the batch dimensions broadcast.
         upper: whether to read the upper triangle instead of the lower one.
-        left: whether `A` is on the left of X.
+        left: whether `A` is on the left of `X`.
         unitriangular: whether to treat the diagonal as ones.
 
     Raises:
@@ -278,7 +278,10 @@ def det(input: Tensor) -> Tensor:
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the signs of determinants, and the logarithms of their magnitudes.
 
-    For a singular matrix they are 0 and -inf, and the gradient is an error.
+    For a singular matrix they are 0 and -inf, and computing the gradient raises LinAlgError.
+
+    Returns:
+        The named tuple `(sign, logabsdet)`.
 
     Raises:
         ShapeError: the matrices are not square.

@@ -134,7 +134,7 @@ def unique_consecutive(
 
 @validate_call
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Count the occurrences of each of the integers 0, 1, 2, ....
+    """Count how often each non-negative integer occurs.
 
     Args:
         input: 1-D, non-negative integers.

@@ -39,6 +39,9 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
         dim: the dimension.
         keepdim: whether to keep it, with size 1.
 
+    Returns:
+        The named tuple `(values, indices)`.
+
     Raises:
         ShapeError: `k` is not between 1 and the size of the dimension.
         IndexingError: `dim` is out of range.

@@ -247,6 +247,9 @@ def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
 
     Among equal elements, the last is selected and gets the gradient. A nan is the maximum.
 
+    Returns:
+        The named tuple `(values, indices)`.
+
     Raises:
         IndexingError: `dim` is out of range.
     """
@@ -259,6 +262,9 @@ def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the cumulative minima along `dim`, and their int64 indices.
 
     Among equal elements, the last is selected and gets the gradient. A nan is the minimum.
+
+    Returns:
+        The named tuple `(values, indices)`.
 
     Raises:
         IndexingError: `dim` is out of range.

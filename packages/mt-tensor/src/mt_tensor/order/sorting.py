@@ -55,6 +55,9 @@ def sort(
         descending: whether to sort in descending order.
         stable: accepted for compatibility with torch; the sort is always stable.
 
+    Returns:
+        The named tuple `(values, indices)`.
+
     Raises:
         IndexingError: `dim` is out of range.
     """
@@ -95,6 +98,9 @@ def topk(
         dim: the dimension, which has size `k` in the result.
         largest: whether to return the largest elements or the smallest.
         sorted: accepted for compatibility with torch; the result is always sorted.
+
+    Returns:
+        The named tuple `(values, indices)`.
 
     Raises:
         IndexingError: `dim` is out of range.
@@ -190,6 +196,9 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
             equal to each other.
         dim: the dimension.
         keepdim: whether to keep it, with size 1.
+
+    Returns:
+        The named tuple `(values, indices)`.
 
     Raises:
         IndexingError: `dim` is out of range, or its size is 0.

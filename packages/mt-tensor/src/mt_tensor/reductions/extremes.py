@@ -190,6 +190,9 @@ def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the minimum and the maximum along a dimension, or of all elements.
 
+    Returns:
+        The named tuple `(min, max)`.
+
     Raises:
         IndexingError: there are no elements, or `dim` is out of range.
     """

@@ -76,7 +76,7 @@ def var(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """Return the variance over dimensions: the sum of squared deviations over `n - correction`.
+    """Return the variance over dimensions, with the divisor `n - correction`.
 
     Args:
         input: a floating-point tensor.
