@@ -68,8 +68,8 @@ def validate_call(function: Function) -> Function:
     `numpy_names`.
 
     Raises:
-        TypeError: (the function returned) an argument annotated as `Tensor` is not a tensor, one
-            annotated as `bool` is neither True nor False, or one is given by both of its names.
+        TypeError: on a call, if an argument annotated as `Tensor` is not a tensor, one annotated as
+            `bool` is neither True nor False, or one is given by both of its names.
     """
     name, annotations = function.__name__, function.__annotations__
     parameters = parameters_of(function)

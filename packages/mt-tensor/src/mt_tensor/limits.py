@@ -17,16 +17,13 @@ from mt_tensor.errors import DTypeError
 class finfo:  # noqa: N801 - torch's name
     """The limits of a floating-point dtype, by default the default dtype.
 
-    >>> finfo("float64").eps
-    2.220446049250313e-16
-
     Attributes:
         bits: bits per element.
         max: the largest number.
-        min: the lowest number, -max.
+        min: the lowest number, `-max`.
         eps: the distance from 1 to the next number.
         tiny: the smallest positive normal number.
-        smallest_normal: the same.
+        smallest_normal: another name of `tiny`.
         resolution: the decimal resolution, a power of ten.
         dtype: the name of the dtype.
 
@@ -67,9 +64,6 @@ def _limits_of(kind: DType) -> dict[str, Any]:
 @dataclass(frozen=True, init=False)
 class iinfo:  # noqa: N801 - torch's name
     """The limits of an integer dtype.
-
-    >>> iinfo("uint8").max
-    255
 
     Attributes:
         bits: bits per element.

@@ -64,7 +64,7 @@ def is_unsupported(self: Tensor) -> bool:  # noqa: ARG001 - the same for all ten
 
 
 def itself(self: Tensor) -> Tensor:
-    """Return the tensor itself: threads share all memory, and nothing is pinned or sparse."""
+    """Return the tensor itself: it is real and dense, and needs no pinning or sharing of memory."""
     return self
 
 

@@ -18,11 +18,7 @@ _get_item = tuple.__getitem__
 
 
 class Size(tuple[int, ...]):
-    """The size of each dimension.
-
-    >>> Size([2, 3, 4])[:2].numel()
-    6
-    """
+    """The size of each dimension of a tensor."""
 
     __slots__ = ()
 

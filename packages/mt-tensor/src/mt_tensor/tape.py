@@ -66,7 +66,7 @@ class Tape:
     block, but no other threads.
 
     Attributes:
-        captures: whether it records calls to run them later; see `capturing`.
+        captures: whether it records calls to run them later.
         backward_depth: how many nested backward passes are running.
     """
 
@@ -91,7 +91,7 @@ class Tape:
     ) -> Any:
         """Run an operation, whose backend calls the tape also sees, and return its result.
 
-        Operations are named operations (`named.py`), Functions, and the VJPs of nodes.
+        Operations are those of `mt_tensor.fused`, Functions, and the VJPs of nodes.
         """
         return function(*arguments)
 

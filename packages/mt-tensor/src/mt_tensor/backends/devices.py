@@ -69,7 +69,7 @@ class device:  # noqa: N801 - torch's name
 
         Raises:
             UnknownBackendError: no backend has this name, or the index is not supported.
-            BackendUnavailableError: it cannot be used on this machine; the message says why.
+            BackendUnavailableError: the backend cannot be used here; the message says why.
         """
         if self._backend is not None:
             return self._backend

@@ -134,7 +134,7 @@ class TensorBackend(ABC):
         """Return a contiguous view with the elements of an array of any strides and byte order.
 
         The view may share the array's memory if it is writeable. A bfloat16 array has the dtype
-        `bfloat16.numpy`, since NumPy has no bfloat16: see `casting.py`.
+        `bfloat16.numpy`, since NumPy has no bfloat16.
 
         Raises:
             DTypeError: the backend does not support this dtype.
@@ -155,7 +155,7 @@ class TensorBackend(ABC):
         """Return a function `run(out, *inputs)` that computes a formula elementwise.
 
         It is created once and called many times. For each index i of the results,
-        `results[:][i] = formula(*inputs[:][i])`. It may be a `PlannedRun`.
+        `results[:][i] = formula(*inputs[:][i])`.
 
         Args:
             formula: the formula to compute. Its constants take the dtype of the computation;
@@ -163,12 +163,12 @@ class TensorBackend(ABC):
                 the end.
 
         The arguments of `run`:
-            out: the layout of new contiguous views, or `formula.outputs` views of one shape, each
-                of which may also be an input. Their dtype is that of the computation, or bool.
-            *inputs: `formula.arity` views and numbers. The views must be broadcast to the shape of
-                `out`. They have one dtype, that of the computation, except that some may be bool.
-                Numbers with float16 or bfloat16 views are not rounded to that dtype: the formula
-                is computed in float32, and its result rounded once.
+        - `out`: the layout of new contiguous views, or `formula.outputs` views of one shape, each
+          of which may also be an input. Their dtype is that of the computation, or bool.
+        - `*inputs`: `formula.arity` views and numbers. The views must be broadcast to the shape of
+          `out`. They have one dtype, that of the computation, except that some may be bool. Numbers
+          with float16 or bfloat16 views are not rounded to that dtype: the formula is computed in
+          float32, and its result rounded once.
 
         If `out` is a layout, `run` returns the new view, or a list of them for several outputs.
         """
@@ -354,7 +354,7 @@ class TensorBackend(ABC):
         """Return this backend's kernel for a named operation, or None.
 
         The default looks it up among those registered with `register_kernels`. Results are cached:
-        call `drop_plans` when they change. See `mt_tensor.extending.FusedKernel`.
+        call `mt_tensor.backends.extending.drop_plans` when they change.
         """
         return registered_kernel(self.name, name)
 

@@ -111,8 +111,8 @@ class DType:
         """Convert a number, checking its range.
 
         Raises:
-            DTypeError: it is out of range.
-            TypeError: it is not a number.
+            DTypeError: the number is out of range.
+            TypeError: the argument is not a number.
         """
         value = as_number("an element", value)
         if self.kind != "integer":

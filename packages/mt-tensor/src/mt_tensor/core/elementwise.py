@@ -280,7 +280,7 @@ OPERATORS.for_each(_register)
 
 
 def elementwise(name: str, *args: Any) -> Tensor:
-    """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
+    """Apply the operator called `name` to tensors and numbers, at least one of them a tensor."""
     if name not in OPERATIONS:
         OPERATORS[name]  # raises an error that suggests the nearest name
     return OPERATIONS[name](*args)

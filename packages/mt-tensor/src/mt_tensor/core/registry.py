@@ -67,8 +67,8 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     Raises:
         UnknownBackendError: the backend is unknown; the message lists the known ones.
         AmbiguousBackendError: two distributions provide this name.
-        BackendLoadError: importing or creating it failed; the cause is attached.
-        BackendUnavailableError: it cannot run on this machine; the message says why.
+        BackendLoadError: importing or creating the backend failed; the cause is attached.
+        BackendUnavailableError: the backend cannot run on this machine; the message says why.
     """
     if name is None:
         return current_backend()
@@ -111,7 +111,7 @@ def _create(name: str) -> TensorBackend:
 
 
 def current_backend() -> TensorBackend:
-    """Return the backend of new tensors; see the module's docstring for the order of choice."""
+    """Return the backend of new tensors: of `use_backend`, else of the variable `MT_BACKEND`."""
     return _chosen.get() or get_backend(SELECTED)
 
 

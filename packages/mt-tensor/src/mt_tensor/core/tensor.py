@@ -200,7 +200,7 @@ class Tensor(Methods):
         """Return the complete gradient, after hooks.
 
         Raises:
-            GradientError: it has another shape, since the tensor's shape was changed in place.
+            GradientError: its shape differs, since the tensor's shape was changed in place.
         """
         if derivative._fresh is None:  # a `Part`: see `Node.completed`
             derivative = derivative._whole()
@@ -215,7 +215,7 @@ class Tensor(Methods):
         """Add the gradient to `grad`, if the tensor requires grad, and return the gradient.
 
         Raises:
-            GradientError: see `completed`.
+            GradientError: the gradient has another shape, as for `completed`.
         """
         if (
             self._watch is not None

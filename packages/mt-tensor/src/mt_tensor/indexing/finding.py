@@ -166,7 +166,7 @@ def where(
 
     Raises:
         TypeError: the condition is not a tensor.
-        DTypeError: it is not bool.
+        DTypeError: the condition is not bool.
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)

@@ -69,7 +69,7 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
 
     Raises:
         DTypeError: the index is not an integer tensor.
-        IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
+        IndexingError: the index is not 1-D, an index is out of range, or `input` is 0-D.
     """
     if index.backend is not input.backend:
         common_backend(input, index)

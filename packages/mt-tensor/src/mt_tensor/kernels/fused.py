@@ -110,7 +110,7 @@ class FusedKernel:
         record(result, self, name, inputs, (arguments, saved, needs, version), read)
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> list[Any]:
-        """Return the gradients of the inputs; see `Rule`.
+        """Return the gradients of the inputs.
 
         Raises:
             GradientError: a gradient does not fit its argument.

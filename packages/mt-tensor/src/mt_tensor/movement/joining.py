@@ -71,8 +71,8 @@ def check_list(name: str, tensors: Any) -> list[Layout]:
     """Check a list of tensors to join, and return their layouts.
 
     Raises:
-        TypeError: it is not a sequence of tensors.
-        ShapeError: it is empty.
+        TypeError: the argument is not a sequence of tensors.
+        ShapeError: the list is empty.
         BackendMismatchError: the tensors belong to different backends.
     """
     if not isinstance(tensors, (list, tuple, Sequence)):  # the check of the last is slower

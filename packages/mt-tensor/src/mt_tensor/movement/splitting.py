@@ -76,8 +76,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
     Raises:
         DomainError: `chunks` is not positive.
-        ShapeError: it is greater than `MOST_EMPTY` for a dimension of size 0.
-        TypeError: it is not an integer.
+        ShapeError: `chunks` is greater than 2**20 for a dimension of size 0.
+        TypeError: `chunks` is not an integer.
     """
     d = existing_dim("chunk", dim, input.shape)
     count = as_integer("chunks", chunks, least=1)
@@ -102,8 +102,8 @@ def tensor_split(
 
     Raises:
         DomainError: the number of sections is not positive.
-        ShapeError: it is greater than both the size and `MOST_EMPTY`.
-        TypeError: it is not an integer.
+        ShapeError: the number of sections is greater than both the size and 2**20.
+        TypeError: the number of sections is not an integer.
     """
     d = existing_dim("tensor_split", dim, input.shape)
     size = input.shape[d]

@@ -262,11 +262,12 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
 
     Args:
         input: any shape.
-        min: a number or a tensor that broadcasts; None for no bound.
-        max: the same.
+        min: the lower bound, a number or a tensor that broadcasts; None for none.
+        max: the upper bound, like `min`.
 
     Returns:
-        The broadcast shape. The gradient with respect to `input` is 1 at the bounds too.
+        A tensor of the broadcast shape. The gradient with respect to `input` is 1 at the bounds
+        too.
 
     Raises:
         DomainError: both bounds are None.

@@ -44,15 +44,6 @@ def fuse(function: F) -> F:
     It is differentiable to any order. Arguments are promoted to a common floating-point dtype and
     broadcast first; numbers are accepted in place of tensors.
 
-    >>> import mt_tensor as mt
-    >>> @fuse
-    ... def bump(x, width):
-    ...     return mt.exp(-x * x / width)
-    >>> x = mt.tensor([0.0, 1.0], requires_grad=True)
-    >>> y = bump(x, 2.0)
-    >>> y
-    tensor([1.0000, 0.6065], grad_fn=<bump>)
-
     Args:
         function: takes positional arguments and returns a tensor computed from them by elementwise
             operations. It is traced at the first call, with symbols of shape ().

@@ -97,11 +97,12 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         p: the exponent of the norm, from 0 to inf.
 
     Returns:
-        Shape (n (n - 1) / 2,): the first row with each later one, then the second, and so on.
+        A vector of n * (n - 1) / 2 norms: of the first row and each later one, then of the second
+        and each later one, and so on.
 
     Raises:
         ShapeError: `input` is not a matrix.
-        DTypeError: it is not floating-point.
+        DTypeError: `input` is not floating-point.
         DomainError: `p` is negative.
     """
     if input.ndim != 2:

@@ -14,15 +14,9 @@ _precision = "highest"
 def set_float32_matmul_precision(precision: str) -> None:
     """Set the precision of float32 matrix products for all threads.
 
-    >>> import mt_tensor as mt
-    >>> mt.set_float32_matmul_precision("high")
-    >>> mt.get_float32_matmul_precision()
-    'high'
-    >>> mt.set_float32_matmul_precision("highest")
-
     Args:
         precision: "highest", the default, to multiply float32 exactly; "high" or "medium" to allow
-            rounding factors to 10 bits first, a relative error of 2^-11. Only the backend `cuda`
+            rounding factors to 10 bits first, a relative error of `2**-11`. Only the backend `cuda`
             uses this, for matrix products and linear layers.
 
     Raises:

@@ -64,7 +64,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
     Raises:
         ShapeError: the tensors are not 1-D, or have different lengths.
-        DTypeError: they are bool.
+        DTypeError: the tensors are bool.
     """
     return multiplied("dot", input, tensor, (1, 1))
 
@@ -215,7 +215,7 @@ def trace(input: Tensor) -> Tensor:
 
     Raises:
         ShapeError: `input` is not a matrix.
-        DTypeError: it is bool.
+        DTypeError: `input` is bool.
     """
     check_ranks("trace", (input,), 2)
     check_not_bool("trace", input)

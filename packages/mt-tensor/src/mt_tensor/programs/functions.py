@@ -52,7 +52,7 @@ def compile(
     gradients to parameters, call an optimizer, draw random numbers. It can be differentiated, once.
     Tensors in arguments, also in lists, tuples and dictionaries, may differ at each call; other
     shapes, dtypes, numbers and settings need another program, and the 16 latest are kept. The
-    numbers of optimizers (rates, step counts) are inputs of a program. See `Compiled`.
+    numbers of optimizers (rates, step counts) are inputs of a program.
 
     Args:
         function: a function of tensors, numbers and the like; it may be a method or a module.
@@ -78,21 +78,10 @@ def compile(
 def lazy() -> Lazy:
     """Return a block in which elements are computed only when they are needed.
 
-    >>> import mt_tensor as mt
-    >>> with mt.lazy() as block:
-    ...     x = mt.arange(4.0)
-    ...     y = (x * 2 + 1).exp()
-    ...     z = y.sum()
-    ...     computed = len(block.programs)
-    ...     z.realize()
-    tensor(1267.8501)
-    >>> computed, len(block.programs)  # one fused operation, and the sum
-    (0, 1)
-
     Elements are needed where Python reads them (`print`, `item`, `numpy`, `if x > 0`), where a
     tensor is changed in place, and by `x.realize()`. The end of the block computes all that is
-    still reachable. Operations are compositions of the primitives of the contract here, without
-    the kernels of a backend. Compiled functions run as the original function. Gradients are
+    still reachable. Operations are composed of the primitives of `TensorBackend`, without the
+    kernels of a backend. Compiled functions run as the original function. Gradients are
     recorded as usual, and are deferred, too.
 
     Other threads compute at once. NumPy arrays that share memory with tensors are read when

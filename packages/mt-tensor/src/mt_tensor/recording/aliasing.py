@@ -131,7 +131,7 @@ def detach_(self: Tensor) -> Tensor:
     """Detach the tensor in place: make it a leaf that does not require grad, and return it.
 
     Raises:
-        NoGradientError: it is a view, whose base would keep its history.
+        NoGradientError: the tensor is a view, whose base would keep its history.
     """
     if self._base is not None and self.requires_grad:
         raise NoGradientError("a view cannot be detached from its base: use detach().")

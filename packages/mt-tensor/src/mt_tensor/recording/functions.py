@@ -120,7 +120,7 @@ class Function:
 
     @classmethod
     def vjp(cls, node: Node, inputs: Any, ctx: Any, grad: Any, needed: Any) -> Sequence[Any]:
-        """Return the gradients of the inputs, as `backward` computes them; see `Rule`.
+        """Return the gradients of the inputs, as `backward` computes them.
 
         Raises:
             GradientError: `backward` returned invalid gradients.
