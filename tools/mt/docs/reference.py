@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_origin
 
-from griffe import Object
+from griffe import Class, Object
 from sphinx.application import Sphinx
 
 from mt.docs.docstrings import Item, attributes_in, described, linked
@@ -30,7 +30,7 @@ from mt.docs.examples import read_examples
 from mt.docs.signatures import options_of, signature_of
 from mt.docs.source import modules
 from mt.source.public import public_names
-from mt.source.symbols import docstring_of, name_of
+from mt.source.symbols import docstring_of, find, name_of
 from mt.workspace import Stage, Workspace
 
 
@@ -99,9 +99,16 @@ class Entry:
 
     @property
     def options(self) -> list[Item]:
-        """The keyword arguments that its typed dictionaries describe."""
-        kinds = () if self.kind == "data" else options_of(self.value)
-        return [item for kind in kinds for item in attributes_in(inspect.getdoc(kind) or "")]
+        """The keyword arguments that a typed dictionary and its bases describe."""
+        kind = None if self.kind == "data" else options_of(self.value)
+        found: list[Item] = []
+        names = [] if kind is None else [f"{kind.__module__}.{kind.__qualname__}"]
+        for name in names:
+            symbol = find(modules(), name)
+            found += attributes_in(docstring_of(symbol))
+            bases = symbol.resolved_bases if isinstance(symbol, Class) else ()
+            names += [base.path for base in bases if base.path.startswith("mt_")]
+        return found
 
 
 def entries(stage: Stage) -> Iterator[Entry]:

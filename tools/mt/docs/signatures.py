@@ -62,16 +62,14 @@ def _readable_default(default: Any) -> Any:
     return _Text("..." if name == "<lambda>" else name)
 
 
-def options_of(value: Any) -> Iterator[type]:
-    """Yield the typed dictionaries whose keys are keyword arguments of a function."""
+def options_of(value: Any) -> Any:
+    """Return the typed dictionary whose keys are keyword arguments of a function, or None."""
     try:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
-        return
-    for parameter in parameters:
-        options = _options(parameter, value)
-        if options is not None:
-            yield options
+        return None
+    found = (_options(parameter, value) for parameter in parameters)
+    return next((each for each in found if each is not None), None)
 
 
 def _options(parameter: inspect.Parameter, function: Any) -> Any:
@@ -89,7 +87,7 @@ def _expanded(parameter: inspect.Parameter, function: Any) -> Iterator[inspect.P
     if options is None:
         yield parameter
         return
-    for name, annotation in options.__annotations__.items():
+    for name, annotation in reversed(options.__annotations__.items()):  # its own keys first
         yield _Parameter(name, _Parameter.KEYWORD_ONLY, default=_Text("..."), annotation=annotation)
 
 
