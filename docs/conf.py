@@ -9,6 +9,7 @@ exclude_patterns = [
     *("drawings", "node_modules", "static"),
     *("names.md", "promises.md"),  # copied into guides/
 ]
+templates_path = ["templates"]
 html_theme = "furo"
 html_title = "mt"
 html_favicon = "static/favicon.svg"
