@@ -22,11 +22,6 @@ MOST_THREADS = 1024
 def sum_practice(x: Tensor, block: int = 32) -> Tensor:
     """Return the sum of each block of elements: of the first `block`, the next, and so on.
 
-        >>> import mt_tensor as mt
-        >>> from mt_cuda import CudaOps, Simulator
-        >>> sum_practice(mt.arange(7.0, backend=CudaOps(Simulator())), block=3).tolist()
-        [3.0, 12.0, 6.0]
-
     Args:
         x: `(n,)`, numbers on a backend of this package.
         block: elements of a block, and its threads.
@@ -84,12 +79,6 @@ def block_sums(dtype: DType, block: int) -> Kernel:
 
 def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     """Return the product of two matrices that are no larger than a block of threads.
-
-        >>> import mt_tensor as mt
-        >>> from mt_cuda import CudaOps, Simulator
-        >>> x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend=CudaOps(Simulator()))
-        >>> mm_practice(x, x, block=3).tolist()
-        [[7.0, 10.0], [15.0, 22.0]]
 
     Args:
         a: `(rows, inner)`, numbers on a backend of this package.

@@ -19,13 +19,7 @@ def grad(
 ) -> tuple[Scalar, ...]:
     """Return the derivatives of `output` with respect to `inputs`, without storing them.
 
-    The graph is kept. With `create_graph` the results can be differentiated again:
-
-        >>> x = Scalar(2.0)
-        >>> (first,) = grad(x * x * x, x, create_graph=True)
-        >>> (second,) = grad(first, x)
-        >>> first.data, second.data
-        (12.0, 12.0)
+    The graph is kept. With `create_graph` the results can be differentiated again.
 
     Args:
         output: the result.

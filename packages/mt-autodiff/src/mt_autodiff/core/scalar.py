@@ -30,12 +30,6 @@ _adding = threading.RLock()
 class Scalar(Infix, Methods):
     """A float with automatic differentiation.
 
-        >>> x = Scalar(2.0)
-        >>> y = x * x + x
-        >>> y.backward()
-        >>> x.derivative
-        5.0
-
     Every operator of the table is a method (`x.tanh()`), and Python operators accept numbers on
     either side, as constants. Comparisons return a constant Scalar, 1.0 or 0.0. Conversions such
     as `float`, `int` and `round` return Python numbers and record nothing. A copy, by `copy` or

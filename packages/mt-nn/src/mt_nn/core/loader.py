@@ -30,12 +30,6 @@ class DataLoader:
 
     The settings are torch's. Workers are threads, so two settings have no effect.
 
-        >>> from mt_nn.core.dataset import TensorDataset
-        >>> from mt_tensor import tensor
-        >>> data = TensorDataset(tensor([0, 1, 2, 3, 4]))
-        >>> [batch[0].tolist() for batch in DataLoader(data, batch_size=2)]
-        [[0, 1], [2, 3], [4]]
-
     Args:
         dataset: the data set. If it has a method `__getitems__`, that is called for the samples of
             a batch. An `IterableDataset` is iterated over once per epoch, by a single worker.

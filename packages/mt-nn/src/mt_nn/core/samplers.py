@@ -89,9 +89,6 @@ class RandomSampler(Sampler):
 class BatchSampler(Sampler):
     """Yield lists of indices, one per batch.
 
-        >>> list(BatchSampler(SequentialSampler(range(5)), 2, drop_last=False))
-        [[0, 1], [2, 3], [4]]
-
     Args:
         sampler: the order of the samples.
         batch_size: the number of samples in a batch.

@@ -22,9 +22,6 @@ def default_collate(batch: Sequence[Any]) -> Any:
     bytes become a list. Tuples, named tuples, lists and dictionaries are joined member by member;
     a tuple remains a tuple (torch returns a list).
 
-        >>> default_collate([{"word": "a", "count": 1}, {"word": "b", "count": 2}])
-        {'word': ['a', 'b'], 'count': tensor([1, 2])}
-
     Args:
         batch: one or more samples with the same structure.
 

@@ -24,20 +24,12 @@ TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
 
 
 def tokenize(text: str) -> list[str]:
-    """Split a text into words, in lower case, and punctuation marks.
-
-    >>> tokenize("It's good, isn't it?")
-    ["it's", 'good', ',', "isn't", 'it', '?']
-    """
+    """Split a text into words, in lower case, and punctuation marks."""
     return TOKEN.findall(text.lower())
 
 
 class Vocabulary:
     """A mapping between tokens and integers from 0.
-
-        >>> vocabulary = Vocabulary.build("to be or not to be".split(), padding="<pad>")
-        >>> vocabulary.encode(["to", "do"]), vocabulary.decode([2, 4])
-        ([3, 1], ['be', 'not'])
 
     Args:
         tokens: the tokens, in the order of their numbers.
@@ -153,9 +145,6 @@ class Vocabulary:
 def batchify(tokens: Sequence[int] | Tensor, batch_size: int) -> Tensor:
     """Divide a text into parts of equal length, one per column; drop the remainder.
 
-        >>> batchify(range(7), 3).tolist()
-        [[0, 2, 4], [1, 3, 5]]
-
     Args:
         tokens: the integers of the text, 1-D.
         batch_size: the number of parts.
@@ -180,11 +169,6 @@ def batchify(tokens: Sequence[int] | Tensor, batch_size: int) -> Tensor:
 
 class BPTTWindows(Dataset):
     """A data set of consecutive windows of a text, with the next tokens as targets.
-
-        >>> for inputs, targets in BPTTWindows(batchify(range(8), 2), bptt=2):
-        ...     print(inputs.tolist(), targets.tolist())
-        [[0, 4], [1, 5]] [[1, 5], [2, 6]]
-        [[2, 6]] [[3, 7]]
 
     Args:
         text: shape (length, batch, ...), such as the result of `batchify`.

@@ -70,10 +70,6 @@ def _log_probability(d: Any, x: Tensor) -> Any:
 class Bernoulli(Chances):
     """The distribution of 1 with a probability, and otherwise 0.
 
-    >>> from mt_tensor import tensor
-    >>> Bernoulli(probs=tensor([0.25])).log_prob(tensor([1.0])).exp()
-    tensor([0.2500])
-
     Args:
         probs: the probabilities of 1, a tensor or a number.
         logits: the log-odds instead, log(p / (1 - p)).
@@ -151,10 +147,6 @@ def _entropy(d: Any) -> Any:
 class Categorical(Classes):
     """A distribution over classes, which are numbered from 0.
 
-    >>> from mt_tensor import tensor
-    >>> Categorical(tensor([1.0, 3.0])).probs
-    tensor([0.2500, 0.7500])
-
     Args:
         probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
         logits: unnormalized log-probabilities instead.
@@ -186,10 +178,6 @@ def _vectors(d: Any, classes: Tensor) -> Any:
 
 class OneHotCategorical(Classes):
     """A distribution over classes, each of which is a vector with a single 1.
-
-    >>> from mt_tensor import tensor
-    >>> OneHotCategorical(tensor([1.0, 3.0])).mode
-    tensor([0., 1.])
 
     Args:
         probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
@@ -224,9 +212,6 @@ class Poisson(Distribution):
     """The distribution of the number of events that occur with a constant rate.
 
     The probability of k is `rate**k exp(-rate) / k!`.
-
-    >>> Poisson(3.5).mode
-    tensor(3.)
 
     Args:
         rate: the mean numbers of events, a tensor or a number.

@@ -107,9 +107,6 @@ class Exponential(Distribution):
 
     The density is `rate exp(-rate x)` for x >= 0.
 
-    >>> Exponential(4.0).mean
-    tensor(0.2500)
-
     Args:
         rate: the rates, a tensor or a number.
         validate_args: whether to check parameters and values.
@@ -156,9 +153,6 @@ class Gamma(Distribution):
 
     The density is `rate**c x**(c - 1) exp(-rate x) / gamma(c)` for x >= 0; the concentration c need
     not be an integer.
-
-    >>> Gamma(3.0, 2.0).mean
-    tensor(1.5000)
 
     Args:
         concentration: the shape parameters, a tensor or a number.
@@ -217,10 +211,6 @@ class Dirichlet(Distribution):
     The density is the product of `x[i]**(c[i] - 1) / gamma(c[i])`, times `gamma(sum(c))`, with the
     concentration c.
 
-    >>> from mt_tensor import tensor
-    >>> Dirichlet(tensor([1.0, 3.0])).mean
-    tensor([0.2500, 0.7500])
-
     Args:
         concentration: the parameters of the shares, shape (*batch_shape, shares).
         validate_args: whether to check parameters and values.
@@ -256,9 +246,6 @@ class Beta(Distribution):
     """The beta distribution of a share between 0 and 1.
 
     The density is `x**(a - 1) (1 - x)**(b - 1) gamma(a + b) / (gamma(a) gamma(b))`.
-
-    >>> Beta(1.0, 3.0).mean
-    tensor(0.2500)
 
     Args:
         concentration1: a, a tensor or a number; large for shares near 1.

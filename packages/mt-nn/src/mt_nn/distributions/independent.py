@@ -28,11 +28,6 @@ class Independent(Distribution):
 
     The density of an event is the product of the densities of its elements.
 
-    >>> from mt_nn.distributions import Normal
-    >>> from mt_tensor import zeros
-    >>> Independent(Normal(zeros(2, 3), 1.0), 1).log_prob(zeros(3)).shape
-    (2,)
-
     Args:
         base_distribution: the distribution of the elements.
         reinterpreted_batch_ndims: the number of dimensions.

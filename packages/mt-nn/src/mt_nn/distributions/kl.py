@@ -20,10 +20,6 @@ from mt_tensor import Tensor
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """Return the Kullback-Leibler divergence, the expectation under `p` of log p - log q.
 
-    >>> from mt_nn.distributions import Normal
-    >>> kl_divergence(Normal(1.0, 1.0), Normal(0.0, 1.0)).item()
-    0.5
-
     Args:
         p: a distribution.
         q: a distribution whose batch can be broadcast with that of `p`, usually of the same class.

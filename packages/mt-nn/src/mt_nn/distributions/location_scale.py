@@ -71,10 +71,6 @@ class Normal(LocationScale):
 
     The density is `exp(-((x - loc) / scale)**2 / 2) / (scale sqrt(2 pi))`.
 
-    >>> from mt_tensor import tensor
-    >>> Normal(0.0, 2.0).log_prob(tensor([0.0, 2.0]))
-    tensor([-1.6121, -2.1121])
-
     Args:
         loc: the means, a tensor or a number.
         scale: the standard deviations, a tensor or a number; both are broadcast.
@@ -91,9 +87,6 @@ class LogNormal(LocationScale):
     """The distribution of `exp(x)` for a normal x.
 
     The density is that of the normal distribution at `log(x)`, divided by x.
-
-    >>> LogNormal(0.0, 1.0).mean.log()
-    tensor(0.5000)
 
     Args:
         loc: the means of the logarithms, a tensor or a number.
@@ -122,9 +115,6 @@ class Laplace(LocationScale):
 
     The density is `exp(-|x - loc| / scale) / (2 scale)`.
 
-    >>> Laplace(0.0, 1.0).variance
-    tensor(2.)
-
     Args:
         loc: the means, a tensor or a number.
         scale: the mean distances from them.
@@ -147,10 +137,6 @@ class Cauchy(LocationScale):
     """The distribution of the ratio of two independent normal numbers; it has no mean.
 
     The density is `1 / (pi scale (1 + ((x - loc) / scale)**2))`.
-
-    >>> from mt_tensor import tensor
-    >>> Cauchy(0.0, 1.0).cdf(tensor([0.0, 1.0]))
-    tensor([0.5000, 0.7500])
 
     Args:
         loc: the medians, a tensor or a number.
@@ -178,9 +164,6 @@ class Uniform(Distribution):
     """The uniform distribution on [low, high).
 
     The density is `1 / (high - low)`.
-
-    >>> Uniform(1.0, 3.0).mean
-    tensor(2.)
 
     Args:
         low: the lower bounds, a tensor or a number.

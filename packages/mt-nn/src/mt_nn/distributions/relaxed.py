@@ -49,9 +49,6 @@ def _log_density_of_share(d: Any, x: Tensor) -> Any:
 class RelaxedBernoulli(_Relaxed, Chances):
     """The distribution of `sigmoid((logits + noise) / temperature)` with logistic noise.
 
-    >>> RelaxedBernoulli(0.5, probs=0.25).probs
-    tensor(0.2500)
-
     Args:
         temperature: the temperatures, a tensor or a number.
         probs: the probabilities of 1 at temperature 0, a tensor or a number.
@@ -82,10 +79,6 @@ def _log_density_of_shares(d: Any, x: Tensor) -> Any:
 
 class RelaxedOneHotCategorical(_Relaxed, Classes):
     """The distribution of `softmax((logits + noise) / temperature)` with Gumbel noise.
-
-    >>> from mt_tensor import tensor
-    >>> RelaxedOneHotCategorical(0.5, tensor([1.0, 3.0])).probs
-    tensor([0.2500, 0.7500])
 
     Args:
         temperature: the temperatures, a tensor or a number.

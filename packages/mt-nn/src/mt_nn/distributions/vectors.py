@@ -42,10 +42,6 @@ class MultivariateNormal(Distribution):
     The density is `exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C))` for the covariance
     matrix C.
 
-    >>> from mt_tensor import eye, zeros
-    >>> MultivariateNormal(zeros(2), 4.0 * eye(2)).variance
-    tensor([4., 4.])
-
     Args:
         loc: the means, shape (*batch_shape, n).
         covariance_matrix: the covariance matrices, shape (*batch_shape, n, n).

@@ -16,11 +16,6 @@ Row = dict[str, Any]
 class History:
     """The results of a training, by epoch.
 
-    >>> history = History()
-    >>> history.rows += [{"epoch": 1, "loss": 0.7}, {"epoch": 2, "loss": 0.4}]
-    >>> history["loss"]
-    [0.7, 0.4]
-
     Attributes:
         rows: one dictionary per epoch: its number, the learning rate, the mean loss, the metrics,
             and the loss and metrics of the validation, whose names begin with `validation_`.

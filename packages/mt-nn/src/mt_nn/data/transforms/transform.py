@@ -111,9 +111,6 @@ def interval(name: str, numbers: Any, least: float = -np.inf) -> tuple[float, fl
 class Compose:
     """Apply transforms one after the other.
 
-        >>> Compose([abs, float])(-3)
-        3.0
-
     Args:
         transforms: callables; each is applied to the result of the previous one.
 
