@@ -15,7 +15,11 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 class ReLU(Module):
-    """Apply `max(input, 0)` elementwise; see `relu`."""
+    """Apply `max(input, 0)` elementwise.
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()

@@ -63,12 +63,7 @@ def check_probability(p: Any) -> None:
 
 
 class DropoutLayer(Module):
-    """Base class of dropout layers.
-
-    Args:
-        p: the probability of setting an element to zero.
-        inplace: whether to store the result in the input.
-    """
+    """Base class of dropout layers."""
 
     function: ClassVar[Callable[..., Tensor]]
 
@@ -87,6 +82,11 @@ class DropoutLayer(Module):
 
 
 class Dropout(DropoutLayer):
-    """Randomly zero elements during training, and scale the rest; see `dropout`."""
+    """Randomly zero elements during training, and scale the rest.
+
+    Args:
+        p: the probability of setting an element to zero.
+        inplace: whether to store the result in the input.
+    """
 
     function = staticmethod(dropout)

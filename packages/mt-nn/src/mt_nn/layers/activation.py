@@ -33,7 +33,12 @@ def relu_in_place(input: Tensor) -> Tensor:
 
 @checked
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return `input` where it is positive, and `alpha (exp(input / alpha) - 1)` elsewhere.
+    """Return `input` where it is positive, and `alpha * (exp(input / alpha) - 1)` elsewhere.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        alpha: the scale of negative elements, not 0.
+        inplace: whether to store the result in the input.
 
     Raises:
         DomainError: `alpha` is 0.
@@ -43,19 +48,35 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @checked
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
+    """Return `input` where it is positive, and `alpha * (exp(input) - 1)` elsewhere.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        alpha: the scale of negative elements.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("elu", alpha) if inplace else mt.elu(input, alpha)
 
 
 @checked
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `input / 6 + 1 / 2`, clamped to 0 and 1."""
+    """Return `input / 6 + 1 / 2`, clamped to [0, 1].
+
+    Args:
+        input: a floating-point tensor of any shape.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("hardsigmoid") if inplace else mt.hardsigmoid(input)
 
 
 @checked
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `input hardsigmoid(input)`."""
+    """Return `input * hardsigmoid(input)`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("hardswish") if inplace else mt.hardswish(input)
 
 
@@ -63,7 +84,13 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Clamp `input` to `min_val` and `max_val`.
+    """Clamp `input` to [`min_val`, `max_val`].
+
+    Args:
+        input: a floating-point tensor of any shape.
+        min_val: the lower bound.
+        max_val: the upper bound.
+        inplace: whether to store the result in the input.
 
     Raises:
         DomainError: `min_val` is above `max_val`.
@@ -74,38 +101,71 @@ def hardtanh(
 
 @checked
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """Return `input` where it is positive, and `negative_slope * input` elsewhere."""
+    """Return `input` where it is positive, and `negative_slope * input` elsewhere.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        negative_slope: the factor of negative elements.
+        inplace: whether to store the result in the input.
+    """
     slope = negative_slope
     return input._computed("leaky_relu", slope) if inplace else mt.leaky_relu(input, slope)
 
 
 @checked
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `input tanh(log(1 + exp(input)))`."""
+    """Return `input * tanh(log(1 + exp(input)))`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("mish") if inplace else mt.mish(input)
 
 
 @checked
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Clamp `input` to 0 and 6."""
+    """Clamp `input` to [0, 6].
+
+    Args:
+        input: a floating-point tensor of any shape.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("relu6") if inplace else mt.relu6(input)
 
 
 @checked
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return a scaled elu, which preserves mean 0 and variance 1."""
+    """Return a scaled `elu` of the input, which preserves mean 0 and variance 1.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("selu") if inplace else mt.selu(input)
 
 
 @checked
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `input / (1 + exp(-input))`."""
+    """Return `input / (1 + exp(-input))`.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        inplace: whether to store the result in the input.
+    """
     return input._computed("silu") if inplace else mt.silu(input)
 
 
 @checked
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Return `input` where it is above the threshold, and `value` elsewhere."""
+    """Return `input` where it is above the threshold, and `value` elsewhere.
+
+    Args:
+        input: a floating-point tensor of any shape.
+        threshold: the threshold.
+        value: the value of elements that are not above it.
+        inplace: whether to store the result in the input.
+    """
     if inplace:
         return input._computed("threshold", threshold, value)
     return mt.threshold(input, threshold, value)
@@ -202,31 +262,55 @@ class _InPlace(FunctionLayer):
 
 
 class Hardsigmoid(_InPlace, function=hardsigmoid):
-    """Compute `input / 6 + 1 / 2`, clamped to [0, 1], elementwise."""
+    """Compute `input / 6 + 1 / 2`, clamped to [0, 1], elementwise.
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
 
 class Hardswish(_InPlace, function=hardswish):
-    """Compute `input * hardsigmoid(input)` elementwise."""
+    """Compute `input * hardsigmoid(input)` elementwise.
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
 
 class Mish(_InPlace, function=mish):
-    """Compute `input * tanh(log(1 + exp(input)))` elementwise."""
+    """Compute `input * tanh(log(1 + exp(input)))` elementwise.
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
 
 class ReLU6(_InPlace, function=relu6):
-    """Clamp the input to [0, 6]."""
+    """Clamp the input to [0, 6].
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
 
 class SELU(_InPlace, function=selu):
-    """Compute a scaled `ELU`, which preserves mean 0 and variance 1."""
+    """Compute a scaled `ELU`, which preserves mean 0 and variance 1.
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
 
 class SiLU(_InPlace, function=silu):
-    """Compute `input / (1 + exp(-input))`, also called swish, elementwise."""
+    """Compute `input / (1 + exp(-input))`, also called swish, elementwise.
+
+    Args:
+        inplace: whether to store the result in the input.
+    """
 
 
 class LogSigmoid(FunctionLayer, function=mt.logsigmoid):
-    """Compute `log(sigmoid(input))` elementwise, without overflow."""
+    """Compute `log(sigmoid(input))` elementwise, without underflow of the sigmoid."""
 
 
 class Sigmoid(FunctionLayer, function=mt.sigmoid):
@@ -249,53 +333,91 @@ class Tanhshrink(FunctionLayer, function=mt.tanhshrink):
 
 
 class CELU(FunctionLayer, function=celu):
-    """Replace negative elements by `alpha * (exp(input / alpha) - 1)`."""
+    """Replace negative elements by `alpha * (exp(input / alpha) - 1)`.
+
+    Args:
+        alpha: the scale of negative elements, not 0.
+        inplace: whether to store the result in the input.
+    """
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class ELU(FunctionLayer, function=elu):
-    """Replace negative elements by `alpha * (exp(input) - 1)`."""
+    """Replace negative elements by `alpha * (exp(input) - 1)`.
+
+    Args:
+        alpha: the scale of negative elements.
+        inplace: whether to store the result in the input.
+    """
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 class GELU(FunctionLayer, function=mt.gelu):
-    """Multiply the input by the normal distribution function; approximate="tanh" is faster."""
+    """Multiply the input by the distribution function of the standard normal distribution.
+
+    Args:
+        approximate: `"none"`, or `"tanh"` for a faster approximation.
+    """
 
     approximate: str = "none"
 
 
 class Hardshrink(FunctionLayer, function=mt.hardshrink):
-    """Replace elements from `-lambd` to `lambd` by 0."""
+    """Replace elements from `-lambd` to `lambd` by 0.
+
+    Args:
+        lambd: the bound.
+    """
 
     lambd: float = 0.5
 
 
 class LeakyReLU(FunctionLayer, function=leaky_relu):
-    """Multiply negative elements by `negative_slope`."""
+    """Multiply negative elements by `negative_slope`.
+
+    Args:
+        negative_slope: the factor of negative elements.
+        inplace: whether to store the result in the input.
+    """
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
 class Softplus(FunctionLayer, function=mt.softplus):
-    """Compute `log(1 + exp(beta * input)) / beta`; the input where `beta * input > threshold`."""
+    """Compute `log(1 + exp(beta * input)) / beta`; the input where `beta * input > threshold`.
+
+    Args:
+        beta: the scale of the input.
+        threshold: the value of `beta * input` above which the input is returned.
+    """
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
 class Softshrink(FunctionLayer, function=mt.softshrink):
-    """Move elements towards 0 by at most `lambd`."""
+    """Move elements towards 0 by at most `lambd`.
+
+    Args:
+        lambd: the largest shift.
+    """
 
     lambd: float = 0.5
 
 
 class Threshold(FunctionLayer, function=threshold):
-    """Replace elements that are not greater than `threshold` by `value`."""
+    """Replace elements that are not greater than `threshold` by `value`.
+
+    Args:
+        threshold: the threshold.
+        value: the new value.
+        inplace: whether to store the result in the input.
+    """
 
     threshold: float
     value: float
@@ -303,7 +425,13 @@ class Threshold(FunctionLayer, function=threshold):
 
 
 class Hardtanh(FunctionLayer, function=hardtanh):
-    """Clamp the input to [`min_val`, `max_val`]."""
+    """Clamp the input to [`min_val`, `max_val`].
+
+    Args:
+        min_val: the lower bound.
+        max_val: the upper bound.
+        inplace: whether to store the result in the input.
+    """
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -320,6 +448,11 @@ class RReLU(FunctionLayer):
 
     In training mode, the slope of each element is random, from `lower` to `upper`; in evaluation
     mode it is their mean.
+
+    Args:
+        lower: the smallest slope.
+        upper: the largest slope.
+        inplace: whether to store the result in the input.
     """
 
     lower: float = 1.0 / 8
@@ -337,7 +470,7 @@ class PReLU(DeclaredLayer):
     Args:
         num_parameters: 1, or the number of channels (dimension 1 of the input) for separate slopes.
         init: the initial slope.
-        dtype: the dtype of the slopes, float32 if None.
+        device, dtype: those of the slopes.
 
     Attributes:
         weight: the slopes, shape (num_parameters,).
@@ -364,18 +497,17 @@ class PReLU(DeclaredLayer):
 
 
 class GLU(FunctionLayer, function=mt.glu):
-    """Multiply the first half of a dimension by the sigmoid of the second half."""
+    """Multiply the first half of a dimension by the sigmoid of the second half.
+
+    Args:
+        dim: the dimension, whose size must be even.
+    """
 
     dim: int = -1
 
 
 class _Normalized(FunctionLayer):
-    """Base class of softmax layers.
-
-    Args:
-        dim: the dimension. For None, as in torch, it is 0 if the input has 0, 1 or 3 dimensions and
-            otherwise 1, with a warning, since this is rarely intended.
-    """
+    """Base class of softmax layers."""
 
     dim: int | None = None
 
@@ -397,15 +529,28 @@ class _Normalized(FunctionLayer):
 
 
 class LogSoftmax(_Normalized, function=mt.log_softmax):
-    """Compute the logarithm of `Softmax` without overflow."""
+    """Compute the logarithm of `Softmax` without overflow.
+
+    Args:
+        dim: the dimension; see `Softmax` for None.
+    """
 
 
 class Softmax(_Normalized, function=mt.softmax):
-    """Compute exponentials, scaled to a sum of 1 along `dim`."""
+    """Compute exponentials, scaled to a sum of 1 along `dim`.
+
+    Args:
+        dim: the dimension. For None, as in torch, it is 0 if the input has 0, 1 or 3 dimensions and
+            otherwise 1, with a warning, since this is rarely intended.
+    """
 
 
 class Softmin(_Normalized, function=mt.softmin):
-    """Compute the softmax of `-input` along `dim`."""
+    """Compute the softmax of `-input` along `dim`.
+
+    Args:
+        dim: the dimension; see `Softmax` for None.
+    """
 
 
 class Softmax2d(Module):

@@ -43,6 +43,7 @@ class AdaptiveLogSoftmaxWithLoss(DeclaredLayer):
         cutoffs: the first class of each cluster; classes before belong to the head.
         div_value: factor by which the number of features decreases from cluster to cluster.
         head_bias: whether the head has a bias.
+        device, dtype: those of the parameters.
 
     Attributes:
         head: scores of frequent classes and of clusters.

@@ -251,6 +251,7 @@ class MultiheadAttention(DeclaredLayer):
         vdim: number of features of values; `embed_dim` if None.
         batch_first: whether inputs and result have shape (batch, steps, features) instead of
             (steps, batch, features).
+        device, dtype: those of the parameters.
 
     Attributes:
         in_proj_weight: the weights for queries, keys and values, concatenated to shape

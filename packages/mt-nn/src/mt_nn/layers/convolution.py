@@ -327,7 +327,7 @@ def _transposed_convolution(
 
 
 def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:
-    """Insert `stride - 1` zeros between neighbouring elements."""
+    """Insert `stride - 1` zeros between neighboring elements."""
     if max(stride) == 1:
         return input
     lengths = ((e - 1) * step + 1 for e, step in zip(input.shape[2:], stride, strict=True))
@@ -437,6 +437,7 @@ class ConvTranspose2d(TransposedConvolution):
         bias: whether to add a bias to each channel.
         dilation: distance between the elements of a kernel.
         padding_mode: "zeros", the only mode.
+        device, dtype: those of the parameters.
 
     Attributes:
         weight: shape (in_channels, out_channels / groups, kernel height, kernel width).

@@ -22,7 +22,7 @@ def dropout(
 ) -> Tensor:
     """Set channels of signals, images or volumes to zero with probability `p`; scale the rest.
 
-    Neighbouring elements of a channel are correlated, so that zeroing single ones has little effect
+    Neighboring elements of a channel are correlated, so that zeroing single ones has little effect
     (Tompson et al., Efficient Object Localization Using Convolutional Networks, 2015).
 
     Args:
@@ -153,19 +153,34 @@ class AlphaDropout(DropoutLayer):
 
 
 class Dropout1d(DropoutLayer):
-    """Randomly zero channels of signals during training, and scale the rest."""
+    """Randomly zero channels of signals during training, and scale the rest.
+
+    Args:
+        p: the probability of zeroing a channel.
+        inplace: whether to store the result in the input.
+    """
 
     function = staticmethod(dropout1d)
 
 
 class Dropout2d(DropoutLayer):
-    """Randomly zero channels of images during training, and scale the rest."""
+    """Randomly zero channels of images during training, and scale the rest.
+
+    Args:
+        p: the probability of zeroing a channel.
+        inplace: whether to store the result in the input.
+    """
 
     function = staticmethod(dropout2d)
 
 
 class Dropout3d(DropoutLayer):
-    """Randomly zero channels of volumes during training, and scale the rest."""
+    """Randomly zero channels of volumes during training, and scale the rest.
+
+    Args:
+        p: the probability of zeroing a channel.
+        inplace: whether to store the result in the input.
+    """
 
     function = staticmethod(dropout3d)
 

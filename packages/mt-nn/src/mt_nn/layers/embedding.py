@@ -339,7 +339,7 @@ class Embedding(_Table):
         norm_type: the p of this norm.
         scale_grad_by_freq: whether to divide the gradient of a row by the number of its lookups.
         sparse: must be False, since sparse gradients are not supported.
-        dtype: the dtype of the table, float32 if None.
+        device, dtype: those of the table.
 
     Attributes:
         weight: the table, shape (num_embeddings, embedding_dim).
@@ -374,7 +374,7 @@ class EmbeddingBag(_Table):
         include_last_offset: whether the last offset is the end of the last bag.
         padding_idx: index of a row that is zero and left out of the bags; negative indices count
             from the end.
-        dtype: the dtype of the table, float32 if None.
+        device, dtype: those of the table.
 
     Attributes:
         weight: the table, shape (num_embeddings, embedding_dim).

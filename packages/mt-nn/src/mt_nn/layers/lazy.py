@@ -239,7 +239,7 @@ _LEARNED = {"affine": True, "track_running_stats": True}
 class LazyInstanceNorm1d(_Lazy, regular=normalization.InstanceNorm1d, dims=(2, 3)):
     """An `InstanceNorm1d` that infers `num_features` from its first input.
 
-    Unlike it, it has a weight, a bias and running statistics by default, as in torch.
+    By default it has a weight, a bias and running statistics, as in torch, unlike `InstanceNorm1d`.
     """
 
     defaults = _LEARNED
@@ -248,7 +248,7 @@ class LazyInstanceNorm1d(_Lazy, regular=normalization.InstanceNorm1d, dims=(2, 3
 class LazyInstanceNorm2d(_Lazy, regular=normalization.InstanceNorm2d, dims=(3, 4)):
     """An `InstanceNorm2d` that infers `num_features` from its first input.
 
-    Unlike it, it has a weight, a bias and running statistics by default, as in torch.
+    By default it has a weight, a bias and running statistics, as in torch, unlike `InstanceNorm2d`.
     """
 
     defaults = _LEARNED
@@ -257,7 +257,7 @@ class LazyInstanceNorm2d(_Lazy, regular=normalization.InstanceNorm2d, dims=(3, 4
 class LazyInstanceNorm3d(_Lazy, regular=normalization.InstanceNorm3d, dims=(4, 5)):
     """An `InstanceNorm3d` that infers `num_features` from its first input.
 
-    Unlike it, it has a weight, a bias and running statistics by default, as in torch.
+    By default it has a weight, a bias and running statistics, as in torch, unlike `InstanceNorm3d`.
     """
 
     defaults = _LEARNED

@@ -64,7 +64,7 @@ class Bilinear(DeclaredLayer):
         in2_features: size of the last dimension of the second input.
         out_features: size of the last dimension of the output.
         bias: whether to add a bias.
-        dtype: the dtype of the parameters, float32 if None.
+        device, dtype: those of the parameters.
 
     Attributes:
         weight: shape (out_features, in1_features, in2_features).
@@ -99,7 +99,12 @@ class Bilinear(DeclaredLayer):
 
 
 class Unflatten(FunctionLayer):
-    """Split a dimension into several; one size may be -1, and is inferred."""
+    """Split a dimension into several.
+
+    Args:
+        dim: the dimension.
+        unflattened_size: the new sizes; one of them may be -1, and is inferred.
+    """
 
     dim: int
     unflattened_size: Sequence[int]

@@ -287,14 +287,14 @@ def _rms_norm(input: Tensor, weight: Tensor | None, dims: int, eps: float) -> Te
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Normalize each element by the mean square over neighbouring channels.
+    """Normalize each element by the mean square over neighboring channels.
 
-    The result is `input / (k + alpha mean(squares of the neighbours)) ** beta` (Krizhevsky,
+    The result is `input / (k + alpha * mean(squares of the neighbors)) ** beta` (Krizhevsky,
     Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012).
 
     Args:
         input: shape (batch, channels, *rest), with at least one more dimension.
-        size: number of neighbouring channels, centered at that of the element; channels are padded
+        size: number of neighboring channels, centered at that of the element; channels are padded
             with zeros.
         alpha: the factor of the mean square.
         beta: the exponent.
@@ -571,7 +571,7 @@ class BatchNorm2d(BatchNorm):
         affine: whether to scale and shift.
         track_running_stats: whether to track mean and variance, for evaluation mode.
         bias: whether to shift, if `affine`.
-        dtype: the dtype of parameters and statistics, float32 if None.
+        device, dtype: those of parameters and statistics.
 
     Attributes:
         weight: shape (num_features,), or None.
@@ -594,11 +594,7 @@ class BatchNorm3d(BatchNorm):
 
 
 class _InstanceNorm(_OfChannels):
-    """Base class of instance normalization of signals, images and volumes.
-
-    Arguments and attributes are those of `BatchNorm2d`, but by default there are neither parameters
-    nor running statistics, and `num_batches_tracked` stays 0.
-    """
+    """Base class of instance normalization of signals, images and volumes."""
 
     affine: bool = False
     track_running_stats: bool = False
@@ -615,19 +611,31 @@ class _InstanceNorm(_OfChannels):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalization of signals."""
+    """Instance normalization of signals.
+
+    Arguments and attributes are those of `BatchNorm2d`, but by default there are neither parameters
+    nor running statistics, and `num_batches_tracked` stays 0.
+    """
 
     dims, described = (2, 3), "([batch,] channels, length)"
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalization of images."""
+    """Instance normalization of images.
+
+    Arguments and attributes are those of `BatchNorm2d`, but by default there are neither parameters
+    nor running statistics, and `num_batches_tracked` stays 0.
+    """
 
     dims, described = (3, 4), "([batch,] channels, height, width)"
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalization of volumes."""
+    """Instance normalization of volumes.
+
+    Arguments and attributes are those of `BatchNorm2d`, but by default there are neither parameters
+    nor running statistics, and `num_batches_tracked` stays 0.
+    """
 
     dims, described = (4, 5), "([batch,] channels, depth, height, width)"
 
@@ -641,7 +649,7 @@ class GroupNorm(_Normalization):
         eps: added to the denominator for numerical stability.
         affine: whether to scale and shift each channel.
         bias: whether to shift, if `affine`.
-        dtype: the dtype of the parameters, float32 if None.
+        device, dtype: those of the parameters.
 
     Attributes:
         weight: shape (num_channels,), or None.
@@ -699,7 +707,7 @@ class LayerNorm(_LastDimensions):
         eps: added to the denominator for numerical stability.
         elementwise_affine: whether to scale and shift each element.
         bias: whether to shift, if `elementwise_affine`.
-        dtype: the dtype of the parameters, float32 if None.
+        device, dtype: those of the parameters.
 
     Attributes:
         weight: shape `normalized_shape`, or None.
@@ -723,7 +731,7 @@ class RMSNorm(_LastDimensions):
         normalized_shape: the sizes of these dimensions, or the size of the last one.
         eps: added to the denominator, so that it is not 0; the machine epsilon if None.
         elementwise_affine: whether to scale each element.
-        dtype: the dtype of the parameter, float32 if None.
+        device, dtype: those of the parameter.
 
     Attributes:
         weight: shape `normalized_shape`, or None.
@@ -739,10 +747,10 @@ class RMSNorm(_LastDimensions):
 
 
 class LocalResponseNorm(FunctionLayer, function=local_response_norm):
-    """Normalize by the mean square over neighbouring channels; see `local_response_norm`.
+    """Normalize by the mean square over neighboring channels; see `local_response_norm`.
 
     Args:
-        size: number of neighbouring channels.
+        size: number of neighboring channels.
         alpha: the factor of the mean square.
         beta: the exponent.
         k: added to the denominator for numerical stability.

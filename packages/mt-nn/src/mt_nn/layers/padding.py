@@ -124,12 +124,7 @@ _MODES: dict[str, tuple[Callable[[int], float], _Ends]] = {
 
 
 class _Pad(Module):
-    """Base class of padding layers.
-
-    Args:
-        padding: number of elements to add, for all sides, or for each: left and right, then top
-            and bottom, then front and back. Negative numbers crop.
-    """
+    """Base class of padding layers."""
 
     dims: ClassVar[int]
     mode: ClassVar[str]
@@ -172,60 +167,133 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad, dims=1):
-    """Pad signals with a constant."""
+    """Pad signals with a constant.
+
+    Args:
+        padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
+        value: the value of the new elements.
+    """
 
 
 class ConstantPad2d(_ConstantPad, dims=2):
-    """Pad images with a constant."""
+    """Pad images with a constant.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom). Negative
+            numbers crop.
+        value: the value of the new elements.
+    """
 
 
 class ConstantPad3d(_ConstantPad, dims=3):
-    """Pad volumes with a constant."""
+    """Pad volumes with a constant.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom, front, back).
+            Negative numbers crop.
+        value: the value of the new elements.
+    """
 
 
 class ZeroPad1d(_Pad, dims=1):
-    """Pad signals with zeros."""
+    """Pad signals with zeros.
+
+    Args:
+        padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
+    """
 
 
 class ZeroPad2d(_Pad, dims=2):
-    """Pad images with zeros."""
+    """Pad images with zeros.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom). Negative
+            numbers crop.
+    """
 
 
 class ZeroPad3d(_Pad, dims=3):
-    """Pad volumes with zeros."""
+    """Pad volumes with zeros.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom, front, back).
+            Negative numbers crop.
+    """
 
 
 class ReflectionPad1d(_Pad, dims=1, mode="reflect"):
-    """Mirror signals at their ends, which are not repeated."""
+    """Mirror signals at their ends, which are not repeated.
+
+    Args:
+        padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
+    """
 
 
 class ReflectionPad2d(_Pad, dims=2, mode="reflect"):
-    """Mirror images at their edges, which are not repeated."""
+    """Mirror images at their edges, which are not repeated.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom). Negative
+            numbers crop.
+    """
 
 
 class ReflectionPad3d(_Pad, dims=3, mode="reflect"):
-    """Mirror volumes at their faces, which are not repeated."""
+    """Mirror volumes at their faces, which are not repeated.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom, front, back).
+            Negative numbers crop.
+    """
 
 
 class ReplicationPad1d(_Pad, dims=1, mode="replicate"):
-    """Repeat the elements at the ends of signals."""
+    """Repeat the elements at the ends of signals.
+
+    Args:
+        padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
+    """
 
 
 class ReplicationPad2d(_Pad, dims=2, mode="replicate"):
-    """Repeat the elements at the edges of images."""
+    """Repeat the elements at the edges of images.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom). Negative
+            numbers crop.
+    """
 
 
 class ReplicationPad3d(_Pad, dims=3, mode="replicate"):
-    """Repeat the elements at the faces of volumes."""
+    """Repeat the elements at the faces of volumes.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom, front, back).
+            Negative numbers crop.
+    """
 
 
 class CircularPad1d(_Pad, dims=1, mode="circular"):
-    """Pad signals periodically."""
+    """Pad signals periodically.
+
+    Args:
+        padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
+    """
 
 
 class CircularPad2d(_Pad, dims=2, mode="circular"):
-    """Pad images periodically."""
+    """Pad images periodically.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom). Negative
+            numbers crop.
+    """
 
 
 class CircularPad3d(_Pad, dims=3, mode="circular"):
-    """Pad volumes periodically."""
+    """Pad volumes periodically.
+
+    Args:
+        padding: number of elements to add on each side, or (left, right, top, bottom, front, back).
+            Negative numbers crop.
+    """

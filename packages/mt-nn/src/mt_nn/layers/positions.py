@@ -25,7 +25,7 @@ class _Angles(Module):
 
     Args:
         features: size of the last dimension; even, since pairs of features share an angle.
-        base: ratio of the highest and, about, the lowest frequency.
+        base: approximate ratio of the highest to the lowest frequency.
         dim: the dimension of the steps.
     """
 
@@ -54,7 +54,7 @@ class SinusoidalPositions(_Angles):
 
     Args:
         features: size of the last dimension; even.
-        base: ratio of the highest and, about, the lowest frequency.
+        base: approximate ratio of the highest to the lowest frequency.
         dim: the dimension of the steps.
     """
 
@@ -125,7 +125,7 @@ class RotaryPositions(_Angles):
 
     Args:
         features: size of the last dimension, that of one head; even.
-        base: ratio of the highest and, about, the lowest frequency.
+        base: approximate ratio of the highest to the lowest frequency.
         dim: the dimension of the steps.
     """
 

@@ -35,25 +35,8 @@ Order = tuple[Tensor | None, bool]
 class RNNBase(DeclaredLayer):
     """Base class of recurrent networks: parameters, layers and directions.
 
-    Args:
-        input_size: number of features of the input.
-        hidden_size: number of features of the hidden state.
-        num_layers: number of stacked layers; each reads the output of the layer below.
-        bias: whether to add biases.
-        batch_first: whether input and output have shape (batch, steps, features) instead of
-            (steps, batch, features).
-        dropout: probability of zeroing an element between two layers, in training mode.
-        bidirectional: whether each layer also reads the sequence in reverse, with separate
-            parameters; the outputs of both directions are concatenated.
-        proj_size: number of features to project the hidden state to; 0 for no projection.
-
     Attributes:
         gates: number of values that a step computes for each element of the hidden state.
-        weight_ih_l0: for layer 0, shape (gates * hidden_size, input_size). Later layers have the
-            size of their input instead. Names of the reverse direction end in `_reverse`.
-        weight_hh_l0: shape (gates * hidden_size, proj_size or hidden_size).
-        bias_ih_l0, bias_hh_l0: shape (gates * hidden_size,); only with `bias`.
-        weight_hr_l0: shape (proj_size, hidden_size); only with `proj_size`.
     """
 
     gates: ClassVar[int]
@@ -263,8 +246,13 @@ class RNN(RNNBase):
         batch_first: whether input and output have shape (batch, steps, features).
         dropout: probability of zeroing an element between two layers, in training mode.
         bidirectional: whether each layer also reads the sequence in reverse.
+        device, dtype: those of the parameters.
 
-    Attributes: see `RNNBase`; there is one gate.
+    Attributes:
+        weight_ih_l0: for layer 0, shape (hidden_size, input_size). Later layers have the size of
+            their input instead. Names of the reverse direction end in `_reverse`.
+        weight_hh_l0: shape (hidden_size, hidden_size).
+        bias_ih_l0, bias_hh_l0: shape (hidden_size,); only with `bias`.
     """
 
     gates = 1
@@ -313,8 +301,15 @@ class GRU(_GatedRNN):
         batch_first: whether input and output have shape (batch, steps, features).
         dropout: probability of zeroing an element between two layers, in training mode.
         bidirectional: whether each layer also reads the sequence in reverse.
+        proj_size: must be 0, since only `LSTM` has projections.
+        device, dtype: those of the parameters.
 
-    Attributes: see `RNNBase`; the rows of weights and biases are for r, z and n, in this order.
+    Attributes:
+        weight_ih_l0: for layer 0, shape (3 * hidden_size, input_size): the rows for r, z and n.
+            Later layers have the size of their input instead. Names of the reverse direction end
+            in `_reverse`.
+        weight_hh_l0: shape (3 * hidden_size, hidden_size).
+        bias_ih_l0, bias_hh_l0: shape (3 * hidden_size,); only with `bias`.
     """
 
     gates = 3
@@ -354,8 +349,15 @@ class LSTM(_GatedRNN):
         dropout: probability of zeroing an element between two layers, in training mode.
         bidirectional: whether each layer also reads the sequence in reverse.
         proj_size: number of features of h, less than `hidden_size`; 0 for no projection.
+        device, dtype: those of the parameters.
 
-    Attributes: see `RNNBase`; the rows of weights and biases are for i, f, g and o, in this order.
+    Attributes:
+        weight_ih_l0: for layer 0, shape (4 * hidden_size, input_size): the rows for i, f, g and o.
+            Later layers have the size of their input instead. Names of the reverse direction end
+            in `_reverse`.
+        weight_hh_l0: shape (4 * hidden_size, proj_size or hidden_size).
+        bias_ih_l0, bias_hh_l0: shape (4 * hidden_size,); only with `bias`.
+        weight_hr_l0: shape (proj_size, hidden_size); only with `proj_size`.
     """
 
     gates = 4
@@ -398,16 +400,8 @@ class LSTM(_GatedRNN):
 class RNNCellBase(DeclaredLayer):
     """Base class of the cells: their parameters.
 
-    Args:
-        input_size: number of features of the input.
-        hidden_size: number of features of the hidden state.
-        bias: whether to add biases.
-
     Attributes:
         gates: number of values that a step computes for each element of the hidden state.
-        weight_ih: shape (gates * hidden_size, input_size).
-        weight_hh: shape (gates * hidden_size, hidden_size).
-        bias_ih, bias_hh: shape (gates * hidden_size,), or None.
     """
 
     gates: ClassVar[int]
@@ -452,8 +446,12 @@ class RNNCell(RNNCellBase):
         hidden_size: number of features of the hidden state.
         bias: whether to add biases.
         nonlinearity: "tanh" or "relu".
+        device, dtype: those of the parameters.
 
-    Attributes: see `RNNCellBase`; there is one gate.
+    Attributes:
+        weight_ih: shape (hidden_size, input_size).
+        weight_hh: shape (hidden_size, hidden_size).
+        bias_ih, bias_hh: shape (hidden_size,), or None.
     """
 
     gates = 1
@@ -487,14 +485,26 @@ class GRUCell(RNNCellBase):
         input_size: number of features of the input.
         hidden_size: number of features of the hidden state.
         bias: whether to add biases.
+        device, dtype: those of the parameters.
 
-    Attributes: see `RNNCellBase`; the three gates are in the order of `GRU`.
+    Attributes:
+        weight_ih: shape (3 * hidden_size, input_size): the rows for r, z and n of `GRU`.
+        weight_hh: shape (3 * hidden_size, hidden_size).
+        bias_ih, bias_hh: shape (3 * hidden_size,), or None.
     """
 
     gates = 3
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Return the next state; see `RNNCell.forward`."""
+        """Return the next hidden state.
+
+        Args:
+            input: shape (batch, input_size), or (input_size,).
+            hx: the hidden state, shape (batch, hidden_size) or (hidden_size,); zeros if None.
+
+        Raises:
+            InputError: a shape or dtype is invalid.
+        """
         (hidden,) = self._checked(input, hx)
         projected = functional.linear(input, self.weight_ih, self.bias_ih)
         return recurrent.gru_cell(projected, hidden, self.weight_hh, self.bias_hh)
@@ -507,8 +517,12 @@ class LSTMCell(RNNCellBase):
         input_size: number of features of the input.
         hidden_size: number of features of both states.
         bias: whether to add biases.
+        device, dtype: those of the parameters.
 
-    Attributes: see `RNNCellBase`; the four gates are in the order of `LSTM`.
+    Attributes:
+        weight_ih: shape (4 * hidden_size, input_size): the rows for i, f, g and o of `LSTM`.
+        weight_hh: shape (4 * hidden_size, hidden_size).
+        bias_ih, bias_hh: shape (4 * hidden_size,), or None.
     """
 
     gates = 4

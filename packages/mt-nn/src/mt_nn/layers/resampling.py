@@ -45,7 +45,7 @@ def interpolate(
 ) -> Tensor:
     """Resize signals, images or volumes by interpolation.
 
-    Elements are squares, so that the centre of element i of n is at `(i + 0.5) / n`; with
+    Elements are squares, so that the center of element i of n is at `(i + 0.5) / n`; with
     `align_corners` they are points, and the first and the last are at 0 and 1.
 
     Args:
@@ -56,7 +56,7 @@ def interpolate(
         scale_factor: the factors of the sizes, which are rounded down, or one for all; instead of
             `size`.
         mode: "nearest", element `floor(i / factor)`; "nearest-exact", the element at the new
-            centre; "linear" for one size, "bilinear" for two and "trilinear" for three; "bicubic"
+            center; "linear" for one size, "bilinear" for two and "trilinear" for three; "bicubic"
             for two (Keys, Cubic convolution interpolation, 1981, with a = -0.75); or "area", the
             means of `adaptive_avg_pool2d`.
         align_corners: whether to align the corner elements, for the linear and cubic modes; None
@@ -192,8 +192,8 @@ def _taps(
 ) -> tuple[Array, Array | None]:
     """Return the taps and weights of a mode; None for a weight of 1."""
     if mode in _NEAREST:
-        centre = 0.5 if mode == "nearest-exact" else 0.0
-        positions = (_indices(target) + centre) * _step(length, target, factor)
+        center = 0.5 if mode == "nearest-exact" else 0.0
+        positions = (_indices(target) + center) * _step(length, target, factor)
         nearest = np.floor(positions.astype(np.float32))  # float32 rounds 2.999... to 3
         return np.minimum(nearest, length - 1)[:, None], None
     if mode == "area":
@@ -250,7 +250,7 @@ def _step(length: int, target: int, factor: float | None, align_corners: bool = 
 
 
 def _cubic_taps(length: int, positions: Array) -> tuple[Array, Array]:
-    """Return taps and weights of cubic interpolation between four neighbours."""
+    """Return taps and weights of cubic interpolation between four neighbors."""
     taps = np.floor(positions)[:, None] + np.arange(-1, 3)
     weights = _cubic(positions[:, None] - taps, -0.75)
     return np.clip(taps, 0, length - 1), weights

@@ -32,18 +32,6 @@ class TransformerLayer(DeclaredLayer):
     """Base class of encoder and decoder layers: attention, then a feedforward network.
 
     The output of each sublayer is added to its input, and the sum is normalized.
-
-    Args:
-        d_model: number of features of input and output.
-        nhead: number of heads; divides `d_model`.
-        dim_feedforward: number of features between the two linear layers of the network.
-        dropout: probability of zeroing weights of attention and outputs of sublayers, in training.
-        activation: of the feedforward network: "relu", "gelu" or a function of a tensor.
-        layer_norm_eps: the `eps` of the layer normalizations.
-        batch_first: whether inputs and outputs have shape (batch, steps, features) instead of
-            (steps, batch, features).
-        norm_first: whether to normalize the inputs of the sublayers, instead of the sums.
-        bias: whether linear layers, attention and normalization add biases.
     """
 
     attentions: ClassVar[tuple[str, ...]] = ()
@@ -94,7 +82,8 @@ class TransformerLayer(DeclaredLayer):
 class TransformerEncoderLayer(TransformerLayer):
     """Self-attention, then a feedforward network.
 
-    The arguments are those of `TransformerLayer`.
+    The output of each sublayer is added to its input, and the sum is normalized. The arguments are
+    those of `Transformer`.
     """
 
     attentions = ("self_attn",)
@@ -132,7 +121,8 @@ class TransformerEncoderLayer(TransformerLayer):
 class TransformerDecoderLayer(TransformerLayer):
     """Self-attention, then attention to the memory, then a feedforward network.
 
-    The arguments are those of `TransformerLayer`.
+    The output of each sublayer is added to its input, and the sum is normalized. The arguments are
+    those of `Transformer`.
     """
 
     attentions = ("self_attn", "multihead_attn")
@@ -300,6 +290,7 @@ class Transformer(DeclaredLayer):
             (steps, batch, features).
         norm_first: whether to normalize the inputs of the sublayers, instead of the sums.
         bias: whether linear layers, attention and normalization add biases.
+        device, dtype: those of the parameters.
     """
 
     d_model: int = 512
