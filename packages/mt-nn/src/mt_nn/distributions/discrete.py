@@ -29,8 +29,11 @@ class Choices(Distribution):
         probs: Any = None,
         logits: Any = None,
         validate_args: bool | None = None,
-        **others: Any,
     ) -> None:
+        self._set(probs, logits, validate_args)
+
+    def _set(self, probs: Any, logits: Any, validate_args: bool | None, **others: Any) -> None:
+        """Store probabilities or logits, and the other parameters of a subclass."""
         if (probs is None) == (logits is None):
             raise SettingError(f"{type(self).__name__} takes either probs or logits.")
         given = {"logits": logits} if probs is None else {"probs": probs}
@@ -211,7 +214,7 @@ def _log_probability_of_count(d: Any, x: Tensor) -> Any:
 class Poisson(Distribution):
     """The distribution of the number of events that occur with a constant rate.
 
-    The probability of k is `rate**k exp(-rate) / k!`.
+    The probability of k is `rate**k * exp(-rate) / k!`.
 
     Args:
         rate: the mean numbers of events, a tensor or a number.

@@ -105,7 +105,7 @@ class LogGamma(Function):
 class Exponential(Distribution):
     """The distribution of waiting times for events that occur with a constant rate.
 
-    The density is `rate exp(-rate x)` for x >= 0.
+    The density is `rate * exp(-rate * x)` for x >= 0.
 
     Args:
         rate: the rates, a tensor or a number.
@@ -151,8 +151,8 @@ def _entropy(d: Any) -> Any:
 class Gamma(Distribution):
     """The distribution of waiting times for the c-th of events that occur with a constant rate.
 
-    The density is `rate**c x**(c - 1) exp(-rate x) / gamma(c)` for x >= 0; the concentration c need
-    not be an integer.
+    The density is `rate**c * x**(c - 1) * exp(-rate * x) / gamma(c)` for x >= 0; the concentration
+    c need not be an integer.
 
     Args:
         concentration: the shape parameters, a tensor or a number.
@@ -235,7 +235,7 @@ class Dirichlet(Distribution):
 
     @property
     def support(self) -> Constraint:
-        """The shares of 1."""
+        """The vectors of non-negative numbers whose sum is 1."""
         return simplex(self.concentration.dtype)
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
@@ -245,7 +245,7 @@ class Dirichlet(Distribution):
 class Beta(Distribution):
     """The beta distribution of a share between 0 and 1.
 
-    The density is `x**(a - 1) (1 - x)**(b - 1) gamma(a + b) / (gamma(a) gamma(b))`.
+    The density is `x**(a - 1) * (1 - x)**(b - 1) * gamma(a + b) / (gamma(a) * gamma(b))`.
 
     Args:
         concentration1: a, a tensor or a number; large for shares near 1.

@@ -69,7 +69,7 @@ _NORMAL = standardized(
 class Normal(LocationScale):
     """The normal (Gaussian) distribution.
 
-    The density is `exp(-((x - loc) / scale)**2 / 2) / (scale sqrt(2 pi))`.
+    The density is `exp(-((x - loc) / scale)**2 / 2) / (scale * sqrt(2 * pi))`.
 
     Args:
         loc: the means, a tensor or a number.
@@ -136,7 +136,7 @@ class Laplace(LocationScale):
 class Cauchy(LocationScale):
     """The distribution of the ratio of two independent normal numbers; it has no mean.
 
-    The density is `1 / (pi scale (1 + ((x - loc) / scale)**2))`.
+    The density is `1 / (pi * scale * (1 + ((x - loc) / scale)**2))`.
 
     Args:
         loc: the medians, a tensor or a number.

@@ -31,7 +31,7 @@ class _Relaxed(Choices):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        super().__init__(probs, logits, validate_args, temperature=temperature)
+        self._set(probs, logits, validate_args, temperature=temperature)
 
 
 def _draw_share(d: Any, shape: Shape) -> Any:
@@ -97,5 +97,5 @@ class RelaxedOneHotCategorical(_Relaxed, Classes):
 
     @property
     def support(self) -> Constraint:
-        """The shares of 1."""
+        """The vectors of non-negative numbers whose sum is 1."""
         return simplex(self.temperature.dtype)
