@@ -30,18 +30,23 @@ __all__ = [
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Fill with a constant."""
+    """Fill with a constant.
+
+    Args:
+        tensor: any shape; it is changed and returned.
+        val: the constant.
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill with ones, and return the tensor."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill with zeros, and return the tensor."""
     return constant_(tensor, 0.0)
 
 
@@ -108,15 +113,23 @@ def xavier_uniform_(
 ) -> Tensor:
     """Fill uniformly between -b and b, with `b = gain * sqrt(6 / (fan_in + fan_out))`.
 
-    Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
+    See Glorot and Bengio 2010, "Understanding the difficulty of training deep feedforward neural
     networks", equation 16.
+
+    Args:
+        tensor: a weight of shape (outputs, inputs, ...); it is changed and returned.
+        gain: the factor for the activation function that follows; see `calculate_gain`.
+        generator: the random generator, or None.
     """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Fill from a normal distribution with `std = gain * sqrt(2 / (fan_in + fan_out))`."""
+    """Fill from a normal distribution with `std = gain * sqrt(2 / (fan_in + fan_out))`.
+
+    The arguments are those of `xavier_uniform_`.
+    """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
@@ -248,7 +261,7 @@ def sparse_(
 ) -> Tensor:
     """Fill a matrix from a normal distribution with mean 0, and a fraction of each column with 0.
 
-    Martens 2010, "Deep Learning via Hessian-free Optimization".
+    See Martens 2010, "Deep Learning via Hessian-free Optimization".
 
     Args:
         tensor: a matrix.

@@ -128,7 +128,7 @@ def quantize_dynamic(
         model: the model; a `Linear` itself is replaced, too. Subclasses of `Linear` stay.
         qconfig_spec: `{Linear}` or None.
         dtype: `qint8`, which is int8.
-        mapping: None.
+        mapping: must be None.
         inplace: whether to change the model instead of a copy.
 
     Returns:

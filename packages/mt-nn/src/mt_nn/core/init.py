@@ -18,7 +18,14 @@ from mt_tensor.core.strides import size_of
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill uniformly between `a` and `b`, with numbers of `generator`, or of the default one."""
+    """Fill with random numbers, uniform in [a, b).
+
+    Args:
+        tensor: any shape; it is changed and returned.
+        a: the lower bound.
+        b: the upper bound.
+        generator: the random generator, or None.
+    """
     numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
     overwrite(tensor, numbers * (b - a) + a)
     return tensor

@@ -106,7 +106,7 @@ class Optimizer(Methods):
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings of a group are consistent.
 
-        `mt_nn.optim.checks` has already checked their types and ranges, `kinds`.
+        Their types and ranges have already been checked.
         """
 
     def zero_grad(self, set_to_none: bool = True) -> None:

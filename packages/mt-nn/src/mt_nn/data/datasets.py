@@ -48,8 +48,9 @@ class TransformedDataset(Declared, Dataset):
 
     Args:
         dataset: a data set of pairs of an input and a target.
-        transform: applied to each input, such as one of `mt_nn.data.transforms`; None for none.
-        target_transform: applied to each target; None for none.
+        transform: applied to each input, such as one of `mt_nn.data.transforms`; None to change
+            nothing.
+        target_transform: applied to each target; None to change nothing.
     """
 
     dataset: Dataset
@@ -163,7 +164,12 @@ def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
 
 
 class SubsetRandomSampler(Sampler):
-    """Yield the given indices in random order."""
+    """Yield the given indices in random order.
+
+    Args:
+        indices: the indices.
+        generator: the random generator, or None.
+    """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices, self.generator = indices, generator

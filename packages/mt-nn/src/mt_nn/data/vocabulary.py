@@ -33,9 +33,9 @@ class Vocabulary:
 
     Args:
         tokens: the tokens, in the order of their numbers.
-        unknown: the token, among `tokens`, that replaces tokens outside the vocabulary; None for
-            none.
-        padding: the token, among `tokens`, that pads sentences; None for none.
+        unknown: the token, among `tokens`, that replaces tokens outside the vocabulary; None to
+            raise an error instead.
+        padding: the token, among `tokens`, that pads sentences; None for no such token.
 
     Raises:
         SettingError: a token occurs twice or is not a string, or `unknown` or `padding` is not
@@ -72,8 +72,8 @@ class Vocabulary:
             tokens: the tokens of the text. Equally frequent ones are sorted alphabetically.
             min_frequency: the smallest number of occurrences of a token.
             max_size: the largest size of the vocabulary, including padding and unknown.
-            unknown: the token that replaces all others; None for none.
-            padding: the token that pads sentences; None for none.
+            unknown: the token that replaces all others; None to raise an error instead.
+            padding: the token that pads sentences; None for no such token.
 
         Raises:
             SettingError: a number is out of range, or `padding` and `unknown` are equal.

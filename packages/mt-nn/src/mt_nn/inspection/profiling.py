@@ -43,7 +43,10 @@ class Event(NamedTuple):
 
 
 class ProfilerActivity(enum.Enum):
-    """What torch measures; here, the time of an operation includes that of its device."""
+    """What torch measures: `CPU`, `XPU` or `CUDA`.
+
+    Here, the time of an operation includes that of its device.
+    """
 
     CPU = 0
     XPU = 1
@@ -51,7 +54,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a profile does in a step."""
+    """What a profile does in a step: `NONE`, `WARMUP`, `RECORD` or `RECORD_AND_SAVE`."""
 
     NONE = 0
     WARMUP = 1

@@ -20,7 +20,11 @@ __all__ = ["SummaryWriter"]
 
 
 class SummaryWriter(tensorboardX.SummaryWriter):  # type: ignore[misc]
-    """A `tensorboardX.SummaryWriter` whose methods take tensors in place of arrays."""
+    """A `tensorboardX.SummaryWriter` whose methods take tensors in place of arrays.
+
+    Its arguments, and its methods such as `add_scalar`, are described in the documentation of
+    tensorboardX, https://tensorboardx.readthedocs.io.
+    """
 
 
 def _taking_tensors(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from mt_tensor.extending import as_one_call
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: Reduction = "mean"
 ) -> Tensor:
-    """Return `-(target log(input) + (1 - target) log(1 - input))`.
+    """Return `-(target * log(input) + (1 - target) * log(1 - input))`.
 
     As in torch, logarithms are clamped to at least -100, and the divisor of the gradient to at
     least 1e-12, so that both are finite for probabilities of 0 and 1, for which

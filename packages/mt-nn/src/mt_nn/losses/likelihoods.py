@@ -74,10 +74,10 @@ def poisson_nll_loss(
     Args:
         input: predicted means, or their logarithms.
         target: counts, of the same shape.
-        log_input: whether the input are logarithms, for a loss of `exp(input) - target * input`;
-            otherwise it is `input - target * log(input + eps)`.
+        log_input: whether the input contains logarithms, for a loss of
+            `exp(input) - target * input`; otherwise it is `input - target * log(input + eps)`.
         full: whether to add the logarithm of the factorial of counts above 1, with Stirling's
-            approximation `target log(target) - target + log(2 pi target) / 2`.
+            approximation `target * log(target) - target + log(2 * pi * target) / 2`.
         eps: added to the input, so that the logarithm is finite.
         reduction: "mean", "sum" or "none".
 

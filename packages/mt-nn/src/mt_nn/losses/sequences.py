@@ -42,7 +42,7 @@ def ctc_loss(
         log_probs: log-probabilities of labels, shape (time, batch, labels), or (time, labels).
         targets: sequences of labels, without blanks, integers of shape (batch, longest); or all
             sequences concatenated.
-        input_lengths: the number of times of each sample.
+        input_lengths: the number of time steps of each sample.
         target_lengths: the length of each sequence.
         blank: the label that is the blank.
         reduction: "none", "sum", or "mean": divide the loss of each sample by its number of labels,
@@ -160,7 +160,7 @@ def _negative_log_likelihood(
         scores: log-probabilities of labels, shape (time, batch, labels).
         states: the labels of each sample with blanks before, between and after, int64 of shape
             (batch, states).
-        durations: the number of times of each sample, int64 of shape (batch,).
+        durations: the number of time steps of each sample, int64 of shape (batch,).
         lengths: the number of labels of each sample, without blanks, int64 of shape (batch,).
         blank: the label that is the blank.
     """

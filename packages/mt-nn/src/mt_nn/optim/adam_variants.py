@@ -23,7 +23,7 @@ class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2).
 
     Parameters are multiplied by `1 - lr * weight_decay` before the step, so that the decay does not
-    depend on the size of gradients. Otherwise like `Adam`.
+    depend on the size of gradients. Otherwise, and in its arguments, it is like `Adam`.
     """
 
     def __init__(

@@ -73,7 +73,12 @@ class SyncBatchNorm(BatchNorm):
     def convert_sync_batchnorm(
         cls, module: mt_operators.Module, process_group: Group | None = None
     ) -> mt_operators.Module:
-        """Replace all batch normalization layers of a model, and return the model."""
+        """Replace all batch normalization layers of a model, and return the model.
+
+        Args:
+            module: the model; if it is such a layer itself, the new layer is returned.
+            process_group: the ranks that share statistics; see `SyncBatchNorm`.
+        """
         if isinstance(module, BatchNorm) and not isinstance(module, SyncBatchNorm):
             names = ("num_features", "eps", "momentum", "affine", "track_running_stats")
             settings: dict[str, Any] = {name: getattr(module, name) for name in names}

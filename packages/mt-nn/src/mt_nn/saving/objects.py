@@ -219,6 +219,9 @@ def _tensor(array: Array, backend: TensorBackend, name: str, source: str) -> Ten
 def read_metadata(f: File) -> dict[str, str]:
     """Return the metadata of a safetensors file: strings by name.
 
+    Args:
+        f: a path, or a file that is open for reading.
+
     Raises:
         FileError: the file is missing, damaged, or not a safetensors file.
     """

@@ -47,7 +47,13 @@ def _total_norm(first: Tensor, others: list[Tensor], p: float) -> Tensor:
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Any], max_norm: float, total_norm: Tensor
 ) -> None:
-    """Scale gradients with the norm `total_norm` in place, so that it is at most `max_norm`."""
+    """Scale gradients in place, so that their total norm is at most `max_norm`.
+
+    Args:
+        parameters: the parameters; those without a gradient are ignored.
+        max_norm: the largest norm.
+        total_norm: the norm of the gradients; see `get_total_norm`.
+    """
     with no_grad():
         factor = (max_norm / (total_norm + 1e-6)).clamp_max(1.0)
         with total_norm.backend.together():
@@ -87,6 +93,10 @@ def clip_grad_norm_(
 def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> None:
     """Clamp the elements of gradients in place to [-clip_value, clip_value].
 
+    Args:
+        parameters: the parameters; those without a gradient are ignored.
+        clip_value: the largest absolute value.
+
     Raises:
         SettingError: `clip_value` is negative.
     """
@@ -106,7 +116,7 @@ def _gradients(parameters: Tensor | Iterable[Any]) -> list[Tensor]:
 
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
-    """Concatenate the elements of all parameters to a vector; differentiable.
+    """Concatenate the elements of all parameters into a vector, differentiably.
 
     Raises:
         InputError: there are no parameters.

@@ -64,12 +64,10 @@ def to(
 
 
 def to_empty(self: M, *, device: Device, recurse: bool = True) -> M:
-    """Move all parameters and buffers to a device; their values need not be kept, but are.
+    """Move all parameters and buffers to a device.
 
-    Args:
-        self: the module.
-        device: a device or its name.
-        recurse: must be True: submodules are moved, too.
+    Their values are kept, which torch does not promise. Submodules are moved, too, so that
+    `recurse` must be True.
     """
     if recurse is not True:
         raise SettingError("to_empty() moves submodules, too: leave recurse=True.")

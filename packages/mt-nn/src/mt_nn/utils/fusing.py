@@ -58,7 +58,7 @@ def fuse_conv_bn_weights(
         bn_eps: the number added to the variance.
         bn_w: its weight, or None for ones.
         bn_b: its bias, or None for zeros.
-        transpose: whether dimension 1 of the weight, not 0, are the output channels.
+        transpose: whether the output channels are dimension 1 of the weight instead of 0.
     """
     with no_grad():
         bias = zeros_like(bn_rm) if conv_b is None else conv_b

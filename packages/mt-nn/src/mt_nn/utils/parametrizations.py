@@ -20,7 +20,8 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Reparametrize a weight by its norms and directions, which are trained separately.
 
     The weight is `g v / |v|` (Salimans and Kingma 2016, "Weight Normalization"), computed on each
-    access. In the state dictionary, `parametrizations.weight.original0` is g and `original1` is v.
+    access. In the state dictionary, `parametrizations.weight.original0` is `g` and `original1` is
+    `v`.
 
     Args:
         module: the module with the weight, which is changed and returned.

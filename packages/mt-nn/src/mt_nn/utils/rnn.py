@@ -92,6 +92,11 @@ def unpad_sequence(
 ) -> list[Tensor]:
     """Return the sequences in the result of `pad_sequence`, which must be padded on the right.
 
+    Args:
+        padded_sequences: shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
+        lengths: the length of each sequence.
+        batch_first: whether the first dimension is the batch.
+
     Raises:
         InputError: the lengths do not match the padded sequences.
     """

@@ -24,8 +24,8 @@ def functional_call(
 ) -> Any:
     """Call a module with other tensors in place of its parameters and buffers.
 
-    The result is a function of these tensors, which may have been computed: so an inner training
-    step can be differentiated.
+    The result is a function of these tensors, which may themselves have been computed, so that an
+    inner training step can be differentiated.
 
     Args:
         module: the module; it is changed during the call only.

@@ -64,6 +64,7 @@ PUBLISHED = {
         "public domain",
     ),
 }
+"""The data sets that `fetch` downloads, by name, with their addresses, files and terms of use."""
 
 
 def fetch(name: str, folder: PathLike = "data", progress: bool = True) -> Path:

@@ -17,7 +17,7 @@ LUMINANCE = (0.2989, 0.587, 0.114)
 
 
 class Grayscale(ImageTransform):
-    """Convert images to grayscale with the weights `LUMINANCE`.
+    """Convert images to grayscale with the weights 0.2989, 0.587 and 0.114 (ITU-R BT.601).
 
     Args:
         num_output_channels: 1, or 3 for three equal channels.

@@ -74,7 +74,7 @@ class RandomCrop(ImageTransform):
 
     Args:
         size: height and width, or one number for both.
-        padding: padding to add first; see `Pad`. None for none.
+        padding: padding to add first; see `Pad`. None to add none.
         pad_if_needed: whether to pad images that are smaller than the crop, on both sides.
         fill: see `Pad`.
         padding_mode: see `Pad`.
@@ -139,6 +139,9 @@ class _RandomFlip(ImageTransform):
 class RandomHorizontalFlip(_RandomFlip):
     """Flip images left to right with probability `p`.
 
+    Args:
+        p: the probability.
+
     Raises:
         SettingError: `p` is not in [0, 1].
     """
@@ -148,6 +151,9 @@ class RandomHorizontalFlip(_RandomFlip):
 
 class RandomVerticalFlip(_RandomFlip):
     """Flip images upside down with probability `p`.
+
+    Args:
+        p: the probability.
 
     Raises:
         SettingError: `p` is not in [0, 1].

@@ -66,7 +66,7 @@ class RandomRotation(ImageTransform):
         height, width = img.shape[-2:]
         flat = img.flatten(-2)
         result, total = zeros_like(flat), np.zeros_like(x)
-        for left, top, weight in self._neighbours(x, y):
+        for left, top, weight in self._neighbors(x, y):
             i, j = top.clip(0, height - 1), left.clip(0, width - 1)
             index = tensor((i * width + j).astype(np.int64), backend=img.backend)
             inside = weight * ((i == top) & (j == left))
@@ -76,7 +76,7 @@ class RandomRotation(ImageTransform):
         outside = tensor(1 - total, dtype=img.dtype, backend=img.backend).view(height, width)
         return result.view(img.shape) + outside * transform.column("fill", self.fill, img)
 
-    def _neighbours(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
+    def _neighbors(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
         """Return the column, row and weight of each old pixel that a point depends on."""
         if self.interpolation == "nearest":
             return [(np.rint(x), np.rint(y), np.ones_like(x))]

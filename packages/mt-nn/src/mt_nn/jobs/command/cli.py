@@ -33,7 +33,11 @@ SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or another exit code after printing an error."""
+    """Run the command; return 0, or another exit code after printing an error.
+
+    Args:
+        arguments: the arguments of the command; those of the process if None.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):  # for terminals that do not support Unicode
         sys.stdout.reconfigure(errors="backslashreplace")
     given = sys.argv[1:] if arguments is None else list(arguments)
