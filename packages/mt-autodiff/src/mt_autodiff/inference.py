@@ -11,7 +11,7 @@ from mt_autodiff.core.mode import Switch, checked_mode
 class inference_mode(Switch):  # noqa: N801 - torch's name
     """Disable recording in a block or function, as `no_grad` does; `mode=False` enables it.
 
-    In torch the results can never be recorded later; here they are ordinary Scalars.
+    In torch the results can never be recorded later; here they are ordinary values.
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:

@@ -33,7 +33,7 @@ def sum_practice(x: Tensor, block: int = 32) -> Tensor:
         BackendMismatchError: `x` is on another backend.
         DTypeError: `x` is of dtype bool.
         ShapeError: `x` is not one-dimensional.
-        DomainError: `block` is not an integer from 1 to `MOST_THREADS`.
+        DomainError: `block` is not an integer from 1 to 1024.
     """
     ops, data = _on_gpu(x)
     if data.ndim != 1:
@@ -92,7 +92,7 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
         BackendMismatchError: `a` or `b` is on another backend.
         DTypeError: they are of dtype bool, or differ in dtype.
         ShapeError: they are not matrices, do not match or are larger than the block.
-        DomainError: `block` is not an integer from 1 to the root of `MOST_THREADS`.
+        DomainError: `block` is not an integer from 1 to 32.
     """
     ops, left = _on_gpu(a)
     other, right = _on_gpu(b)

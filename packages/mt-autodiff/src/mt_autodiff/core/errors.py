@@ -20,7 +20,7 @@ class CyclicGraphError(AutodiffError):
 
 
 class GradientError(AutodiffError):
-    """A backward function returned gradients that do not match its inputs."""
+    """A gradient is invalid: a backward does not match its function, or an input has changed."""
 
 
 class ForwardError(AutodiffError, TypeError):

@@ -107,7 +107,7 @@ class CudaOps(TensorBackend):
 
     Attributes:
         machine: the machine.
-        thread: the delayed calls of this thread; see `SPECIAL_CASES`.
+        thread: the delayed calls of this thread.
         state: data that special cases store for this backend, by name.
     """
 
@@ -442,7 +442,7 @@ class CudaOps(TensorBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Run a kernel over the elements or lines of the index; see `indexed`."""
+        """Run a kernel over the elements or lines of the index."""
         if index.size == 0:
             return
         views = (source, index, out)

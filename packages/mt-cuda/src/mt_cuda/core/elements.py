@@ -35,6 +35,6 @@ def store(value: str, dtype: DType) -> str:
 
 
 def operand(name: str, dtype: DType, array: bool = False) -> list[Parameter]:
-    """Return the parameters of an operand: its storage, and the position of its first element."""
+    """Return parameters `name`, a pointer or an array of `dtype`, and `{name}_at`, its start."""
     passed: Literal["pointer", "array"] = "array" if array else "pointer"
     return [Parameter(name, stored_type(dtype), passed), Parameter(f"{name}_at")]

@@ -63,7 +63,7 @@ class Kernel:
 
 
 def define(name: str, parameters: Iterable[Parameter], body: Lines, *work: str) -> Kernel:
-    """Create a kernel from its parameters and the lines of its body; see `Kernel.work`."""
+    """Create a kernel from its parameters, the lines of its body and its `work`; see `Kernel`."""
     parameters = tuple(parameters)
     signature = f"def {name}({', '.join(parameter.name for parameter in parameters)}):"
     return Kernel(name, "\n".join([signature, *indented(body)]), parameters, work)

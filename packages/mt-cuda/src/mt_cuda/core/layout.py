@@ -55,7 +55,7 @@ class Layout:
 
 
 def merge(shape: Sequence[int], strides: Sequence[Strides]) -> Layout:
-    """Merge neighbouring dimensions that are evenly spaced in all operands.
+    """Merge neighboring dimensions that are evenly spaced in all operands.
 
     >>> merge((2, 3, 4), [(12, 4, 1), (3, 1, 0)])
     Layout(shape=(6, 4), strides=((4, 1), (1, 0)))

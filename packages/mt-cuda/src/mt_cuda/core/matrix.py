@@ -6,7 +6,7 @@ strips. So every element read from global memory is used once per row or column 
 
 Within a tile each thread computes a small square of elements, kept in registers: from
 `each + each` numbers read from shared memory it computes `each * each` products. Its elements are
-apart by the number of threads, so that neighbouring threads access neighbouring memory.
+apart by the number of threads, so that neighboring threads access neighboring memory.
 
 Strides are arbitrary, so transposed matrices need no copy. Edges are padded with zeros.
 """

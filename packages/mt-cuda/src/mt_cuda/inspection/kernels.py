@@ -46,7 +46,10 @@ def source(name: str, **form: Unpack[Form]) -> str:
 
     Args:
         name: an operator of the table, or `"matmul"`, `"gather"`, `"scatter"` or `"copy"`.
-        **form: which of its kernels: `dtype`, `layout` and `gradient`, see `Form`.
+        **form: which of its kernels: the `dtype`, float32 by default; the `layout`,
+            `"contiguous"`, the default, `"vector"` (contiguous, 16 bytes at a time) or `"strided"`,
+            for an operator that reduces also `"rows"` or `"columns"`; and `gradient`, whether to
+            select the operator's fused backward instead of its value.
 
     Raises:
         UnknownOperatorError: the operator is unknown; the message suggests the nearest name.

@@ -41,5 +41,8 @@ WRITTEN: dict[Format, dict[str, Written]] = {
     FLOAT32: {**_OF_BOTH, **_by_name(erf), **IN_FLOAT64},
     FLOAT64: _OF_BOTH,
 }
-"""The functions of each float format by name, both elementary functions and operators that are
-compositions elsewhere. Those of float64 are a subset of those of float32."""
+"""The functions of each float format, by name.
+
+They are elementary functions, and operators that are compositions on other backends. Those of
+float64 are a subset of those of float32.
+"""
