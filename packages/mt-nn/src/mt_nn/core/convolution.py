@@ -45,7 +45,7 @@ def conv2d(
 
     Returns:
         Shape (batch, out channels, out height, out width), with sizes
-        `(size + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
+        `(size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1`.
 
     Raises:
         InputError: the shapes do not match.

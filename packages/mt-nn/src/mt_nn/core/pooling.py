@@ -39,7 +39,7 @@ def max_pool2d(
 
     Returns:
         Shape (batch, channels, out height, out width), with sizes
-        `(size + 2 padding - dilation (kernel - 1) - 1) / stride + 1`, rounded down, or up in
+        `(size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1`, rounded down, or up in
         `ceil_mode`. With `return_indices`, a pair of this and the int64 positions in the flattened
         image; see `max_unpool2d`.
 

@@ -101,7 +101,11 @@ def _like(sequence: Any, members: list[Any]) -> Any:
 
 @extends("a sample")
 def default_convert(data: Any) -> Any:
-    """Convert the arrays in a sample to tensors: the default of a loader without batches."""
+    """Convert the arrays in a sample to tensors: the default of a loader without batches.
+
+    Args:
+        data: a sample; tuples, named tuples, lists and dictionaries are converted member by member.
+    """
     if isinstance(data, np.ndarray) and data.dtype.kind in "biuf":
         return tensor(data)
     if isinstance(data, Mapping):

@@ -73,6 +73,9 @@ class TransformedDataset(Declared, Dataset):
 class ConcatDataset(Dataset):
     """Concatenate several data sets.
 
+    Args:
+        datasets: the data sets, at least one.
+
     Raises:
         SettingError: no data set, or an `IterableDataset`, was given.
     """
@@ -105,7 +108,12 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
-    """Select samples of another data set, in the order of `indices`."""
+    """Select samples of another data set.
+
+    Args:
+        dataset: the data set.
+        indices: the indices of the samples, in their new order.
+    """
 
     def __init__(self, dataset: Dataset, indices: Sequence[int] | npt.NDArray[np.int64]) -> None:
         self.dataset = dataset

@@ -211,7 +211,7 @@ def conv_transpose(
 
     Returns:
         Shape (batch, out channels, *out sizes), where a size becomes
-        `(size - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1`.
+        `(size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1`.
 
     Raises:
         InputError: the shapes do not match, or the result would be empty.

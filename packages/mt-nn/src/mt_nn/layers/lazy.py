@@ -27,7 +27,12 @@ _becoming = threading.RLock()
 
 
 class UninitializedParameter(Parameter):
-    """A parameter without elements, whose shape and initial values are set later."""
+    """A parameter without elements, whose shape and initial values are set later.
+
+    Args:
+        requires_grad: whether it is trained.
+        device, dtype: those of the parameter.
+    """
 
     def __init__(
         self, requires_grad: bool = True, device: Device = None, dtype: Any = None
@@ -62,7 +67,12 @@ class UninitializedParameter(Parameter):
 
 
 class UninitializedBuffer(Buffer):
-    """A buffer without elements, whose shape is set later."""
+    """A buffer without elements, whose shape is set later.
+
+    Args:
+        persistent: whether the state dictionary contains it.
+        device, dtype: those of the buffer.
+    """
 
     def __init__(self, persistent: bool = True, device: Device = None, dtype: Any = None) -> None:
         super().__init__(empty(0, device=device, dtype=dtype), persistent)

@@ -434,8 +434,8 @@ def max_unpool(
         stride: the stride of the pooling; the kernel size if None.
         padding: the padding of the pooling.
         output_size: the sizes of the pooled input, optionally after batch and channels; None for
-            `(size - 1) stride - 2 padding + kernel`. They must differ from these by less than the
-            stride.
+            `(size - 1) * stride - 2 * padding + kernel`. They must differ from these by less than
+            the stride.
 
     Returns:
         Shape (batch, channels, *output_size).

@@ -355,7 +355,6 @@ class Transformer(DeclaredLayer):
             src_is_causal: a hint that `src_mask` is causal.
             tgt_is_causal: a hint that `tgt_mask` is causal.
             memory_is_causal: a hint that `memory_mask` is causal.
-            cache: keys and values of earlier steps of `tgt`; see `MultiheadAttention.forward`.
 
         Raises:
             InputError: a shape or dtype is invalid.

@@ -166,7 +166,18 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Return `triplet_margin_loss` with a given distance; `pairwise_distance` if it is None."""
+    """Return the loss of `triplet_margin_loss` with a given distance.
+
+    Args:
+        anchor: a batch of samples.
+        positive: samples that should be closer to the anchor.
+        negative: samples that should be further away.
+        distance_function: returns the distances of two batches; `pairwise_distance` if None.
+        margin: the required difference of the distances.
+        swap: whether to use the distance of negative and positive if it is smaller than that of
+            negative and anchor.
+        reduction: "mean", "sum" or "none".
+    """
     name = "triplet_margin_with_distance_loss"
     distance, triplet = distance_function or pairwise_distance, (anchor, positive, negative)
     return _triplet(name, distance, triplet, margin, swap, reduction)

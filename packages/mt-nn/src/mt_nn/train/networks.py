@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import mt_nn as nn
-from mt_nn import init
+from mt_nn import KeyValueCache, init
 from mt_nn.functional import linear, relu
 from mt_nn.layers.attention import cached_causal_mask
 from mt_tensor import Tensor, cat, no_grad, zeros
@@ -224,7 +224,7 @@ class TransformerLanguageModel(_LanguageModel):
         self.encoder = nn.TransformerEncoder(layer, layers, nn.LayerNorm(width))
 
     def forward(
-        self, tokens: Tensor, begins: bool = True, cache: nn.KeyValueCache | None = None
+        self, tokens: Tensor, begins: bool = True, cache: KeyValueCache | None = None
     ) -> Tensor:
         """Return scores, shape (steps * batch, tokens), given tokens of shape (steps, batch).
 

@@ -118,6 +118,9 @@ def _gradients(parameters: Tensor | Iterable[Any]) -> list[Tensor]:
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     """Concatenate the elements of all parameters into a vector, differentiably.
 
+    Args:
+        parameters: the parameters.
+
     Raises:
         InputError: there are no parameters.
     """
@@ -129,6 +132,10 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """Copy the elements of a vector to parameters, one after the other.
+
+    Args:
+        vec: as many elements as all parameters have together.
+        parameters: the parameters.
 
     Raises:
         InputError: the shape of the vector does not match; nothing was changed.

@@ -19,7 +19,7 @@ M = TypeVar("M", bound=Module)
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Reparametrize a weight by its norms and directions, which are trained separately.
 
-    The weight is `g v / |v|` (Salimans and Kingma 2016, "Weight Normalization"), computed on each
+    The weight is `g * v / |v|` (Salimans and Kingma 2016, "Weight Normalization"), computed on each
     access. In the state dictionary, `parametrizations.weight.original0` is `g` and `original1` is
     `v`.
 

@@ -141,7 +141,12 @@ def compute_attribute(module: Module, name: str, compute: Callable[[Any], Tensor
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Return whether a parameter of a module is parametrized, or any if no name is given."""
+    """Return whether a parameter of a module is parametrized.
+
+    Args:
+        module: the module.
+        tensor_name: the name of the parameter; None for any parameter.
+    """
     lists = module._modules.get("parametrizations")
     return lists is not None and (tensor_name is None or tensor_name in lists._modules)
 

@@ -64,6 +64,10 @@ def spectral_norm(
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Replace the parameter and buffers of `spectral_norm` by the weight again.
 
+    Args:
+        module: the module with the weight, which is changed and returned.
+        name: the name of the weight.
+
     Raises:
         SettingError: the weight is not normalized.
     """

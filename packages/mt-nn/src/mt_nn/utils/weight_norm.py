@@ -51,6 +51,10 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Replace the parameters of `weight_norm` by the weight again.
 
+    Args:
+        module: the module with the weight, which is changed and returned.
+        name: the name of the weight.
+
     Raises:
         SettingError: the weight is not normalized.
     """
