@@ -53,6 +53,10 @@ def block_sums(dtype: DType, block: int) -> Kernel:
 
     Each thread loads one element. Then half of the threads add the elements of the other half to
     their own, repeatedly, until one is left: with 5, elements 3 and 4 are added to 0 and 1.
+
+    Args:
+        dtype: the dtype of the elements.
+        block: the number of elements of a block, and of its threads.
     """
     total = computed(dtype)
     body = [

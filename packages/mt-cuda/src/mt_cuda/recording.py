@@ -92,7 +92,8 @@ class Recorder(Simulator):
         order: the order in which the simulator runs threads; if None, no kernel is run.
 
     Attributes:
-        record: the calls since this was set to a new `Record`.
+        record: the calls: the `launches`, and the numbers of `allocations`, `uploads`, `downloads`,
+            `downloaded` elements and `synchronisations`.
     """
 
     size = size_of_gpu(MULTIPROCESSORS)

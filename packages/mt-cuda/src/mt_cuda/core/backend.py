@@ -103,7 +103,7 @@ class _Thread(threading.local):
 
 
 class CudaOps(TensorBackend):
-    """The backend that runs kernels on a machine, real or simulated.
+    """The backend that runs kernels on a machine; if `plain`, only the kernels of the core.
 
     Attributes:
         machine: the machine.

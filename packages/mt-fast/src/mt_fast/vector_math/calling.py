@@ -27,7 +27,12 @@ _separately = jit(forceinline=True, fastmath=False)  # the default is that of th
 
 
 def callable_in_kernels(written: Written, kind: Format) -> Any:
-    """Return a function of one or two values as a Numba function for numbers of `kind`."""
+    """Return a function of one or two values as a Numba function.
+
+    Args:
+        written: the function.
+        kind: the format of its arguments and its result.
+    """
     count = len(inspect.signature(written).parameters)
     signature = templates.signature(*[TYPES[kind]] * (1 + count))  # type: ignore[no-untyped-call]
 
