@@ -37,6 +37,7 @@ from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.core.casting import dtype_of
 from mt_tensor.core.contract import computation_type
 from mt_tensor.core.dtypes import Number, NumberLike
+from mt_tensor.core.host import no_warnings
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout as Contiguous
 from mt_tensor.core.layout import row_major
@@ -48,9 +49,6 @@ Value = TypeVar("Value")
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that selects the simulator; `reversed` reverses its threads."""
-
-LARGEST = float(np.finfo(np.float32).max)
-"""Numbers up to this one overflow in none of the floating-point dtypes of computations."""
 
 CACHE_SIZE = 4096
 """The number of cached plans, and of cached kernels; a typical program has some hundreds."""
@@ -209,9 +207,8 @@ class CudaOps(TensorBackend):
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a tensor filled with a number, with the kernel of the formula `x`."""
-        return cast(
-            TensorData, self.elementwise(OPERATORS["id"].value)(row_major(shape, dtype), value)
-        )
+        run = self.elementwise(OPERATORS["id"].value)
+        return cast(TensorData, run(row_major(shape, dtype), value))
 
     def _each(
         self,
@@ -357,14 +354,7 @@ class CudaOps(TensorBackend):
     def plan_rows(
         self, fold: reduction.Fold, grid: Grid, length: int, numbers: tuple[int, ...]
     ) -> Plan:
-        """Plan a launch with a block for each output and chunk.
-
-        Args:
-            fold: operator, types and ranks.
-            grid: the number of outputs, and the number of chunks.
-            length: the number of elements of a fold.
-            numbers: the numbers of the kernel.
-        """
+        """Plan a launch with a block for each output and chunk, `grid`; folds have `length`."""
         special: Plan | None = self.special("plan_rows", fold, grid, length, numbers)
         threads = self.machine.size.threads
         return special or self.plan(reduction.rows(fold, threads), grid, threads, numbers)
@@ -551,11 +541,8 @@ def _number(value: Any, dtype: DType) -> np.generic:
     """Convert a number to `dtype`, and then to the type of computations in `dtype`."""
     if isinstance(value, NumberLike):  # one that is not known yet: see `graphs/`
         return cast(np.generic, value.later(_number, dtype))
-    number, convert = dtype.convert(value), computed(dtype).numpy.type
-    if abs(number) <= LARGEST:
-        return cast(np.generic, convert(number))
-    with np.errstate(over="ignore"):
-        return cast(np.generic, convert(number))
+    convert: Any = computed(dtype).numpy.type
+    return cast(np.generic, no_warnings().run(convert, dtype.convert(value)))
 
 
 # --- Layouts ------------------------------------------------------------------------------------

@@ -34,12 +34,7 @@ waking a sleeping thread takes longer."""
 
 
 class FastOps(HostBackend):
-    """The backend that computes with loops compiled by Numba.
-
-    Attributes:
-        parallel_from: the number of elements from which a primitive uses all of Numba's threads
-            (`numba.set_num_threads`).
-    """
+    """The backend that computes with loops compiled by Numba."""
 
     name = "fast"
 
@@ -62,7 +57,7 @@ class FastOps(HostBackend):
 
     @property
     def parallel_from(self) -> int:
-        """The number of elements from which a primitive uses all threads."""
+        """The number of elements from which a primitive uses all of Numba's threads."""
         return self._parallel_from
 
     @parallel_from.setter

@@ -27,12 +27,6 @@ from mt_tensor.core.tensor_data import MAX_DIMENSIONS
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-def as_unsigned(data: TensorData) -> TensorData:
-    """Reinterpret a view as unsigned integers of the same size."""
-    storage, layout = _unsigned(data.storage), data.layout
-    return TensorData(storage, layout.shape, layout.strides, layout.offset, dtype=uint8)
-
-
 def new_view(layout: Layout) -> TensorData:
     """Return a new view with arbitrary elements."""
     return TensorData.in_rows(empty(layout.size, layout.dtype.numpy), layout)
@@ -72,7 +66,7 @@ def gather(
 ) -> None:
     """Read along `dim`; the index is not empty."""
     loop = _indexed_loop(source.layout, dim, index.layout, out.layout, parallel)
-    storages = _unsigned(source.storage), index.storage, _unsigned(out.storage)
+    storages = unsigned(source.storage), index.storage, unsigned(out.storage)
     loop.run(gather_kernel(), storages, parallel, source.strides[dim])
 
 
@@ -104,11 +98,11 @@ def scatter(
     loop = _indexed_loop(out.layout, dim, index.layout, source.layout, False)
     old, new, dtype = out.storage, source.storage, source.dtype
     if operator is None:
-        old, new, dtype = _unsigned(old), _unsigned(new), uint8
+        old, new, dtype = unsigned(old), unsigned(new), uint8
     loop.run(scatter_kernel(operator, dtype), (old, index.storage, new), False, out.strides[dim])
 
 
-def _unsigned(storage: Any) -> Any:
+def unsigned(storage: Any) -> Any:
     """Reinterpret a storage as unsigned integers of the same size."""
     return storage.view(BITS[storage.itemsize])
 

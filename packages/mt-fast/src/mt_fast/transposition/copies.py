@@ -11,13 +11,13 @@ from mt_fast.core import loops
 from mt_fast.core.kernel import Kernel, compiled
 from mt_fast.core.loops import CACHE_SIZE, Loop, LoopLayout, Piece, loop_over, nested, nests
 from mt_fast.core.lowering import NAMESPACE
-from mt_fast.core.movement import as_unsigned
+from mt_fast.core.movement import unsigned
 from mt_fast.core.positions import unravel
 from mt_fast.core.rendering import converted
 from mt_fast.core.source import Element, View, function, loop
 from mt_fast.core.tables import SPECIAL_CASES, empty, jit
 from mt_fast.transposition.registers import TILE_COLUMNS, TILE_ROWS, transpose_tile
-from mt_tensor import DType, TensorData
+from mt_tensor import DType, TensorData, uint8
 from mt_tensor.backends.extending import MAX_DIMENSIONS, Layout
 from mt_tensor.extending import Strides
 
@@ -93,7 +93,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     if same and not parallel and out.ndim <= MAX_DIMENSIONS:
         return False
     if same:
-        source, out = as_unsigned(source), as_unsigned(out)
+        source, out = _as_unsigned(source), _as_unsigned(out)
     views = (source.layout, out.layout)
     over = loop_over(views, 1, parallel)
     if over.form not in ("flat", "rows"):
@@ -102,6 +102,13 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     kernel = copy_kernel(source.dtype, out.dtype, over.form, role)
     over.run(kernel, (source.storage, out.storage), parallel)
     return True
+
+
+def _as_unsigned(data: TensorData) -> TensorData:
+    """Reinterpret a view as unsigned integers of the same size."""
+    layout = data.layout
+    storage = unsigned(data.storage)
+    return TensorData(storage, layout.shape, layout.strides, layout.offset, dtype=uint8)
 
 
 @functools.lru_cache(CACHE_SIZE)
@@ -127,7 +134,7 @@ def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:
         return False
     if source.dtype is out.dtype:
         turned = Loop(layout, "transposed", ("column", "row"), tiles_of(layout, column))
-        storages = [as_unsigned(view).storage for view in (source, out)]
+        storages = [unsigned(view.storage) for view in (source, out)]
         turned.run(transpose_kernel(), storages, parallel)
     else:
         storage = empty(source.size, source.dtype.numpy)
