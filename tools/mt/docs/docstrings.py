@@ -39,7 +39,8 @@ def described(docstring: str, page_of: Callable[[str], str], options: Sequence[I
     Args:
         docstring: the docstring, in Google's style.
         page_of: returns the page of a name in the text; empty if it has none.
-        options: further arguments, in place of `**options`.
+        options: further arguments, in place of `**options`; a docstring without a list of arguments
+            says itself where they are described.
     """
     sections = Docstring(docstring).parse("google", warnings=False, returns_multiple_items=False)
     items = [(section, list(_items(section))) for section in sections]
@@ -51,13 +52,7 @@ def described(docstring: str, page_of: Callable[[str], str], options: Sequence[I
     for section, group in items:
         if section.kind is DocstringSectionKind.parameters and options:
             group[:] = [each for each in group if not each[0].startswith("**")] + [*options]
-            options = ()
-        elif section.kind in LISTS and options:
-            parts.append(_listed("Arguments", options))
-            options = ()
         parts.append(_section(section, group))
-    if options:
-        parts.append(_listed("Arguments", options))
     return linked("\n".join(parts), lambda name: "" if name in own else page_of(name))
 
 

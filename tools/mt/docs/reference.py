@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import EnumType
-from functools import partial
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_origin
@@ -27,14 +27,14 @@ from sphinx.application import Sphinx
 
 from mt.docs.docstrings import Item, attributes_in, described, linked
 from mt.docs.examples import read_examples
-from mt.docs.signatures import options_of, signature_of
+from mt.docs.signatures import link_types, options_of, signature_of, width_of
 from mt.docs.source import modules
 from mt.source.public import public_names
 from mt.source.symbols import docstring_of, find, name_of
 from mt.workspace import Stage, Workspace
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Entry:
     """A public name.
 
@@ -71,10 +71,9 @@ class Entry:
         dtype: Any = self.value
         if type(dtype).__name__ != "DType":
             return ""
-        if f"mt_tensor.{dtype.name}" != self.name:
-            return f"Another name of `{dtype.name}`."
         if dtype.is_floating_point:
-            return f"The dtype of floating-point numbers of {8 * dtype.itemsize} bits."
+            like = " with the range of float32" if dtype.name == "bfloat16" else ""
+            return f"The dtype of floating-point numbers of {8 * dtype.itemsize} bits{like}."
         if dtype.kind == "bool":
             return "The dtype of `True` and `False`."
         return f"The dtype of integers from {dtype.lowest:,} to {dtype.highest:,}."
@@ -92,10 +91,10 @@ class Entry:
         is_type = get_origin(self.value) is not None  # such as Literal["a", "b"]
         return "function" if callable(self.value) and not is_type else "data"
 
-    @property
-    def signature(self) -> str:
-        """Its parameters; empty if it has none, or they are unknown."""
-        return "" if self.kind in {"data", "exception"} else signature_of(self.value)
+    @cached_property
+    def parameters(self) -> set[str]:
+        """The names of its parameters."""
+        return set(re.findall(r"(\w+):", "" if self.kind == "data" else signature_of(self.value)))
 
     @property
     def options(self) -> list[Item]:
@@ -105,10 +104,12 @@ class Entry:
         names = [] if kind is None else [f"{kind.__module__}.{kind.__qualname__}"]
         for name in names:
             symbol = find(modules(), name)
-            found += attributes_in(docstring_of(symbol))
+            known = {name for name, _ in found}
+            found += [each for each in attributes_in(docstring_of(symbol)) if each[0] not in known]
             bases = symbol.resolved_bases if isinstance(symbol, Class) else ()
             names += [base.path for base in bases if base.path.startswith("mt_")]
-        return found
+        order = list(reversed(kind.__annotations__)) if found else []  # as in the signature
+        return sorted(found, key=lambda item: order.index(item[0]))
 
 
 def entries(stage: Stage) -> Iterator[Entry]:
@@ -165,19 +166,56 @@ class Pages:
     def __init__(self, found: Iterable[Entry]) -> None:
         self._by_name: dict[str, Entry] = {}
         self._by_word = defaultdict(list)
+        self._by_value = defaultdict(list)
         self._stages: list[str] = []
         for entry in found:
             self._by_name[entry.name] = entry
             self._by_word[_word(entry)].append(entry)
+            self._by_value[id(entry.value)].append(entry)
             if entry.stage.import_name not in self._stages:
                 self._stages.append(entry.stage.import_name)
+        types = [each for each in self._by_name.values() if each.kind in {"class", "exception"}]
+        types.sort(key=lambda each: each.path.count("."), reverse=True)
+        self._types = {id(each.value): each for each in types}
+
+    def linked_signature(self, entry: Entry, value: Any, *, bound: bool = False) -> str:
+        """Return the signature of an entry, or a member of it, in which types have links."""
+
+        def page_names(name: str, kind: Any) -> str:
+            if kind is None:  # imported for type checkers only
+                return self._by_name[found].name if (found := self._find(entry, name)) else ""
+            return self._types[id(kind)].name if id(kind) in self._types else ""
+
+        return signature_of(
+            value, bound=bound, linked=lambda text: link_types(text, value, page_names)
+        )
+
+    def _find(self, entry: Entry, name: str) -> str:
+        """Return the qualified name that a name in the module of an entry stands for, or nothing.
+
+        It is one of its module, of its package, or of a package that this builds on.
+        """
+        package, space = entry.stage.import_name, entry.path.rpartition(".")[0]
+        below = reversed(self._stages[: self._stages.index(package) + 1])
+        candidates = [f"{package}.{each}.{name}" for each in (space, space.rpartition(".")[0])]
+        candidates += [f"{each}{part}.{name}" for each in below for part in ("", ".errors")]
+        candidates += [each.name for each in self._types.values() if each.name.endswith(f".{name}")]
+        return next((each for each in [*candidates, name] if each in self._by_name), "")
 
     def same(self, entry: Entry) -> list[Entry]:
-        """Return the other names of a function in its package."""
-        others = [other for other in self._by_name.values() if other.value is entry.value]
-        if not callable(entry.value):
-            return []
+        """Return the other names of an object in its package."""
+        plain = isinstance(entry.value, (str, int, float, tuple))  # equal ones may be one object
+        others = [] if plain else self._by_value[id(entry.value)]
         return [other for other in others if other.stage is entry.stage and other is not entry]
+
+    def defined(self, entry: Entry, value: Any) -> Entry:
+        """Return the entry of a function in the package of another; else the other."""
+        others = self._by_value[id(value)]
+        return next((other for other in others if other.stage is entry.stage), entry)
+
+    def has_type(self, kind: type) -> bool:
+        """Return whether a class has a page."""
+        return id(kind) in self._types
 
     def twins(self, entry: Entry) -> list[Entry]:
         """Return the functions and classes that are called like another, in all packages."""
@@ -192,23 +230,21 @@ class Pages:
     def function(self, entry: Entry, name: str) -> str:
         """Return the page of a function of the package of an entry; empty if it has none."""
         found = self._by_name.get(f"{entry.stage.import_name}.{name}")
-        return "" if found is None else found.page
+        return "" if found is None or found.kind != "function" else found.page
 
     def of(self, entry: Entry, name: str) -> str:
         """Return the page of a name in the docstring of an entry; empty if it has none.
 
-        The name is one of the entry's module, of its package, or of a package that it builds on.
-        Builtin types and members of the class itself have none.
+        Builtin types, and parameters and members of the entry itself, have none.
         """
-        package, namespace = entry.stage.import_name, entry.path.rpartition(".")[0]
-        below = self._stages[: self._stages.index(package) + 1]
-        candidates = [f"{package}.{namespace}.{name}", f"{package}.errors.{name}", name]
-        candidates[1:1] = [f"{each}.{name}" for each in reversed(below)]
         is_member = inspect.isclass(entry.value) and hasattr(entry.value, name)
         if is_member or isinstance(vars(builtins).get(name), type):
             return ""
-        found = next((self._by_name[each] for each in candidates if each in self._by_name), entry)
-        return "" if found.value is entry.value else found.page
+        if name in entry.parameters:
+            return ""
+        found = (self._find(each, name) for each in (entry, *self.same(entry)))
+        pages = (self._by_name[each] for each in found if each)
+        return next((each.page for each in pages if each.value is not entry.value), "")
 
 
 def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]) -> str:
@@ -247,7 +283,7 @@ def _overview(stage: Stage, group: Iterable[Entry], pages: Pages) -> str:
 
 def _place(subject: str) -> tuple[bool, str]:
     """Return the place of a subject: the core, folders in the order of the source, modules."""
-    return subject != "", subject if subject.startswith("`") else ""
+    return subject != "", subject.strip("`") if subject.startswith("`") else ""
 
 
 def _subject(entry: Entry) -> str:
@@ -266,17 +302,23 @@ def _page(entry: Entry, pages: Pages, example: str) -> str:
     """Return the page of a name."""
     page_of = partial(pages.of, entry)
     parts = ["---\norphan: true\n---\n", f"# {entry.path}\n", _above(entry)]
-    parts.append(f"::::::{{py:{entry.kind}}} {entry.name}{entry.signature}\n")
+    signature = ""
+    if entry.kind in {"class", "function"}:
+        signature = pages.linked_signature(entry, entry.value)
+    short = width_of(entry.name + signature) <= WIDTH
+    option = "\n:single-line-parameter-list:" if short else ""
+    parts.append(f"::::::{{py:{entry.kind}}} {entry.name}{signature}{option}\n")
     parts.append(described(entry.docstring, page_of, entry.options))
     if isinstance(entry.value, EnumType):
         parts.append(f"**Members**: {', '.join(f'`{name}`' for name in entry.value.__members__)}\n")
-    parts.append(_links("Also called", pages.same(entry)))
     if example:
         parts.append(f"```pycon\n{example}\n```\n")
     if entry.kind == "class":
         parts += _members(entry, pages)
     parts.append("::::::\n")
-    parts.append(_links("See also", pages.twins(entry)))
+    parts.append(_links("Also called", pages.same(entry)))
+    others = (other for other in pages.twins(entry) if f"`{other.name}`" not in entry.docstring)
+    parts.append(_links("See also", others))
     parts.append(f"```{{source}} {name_of(entry.symbol)}\n:folded:\n```\n")
     return "\n".join(parts)
 
@@ -303,37 +345,45 @@ WIDTH = 88
 
 
 def _members(entry: Entry, pages: Pages) -> Iterator[str]:
-    """Yield the public methods and properties that a class defines itself."""
-    page_of = partial(pages.of, entry)
-    members = {
-        name: member
-        for name, member in sorted(vars(entry.value).items())
-        if not name.startswith("_") and (isinstance(member, property) or _is_own_method(member))
-    }
+    """Yield the public methods and properties of a class, without those of bases with a page."""
+    members: dict[str, Any] = {}
+    for kind in reversed(entry.value.__mro__):
+        if kind is entry.value or not pages.has_type(kind):
+            members |= {name: each for name, each in vars(kind).items() if _is_shown(name, each)}
+    if "function" in members and "forward" not in vars(entry.value):
+        members.pop("forward", None)  # it calls the function
+    if "extra_repr" not in vars(entry.value):
+        members.pop("extra_repr", None)
     if members:
         yield "**Methods and properties**\n"
-    for name, member in members.items():
+    for name, member in sorted(members.items()):
         kind = "property" if isinstance(member, property) else "method"
-        options = "".join(
-            f"\n:{option.__name__}:"
-            for option in (classmethod, staticmethod)
-            if isinstance(member, option)
-        )
+        words = {classmethod: "classmethod", staticmethod: "static"}.get(type(member), "")
         method = getattr(member, "__func__", member)
-        bound = not isinstance(member, staticmethod)
-        signature = signature_of(method, bound=bound) if kind == "method" else ""
+        signature = options = ""
+        if kind == "method":
+            bound = words != "static"
+            signature = pages.linked_signature(entry, method, bound=bound)
+        if words:
+            options += f"\n:{words.replace('static', 'staticmethod')}:"
         text = inspect.getdoc(method) or ""
+        page_of = partial(pages.of, pages.defined(entry, method))
         if len(members) < MANY:
             text = described(text, page_of)
         else:  # as for Tensor, many of whose methods are functions, too
             text = linked(text.partition("\n")[0], page_of)
             options += "\n:no-contents-entry:"
-            if page := pages.function(entry, name):
+            if kind == "method" and (page := pages.function(entry, name)):
                 signature = "()" if signature.startswith("()") else "(...)"
-                text += f" See [`{name}`](/reference/{page}.md)."
-        if len(name + signature) <= WIDTH:
+                text += f" As a function: [`{name}`](/reference/{page}.md)."
+        if width_of(f"{words} {name}{signature}") <= WIDTH:
             options += "\n:single-line-parameter-list:"
         yield f":::::{{py:{kind}}} {entry.name}.{name}{signature}{options}\n\n{text}\n:::::\n"
+
+
+def _is_shown(name: str, member: Any) -> bool:
+    """Return whether a member of a class is public, and a property or a function of our own."""
+    return name[0] != "_" and (isinstance(member, property) or _is_own_method(member))
 
 
 def _is_own_method(member: Any) -> bool:

@@ -60,13 +60,6 @@ def test_options_replace_the_argument_that_collects_them() -> None:
     assert "options" not in text
 
 
-@pytest.mark.parametrize("rest", ["", "\n\nReturns:\n    ones.\n"])
-def test_options_of_a_docstring_without_arguments_get_their_own_list(rest: str) -> None:
-    text = described(f"Return ones.{rest}", page_of, [("dtype", "the dtype.")])
-    assert text.startswith("Return ones.\n\n**Arguments**\n\n`dtype`\n: the dtype.\n")
-    assert ("**Returns**" in text) == bool(rest)
-
-
 def test_attributes_in_one_line_keep_all_their_names() -> None:
     docstring = "A range.\n\nAttributes:\n    low, high, step: its bounds."
     assert list(attributes_in(docstring)) == [("low, high, step", "its bounds.")]

@@ -1,20 +1,42 @@
 """The errors that mt_tensor raises."""
 
 from mt_tensor.core.errors import (
-    AmbiguousBackendError as AmbiguousBackendError,
-    BackendError as BackendError,
-    BackendLoadError as BackendLoadError,
-    BackendMismatchError as BackendMismatchError,
-    BackendUnavailableError as BackendUnavailableError,
-    DivisionByZeroError as DivisionByZeroError,
-    DomainError as DomainError,
-    DTypeError as DTypeError,
-    IndexingError as IndexingError,
-    InPlaceError as InPlaceError,
-    ShapeError as ShapeError,
-    TensorError as TensorError,
-    UnknownBackendError as UnknownBackendError,
+    AmbiguousBackendError,
+    BackendError,
+    BackendLoadError,
+    BackendMismatchError,
+    BackendUnavailableError,
+    DivisionByZeroError,
+    DomainError,
+    DTypeError,
+    IndexingError,
+    InPlaceError,
+    ShapeError,
+    TensorError,
+    UnknownBackendError,
 )
+
+__all__ = [
+    "AmbiguousBackendError",
+    "BackendError",
+    "BackendLoadError",
+    "BackendMismatchError",
+    "BackendUnavailableError",
+    "CompileError",
+    "CompileWarning",
+    "DTypeError",
+    "DivisionByZeroError",
+    "DomainError",
+    "EquationError",
+    "ExchangeError",
+    "FusionError",
+    "InPlaceError",
+    "IndexingError",
+    "LinAlgError",
+    "ShapeError",
+    "TensorError",
+    "UnknownBackendError",
+]
 
 
 class LinAlgError(TensorError):
