@@ -197,7 +197,8 @@ class Pages:
         """
         package, space = entry.stage.import_name, entry.path.rpartition(".")[0]
         below = reversed(self._stages[: self._stages.index(package) + 1])
-        candidates = [f"{package}.{each}.{name}" for each in (space, space.rpartition(".")[0])]
+        spaces = (space, space.rpartition(".")[0], "" if space else "functional")
+        candidates = [f"{package}.{each}.{name}" for each in spaces]
         candidates += [f"{each}{part}.{name}" for each in below for part in ("", ".errors")]
         candidates += [each.name for each in self._types.values() if each.name.endswith(f".{name}")]
         return next((each for each in [*candidates, name] if each in self._by_name), "")
@@ -216,6 +217,11 @@ class Pages:
     def has_type(self, kind: type) -> bool:
         """Return whether a class has a page."""
         return id(kind) in self._types
+
+    def bases(self, entry: Entry) -> list[Entry]:
+        """Return the nearest base of a class that has a page, in a list."""
+        others = entry.value.__mro__[1:] if inspect.isclass(entry.value) else ()
+        return [self._types[id(each)] for each in others if self.has_type(each)][:1]
 
     def twins(self, entry: Entry) -> list[Entry]:
         """Return the functions and classes that are called like another, in all packages."""
@@ -244,7 +250,9 @@ class Pages:
             return ""
         found = (self._find(each, name) for each in (entry, *self.same(entry)))
         pages = (self._by_name[each] for each in found if each)
-        return next((each.page for each in pages if each.value is not entry.value), "")
+        page = next((each.page for each in pages if each.value is not entry.value), "")
+        holder = name.rpartition(".")[0]
+        return page or (self.of(entry, holder) if holder[:1].isupper() else "")
 
 
 def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]) -> str:
@@ -316,6 +324,7 @@ def _page(entry: Entry, pages: Pages, example: str) -> str:
     if entry.kind == "class":
         parts += _members(entry, pages)
     parts.append("::::::\n")
+    parts.append(_links("Base class", pages.bases(entry)))
     parts.append(_links("Also called", pages.same(entry)))
     others = (other for other in pages.twins(entry) if f"`{other.name}`" not in entry.docstring)
     parts.append(_links("See also", others))
