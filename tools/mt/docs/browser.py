@@ -95,14 +95,24 @@ def add_scripts(
 def improved(body: str) -> str:
     """Return the HTML of a page's text, usable with a keyboard and on small screens.
 
-    What scrolls must be able to have the focus. A title may be broken after the points and
-    underscores of a name. Sphinx writes the lines of a signature as a definition list without
-    terms, which screen readers announce. Punctuation stays on the line of the formula before it.
+    What scrolls must be able to have the focus. Long names may be broken after points and
+    underscores, and before capital letters. Sphinx writes the lines of a signature as a definition
+    list without terms, which screen readers announce. Punctuation stays on the line of the formula
+    before it.
     """
     body = body.replace("<pre>", '<pre tabindex="0">')
     body = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
+    body = re.sub("(?<=<h1>)[^<]*", lambda title: _title(title[0]), body, count=1)
     body = re.sub(
-        "<h1>[^<]*", lambda h1: re.sub(r"(?<=\w[._])(?=\w)", "<wbr>", h1[0]), body, count=1
+        r'(<span class="sig-(?:pre)?name \w+"><span class="pre)(">[^<]+)',
+        lambda name: name[1] + _BREAKS.sub("<wbr>", name[2]),
+        body,
+    )
+    body = body.replace('<span class="sig-paren">(</span>', '<span class="sig-paren">(</span><wbr>')
+    body = re.sub(
+        r'<span class="pre">([^<]{30,})</span>',  # too long for a line of a small screen
+        lambda word: f'<span class="pre long">{_BREAKS.sub("<wbr>", word[1])}</span>',
+        body,
     )
     body = re.sub(
         r"<math\b(?:(?!</math>).)*</math>[,.;:!?)]+",
@@ -111,6 +121,18 @@ def improved(body: str) -> str:
         flags=re.DOTALL,
     )
     return re.sub("<dl>.*?</dl>", lambda lines: _lines(lines[0]), body, flags=re.DOTALL)
+
+
+_BREAKS = re.compile(r"(?<=\w[._(,])(?=\w)|(?<=[a-z\d])(?=[A-Z][a-z])")
+"""The places where a name may be broken."""
+
+
+def _title(text: str) -> str:
+    """Return a title that is broken after points rather than within a name."""
+    parts = [_BREAKS.sub("<wbr>", part) for part in re.split(r"(?<=\w\.)(?=\w)", text)]
+    if len(parts) == 1 or " " in text:
+        return "<wbr>".join(parts)
+    return "<wbr>".join(f'<span class="part">{part}</span>' for part in parts)
 
 
 def _lines(signature: str) -> str:

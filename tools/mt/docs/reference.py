@@ -280,10 +280,12 @@ def _overview(stage: Stage, group: Iterable[Entry], pages: Pages) -> str:
     subjects = defaultdict(list)
     for entry in group:
         subjects[_subject(entry)].append(entry)
+    order = sorted(subjects, key=_place)
     parts = [f"# {stage.import_name}\n"]
-    for subject, members in sorted(subjects.items(), key=lambda item: _place(item[0])):
+    parts.append(" · ".join(f"[{each or CORE}](#{_anchor(each)})" for each in order) + "\n")
+    for subject in order:
         parts.append(f"## {subject or CORE}\n")
-        for entry in sorted(members, key=lambda entry: entry.path.lower()):
+        for entry in sorted(subjects[subject], key=lambda entry: entry.path.lower()):
             summary = linked(entry.summary or entry.kind, partial(pages.of, entry))
             parts.append(f"[`{entry.path.rpartition('.')[2]}`]({entry.path}.md)\n: {summary}\n")
     return "\n".join(parts)
@@ -340,10 +342,15 @@ def _links(title: str, others: Iterable[Entry]) -> str:
 
 def _above(entry: Entry) -> str:
     """Return links to the pages above that of a name."""
-    subject = _subject(entry) or CORE
-    anchor = re.sub(r"[^\w -]", "", subject).lower().replace(" ", "-")
+    subject = _subject(entry)
     package = f"[`{entry.stage.import_name}`](index.md)"
-    return f"{{.above}}\n[Reference](/reference.md) / {package} / [{subject}](index.md#{anchor})\n"
+    place = f"[{subject or CORE}](index.md#{_anchor(subject)})"
+    return f"{{.above}}\n[Reference](/reference.md) / {package} / {place}\n"
+
+
+def _anchor(subject: str) -> str:
+    """Return the anchor of a subject in the page of its package."""
+    return re.sub(r"[^\w -]", "", subject or CORE).lower().replace(" ", "-")
 
 
 MANY = 60
