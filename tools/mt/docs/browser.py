@@ -115,6 +115,10 @@ def improved(body: str) -> str:
         body,
     )
     body = re.sub(
+        r'<code class="docutils literal notranslate">(?:(?!</code>).)*</code>', _unbroken, body
+    )
+    body = body.replace("</dt><dd>", "</dt>\n<dd>")  # else the search shows them as one word
+    body = re.sub(
         r"<math\b(?:(?!</math>).)*</math>[,.;:!?)]+",
         r'<span class="unbroken">\g<0></span>',
         body,
@@ -125,6 +129,17 @@ def improved(body: str) -> str:
 
 _BREAKS = re.compile(r"(?<=\w[._(,])(?=\w)|(?<=[a-z\d])(?=[A-Z][a-z])")
 """The places where a name may be broken."""
+
+
+SHORT = 26
+"""The number of characters up to which code in a text stays in one line."""
+
+
+def _unbroken(code: re.Match[str]) -> str:
+    """Return code in a text; if it is short, in one line."""
+    if len(re.sub("<[^>]*>", "", code[0])) > SHORT:
+        return code[0]
+    return code[0].replace(' notranslate"', ' notranslate unbroken"', 1)
 
 
 def _title(text: str) -> str:

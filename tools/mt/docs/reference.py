@@ -315,7 +315,8 @@ def _page(entry: Entry, pages: Pages, example: str) -> str:
     signature = ""
     if entry.kind in {"class", "function"}:
         signature = pages.linked_signature(entry, entry.value)
-    short = width_of(entry.name + signature) <= WIDTH
+    words = f"{entry.kind} " if entry.kind != "function" else ""
+    short = width_of(words + entry.name + signature) <= WIDTH
     option = "\n:single-line-parameter-list:" if short else ""
     parts.append(f"::::::{{py:{entry.kind}}} {entry.name}{signature}{option}\n")
     parts.append(described(entry.docstring, page_of, entry.options))
