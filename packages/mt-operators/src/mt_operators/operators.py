@@ -97,7 +97,7 @@ def zipWith(fn: Callable[[A, B], C]) -> Callable[[Iterable[A], Iterable[B]], Ite
 
 
 def reduce(fn: Callable[[B, A], B], start: B) -> Callable[[Iterable[A]], B]:
-    """Return a function that folds a sequence from the left: `fn(fn(start, x1), x2)` ..."""
+    """Return a function that folds a sequence from the left: `fn(fn(start, x1), x2)` and so on."""
 
     def fold(values: Iterable[A]) -> B:
         result = start

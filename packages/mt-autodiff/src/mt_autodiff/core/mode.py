@@ -76,7 +76,7 @@ class Switch(ContextDecorator):
 
 
 class set_grad_enabled(Switch):  # noqa: N801 - torch's name
-    """Set the mode immediately, or inside a `with` block until its end."""
+    """Set whether to record, immediately or inside a `with` block until its end."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__(checked_mode("set_grad_enabled", mode))

@@ -153,7 +153,7 @@ class Scalar(Infix, Methods):
         backpropagate(self, start, retain_graph, create_graph)
 
     def check_recorded(self) -> None:
-        """Raise NoGradientError if this Scalar is a constant."""
+        """Raise `NoGradientError` if this Scalar is a constant."""
         if not self.requires_grad:
             raise NoGradientError(
                 f"{self!r} has no derivative: it was computed from constants only, or inside "

@@ -91,7 +91,7 @@ def _install(operator: Operator) -> None:
 
     method.__name__ = operator.name
     method.__qualname__ = f"Scalar.{operator.name}"
-    method.__doc__ = f"{operator.note}."
+    method.__doc__ = f"Return {operator.note}."
     method.__wrapped__ = operator.function  # type: ignore[attr-defined] # the names of operands
     for name in (operator.name, *operator.aliases):
         if name not in Scalar.__dict__:

@@ -30,20 +30,7 @@ class IncompatibleKeys(NamedTuple):
 class Module:
     """A node of a tree of modules.
 
-    Assigning a `Parameter`, a `Buffer` or a `Module` to an attribute adds it to the tree:
-
-        >>> class Line(Module):
-        ...     def __init__(self) -> None:
-        ...         super().__init__()
-        ...         self.slope = Parameter(2.0)
-        ...
-        ...     def forward(self, x: float) -> float:
-        ...         return self.slope.value * x
-        >>> line = Line()
-        >>> line(3.0), [name for name, _ in line.named_parameters()]
-        (6.0, ['slope'])
-        >>> line
-        Line(slope=2.0)
+    Assigning a `Parameter`, a `Buffer` or a `Module` to an attribute adds it to the tree.
 
     Attributes:
         training: whether the module is in training mode; `train()` and `eval()` set it.

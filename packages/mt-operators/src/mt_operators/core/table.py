@@ -174,7 +174,7 @@ define(
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y; nan for x < 0 unless y is an integer",
 )
-define_real("sqrt", sqrt, lambda x, out: div(0.5, out), domain=FROM_0, note="square root")
+define_real("sqrt", sqrt, lambda x, out: div(0.5, out), domain=FROM_0, note="the square root")
 define_real(
     "rsqrt",
     lambda x: div(1.0, sqrt(x)),
@@ -186,10 +186,10 @@ define_real(
 # --- Smooth functions ---------------------------------------------------------------------------
 
 define_real("exp", exp, lambda x, out: out, note="e to the power x")
-define_real("log", log, lambda x, out: div(1.0, x), domain=FROM_0, note="natural logarithm")
-define_real("sin", sin, lambda x, out: cos(x), note="sine, x in radians")
-define_real("cos", cos, lambda x, out: -sin(x), note="cosine, x in radians")
-define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="hyperbolic tangent")
+define_real("log", log, lambda x, out: div(1.0, x), domain=FROM_0, note="the natural logarithm")
+define_real("sin", sin, lambda x, out: cos(x), note="the sine, x in radians")
+define_real("cos", cos, lambda x, out: -sin(x), note="the cosine, x in radians")
+define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="the hyperbolic tangent")
 
 
 @dispatched  # so that rows that use it record one operator, with its own derivative
@@ -275,15 +275,15 @@ define_bool("isnan", lambda x: x != x, note="whether x is nan")
 define_bool("isinf", lambda x: abs(x) == math.inf, note="whether x is infinite")
 define_bool("isfinite", lambda x: abs(x) < math.inf, note="whether x is neither infinite nor nan")
 define_bool(
-    "logical_and", lambda x, y: (x != 0) & (y != 0), identity=1, note="whether both are non-zero"
+    "logical_and", lambda x, y: (x != 0) & (y != 0), identity=1, note="whether both are nonzero"
 )
 define_bool(
-    "logical_or", lambda x, y: (x != 0) | (y != 0), identity=0, note="whether either is non-zero"
+    "logical_or", lambda x, y: (x != 0) | (y != 0), identity=0, note="whether either is nonzero"
 )
 define_bool(
     "logical_xor",
     lambda x, y: (x != 0) != (y != 0),
     identity=0,
-    note="whether exactly one is non-zero",
+    note="whether exactly one is nonzero",
 )
 define_bool("logical_not", lambda x: x == 0, note="whether x is zero")

@@ -21,7 +21,7 @@ FAR = 1000.0
 
 
 def moderate(x: float, far: float = FAR) -> float:
-    """Return `x` clamped to [`-far`, `far`], so that infinity times 0 does not give nan."""
+    """Return `x` clamped to `[-far, far]`, so that infinity times 0 does not give nan."""
     return maximum(minimum(x, far), -far)
 
 

@@ -135,7 +135,7 @@ define_real(
     lambda x, y: where(signbit(y), -abs(x), abs(x)),
     lambda x, y, out: where(signbit(y), -sign(x), sign(x)),
     zero,
-    note="|x| with the sign of y, of a zero too; derivative 0 where x is 0",
+    note="|x| with the sign of y, also of a zero; derivative 0 where x is 0",
 )
 
 # --- Distances ----------------------------------------------------------------------------------

@@ -21,10 +21,14 @@ log1p = from_math(math.log1p, "Return `log(1 + x)`, accurate for small `x` too."
 define_real("exp2", exp2, lambda x, out: LN_2 * out, note="2 to the power x")
 define_real("expm1", expm1, lambda x, out: out + 1.0, note="exp(x) - 1, accurate for small x too")
 define_real(
-    "log2", log2, lambda x, out: div(1.0 / LN_2, x), domain=FROM_0, note="logarithm to base 2"
+    "log2", log2, lambda x, out: div(1.0 / LN_2, x), domain=FROM_0, note="the logarithm to base 2"
 )
 define_real(
-    "log10", log10, lambda x, out: div(1.0 / LN_10, x), domain=FROM_0, note="logarithm to base 10"
+    "log10",
+    log10,
+    lambda x, out: div(1.0 / LN_10, x),
+    domain=FROM_0,
+    note="the logarithm to base 10",
 )
 define_real(
     "log1p",

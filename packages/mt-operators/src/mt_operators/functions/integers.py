@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from mt_operators.core.elementary import elementary, where
 from mt_operators.core.table import define_steps
@@ -42,13 +42,16 @@ def bitwise_not(x: int) -> int:
 
 @elementary
 def bitwise_left_shift(x: int, y: int) -> int:
-    """Return `x` shifted left by `y` bits; 0 if all are shifted out."""
+    """Return `x` shifted left by `y` bits; 0 if all are shifted out or `y` is negative."""
     return x << y if 0 <= y < BITS else 0
 
 
 @elementary
 def bitwise_right_shift(x: int, y: int) -> int:
-    """Return `x` shifted right by `y` bits; 0, or -1 for negative `x`, if all are shifted out."""
+    """Return `x` shifted right by `y` bits; the sign is kept.
+
+    If all bits are shifted out or `y` is negative, the result is 0, or -1 for negative `x`.
+    """
     return x >> (y if 0 <= y < BITS else BITS)
 
 
@@ -58,10 +61,10 @@ def gcd(x: int, y: int) -> int:
     return math.gcd(x, y)
 
 
-def lcm(x: Any, y: Any) -> Any:
+def lcm(x: int, y: int) -> int:
     """Return the least common multiple, 0 or more; 0 if either is 0."""
-    divisor = gcd(x, y)
-    return abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y)
+    divisor: Any = gcd(x, y)
+    return cast("int", abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y))
 
 
 define_integer("bitwise_and", bitwise_and, note="the bits that both have")

@@ -42,7 +42,7 @@ define_real(
     "erf",
     erf,
     lambda x, out: TWO_OVER_ROOT_PI * exp(-(x * x)),
-    note="error function: the integral of 2 / sqrt(pi) * exp(-t * t) from 0 to x",
+    note="the error function, the integral of 2 / sqrt(pi) * exp(-t * t) from 0 to x",
 )
 define_real(
     "erfc",
@@ -301,11 +301,11 @@ define_real(
     "lgamma",
     lgamma,
     lambda x, out: digamma(x),
-    note="logarithm of |gamma(x)|, the gamma function; infinite at 0 and at negative integers",
+    note="the logarithm of |gamma(x)|, the gamma function; infinite at 0 and at negative integers",
 )
 define_real(
     "digamma",
     digamma,
     lambda x, out: trigamma(x),
-    note="derivative of lgamma; infinite at 0, nan at negative integers",
+    note="the derivative of lgamma; infinite at 0, nan at negative integers",
 )

@@ -47,7 +47,7 @@ def by_square(x: float, length: float) -> float:
     return div(div(inside, divisor), divisor)
 
 
-define_real("tan", tan, lambda x, out: 1.0 + out * out, note="tangent, x in radians")
+define_real("tan", tan, lambda x, out: 1.0 + out * out, note="the tangent, x in radians")
 # (1 - x) (1 + x) keeps digits near 1 that 1 - x x would lose.
 define_real(
     "asin",
@@ -78,10 +78,10 @@ define_real(
     lambda y, x, out: by_square(x, hypot(x, y)),
     lambda y, x, out: -by_square(y, hypot(x, y)),
     aliases=("arctan2",),
-    note="the angle, from -pi to pi, of the point (x, y), given y first; derivatives 0 at (0, 0)",
+    note="the angle, from -pi to pi, of the point (x, y); derivatives 0 at (0, 0)",
 )
-define_real("sinh", sinh, lambda x, out: cosh(x), note="hyperbolic sine")
-define_real("cosh", cosh, lambda x, out: sinh(x), note="hyperbolic cosine")
+define_real("sinh", sinh, lambda x, out: cosh(x), note="the hyperbolic sine")
+define_real("cosh", cosh, lambda x, out: sinh(x), note="the hyperbolic cosine")
 define_real(
     "asinh",
     asinh,
