@@ -501,7 +501,7 @@ def test_wrong_operands_and_unknown_names_raise_clear_errors() -> None:
 
 
 def test_operator_methods_have_docstrings() -> None:
-    assert mt.Tensor.tanh.__doc__ == "Element by element: hyperbolic tangent."
+    assert mt.Tensor.tanh.__doc__ == "Element by element: the hyperbolic tangent."
 
 
 def test_custom_attributes_are_copied_but_not_passed_to_results() -> None:

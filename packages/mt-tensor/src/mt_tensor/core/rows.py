@@ -11,6 +11,7 @@ and `gelu`, have their own functions, in files by subject.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -119,9 +120,8 @@ def _install(operator: Operator) -> None:
         return operation(*operands)
 
     if operator.arity <= 2:
-        function = (unary_function if operator.arity == 1 else binary_function)(
-            operation, operation
-        )
+        of_arity = unary_function if operator.arity == 1 else binary_function
+        function = of_arity(operation, operation)
     if operator.name == "pow":
         function = with_special_exponents(function)
     describe(function, operator)
@@ -129,11 +129,17 @@ def _install(operator: Operator) -> None:
         FUNCTIONS[name] = function
 
 
-def describe(function: Callable[..., Any], operator: Operator, module: str = __name__) -> None:
-    """Set the name, module and docstring of the function of a row."""
-    function.__module__ = module
+def describe(function: Callable[..., Any], operator: Operator) -> None:
+    """Set the name and docstring of the function of a row.
+
+    The docstring is the note of the row, with the names of the function's arguments.
+    """
     function.__name__ = function.__qualname__ = operator.name
-    function.__doc__ = f"Element by element: {operator.note}."
+    code = function.__code__
+    names = zip(operator.parameters, code.co_varnames[: code.co_argcount], strict=False)
+    arguments = {operand: f"`{name}`" for operand, name in names}
+    note = re.sub(r"\w+", lambda word: arguments.get(word[0], word[0]), operator.note)
+    function.__doc__ = f"Element by element: {note}."
 
 
 OPERATORS.for_each(_install)
