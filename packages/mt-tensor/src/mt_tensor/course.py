@@ -29,11 +29,6 @@ class TensorOps:
     Except on the backend `simple`, functions are traced like rows of the operator table, and so
     must use the functions of `mt_operators.functions` instead of `if`, `and` and `or`.
 
-    >>> import mt_tensor as mt
-    >>> ops = TensorOps("simple")
-    >>> ops.map(lambda x: x * x)(mt.tensor([1, 2, 3], backend="simple")).tolist()
-    [1, 4, 9]
-
     Args:
         backend: a backend or its name; None for the current one.
     """

@@ -59,7 +59,7 @@ def get_device(self: Tensor) -> int:
 
 
 def is_unsupported(self: Tensor) -> bool:  # noqa: ARG001 - the same for all tensors
-    """Return False: tensors are dense, in memory, and of real numbers."""
+    """False: tensors are dense, in memory, and of real numbers."""
     return False
 
 

@@ -20,7 +20,7 @@ class detect_anomaly(Tape):  # noqa: N801 - the name of torch
     Reading every gradient takes time: use it to look for a fault only.
 
     Args:
-        check_nan: whether to check; False for compatibility with torch.
+        check_nan: whether to check; if False, the block has no effect.
 
     Raises:
         GradientError: (in backward) an operation computed a gradient that is nan from one that is

@@ -115,10 +115,6 @@ def grad(
 ) -> Callable[..., Any]:
     """Return a function that computes the gradient of a function of one result.
 
-    >>> import mt_tensor as mt
-    >>> grad(grad(lambda x: x**3))(mt.tensor(2.0)).item()
-    12.0
-
     Args:
         func: a function of tensors in nested containers that returns a tensor of one element.
         argnums: the position of the argument to differentiate with respect to, or a tuple of
@@ -164,11 +160,6 @@ def grad_and_value(
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Return the value of a function, and a function that computes vector-Jacobian products.
-
-    >>> import mt_tensor as mt
-    >>> value, product = vjp(lambda x: x * x, mt.tensor([1.0, 2.0]))
-    >>> product(mt.tensor([1.0, 10.0]))
-    (tensor([ 2., 40.]),)
 
     Args:
         func: a function of tensors in nested containers that returns the same.
@@ -253,10 +244,6 @@ def vmap(
     """Return a function that calls a function for each slice of its arguments, and stacks results.
 
     The calls are made one after the other: write batched operations where speed matters.
-
-    >>> import mt_tensor as mt
-    >>> vmap(mt.dot)(mt.ones(2, 3), mt.ones(2, 3))
-    tensor([3., 3.])
 
     Args:
         func: a function of tensors in nested containers that returns the same.

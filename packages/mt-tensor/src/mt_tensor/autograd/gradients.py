@@ -30,8 +30,8 @@ def grad(
 
     >>> import mt_tensor as mt
     >>> x = mt.tensor(2.0, requires_grad=True)
-    >>> (first,) = grad(x * x * x, x, create_graph=True)
-    >>> (second,) = grad(first, x)
+    >>> (first,) = mt.autograd.grad(x * x * x, x, create_graph=True)
+    >>> (second,) = mt.autograd.grad(first, x)
     >>> first.item(), second.item()
     (12.0, 12.0)
 

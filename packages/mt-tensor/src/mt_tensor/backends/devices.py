@@ -20,13 +20,6 @@ NAMES = frozenset({"cuda", "hpu", "meta", "mps", "mtia", "xla", "xpu"})
 class device:  # noqa: N801 - torch's name
     """A device: "cpu", "cuda", or a backend by name.
 
-    >>> device("cpu"), device("simple") == device("cpu")
-    (device(type='cpu'), True)
-    >>> from mt_tensor import use_backend
-    >>> with use_backend("simple"):
-    ...     print(device("cpu").backend, device("numpy").backend)
-    SimpleOps('simple') NumpyOps('numpy')
-
     Attributes:
         type: "cpu", "cuda" or another name of torch, or the `device` of another backend.
         index: the index of the device, or None.

@@ -105,7 +105,7 @@ def check_flags(**flags: Any) -> None:
 
 
 def check_floating(name: str, of: Any) -> None:
-    """Raise DTypeError unless a tensor, layout or dtype is floating-point."""
+    """Raise `DTypeError` unless a tensor, layout or dtype is floating-point."""
     dtype: DType = getattr(of, "dtype", of)
     if not dtype.is_floating_point:
         raise DTypeError(

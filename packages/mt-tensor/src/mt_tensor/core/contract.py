@@ -241,7 +241,7 @@ class TensorBackend(ABC):
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy a view to a view of the same shape, or to a new one, converting the dtype.
 
-        Conversion of floats to integers truncates, integers wrap around, and non-zero numbers
+        Conversion of floats to integers truncates, integers wrap around, and nonzero numbers
         become True. The integer for nan, or for a float out of range, is unspecified.
         """
 

@@ -51,7 +51,7 @@ def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
 
 
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself if it is contiguous, or in a memory format; else such a copy."""
+    """Return the tensor itself if it has the memory format, row-major by default; else a copy."""
     if self.is_contiguous(memory_format):
         return self
     if memory_format is not None:

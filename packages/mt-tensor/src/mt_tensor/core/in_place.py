@@ -31,15 +31,6 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
 
     The decorated function takes the same arguments and returns None. It is not recorded.
 
-    >>> import mt_tensor as mt
-    >>> @fuse_in_place("total", "count")
-    ... def add(total, count, x, *, weight):
-    ...     return total + weight * x, None if count is None else count + weight
-    >>> total, count = mt.zeros(2), mt.zeros(2)
-    >>> add(total, count, mt.tensor([3.0, 5.0]), weight=2.0)
-    >>> total, count
-    (tensor([ 6., 10.]), tensor([2., 2.]))
-
     Args:
         *changed: the names of the positional arguments to overwrite, one per result in order. They
             are floating-point tensors of one shape and dtype, or None, for which the function

@@ -31,7 +31,7 @@ class Layout:
         dtype: the dtype of the elements.
         shape: the size of each dimension, as a plain tuple.
         sizes: the shape as an `mt_tensor.Size`, for users.
-        strides: for each dimension, the distance between neighbours; zero repeats an element.
+        strides: for each dimension, the distance between neighbors; zero repeats an element.
         strides_in_bytes: the strides in bytes, as NumPy counts them.
         offset: the position of the element at index (0, 0, ...).
         size: the number of elements.

@@ -88,7 +88,7 @@ def _summed(product: Tensor, shape: Shape) -> Tensor:
 
 
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Multiply as `torch.matmul` does.
+    """Return the product of two matrices, vectors or batches of matrices, as `torch.matmul` does.
 
     Args:
         input: shape (n, m), (m,) or (*batch, n, m).

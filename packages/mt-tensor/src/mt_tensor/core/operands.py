@@ -10,7 +10,7 @@ from mt_tensor.core.tensor import Tensor
 
 
 def require_tensors(name: str, *values: Any) -> None:
-    """Raise TypeError unless all values are tensors."""
+    """Raise `TypeError` unless all values are tensors."""
     for value in values:
         if not isinstance(value, Tensor):
             raise TypeError(

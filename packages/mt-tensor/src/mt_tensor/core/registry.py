@@ -111,17 +111,12 @@ def _create(name: str) -> TensorBackend:
 
 
 def current_backend() -> TensorBackend:
-    """Return the backend of new tensors: of `use_backend`, else of the variable `MT_BACKEND`."""
+    """Return the backend of new tensors: that of `use_backend`, else that named by `MT_BACKEND`."""
     return _chosen.get() or get_backend(SELECTED)
 
 
 class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
-    """Set the current backend inside a `with` block or a decorated function.
-
-    >>> with use_backend("simple"):
-    ...     print(current_backend().name)
-    simple
-    """
+    """Set the current backend inside a `with` block or a decorated function."""
 
     def __init__(self, name: str | TensorBackend) -> None:
         self._name = name

@@ -324,7 +324,7 @@ class Tensor(Methods):
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        """Add the gradient of this tensor to `grad` of every leaf that it was computed from.
+        """Add the gradient of this tensor to the `grad` of every leaf that it was computed from.
 
         Args:
             gradient: the upstream gradient; may be omitted for a tensor of one element.

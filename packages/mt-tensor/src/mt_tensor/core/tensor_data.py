@@ -37,10 +37,7 @@ class TensorData(StorageMethods):
     """A view of a storage, with shape, strides and offset.
 
     Backends pass a storage and a dtype. Without a dtype, the storage is a 1-D array, or a list of
-    numbers, which are stored as float64:
-
-    >>> TensorData([1, 2, 3, 4, 5, 6], (2, 3)).get((1, 0))
-    4.0
+    numbers, which are stored as float64.
 
     Attributes:
         storage: the backend's memory.
@@ -122,7 +119,7 @@ class TensorData(StorageMethods):
 
     @property
     def strides(self) -> Strides:
-        """The distance between neighbours in each dimension."""
+        """The distance between neighbors in each dimension."""
         return self.layout.strides
 
     @property

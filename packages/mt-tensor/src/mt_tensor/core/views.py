@@ -173,7 +173,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 @numpy_names
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
-    """Return a view with a new dimension of size 1 before `dim`."""
+    """Return a view with a new dimension of size 1 at position `dim`."""
     shape = self._tensor.layout.shape
     d = normalize_dim(dim, len(shape) + 1)
     return View.apply(self, (*shape[:d], 1, *shape[d:]))

@@ -42,7 +42,9 @@ def arange(
     requires_grad: bool = False,
     **others: Unpack[Others],
 ) -> Tensor:
-    """Return the numbers `start`, `start + step`, ... below `end`; `arange(end)` starts from 0.
+    """Return the numbers `start`, `start + step` and so on, up to but excluding `end`.
+
+    `arange(end)` starts from 0.
 
     Args:
         start: the first number.

@@ -25,7 +25,8 @@ class Options(InFormat, total=False):
     """Options in which a new tensor differs from its model.
 
     Attributes:
-        dtype: the dtype.
+        dtype: the dtype; by default that of the other tensor.
+        backend: a backend or its name; by default that of the other tensor.
     """
 
     dtype: Any
@@ -46,10 +47,7 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
 
 @validate_call
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """Return an uninitialized tensor of the shape of `input`; the options are those of `full_like`.
-
-    In addition, `memory_format` is the order of the elements in memory.
-    """
+    """Return an uninitialized tensor with the shape of `input`; options as for `full_like`."""
     return empty(input.shape, **after(input, options))
 
 

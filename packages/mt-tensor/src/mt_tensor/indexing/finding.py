@@ -52,8 +52,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
         as_tuple: whether to return one tensor per dimension, as a tuple that can be an index.
 
     Returns:
-        int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), or of one
-        for a 0-D tensor.
+        An int64 tensor of shape (n, `input.ndim`); or a tuple with a tensor of shape (n,) for each
+        dimension, with one for a 0-D tensor.
     """
     return tuple(nonzero_indices(input.detach())) if as_tuple else argwhere(input)
 

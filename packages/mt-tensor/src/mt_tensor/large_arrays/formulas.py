@@ -10,11 +10,6 @@ from mt_tensor.core.numpy_functions import ATOMIC, written
 def numpy_source(formula: Formula) -> str:
     """Return the source of a formula as a function of NumPy arrays.
 
-    >>> from mt_operators import OPERATORS
-    >>> print(numpy_source(OPERATORS["tanh"].gradient((True,))))
-    def tanh_gradient_0(x0, x1, x2):
-        return x0 * (1.0 - (x2 * x2))
-
     Raises:
         TracingError: the formula branches on a value, or uses a function that arrays do not
             support.

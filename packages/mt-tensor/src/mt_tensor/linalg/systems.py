@@ -278,7 +278,7 @@ def det(input: Tensor) -> Tensor:
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the signs of determinants, and the logarithms of their magnitudes.
 
-    For a singular matrix they are 0 and -inf, and computing the gradient raises LinAlgError.
+    For a singular matrix they are 0 and -inf, and computing the gradient raises `LinAlgError`.
 
     Returns:
         The named tuple `(sign, logabsdet)`.

@@ -87,7 +87,7 @@ def _checked(device_type: Any) -> str:
 
 
 class autocast:  # noqa: N801 - torch's name
-    """Compute products in 16-bit floats, and losses and similar operations in float32, in a block.
+    """In a `with` block, compute products in 16-bit floats, and losses and the like in float32.
 
         with mt.autocast("cpu", dtype=mt.bfloat16):
             loss = criterion(model(images), labels)

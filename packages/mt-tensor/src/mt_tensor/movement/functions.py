@@ -47,7 +47,7 @@ def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 @validate_call
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """Return a view with a new dimension of size 1 before `dim`."""
+    """Return a view with a new dimension of size 1 at position `dim`."""
     return input.unsqueeze(dim)
 
 

@@ -76,7 +76,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
     Raises:
         DomainError: `chunks` is not positive.
-        ShapeError: `chunks` is greater than 2**20 for a dimension of size 0.
+        ShapeError: `chunks` is greater than `2**20` for a dimension of size 0.
         TypeError: `chunks` is not an integer.
     """
     d = existing_dim("chunk", dim, input.shape)
@@ -102,7 +102,7 @@ def tensor_split(
 
     Raises:
         DomainError: the number of sections is not positive.
-        ShapeError: the number of sections is greater than both the size and 2**20.
+        ShapeError: the number of sections is greater than both the size and `2**20`.
         TypeError: the number of sections is not an integer.
     """
     d = existing_dim("tensor_split", dim, input.shape)

@@ -65,7 +65,7 @@ def as_strided(
     Args:
         input: any tensor.
         size: the shape of the view.
-        stride: for each dimension, how many elements apart its neighbours are.
+        stride: for each dimension, how many elements apart its neighbors are.
         storage_offset: the position of the first element in the storage; that of `input` by
             default.
 

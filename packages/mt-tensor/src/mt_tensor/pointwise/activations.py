@@ -110,7 +110,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
 
 @validate_call
 def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Tensor:
-    """Return `input` clamped to two bounds; unlike that of `clamp`, the gradient at them is 0.
+    """Return `input` clamped to two bounds, at which the gradient is 0, unlike that of `clamp`.
 
     Args:
         input: any shape. Integers keep their dtype, and the bounds are truncated to integers.
@@ -156,6 +156,10 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
 @validate_call
 def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """Return `input` moved towards 0 by `lambd`, but 0 between `-lambd` and `lambd`.
+
+    Args:
+        input: any shape.
+        lambd: the largest shift, not negative.
 
     Raises:
         DomainError: `lambd` is negative.

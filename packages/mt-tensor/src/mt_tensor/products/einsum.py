@@ -129,11 +129,6 @@ def _resolve(equation: _Equation, shapes: Sequence[Shape]) -> tuple[tuple[Labels
 def einsum(equation: Any, *operands: Any) -> Tensor:
     """Return sums of products of elements, given by an equation.
 
-    >>> import mt_tensor as mt
-    >>> a, b = mt.ones(2, 3), mt.ones(3, 4)
-    >>> einsum("ij,jk->ik", a, b).shape
-    (2, 4)
-
     Args:
         equation: the labels of the dimensions of each operand, separated by commas, and after `->`
             those of the result. Labels are letters. Labels that the result lacks are summed over, a

@@ -31,7 +31,7 @@ class Function:
     """Base class of custom operations on tensors.
 
     >>> import mt_tensor as mt
-    >>> class Cube(Function):
+    >>> class Cube(mt.Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
     ...         ctx.save_for_backward(x)

@@ -21,7 +21,7 @@ def _nonzero(x: Tensor) -> Tensor:
 
 @validate_call
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return whether all elements over dimensions are nonzero, as bool; as uint8 for uint8.
+    """Return whether all elements along dimensions are nonzero, as bool; for uint8, as uint8.
 
     Args:
         input: a tensor.
@@ -36,13 +36,13 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 
 @validate_call
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return whether any element over dimensions is nonzero; arguments as for `all`."""
+    """Return whether any element along dimensions is nonzero; arguments as for `all`."""
     return _logical("logical_or", input, dim, keepdim)
 
 
 @validate_call
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
-    """Return the number of nonzero elements over dimensions, as int64.
+    """Return the number of nonzero elements along dimensions, as int64.
 
     Args:
         input: a tensor.
