@@ -14,7 +14,7 @@ class KernelError(BackendError):
 
 
 class DeviceLostError(KernelError):
-    """A kernel failed, and this process cannot use the GPU any more; the message names it."""
+    """This process cannot use the GPU any more; the message names the first failure."""
 
 
 class OutOfMemoryError(BackendError, MemoryError):

@@ -44,8 +44,7 @@ def index_to_position(index: Any, strides: Any, offset: Any) -> Any:
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
     """Apply a function of one scalar, compiled by Numba, elementwise.
 
-    for each index, on all threads:
-        out[index] = fn(source[index])
+    For each index, on all threads: `out[index] = fn(source[index])`.
     """
     fn = njit(fn)
 
@@ -70,8 +69,7 @@ def tensor_zip(
 ) -> Callable[[TensorData, TensorData, TensorData], None]:
     """Apply a function of two scalars, compiled by Numba, elementwise to tensors of one shape.
 
-    for each index, on all threads:
-        out[index] = fn(a[index], b[index])
+    For each index, on all threads: `out[index] = fn(a[index], b[index])`.
     """
     fn = njit(fn)
 
