@@ -86,7 +86,7 @@ def calculate_gain(nonlinearity: Nonlinearity, param: float | None = None) -> fl
     """Return the recommended gain for an activation function.
 
     It is 1 for linear layers, convolutions and sigmoid, 5/3 for tanh, sqrt(2) for relu, 3/4 for
-    selu, and `sqrt(2 / (1 + param^2))` for leaky relu with the slope `param`, 0.01 by default.
+    selu, and `sqrt(2 / (1 + param**2))` for leaky relu with the slope `param`, 0.01 by default.
 
     Args:
         nonlinearity: the name of the function, or of the layer if none follows.

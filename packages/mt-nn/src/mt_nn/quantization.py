@@ -90,7 +90,7 @@ class QuantizedLinear(Module):
         return layer
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return shape (*batch, out_features) for shape (*batch, in_features).
+        """Return the outputs, shape (*batch, out_features), for inputs (*batch, in_features).
 
         Raises:
             InputError: the shape or the dtype is invalid.

@@ -10,7 +10,12 @@ from mt_tensor import Tensor
 
 @checked
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return `max(input, 0)`, elementwise; store it in the input if `inplace`."""
+    """Return `max(input, 0)`, elementwise.
+
+    Args:
+        input: any shape.
+        inplace: whether to store the result in the input.
+    """
     return extension("relu in place")(input) if inplace else input.relu()
 
 

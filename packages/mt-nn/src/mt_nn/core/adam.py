@@ -12,8 +12,8 @@ from mt_tensor import Tensor, fuse_in_place, maximum
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015, algorithm 1), with weight decay added to the gradient.
 
-    At step t, with gradient `g`: `m = b1 m + (1 - b1) g`, `v = b2 v + (1 - b2) g^2`, and the
-    parameter moves by `-lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)`.
+    At step t, with gradient `g`: `m = b1 * m + (1 - b1) * g`, `v = b2 * v + (1 - b2) * g**2`, and
+    the parameter moves by `-lr * (m / (1 - b1**t)) / (sqrt(v / (1 - b2**t)) + eps)`.
 
     Args:
         params: parameters or groups.

@@ -204,7 +204,7 @@ class Convolution(Kernels):
             self.padding = integers("padding", padding, self.dims, 0)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, out_channels, *out sizes) for (batch, in_channels, *sizes)."""
+        """Return a tensor (batch, out_channels, *out sizes) for (batch, in_channels, *sizes)."""
         padding: Sizes | str = self.padding
         if self.padding_mode != "zeros":
             input, padding = extension("padding by mode")(self, input), 0
@@ -214,7 +214,7 @@ class Convolution(Kernels):
 
 
 class Conv2d(Convolution):
-    """Convolve images; see `conv2d`.
+    """Convolve images; see `mt_nn.functional.conv2d`.
 
     Args:
         in_channels: number of channels of the input.

@@ -107,7 +107,7 @@ class Linear(Module):
         init_like_torch(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return shape (*batch, out_features) for shape (*batch, in_features)."""
+        """Return the outputs, shape (*batch, out_features), for inputs (*batch, in_features)."""
         return linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -126,7 +126,7 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, features) for shape (batch, *rest)."""
+        """Return the input as a matrix, shape (batch, features), for shape (batch, *rest)."""
         require_tensors("Flatten", input)
         first, last = (normalize_dim(d, input.ndim) for d in (self.start_dim, self.end_dim))
         if first > last:

@@ -104,7 +104,7 @@ class Optimizer(Methods):
         self.param_groups.append(group)
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the settings of a group are consistent.
+        """Raise `SettingError` unless the settings of a group are consistent.
 
         Their types and ranges have already been checked.
         """
@@ -205,7 +205,7 @@ class Optimizer(Methods):
 
         `state_dict` is the result of `state_dict()`, here or of torch's optimizer of that name.
         Tensors are copied, and converted to the dtypes and backends of the parameters. If a value
-        is invalid, raise StateDictError and change nothing.
+        is invalid, raise `StateDictError` and change nothing.
         """
         extension("loading the state of an optimizer")(self, state_dict)
 

@@ -98,7 +98,7 @@ class MaxPool(Module):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        """Return shape (batch, channels, *out sizes) for (batch, channels, *sizes)."""
+        """Return a tensor (batch, channels, *out sizes) for (batch, channels, *sizes)."""
         settings = (self.kernel_size, self.stride, self.padding, self.dilation)
         return self.function(input, *settings, self.ceil_mode, self.return_indices)
 

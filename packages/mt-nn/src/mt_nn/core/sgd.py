@@ -48,7 +48,7 @@ class SGD(Optimizer):
         super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for Nesterov momentum without momentum or with dampening."""
+        """Raise `SettingError` for Nesterov momentum without momentum or with dampening."""
         if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
             raise SettingError("nesterov needs a momentum above 0 and no dampening.")
 

@@ -24,7 +24,7 @@ from mt_tensor.extending import Array, Shape, as_shape, drawing, require_tensors
 
 
 class Distribution:
-    """A batch of independent distributions; make one of its subclasses.
+    """Base class of batches of independent distributions.
 
     Attributes:
         batch_shape: the shape of the batch.

@@ -103,7 +103,7 @@ class LogGamma(Function):
 
 
 class Exponential(Distribution):
-    """The distribution of waiting times for events that occur with a constant rate.
+    """The distribution of the waiting time until the next event, for events of a constant rate.
 
     The density is `rate * exp(-rate * x)` for x >= 0.
 
@@ -149,7 +149,7 @@ def _entropy(d: Any) -> Any:
 
 
 class Gamma(Distribution):
-    """The distribution of waiting times for the c-th of events that occur with a constant rate.
+    """The distribution of the waiting time until the c-th event, for events of a constant rate.
 
     The density is `rate**c * x**(c - 1) * exp(-rate * x) / gamma(c)` for x >= 0; the concentration
     c need not be an integer.

@@ -39,8 +39,8 @@ def _log_density_of_vectors(d: Any, x: Tensor) -> Any:
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors.
 
-    The density is `exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C))` for the covariance
-    matrix C.
+    The density is `exp(-(x - loc).T @ inv(C) @ (x - loc) / 2) / sqrt(det(2 * pi * C))` for the
+    covariance matrix C.
 
     Args:
         loc: the means, shape (*batch_shape, n).

@@ -68,10 +68,10 @@ def limits(**changes: float) -> Iterator[Limits]:
             text = read_text("enwik9")
 
     Args:
-        **changes: new limits, infinity for none: `data` (bytes of a data file, 2**30 by default),
-            `memory` (bytes of memory for its content, 2**31), `members` (files in an archive,
-            1000), `model` (bytes of a file of a model, 2**36), `json` (bytes of JSON, 2**25),
-            `depth` (levels of nested values, 100), `download` (bytes of a download, 2**32) and
+        **changes: new limits, infinity for none: `data` (bytes of a data file, `2**30` by default),
+            `memory` (bytes of memory for its content, `2**31`), `members` (files in an archive,
+            1000), `model` (bytes of a file of a model, `2**36`), `json` (bytes of JSON, `2**25`),
+            `depth` (levels of nested values, 100), `download` (bytes of a download, `2**32`) and
             `seconds` (duration of a download, or of reading a file, 3600).
 
     Raises:

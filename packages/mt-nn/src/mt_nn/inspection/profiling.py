@@ -43,7 +43,7 @@ class Event(NamedTuple):
 
 
 class ProfilerActivity(enum.Enum):
-    """What torch measures: `CPU`, `XPU` or `CUDA`.
+    """What torch measures.
 
     Here, the time of an operation includes that of its device.
     """
@@ -54,7 +54,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a profile does in a step: `NONE`, `WARMUP`, `RECORD` or `RECORD_AND_SAVE`."""
+    """What a profile does in a step."""
 
     NONE = 0
     WARMUP = 1
@@ -211,10 +211,10 @@ class profile(Tape):  # noqa: N801 - the name of torch
                 p.step()
         print(p.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
 
-    Named operations (`softmax`, `conv2d`, `cross_entropy` ...) and Functions are shown with their
-    names, others as the primitives that they are composed of, and operations in backward with the
-    names of nodes. The initial gradient is created before backward starts, and counts as forward.
-    Programs of compiled functions are not measured.
+    Named operations, such as "softmax", "conv2d" and "cross_entropy", and Functions are shown with
+    their names, others as the primitives that they are composed of, and operations in backward with
+    the names of nodes. The initial gradient is created before backward starts, and counts as
+    forward. Programs of compiled functions are not measured.
 
     A measurement takes about a microsecond, which matters for small tensors. Every operation is
     stored as an event in the profile.

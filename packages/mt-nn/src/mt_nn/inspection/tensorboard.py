@@ -23,7 +23,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):  # type: ignore[misc]
     """A `tensorboardX.SummaryWriter` whose methods take tensors in place of arrays.
 
     Its arguments, and its methods such as `add_scalar`, are described in the documentation of
-    tensorboardX, https://tensorboardx.readthedocs.io.
+    tensorboardX, <https://tensorboardx.readthedocs.io>.
     """
 
 

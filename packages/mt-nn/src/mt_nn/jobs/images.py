@@ -28,7 +28,7 @@ class Images(Classification):
     dark_background: ClassVar[bool] = True
 
     def checked(self, samples: TensorDataset, folder: Path) -> TensorDataset:
-        """Return labelled images after checking their size and classes.
+        """Return labeled images after checking their size and classes.
 
         Args:
             samples: the images, shape (N, channels, height, width), and their classes, shape (N,).

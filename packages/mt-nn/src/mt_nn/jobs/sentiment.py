@@ -70,7 +70,7 @@ class Sentiment(Classification):
         return self.in_batches(parts[0], parts[1], parts[2], _batch)
 
     def reviews(self) -> tuple[data.Dataset, data.Dataset]:
-        """Return labelled sentences with words: for training and validation, and for the test."""
+        """Return labeled sentences with words: for training and validation, and for the test."""
         folder = self.folder("movie-reviews")
         if find_optional(folder, "train.tsv"):
             rest, test = (data.read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
@@ -129,7 +129,7 @@ class Sentiment(Classification):
 
 
 def _with_words(sentences: list[tuple[str, int]]) -> Any:
-    """Return the labelled sentences that have words."""
+    """Return the labeled sentences that have words."""
     return [(text, label) for text, label in sentences if data.tokenize(text)]
 
 

@@ -184,7 +184,7 @@ def rrelu(
 ) -> Tensor:
     """Return `input` where it is positive, and `slope * input` elsewhere, with random slopes.
 
-    After Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
+    See Xu et al. 2015, "Empirical Evaluation of Rectified Activations in Convolutional Network".
 
     Args:
         input: a floating-point tensor of any shape.
@@ -220,7 +220,7 @@ def gumbel_softmax(
     """Draw a differentiable, approximately one-hot sample of classes.
 
     This is `softmax((logits + noise) / tau)` with Gumbel noise, `-log(-log(u))` for uniform u
-    (Jang, Gu and Poole, Categorical Reparameterization with Gumbel-Softmax, 2017).
+    (Jang, Gu and Poole 2017, "Categorical Reparameterization with Gumbel-Softmax").
 
     Args:
         logits: unnormalized log-probabilities, of any shape.
@@ -560,7 +560,7 @@ class Softmax2d(Module):
         """Return a tensor of the same shape, ([batch,] channels, height, width).
 
         Raises:
-            InputError: the input has another number of dimensions.
+            InputError: the input has neither 3 nor 4 dimensions.
         """
         require_tensors("Softmax2d", input)
         if input.ndim not in (3, 4):

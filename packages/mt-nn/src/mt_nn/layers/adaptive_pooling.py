@@ -26,8 +26,8 @@ def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tens
     """Return means of windows of signals, images or volumes, for a given output size.
 
     The input is divided into as many windows as the output has elements; with an output size of 1,
-    this is global average pooling. Window i of n consists of the elements from `floor(i size / n)`
-    up to, and excluding, `ceil((i + 1) size / n)`; windows overlap if n does not divide the size.
+    this is global average pooling. Window i of n starts at `floor(i * size / n)` and ends before
+    `ceil((i + 1) * size / n)`; windows overlap if n does not divide the size.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -156,8 +156,8 @@ def fractional_max_pool(
     """Return maxima of pseudo-random windows of signals, images or volumes.
 
     The windows are roughly equidistant. With `a = (size - kernel) / (outputs - 1)` and a random
-    number u from 0 to 1, window i starts at `floor((i + u) a) - floor(u a)`; the last window ends
-    with the input (Graham, Fractional Max-Pooling, 2014).
+    number u from 0 to 1, window i starts at `floor((i + u) * a) - floor(u * a)`; the last window
+    ends with the input (Graham 2014, "Fractional Max-Pooling").
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -166,8 +166,8 @@ def fractional_max_pool(
         output_size: the sizes of the output; or None if `output_ratio` is given.
         output_ratio: the ratios of output and input sizes, between 0 and 1; or None.
         return_indices: whether to also return positions in the flattened signal, image or volume.
-        _random_samples: the numbers u for each channel, shape (batch, channels, number of sizes),
-            for `fractional_max_pool2d` in the order (width, height); random if None.
+        _random_samples: the numbers u for each channel, shape (batch, channels, number of sizes);
+            random if None. `fractional_max_pool2d` takes those of the width first.
 
     Returns:
         Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the int64

@@ -34,8 +34,8 @@ class AdaptiveLogSoftmaxWithLoss(DeclaredLayer):
     """Compute log-probabilities of classes in clusters, with fewer weights for rare classes.
 
     The head scores the frequent classes, and clusters of the others. The log-probability of a class
-    in a cluster is that of the cluster plus that within the cluster (Grave et al., Efficient
-    softmax approximation for GPUs, 2017).
+    in a cluster is that of the cluster plus that within the cluster (Grave et al. 2017,
+    "Efficient softmax approximation for GPUs").
 
     Args:
         in_features: number of features of the input.

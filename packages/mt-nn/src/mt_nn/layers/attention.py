@@ -85,7 +85,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Return `softmax(query @ key.mT * scale + mask) @ value` (Vaswani et al., 2017).
+    """Return `softmax(query @ key.mT * scale + mask) @ value` (Vaswani et al. 2017).
 
     Args:
         query: shape (*batch, queries, width).
@@ -99,7 +99,7 @@ def scaled_dot_product_attention(
         scale: `1 / sqrt(width)` if None.
         enable_gqa: whether keys and values, of shape (*batch, heads, keys, width), may have fewer
             heads than the queries. Their number must divide that of the queries; each is used for
-            several consecutive heads (Ainslie et al., GQA, 2023).
+            several consecutive heads (Ainslie et al. 2023, "GQA").
 
     Returns:
         Shape (*batch, queries, outputs).
@@ -234,7 +234,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
 
 
 class MultiheadAttention(DeclaredLayer):
-    """Multi-head attention (Vaswani et al., 2017, section 3.2.2).
+    """Multi-head attention (Vaswani et al. 2017, section 3.2.2).
 
     Queries, keys and values are projected and split into heads. Each head attends separately; the
     results are concatenated and projected again.

@@ -378,7 +378,7 @@ class TransposedConvolution(Kernels):
         return self.in_channels, self.out_channels // self.groups
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """Return shape (batch, out_channels, *sizes).
+        """Return the outputs, shape (batch, out_channels, *sizes).
 
         Args:
             input: shape (batch, in_channels, *sizes), or without the batch.

@@ -23,12 +23,12 @@ def dropout(
     """Set channels of signals, images or volumes to zero with probability `p`; scale the rest.
 
     Neighboring elements of a channel are correlated, so that zeroing single ones has little effect
-    (Tompson et al., Efficient Object Localization Using Convolutional Networks, 2015).
+    (Tompson et al. 2015, "Efficient Object Localization Using Convolutional Networks").
 
     Args:
         dims: number of sizes; fixed by the public functions.
-        input: shape ([batch,] channels, *sizes), as that of the result. As in torch, three
-            dimensions in `dropout2d` are (batch, channels, length).
+        input: shape ([batch,] channels, *sizes), as that of the result. As in torch, `dropout2d`
+            also takes signals, shape (batch, channels, length).
         p: the probability; the other channels are scaled by `1 / (1 - p)`.
         training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
@@ -70,7 +70,7 @@ def alpha_dropout(
 ) -> Tensor:
     """Set elements to the lowest value of selu, and restore mean 0 and variance 1.
 
-    After Klambauer et al., Self-Normalizing Neural Networks, 2017.
+    See Klambauer et al. 2017, "Self-Normalizing Neural Networks".
 
     Args:
         input: any shape, as that of the result; elements should have mean 0 and variance 1, as the

@@ -354,7 +354,7 @@ class Embedding(_Table):
     _freeze: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return shape (*input.shape, embedding_dim)."""
+        """Return the rows, shape (*input.shape, embedding_dim)."""
         limit = (self.max_norm, self.norm_type)
         return embedding(input, self.weight, self.padding_idx, *limit, self.scale_grad_by_freq)
 
@@ -398,7 +398,7 @@ class EmbeddingBag(_Table):
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
-        """Return shape (bags, embedding_dim)."""
+        """Return the reduced rows, shape (bags, embedding_dim)."""
         use = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse)
         bags = (per_sample_weights, self.include_last_offset, self.padding_idx)
         return embedding_bag(input, self.weight, offsets, *use, *bags)

@@ -87,7 +87,7 @@ class Bilinear(DeclaredLayer):
             init.uniform_(parameter.value, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """Return shape (*batch, out_features) from two inputs with the same batch."""
+        """Return the outputs, shape (*batch, out_features), for inputs of the same batch."""
         return bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -139,5 +139,5 @@ class PairwiseDistance(Module):
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Return the shape of the inputs, broadcast, without the last dimension."""
+        """Return the distances, of the shape of the broadcast inputs without the last dimension."""
         return pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

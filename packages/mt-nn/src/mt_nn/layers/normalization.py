@@ -30,7 +30,7 @@ def layer_norm(
     """Normalize the last dimensions of each sample, then scale and shift them.
 
     The result is `(input - mean) / sqrt(variance + eps) * weight + bias`, with the biased variance
-    (Ba, Kiros and Hinton, Layer normalization, 2016).
+    (Ba, Kiros and Hinton 2016, "Layer Normalization").
 
     Args:
         input: shape (*batch, *normalized_shape).
@@ -74,8 +74,8 @@ def batch_norm(
 ) -> Tensor:
     """Normalize each channel over all samples, then scale and shift it.
 
-    The result is `(input - mean) / sqrt(variance + eps) * weight + bias` (Ioffe and Szegedy, Batch
-    normalization, 2015). In training, mean and variance are computed over the batch, and the
+    The result is `(input - mean) / sqrt(variance + eps) * weight + bias` (Ioffe and Szegedy 2015,
+    "Batch Normalization"). In training, mean and variance are computed over the batch, and the
     running statistics are updated; otherwise the running statistics are used.
 
     Args:
@@ -146,7 +146,7 @@ def group_norm(
 ) -> Tensor:
     """Normalize groups of channels of each sample, then scale and shift each channel.
 
-    This is `layer_norm` of each group (Wu and He, Group Normalization, 2018).
+    This is `layer_norm` of each group (Wu and He 2018, "Group Normalization").
 
     Args:
         input: shape (batch, channels, *rest).
@@ -199,7 +199,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize each channel of each sample, then scale and shift it (Ulyanov et al., 2016).
+    """Normalize each channel of each sample, then scale and shift it (Ulyanov et al. 2016).
 
     Args:
         input: shape (batch, channels, *rest).
@@ -251,8 +251,8 @@ def rms_norm(
 ) -> Tensor:
     """Scale the last dimensions of each sample to a mean square of 1, then by a weight.
 
-    The result is `input / sqrt(mean(input ** 2) + eps) * weight` (Zhang and Sennrich, Root Mean
-    Square Layer Normalization, 2019).
+    The result is `input / sqrt(mean(input ** 2) + eps) * weight` (Zhang and Sennrich 2019,
+    "Root Mean Square Layer Normalization").
 
     Args:
         input: shape (*batch, *normalized_shape).
@@ -290,7 +290,7 @@ def local_response_norm(
     """Normalize each element by the mean square over neighboring channels.
 
     The result is `input / (k + alpha * mean(squares of the neighbors)) ** beta` (Krizhevsky,
-    Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012).
+    Sutskever and Hinton 2012, "ImageNet Classification with Deep Convolutional Neural Networks").
 
     Args:
         input: shape (batch, channels, *rest), with at least one more dimension.

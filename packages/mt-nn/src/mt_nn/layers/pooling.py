@@ -494,7 +494,7 @@ class _MaxUnpool(_Pool):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return shape (batch, channels, *output_size), given the two results of max pooling."""
+        """Return a tensor of shape (batch, channels, *output_size), for both results of pooling."""
         out: Tensor = super().forward(input, indices, output_size=output_size)
         return out
 

@@ -47,7 +47,7 @@ class _Angles(Module):
 
 
 class SinusoidalPositions(_Angles):
-    """Add sines and cosines of the position to each step (Vaswani et al., 2017, section 3.5).
+    """Add sines and cosines of the position to each step (Vaswani et al. 2017, section 3.5).
 
     At position p, `sin(p / base**(2i / features))` is added to feature 2i, and the cosine of the
     same angle to feature 2i + 1. The number of steps is not limited, and there are no parameters.
@@ -82,7 +82,7 @@ class LearnedPositions(Module):
 
     Attributes:
         weight: shape (max_steps, features), initially normal with a standard deviation of 0.02
-            (Radford et al., Language models are unsupervised multitask learners, 2019).
+            (Radford et al. 2019, "Language Models are Unsupervised Multitask Learners").
     """
 
     def __init__(self, max_steps: int, features: int, dim: int = -2) -> None:
@@ -117,7 +117,7 @@ class LearnedPositions(Module):
 
 
 class RotaryPositions(_Angles):
-    """Rotate queries or keys by angles proportional to their position (Su et al., RoFormer, 2021).
+    """Rotate queries or keys by angles proportional to their position (Su et al. 2021, "RoFormer").
 
     At position p, features 2i and 2i + 1 are rotated as a point of a plane by the angle
     `p / base**(2i / features)`. The product of a rotated query and a rotated key depends only on

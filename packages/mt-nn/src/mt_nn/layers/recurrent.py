@@ -233,7 +233,7 @@ class RNNBase(DeclaredLayer):
 
 
 class RNN(RNNBase):
-    """A plain recurrent network (Elman, 1990).
+    """A plain recurrent network (Elman 1990).
 
     Each step is `h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)`.
 
@@ -284,7 +284,7 @@ class _GatedRNN(RNNBase):
 
 
 class GRU(_GatedRNN):
-    """A network of gated recurrent units (Cho et al., 2014).
+    """A network of gated recurrent units (Cho et al. 2014).
 
     Each step is, with `*` elementwise,
 
@@ -327,7 +327,7 @@ class GRU(_GatedRNN):
 
 
 class LSTM(_GatedRNN):
-    """A network with long short-term memory (Hochreiter and Schmidhuber, 1997).
+    """A network with long short-term memory (Hochreiter and Schmidhuber 1997).
 
     Each step is, with `*` elementwise,
 
@@ -338,7 +338,7 @@ class LSTM(_GatedRNN):
         c = f * c + i * g
         h = o * tanh(c)
 
-    and `h = W_hr (o * tanh(c))` with `proj_size` (Sak et al., 2014).
+    and `h = W_hr (o * tanh(c))` with `proj_size` (Sak et al. 2014).
 
     Args:
         input_size: number of features of the input.

@@ -59,7 +59,7 @@ def gru_hidden_state(update: Tensor, candidate: Tensor, hidden: Tensor) -> Tenso
 
 
 def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the next hidden and cell state of an LSTM (Hochreiter and Schmidhuber, 1997).
+    """Return the next hidden and cell state of an LSTM (Hochreiter and Schmidhuber 1997).
 
     Args:
         gates: input, forget, new and output before their activations, shape (*batch, 4 width).
@@ -71,7 +71,7 @@ def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def gru_step(projected: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
-    """Return the next hidden state of a GRU (Cho et al., 2014).
+    """Return the next hidden state of a GRU (Cho et al. 2014).
 
     The reset gate multiplies the product of the weights with the state, not the state itself.
 

@@ -57,7 +57,7 @@ def interpolate(
             `size`.
         mode: "nearest", element `floor(i / factor)`; "nearest-exact", the element at the new
             center; "linear" for one size, "bilinear" for two and "trilinear" for three; "bicubic"
-            for two (Keys, Cubic convolution interpolation, 1981, with a = -0.75); or "area", the
+            for two (Keys 1981, "Cubic Convolution Interpolation", with a = -0.75); or "area", the
             means of `adaptive_avg_pool2d`.
         align_corners: whether to align the corner elements, for the linear and cubic modes; None
             for False.
@@ -284,14 +284,14 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange channels into blocks of pixels (Shi et al. 2016, equation 4).
 
     Args:
-        input: shape (*batch, channels r^2, height, width), where r is the factor.
+        input: shape (*batch, channels * r**2, height, width), where r is the factor.
         upscale_factor: height and width of a block.
 
     Returns:
-        Shape (*batch, channels, height r, width r). This is the inverse of `pixel_unshuffle`.
+        Shape (*batch, channels, height * r, width * r). This is the inverse of `pixel_unshuffle`.
 
     Raises:
-        InputError: the number of channels is not a multiple of r^2.
+        InputError: the number of channels is not a multiple of `r**2`.
         SettingError: the factor is invalid.
     """
     r = integer("upscale_factor", upscale_factor, 1)
@@ -312,11 +312,11 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Rearrange the pixels of each block into channels.
 
     Args:
-        input: shape (*batch, channels, height r, width r), where r is the factor.
+        input: shape (*batch, channels, height * r, width * r), where r is the factor.
         downscale_factor: height and width of a block.
 
     Returns:
-        Shape (*batch, channels r^2, height, width). This is the inverse of `pixel_shuffle`.
+        Shape (*batch, channels * r**2, height, width). This is the inverse of `pixel_shuffle`.
 
     Raises:
         InputError: height or width is not a multiple of r.
@@ -337,7 +337,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 @checked
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Interleave the channels of groups (Zhang et al., ShuffleNet, 2018, section 3.1).
+    """Interleave the channels of groups (Zhang et al. 2018, "ShuffleNet", section 3.1).
 
     Args:
         input: shape (batch, channels, *rest), with at least three dimensions.

@@ -1,4 +1,4 @@
-"""Transformers: stacks of attention and feedforward networks (Vaswani et al., 2017)."""
+"""Transformers: stacks of attention and feedforward networks (Vaswani et al. 2017)."""
 
 from __future__ import annotations
 

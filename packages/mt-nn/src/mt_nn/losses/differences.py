@@ -99,7 +99,7 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Return the smooth L1 loss (Girshick 2015, "Fast R-CNN").
 
-    For an absolute difference d, it is `d^2 / (2 beta)` if d is below `beta`, and `d - beta / 2`
+    For an absolute difference d, it is `d**2 / (2 * beta)` if d is below `beta`, and `d - beta / 2`
     otherwise.
 
     Args:
@@ -129,8 +129,8 @@ def huber_loss(
 ) -> Tensor:
     """Return the Huber loss (Huber 1964).
 
-    For an absolute difference d, it is `d^2 / 2` if d is below `delta`, and
-    `delta (d - delta / 2)` otherwise.
+    For an absolute difference d, it is `d**2 / 2` if d is below `delta`, and
+    `delta * (d - delta / 2)` otherwise.
 
     Args:
         input: predictions.

@@ -140,6 +140,11 @@ def _logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor | float) ->
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "mean") -> Tensor:
     """Return `log(1 + exp(-target * input))`, for targets that are 1 or -1.
 
+    Args:
+        input: scores.
+        target: 1 or -1, of the same shape.
+        reduction: "mean", "sum" or "none".
+
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
         SettingError: the reduction is invalid.
@@ -255,7 +260,7 @@ def multi_margin_loss(
     """Return the hinge loss of the correct class against all others.
 
     For scores x and the class y, this is the sum over the classes `i != y` of
-    `max(0, margin - x[y] + x[i])^p`, times `weight[y]`, divided by the number of classes.
+    `max(0, margin - x[y] + x[i])**p`, times `weight[y]`, divided by the number of classes.
 
     Args:
         input: scores, shape (batch, classes), or (classes,) for one sample.

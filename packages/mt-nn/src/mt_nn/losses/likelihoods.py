@@ -107,7 +107,7 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Return the negative log-likelihood of values for normal distributions.
 
-    It is `(log(var) + (input - target)^2 / var) / 2` (Nix and Weigend 1994). Variances are clamped
+    It is `(log(var) + (input - target)**2 / var) / 2` (Nix and Weigend 1994). Variances are clamped
     to at least `eps`, without an effect on the gradient.
 
     Args:
@@ -115,7 +115,7 @@ def gaussian_nll_loss(
         target: observed values, of the same shape.
         var: predicted variances, of the same shape, without the last dimension, or with one size of
             1; or one number for all.
-        full: whether to add the constant `log(2 pi) / 2`.
+        full: whether to add the constant `log(2 * pi) / 2`.
         eps: the smallest variance.
         reduction: "mean", "sum" or "none".
 

@@ -47,8 +47,8 @@ class AdamW(Adam):
 class Adamax(AdamLike):
     """Adam scaled by the largest recent gradient (Kingma and Ba 2015, algorithm 2).
 
-    At step t, with gradient `g`: `m = b1 m + (1 - b1) g`, `u = max(b2 u, |g| + eps)`, and the
-    parameter moves by `-lr / (1 - b1^t) * m / u`.
+    At step t, with gradient `g`: `m = b1 * m + (1 - b1) * g`, `u = max(b2 * u, |g| + eps)`, and the
+    parameter moves by `-lr / (1 - b1**t) * m / u`.
 
     Args:
         params: parameters or groups.
@@ -82,9 +82,9 @@ class Adamax(AdamLike):
 class NAdam(AdamLike):
     """Adam with Nesterov momentum (Dozat 2016).
 
-    At step t, Adam's first average `m` has the weight `mu[t+1] / (1 - mu[1] ... mu[t+1])`, and the
-    gradient `(1 - mu[t]) / (1 - mu[1] ... mu[t])`, with `mu[t] = b1 (1 - 0.96^(t d) / 2)`, where
-    `d` is `momentum_decay`.
+    At step t, Adam's first average `m` has the weight `mu[t+1] / (1 - mu[1] * ... * mu[t+1])`, and
+    the gradient `(1 - mu[t]) / (1 - mu[1] * ... * mu[t])`, where `d` is `momentum_decay` and
+    `mu[t] = b1 * (1 - 0.96**(t * d) / 2)`.
 
     Args:
         params: parameters or groups.
@@ -131,9 +131,9 @@ class NAdam(AdamLike):
 class RAdam(AdamLike):
     """Adam that scales steps only when the second average is reliable (Liu et al. 2020).
 
-    With `r = 2 / (1 - b2) - 1` and `s = r - 2 t b2^t / (1 - b2^t)`, the length of the average at
-    step t, a step is Adam's times `sqrt((s - 4)(s - 2) r / ((r - 4)(r - 2) s))` if `s` is above 5,
-    and `-lr m / (1 - b1^t)` otherwise.
+    With `r = 2 / (1 - b2) - 1` and `s = r - 2 * t * b2**t / (1 - b2**t)`, the length of the average
+    at step t, a step is Adam's times `sqrt((s - 4) * (s - 2) * r / ((r - 4) * (r - 2) * s))` if `s`
+    is above 5, and `-lr * m / (1 - b1**t)` otherwise.
 
     Args:
         params: parameters or groups.

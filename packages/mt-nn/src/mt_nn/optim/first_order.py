@@ -14,8 +14,9 @@ from mt_tensor import Tensor, full_like, maximum, minimum, where
 class Adadelta(FormulaOptimizer):
     """Adadelta (Zeiler 2012, algorithm 1): gradients scaled by the size of recent steps.
 
-    With gradient `g`: `v = rho v + (1 - rho) g^2`, the step is `d = g sqrt(u + eps) / sqrt(v +
-    eps)`, and then `u = rho u + (1 - rho) d^2`; the parameter moves by `-lr * d`.
+    With gradient `g`: `v = rho * v + (1 - rho) * g**2`, the step is
+    `d = g * sqrt(u + eps) / sqrt(v + eps)`, and then `u = rho * u + (1 - rho) * d**2`; the
+    parameter moves by `-lr * d`.
 
     Args:
         params: parameters or groups.
@@ -51,8 +52,8 @@ class Adadelta(FormulaOptimizer):
 class Adagrad(FormulaOptimizer):
     """Adagrad (Duchi et al. 2011): gradients divided by the root of the sum of all squares.
 
-    At step t, with gradient `g`: `s = s + g^2`, and the parameter moves by
-    `-lr / (1 + (t - 1) lr_decay) * g / (sqrt(s) + eps)`.
+    At step t, with gradient `g`: `s = s + g**2`, and the parameter moves by
+    `-lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`.
 
     Args:
         params: parameters or groups.
@@ -96,9 +97,9 @@ class Adagrad(FormulaOptimizer):
 class ASGD(FormulaOptimizer):
     """Averaged stochastic gradient descent (Polyak and Juditsky 1992).
 
-    At step t, with gradient `g`, the parameter becomes `(1 - lambd eta) x - eta g`, and then `eta`,
-    initially `lr`, becomes `lr / (1 + lambd lr t)^alpha`. `state[parameter]["ax"]` is the last
-    value of the parameter up to step `t0 + 2`, and then the mean of its values since that step.
+    At step t, with gradient `g`, the parameter becomes `(1 - lambd * eta) * x - eta * g`, and then
+    `eta`, initially `lr`, becomes `lr / (1 + lambd * lr * t)**alpha`. `state[parameter]["ax"]` is
+    the last value of the parameter up to step `t0 + 2`, and then the mean of its values since.
 
     Args:
         params: parameters or groups.
@@ -146,7 +147,7 @@ class ASGD(FormulaOptimizer):
 class RMSprop(FormulaOptimizer):
     """RMSprop (Hinton 2012, lecture 6 of "Neural Networks for Machine Learning").
 
-    With gradient `g`: `v = alpha v + (1 - alpha) g^2`, and the parameter moves by
+    With gradient `g`: `v = alpha * v + (1 - alpha) * g**2`, and the parameter moves by
     `-lr * g / (sqrt(v) + eps)`, or by `-lr` times a velocity that accumulates these quotients.
 
     Args:

@@ -186,7 +186,7 @@ class LBFGS(DeclaredOptimizer):
         super().add_param_group(param_group)
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless the counts are positive integers."""
+        """Raise `SettingError` unless the counts are positive integers."""
         for name in ("max_iter", "max_eval", "history_size"):
             integer(name, settings[name], 1)
 

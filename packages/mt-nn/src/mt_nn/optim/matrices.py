@@ -20,11 +20,11 @@ from mt_tensor import Tensor, addmm, finfo, fuse_in_place, zeros_like
 class Adafactor(DeclaredOptimizer):
     """Adafactor (Shazeer and Stern 2018, algorithm 4), whose state is small for matrices.
 
-    With gradient `g` at step t, `v` is a running average of `g^2`, in which new values have the
-    weight `t^beta2_decay`. For a matrix, only the averages over rows and columns are stored, `r`
+    With gradient `g` at step t, `v` is a running average of `g**2`, in which new values have the
+    weight `t**beta2_decay`. For a matrix, only the averages over rows and columns are stored, `r`
     and `c`; `v` is approximated by their product, divided by the mean of `r`. The step is
     `u = g / sqrt(v)`, scaled so that its root mean square is at most `d`, and the parameter moves
-    by `-max(eps[1], RMS(x)) min(lr, 1 / sqrt(t)) u`.
+    by `-max(eps[1], RMS(x)) * min(lr, 1 / sqrt(t)) * u`.
 
     Args:
         params: parameters or groups.
@@ -49,7 +49,7 @@ class Adafactor(DeclaredOptimizer):
     maximize: bool = False
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError unless both numbers of `eps` are non-negative."""
+        """Raise `SettingError` unless both numbers of `eps` are non-negative."""
         eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
         check_kinds(eps, dict.fromkeys(eps, "at least 0"))
 
@@ -106,7 +106,7 @@ def _root_mean_square(x: Tensor) -> Tensor:
 
 
 class Muon(DeclaredOptimizer):
-    """Muon (Jordan 2024, https://kellerjordan.github.io/posts/muon), for matrices.
+    """Muon (Jordan 2024, <https://kellerjordan.github.io/posts/muon>), for matrices.
 
     With gradient `g`, the average `m` becomes `momentum * m + (1 - momentum) * g`. The step is `m`,
     or with Nesterov momentum `momentum * m + (1 - momentum) * g` of the new `m`, made nearly
@@ -114,7 +114,7 @@ class Muon(DeclaredOptimizer):
     `1 - lr * weight_decay`, and moves by `-lr * a` times the step, where `a` depends on its shape
     (rows, columns): see `adjust_lr_fn`.
 
-    Use another optimizer, such as AdamW, for biases, embeddings and other parameters that are not
+    Use another optimizer, such as `AdamW`, for biases, embeddings and other parameters that are not
     weight matrices. The step is orthogonalized in the dtype of the parameter; torch rounds to
     bfloat16, so its steps agree to about two digits.
 
@@ -124,13 +124,13 @@ class Muon(DeclaredOptimizer):
         weight_decay: the coefficient of decoupled weight decay.
         momentum: the decay rate of the average.
         nesterov: whether to use Nesterov momentum.
-        ns_coefficients: a, b and c of the polynomial `a s + b s^3 + c s^5` that each Newton-Schulz
-            iteration applies to the singular values.
+        ns_coefficients: a, b and c of the polynomial `a * s + b * s**3 + c * s**5` that each
+            Newton-Schulz iteration applies to the singular values.
         eps: the lower bound of the norm that divides the step.
         ns_steps: the number of Newton-Schulz iterations, less than 100.
         adjust_lr_fn: `sqrt(max(1, rows / columns))` for "original" and None;
-            `0.2 sqrt(max(rows, columns))`, the size of AdamW's steps, for "match_rms_adamw" (Liu et
-            al. 2025, arXiv:2502.16982).
+            `0.2 * sqrt(max(rows, columns))`, the size of AdamW's steps, for "match_rms_adamw" (Liu
+            et al. 2025, arXiv:2502.16982).
 
     Raises:
         SettingError: a parameter is not 2-D, or a setting is invalid.
@@ -146,7 +146,7 @@ class Muon(DeclaredOptimizer):
     adjust_lr_fn: str | None = None
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise SettingError for invalid settings, or parameters that are not 2-D."""
+        """Raise `SettingError` for invalid settings, or parameters that are not 2-D."""
         steps = integer("ns_steps", settings["ns_steps"], 0)
         check("ns_steps", steps, steps < 100, "less than 100")
         for parameter in settings.get("params", ()):
@@ -179,7 +179,7 @@ def orthogonalized(matrix: Tensor, factors: tuple[float, ...], steps: int, eps: 
     """Return a matrix with the same singular vectors, and singular values close to 1.
 
     Each Newton-Schulz iteration replaces X by `a X + (b X X^T + c (X X^T)^2) X`, which applies the
-    polynomial `a s + b s^3 + c s^5` to the singular values.
+    polynomial `a * s + b * s**3 + c * s**5` to the singular values.
     """
     a, b, c = factors
     x = matrix.float() if matrix.dtype.is_narrow else matrix

@@ -27,6 +27,9 @@ AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """Return the rule `decay * average + (1 - decay) * current`, for `AveragedModel`.
 
+    Args:
+        decay: the weight of the average, from 0 to 1.
+
     Raises:
         SettingError: `decay` is not from 0 to 1.
     """
@@ -36,6 +39,9 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
     """Return the rule of `get_ema_avg_fn` for lists of tensors; in place, and therefore faster.
+
+    Args:
+        decay: the weight of the average, from 0 to 1.
 
     Raises:
         SettingError: `decay` is not from 0 to 1.

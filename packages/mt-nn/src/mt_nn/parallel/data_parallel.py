@@ -23,7 +23,7 @@ from mt_tensor.extending import check_flags, numbers_of, use_generator
 
 
 class DataParallel(Module):
-    """Average the gradients of a model over all ranks, like torch's DistributedDataParallel.
+    """Average the gradients of a model over all ranks, like torch's `DistributedDataParallel`.
 
         model = DataParallel(LeNet())
 

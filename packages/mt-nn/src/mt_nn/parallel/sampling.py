@@ -27,7 +27,7 @@ class DistributedSampler(Sampler):
     Args:
         dataset: the data set, of which only the length is used.
         num_replicas: the number of ranks; that of the program if None.
-        rank: the index of this rank; that in the program if None.
+        rank: the index of this rank; its index in the program if None.
         shuffle: whether to use a new order in each epoch; see `set_epoch`.
         seed: the seed of the order, the same on all ranks.
         drop_last: whether to drop remaining samples, instead of repeating the first ones.
@@ -85,7 +85,7 @@ class SharedBatches(Sampler):
     Args:
         batch_sampler: yields lists of indices.
         num_replicas: the number of ranks; that of the program if None.
-        rank: the index of this rank; that in the program if None.
+        rank: the index of this rank; its index in the program if None.
 
     Raises:
         SettingError: the rank is out of range.

@@ -59,7 +59,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         self.param_groups = self.optim.param_groups
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add a group of parameters; see `Optimizer`."""
+        """Add a group of parameters; see `mt_nn.optim.Optimizer`."""
         if not any(param_group is known for known in self.optim.param_groups):
             self.optim.add_param_group(param_group)
 
@@ -119,7 +119,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         return {**state, "state": {**state["state"], **self._others}}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load the state of an optimizer without sharding; see `Optimizer`."""
+        """Load the state of an optimizer without sharding; see `mt_nn.optim.Optimizer`."""
         self.optim.load_state_dict(state_dict)
         for parameter, owner in zip(self.optim._parameters(), self._owners(), strict=True):
             if owner != self.process_group.rank:

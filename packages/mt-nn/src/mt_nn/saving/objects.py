@@ -51,7 +51,7 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
             are strings, numbers or None.
         f: the path, whose file is replaced atomically; or a binary file object, such as an
             `io.BytesIO`, which is written from its current position.
-        metadata: strings by name, stored in the file; see `read_metadata`.
+        metadata: strings by name, stored in the file; see `mt_nn.saving.read_metadata`.
 
     Raises:
         FileError: the file cannot be written; an existing file is unchanged.

@@ -26,7 +26,7 @@ class ResNet9(nn.Module):
         channels: the number of channels of the images; height and width must be at least 8.
         classes: the number of classes.
         width: the number of channels after the first convolution; the last ones have eight times
-            as many. Page's network has 64; half as many take a quarter of the time.
+            as many. The network of David Page has 64; 32 take a quarter of the time.
     """
 
     def __init__(self, channels: int = 3, classes: int = 10, width: int = 32) -> None:

@@ -62,7 +62,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Replace the parameter and buffers of `spectral_norm` by the weight again.
+    """Turn the parameter and buffers of `spectral_norm` back into a plain weight.
 
     Args:
         module: the module with the weight, which is changed and returned.

@@ -49,7 +49,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Replace the parameters of `weight_norm` by the weight again.
+    """Turn the parameters of `weight_norm` back into a plain weight.
 
     Args:
         module: the module with the weight, which is changed and returned.

@@ -1,4 +1,4 @@
-"""Readers of texts and of labelled sentences.
+"""Readers of texts and of labeled sentences.
 
 Files of sentences (SST-2, movie reviews) have tab-separated fields without quoting. In the usual
 version of the Penn Treebank, rare words have been replaced by `<unk>` and numbers by `N`.
@@ -119,7 +119,7 @@ def read_movie_reviews(path: PathLike) -> list[tuple[str, int]]:
     """Return the sentences of `movieReviewSnippets_GroundTruth.txt` by Hutto and Gilbert (2014).
 
     Each line consists of a number, the mean of human ratings from -4 to 4, and the sentence, which
-    is labelled positive if the rating is above 0.
+    is labeled positive if the rating is above 0.
 
     Args:
         path: the path of the file, which may be compressed with gzip.

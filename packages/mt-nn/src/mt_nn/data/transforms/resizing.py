@@ -52,7 +52,7 @@ class _Resizing(ImageTransform):
 
 
 class Resize(_Resizing):
-    """Resize images like `torch.nn.functional.interpolate`.
+    """Resize images, as `mt_nn.functional.interpolate` does with `antialias` for "bilinear".
 
     Args:
         size: height and width; or one number for the shorter side, which keeps the aspect ratio.

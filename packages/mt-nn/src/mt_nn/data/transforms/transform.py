@@ -41,7 +41,7 @@ class ImageTransform:
         return self.transformed(img)
 
     def transformed(self, img: Tensor) -> Tensor:
-        """Return the transformed image; see `__call__`."""
+        """Return the transformed image, for a tensor of enough dimensions."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
