@@ -7,6 +7,7 @@ copy, a picture is copied as well, and a link to any other file becomes its text
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -47,13 +48,30 @@ def write_guides(app: Sphinx) -> None:
     for file, name in pages.items():
         parts = _FENCE.split(file.read_text(encoding="utf-8"))
         text = "".join(
-            part if part.startswith("```") else _relinked(part, file, pages, folder)
+            _highlighted(part) if part.startswith("```") else _relinked(part, file, pages, folder)
             for part in parts
         )
         if name.endswith("/index"):
             text += _toctree(name, pages)
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+LONG = 98
+"""The number of characters of the longest line that fits beside the text."""
+
+
+def _highlighted(block: str) -> str:
+    """Return a block of code; printed text is not highlighted as Python, and may be wrapped."""
+    if not block.startswith("```\n"):
+        return block
+    text = block.removeprefix("```\n").removesuffix("```")
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        wrapped = ":class: message\n\n" if max(map(len, text.splitlines())) > LONG else ""
+        return f"```{{code-block}} text\n{wrapped}{text}```"
+    return block
 
 
 def _toctree(index: str, pages: dict[Path, str]) -> str:
@@ -79,7 +97,8 @@ def _relinked(text: str, file: Path, pages: dict[Path, str], folder: Path) -> st
             shutil.copy(found, place)
             return f"![{label}]({found.name})"
         if found in pages:
+            label = "" if label.endswith(".md") else label  # MyST writes the title of the page
             return f"[{label}]({os.path.relpath(folder / pages[found], place)}.md{hash_}{anchor})"
-        return label
+        return f"`{label}`" if label.endswith(found.name) and "`" not in label else label
 
     return _LINK.sub(changed, text)

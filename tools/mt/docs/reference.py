@@ -282,7 +282,13 @@ def _overview(stage: Stage, group: Iterable[Entry], pages: Pages) -> str:
         subjects[_subject(entry)].append(entry)
     order = sorted(subjects, key=_place)
     parts = [f"# {stage.import_name}\n"]
-    parts.append(" · ".join(f"[{each or CORE}](#{_anchor(each)})" for each in order) + "\n")
+    prefix = f"{stage.import_name}."
+    for kind, is_module in (("Subjects", False), ("Modules", True)):
+        shown = [each for each in order if each.startswith("`") == is_module]
+        links = ", ".join(
+            f"[{each.replace(prefix, '') or CORE}](#{_anchor(each)})" for each in shown
+        )
+        parts.append(f"{kind}: {links}.\n" if links else "")
     for subject in order:
         parts.append(f"## {subject or CORE}\n")
         for entry in sorted(subjects[subject], key=lambda entry: entry.path.lower()):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from griffe import Object
 
 from mt.source.statements import Definition, is_docstring, lines_of
 from mt.source.symbols import node_of
 
+_DIRECTIVE = re.compile(r"  # (?:type: ignore|noqa|fmt:)(?:(?! # ).)*")
+"""A comment for a tool, which readers do not need."""
+
 
 def excerpt(symbol: Object, docstring: bool = False, only: list[str] | None = None) -> str:
-    """Return the source of a definition, dedented.
+    """Return the source of a definition, dedented, without comments for tools.
 
     Args:
         symbol: the definition.
@@ -24,7 +28,7 @@ def excerpt(symbol: Object, docstring: bool = False, only: list[str] | None = No
         _drop_docstrings(kept, node)
     if only and isinstance(node, ast.ClassDef):
         kept = _only(kept, node, only)
-    text = list(kept.values())
+    text = [_DIRECTIVE.sub("", line) for line in kept.values()]
     indent = len(text[0]) - len(text[0].lstrip())
     while text and not text[-1].strip():
         text.pop()

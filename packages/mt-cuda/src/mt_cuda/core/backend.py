@@ -304,8 +304,8 @@ class CudaOps(TensorBackend):
             plan = self.plan_pass(operator, (dtype, dtype), kept, folded, by_rows)
             return plan, 1, None
         total = computed(dtype)
-        rows = strides_from_shape(kept.shape)
-        partial = Layout(kept.shape, (kept.strides[0], tuple(s * chunks for s in rows)))
+        rows = tuple(stride * chunks for stride in strides_from_shape(kept.shape))
+        partial = Layout(kept.shape, (kept.strides[0], rows))
         first = self.plan_pass(operator, (dtype, total), partial, folded, by_rows, chunks=chunks)
         gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
         again = Layout((chunks,), ((1,),))
@@ -541,8 +541,8 @@ def _number(value: Any, dtype: DType) -> np.generic:
     """Convert a number to `dtype`, and then to the type of computations in `dtype`."""
     if isinstance(value, NumberLike):  # one that is not known yet: see `graphs/`
         return cast(np.generic, value.later(_number, dtype))
-    convert: Any = computed(dtype).numpy.type
-    return cast(np.generic, no_warnings().run(convert, dtype.convert(value)))
+    kind: Any = computed(dtype).numpy.type
+    return cast(np.generic, no_warnings().run(kind, dtype.convert(value)))
 
 
 # --- Layouts ------------------------------------------------------------------------------------
