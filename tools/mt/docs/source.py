@@ -55,7 +55,11 @@ class SourceDirective(SphinxDirective):
         only = self.options.get("only", "").replace(",", " ").split()
         code = excerpt(symbol, "docstring" in self.options, only)
         listing = nodes.literal_block(code, code, language="python", classes=["source"])
-        origin = nodes.caption("", symbol.module.path.replace(".", "/") + ".py", *self._ideas(name))
+        file = symbol.module.path.replace(".", "/") + ".py"
+        holder = symbol.parent
+        if holder is not None and holder.is_class:
+            file += f" · class {holder.name}"
+        origin = nodes.caption("", file, *self._ideas(name))
         shown = nodes.container("", origin, listing, literal_block=True, classes=["excerpt"])
         return [folded("Source", shown) if "folded" in self.options else shown]
 

@@ -96,7 +96,7 @@ def _page(idea: Idea) -> str:
     if idea.questions:
         parts.append("\n".join(f"- {question}" for question in idea.questions) + "\n")
     if chapters := chapters_of(idea):
-        links = ", ".join(f"[](/course/{chapter}.md)" for chapter in chapters)
+        links = " · ".join(f"[](/course/{chapter}.md)" for chapter in chapters)
         parts.append(f"In the course: {links}\n")
     for step in idea.steps:
         parts.append(f"## {TITLES[step.column]}\n\n{step.text}\n")
