@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +132,12 @@ def _step(where: str, table: Mapping[str, Any]) -> Step:
         raise TableError(
             f"{where}: unknown column {table['column']!r}; the columns are {', '.join(COLUMNS)}."
         )
-    return Step(table["column"], " ".join(table["text"].split()), tuple(table["symbols"]))
+    return Step(table["column"], _unwrapped(table["text"]), tuple(table["symbols"]))
+
+
+def _unwrapped(text: str) -> str:
+    """Join the lines of each paragraph and of each item of a numbered list."""
+    return re.sub(r"(?<!\n)\n(?!\n|\d\. ) *", " ", text.strip())
 
 
 def _spoken(name: str) -> str:
