@@ -104,7 +104,7 @@ def test_every_promise_is_a_sentence_followed_by_tests() -> None:
     for parts in promises():
         sentence, _, tests = parts[0].content.partition("[`test_")
         assert len(parts) == 1
-        assert sentence.strip().endswith(".")
+        assert sentence.endswith(".\\\n"), "the tests begin a line"
         assert tests.endswith(")")
 
 

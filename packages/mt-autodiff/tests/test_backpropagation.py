@@ -203,7 +203,7 @@ def test_create_graph_gives_second_derivative() -> None:
 
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("retain_graph", [None, False, True])
-def test_retain_graph_defaults_to_create_graph(
+def test_second_backward_raises_unless_graph_is_retained(
     retain_graph: bool | None, create_graph: bool
 ) -> None:
     x = Scalar(3.0)
