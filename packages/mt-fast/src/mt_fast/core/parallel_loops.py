@@ -96,8 +96,8 @@ def tensor_reduce(
 ) -> Callable[[TensorData, TensorData, int], None]:
     """Reduce one dimension with a function of two scalars; it is kept with size 1.
 
-    for each index of out, on all threads:
-        out[index] = fn(fn(start, source[first]), source[second]) ... along the dimension
+    Along the dimension, for each index of `out`, on all threads:
+    `out[index] = fn(fn(start, source[first]), source[second]) ...`
     """
     fn = njit(fn)
 

@@ -91,7 +91,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> None:
-    """Clamp the elements of gradients in place to [-clip_value, clip_value].
+    """Clamp the elements of gradients in place to `[-clip_value, clip_value]`.
 
     Args:
         parameters: the parameters; those without a gradient are ignored.
