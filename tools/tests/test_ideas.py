@@ -55,6 +55,12 @@ def test_idea_is_printed_with_the_code_of_each_column() -> None:
     assert 'define_real("tanh", tanh, lambda x, out: 1.0 - out * out' in text
 
 
+def test_text_of_a_step_keeps_the_lines_of_a_numbered_list_only() -> None:
+    text = next(step.text for step in find_idea(THEMES, "sum").steps if step.column == "cuda")
+    first = [line.partition(" ")[0] for line in text.splitlines()]
+    assert first == ["From", "", "1.", "2.", "3.", "4.", "5.", "6.", "", "Without"]
+
+
 def test_addition_of_a_stage_lists_new_names_and_dependencies() -> None:
     added = addition(WORKSPACE, MODULES, "autodiff")
     assert [stage.short for stage in added.below] == ["operators"]
