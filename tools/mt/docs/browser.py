@@ -101,6 +101,7 @@ def improved(body: str) -> str:
     before it.
     """
     body = body.replace("<pre>", '<pre tabindex="0">')
+    body = body.replace("<p><img", '<p tabindex="0"><img')
     body = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
     body = re.sub("(?<=<h1>)[^<]*", lambda title: _title(title[0]), body, count=1)
     body = re.sub(
@@ -108,12 +109,11 @@ def improved(body: str) -> str:
         lambda name: name[1] + _BREAKS.sub("<wbr>", name[2]),
         body,
     )
-    body = body.replace('<span class="sig-paren">(</span>', '<span class="sig-paren">(</span><wbr>')
-    body = re.sub(
-        r'<span class="pre">([^<]{30,})</span>',  # too long for a line of a small screen
-        lambda word: f'<span class="pre long">{_BREAKS.sub("<wbr>", word[1])}</span>',
-        body,
+    body = re.sub(r'</em>(,|<span class="sig-paren">\)</span>)', r"\1</em>", body)
+    body = body.replace(
+        '</span><span class="sig-paren">(</span>', '<span class="sig-paren">(</span></span><wbr>'
     )
+    body = re.sub(r'<span class="pre">([^<]{16,})</span>', _breakable, body)
     body = re.sub(
         r'<code class="docutils literal notranslate">(?:(?!</code>).)*</code>', _unbroken, body
     )
@@ -129,6 +129,16 @@ def improved(body: str) -> str:
 
 _BREAKS = re.compile(r"(?<=\w[._(,])(?=\w)|(?<=[a-z\d])(?=[A-Z][a-z])")
 """The places where a name may be broken."""
+
+
+LONG = 30
+"""The number of characters from which code in a text may be broken: a line of a small screen."""
+
+
+def _breakable(code: re.Match[str]) -> str:
+    """Return a word of code that may be broken, in a table or if it is long."""
+    parts = re.sub(r"(?<=\w[._(,])(?<!\bmt_)(?=\w)", "<wbr>", code[1])
+    return f'<span class="pre{" long" if len(code[1]) >= LONG else ""}">{parts}</span>'
 
 
 SHORT = 26

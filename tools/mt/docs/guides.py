@@ -57,10 +57,6 @@ def write_guides(app: Sphinx) -> None:
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
-LONG = 98
-"""The number of characters of the longest line that fits beside the text."""
-
-
 def _highlighted(block: str) -> str:
     """Return a block of code; printed text is not highlighted as Python, and may be wrapped."""
     if not block.startswith("```\n"):
@@ -69,7 +65,8 @@ def _highlighted(block: str) -> str:
     try:
         ast.parse(text)
     except SyntaxError:
-        wrapped = ":class: message\n\n" if max(map(len, text.splitlines())) > LONG else ""
+        has_columns = re.search(r"\S {4,}\S", text)
+        wrapped = "" if has_columns else ":class: message\n\n"
         return f"```{{code-block}} text\n{wrapped}{text}```"
     return block
 

@@ -373,7 +373,7 @@ def _members(entry: Entry, pages: Pages) -> Iterator[str]:
     for kind in reversed(entry.value.__mro__):
         if kind is entry.value or not pages.has_type(kind):
             members |= {name: each for name, each in vars(kind).items() if _is_shown(name, each)}
-    if "function" in members and "forward" not in vars(entry.value):
+    if hasattr(entry.value, "function") and "forward" not in vars(entry.value):
         members.pop("forward", None)  # it calls the function
     if "extra_repr" not in vars(entry.value):
         members.pop("extra_repr", None)

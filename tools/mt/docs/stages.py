@@ -83,7 +83,7 @@ def _overview(themes: list[Theme]) -> str:
     ]
     for theme in themes:
         links = "\n\n".join(
-            f"[{each.name}]({page_of(each)}.md)\n: {each.text}" for each in theme.ideas
+            f"[{each.name.capitalize()}]({page_of(each)}.md)\n: {each.text}" for each in theme.ideas
         )
         parts.append(f"## {theme.name}\n\n{theme.text}\n\n{links}\n")
     names = "\n".join(page_of(idea) for theme in themes for idea in theme.ideas)

@@ -339,16 +339,16 @@ class Memory:
 
     def __getitem__(self, at: int) -> Any:
         """Return one element."""
-        self._check(at)
-        return self.elements[at]
+        if 0 <= at < len(self.elements):
+            return self.elements[at]
+        raise self._outside(at)
 
     def __setitem__(self, at: int, value: Any) -> None:
         """Store one element, converted as in C."""
-        self._check(at)
+        if not 0 <= at < len(self.elements):
+            raise self._outside(at)
         self.elements[at] = self.elements.dtype.type(value)
 
-    def _check(self, at: int) -> None:
-        if not 0 <= at < len(self.elements):
-            raise OutOfBoundsError(
-                f"position {at} is outside of the array of {len(self.elements)} elements."
-            )
+    def _outside(self, at: int) -> OutOfBoundsError:
+        length = len(self.elements)
+        return OutOfBoundsError(f"position {at} is outside of the array of {length} elements.")

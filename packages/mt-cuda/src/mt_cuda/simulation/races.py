@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from mt_cuda.core.errors import OutOfBoundsError, RaceError
@@ -10,53 +9,57 @@ from mt_cuda.core.simulator import SHARED, Cuda
 from mt_tensor.extending import Array
 
 
-@dataclass(slots=True)
-class _Access:
-    """The threads that accessed an element of shared memory since the last barrier."""
-
-    phase: int = -1
-    writer: int = -1
-    readers: set[int] = field(default_factory=set)
-
-
 class Shared:
-    """Shared memory: an array that detects races between threads for an element."""
+    """Shared memory: an array that detects races between threads for an element.
+
+    Since the last barrier, an element may be accessed by one thread, or read by several.
+    """
 
     def __init__(self, cuda: Cuda, elements: Array) -> None:
         self._cuda = cuda
         self._elements = elements
-        self._touched: dict[Any, _Access] = {}
+        self._convert = elements.dtype.type
+        self._inside: set[Any] = set()  # indices that are known to be within bounds
+        self._phase = -1
+        # Since the last barrier, for each element: the thread that wrote it, the first that read
+        # it, and the last other one that read it.
+        self._writer: dict[Any, int] = {}
+        self._reader: dict[Any, int] = {}
+        self._other: dict[Any, int] = {}
 
     def __getitem__(self, at: Any) -> Any:
         """Return one element."""
-        thread, access = self._cuda.threadIdx.x, self._touched.get(at)
-        if access is None or access.phase != self._cuda.phase:
-            access = self._begun(at)
-        elif access.writer not in (-1, thread):
-            self._race(at, "reads", access.writer, "wrote")
-        access.readers.add(thread)
+        if self._phase != self._cuda.phase or at not in self._inside:
+            self._begin(at)
+        thread = self._cuda.threadIdx.x
+        if self._writer.get(at, thread) != thread:
+            self._race(at, "reads", self._writer[at], "wrote")
+        if self._reader.setdefault(at, thread) != thread:
+            self._other[at] = thread
         return self._elements[at]
 
     def __setitem__(self, at: Any, value: Any) -> None:
         """Store one element."""
-        thread, access = self._cuda.threadIdx.x, self._touched.get(at)
-        if access is None or access.phase != self._cuda.phase:
-            access = self._begun(at)
-        elif access.writer not in (-1, thread):
-            self._race(at, "writes", access.writer, "wrote")
-        for reader in access.readers:
-            if reader != thread:
-                self._race(at, "writes", reader, "read")
-        access.writer = thread
-        self._elements[at] = self._elements.dtype.type(value)
+        if self._phase != self._cuda.phase or at not in self._inside:
+            self._begin(at)
+        thread = self._cuda.threadIdx.x
+        if self._writer.setdefault(at, thread) != thread:
+            self._race(at, "writes", self._writer[at], "wrote")
+        for readers in (self._reader, self._other):
+            if readers.get(at, thread) != thread:
+                self._race(at, "writes", readers[at], "read")
+        self._elements[at] = self._convert(value)
 
-    def _begun(self, at: Any) -> _Access:
-        """Return the accesses to an element since the last barrier, initially none."""
+    def _begin(self, at: Any) -> None:
+        """Check an index that is used for the first time, and forget accesses before a barrier."""
         place = at if isinstance(at, tuple) else (at,)
         if not all(0 <= i < size for i, size in zip(place, self._elements.shape, strict=True)):
             raise OutOfBoundsError(f"index {at} of shared memory {self._elements.shape}.")
-        access = self._touched[at] = _Access(self._cuda.phase)
-        return access
+        self._inside.add(at)
+        if self._phase != self._cuda.phase:
+            self._phase = self._cuda.phase
+            for accesses in (self._writer, self._reader, self._other):
+                accesses.clear()
 
     def _race(self, at: Any, does: str, other: int, did: str) -> None:
         raise RaceError(

@@ -13,7 +13,7 @@ from mt_cuda.simulation.slices import Rest
 def _load_lanes(lanes: int) -> Callable[..., Any]:
     def load(memory: Any, at: int) -> tuple[Any, ...]:
         _check_aligned(memory, at, lanes)
-        return tuple(memory[at + lane] for lane in range(lanes))
+        return tuple([memory[at + lane] for lane in range(lanes)])
 
     return load
 

@@ -42,10 +42,7 @@ def conv(
         input: shape (batch, in channels, *sizes), or without the batch.
         weight: shape (out channels, in channels / groups, *kernel sizes).
         bias: shape (out channels,), or None.
-        stride: see `conv2d`.
-        padding: see `conv2d`.
-        dilation: see `conv2d`.
-        groups: see `conv2d`.
+        stride, padding, dilation, groups: see `mt_nn.functional.conv2d`.
 
     Returns:
         Shape (batch, out channels, *out sizes).

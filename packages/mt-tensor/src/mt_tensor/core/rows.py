@@ -136,8 +136,7 @@ def describe(function: Callable[..., Any], operator: Operator) -> None:
     """
     function.__name__ = function.__qualname__ = operator.name
     code = function.__code__
-    names = zip(operator.parameters, code.co_varnames[: code.co_argcount], strict=False)
-    arguments = {operand: f"`{name}`" for operand, name in names}
+    arguments = dict(zip(operator.parameters, code.co_varnames[: code.co_argcount], strict=False))
     note = re.sub(r"\w+", lambda word: arguments.get(word[0], word[0]), operator.note)
     function.__doc__ = f"Element by element: {note}."
 

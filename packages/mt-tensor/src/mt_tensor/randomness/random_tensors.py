@@ -196,7 +196,7 @@ def normal(
         size: the shape, as a sequence, if neither is a tensor. Otherwise, the result has the
             broadcast shape, dtype and backend of the tensors. It is not recorded.
         generator: the generator; the default one if None.
-        dtype: the dtype if neither is a tensor, float32 by default.
+        dtype: the dtype if neither is a tensor; by default the default dtype.
         **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
