@@ -160,6 +160,10 @@ def write_reference(app: Sphinx) -> None:
             (folder / f"{entry.page}.md").write_text(text, encoding="utf-8")
 
 
+UNRELATED = {"history", "inv", "mean", "normalize", "tile"}
+"""Words that name different things in different places."""
+
+
 class Pages:
     """Which page a name in a docstring leads to, and which names are of one thing."""
 
@@ -196,11 +200,15 @@ class Pages:
         It is one of its module, of its package, or of a package that this builds on.
         """
         package, space = entry.stage.import_name, entry.path.rpartition(".")[0]
-        below = reversed(self._stages[: self._stages.index(package) + 1])
+        below = self._stages[self._stages.index(package) :: -1]
         spaces = (space, space.rpartition(".")[0], "" if space else "functional")
         candidates = [f"{package}.{each}.{name}" for each in spaces]
         candidates += [f"{each}{part}.{name}" for each in below for part in ("", ".errors")]
-        candidates += [each.name for each in self._types.values() if each.name.endswith(f".{name}")]
+        candidates += [
+            each.name
+            for each in self._types.values()
+            if each.name.endswith(f".{name}") and each.stage.import_name in below
+        ]
         return next((each for each in [*candidates, name] if each in self._by_name), "")
 
     def same(self, entry: Entry) -> list[Entry]:
@@ -225,8 +233,9 @@ class Pages:
 
     def twins(self, entry: Entry) -> list[Entry]:
         """Return the functions and classes that are called like another, in all packages."""
-        others = [other for other in self._by_word[_word(entry)] if other is not entry]
-        same = self.same(entry)
+        word = _word(entry)
+        others = [] if word in UNRELATED else self._by_word[word]
+        same = [entry, *self.same(entry)]
         return [
             other
             for other in others

@@ -46,7 +46,7 @@ class MultivariateNormal(Distribution):
         loc: the means, shape (*batch_shape, n).
         covariance_matrix: the covariance matrices, shape (*batch_shape, n, n).
         precision_matrix: their inverses instead.
-        scale_tril: their lower triangular Cholesky factors L with C = L L^T instead.
+        scale_tril: their lower triangular Cholesky factors `L` with `C = L @ L.T` instead.
         validate_args: whether to check parameters and values.
 
     Raises:

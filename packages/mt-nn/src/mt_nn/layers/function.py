@@ -41,7 +41,7 @@ class FunctionLayer(Declared, Module):
             setattr(self, name, value)
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        """Apply the function, whose docstring gives the shapes of the inputs."""
+        """Apply `function` to the inputs."""
         settings = {name: getattr(self, name) for name in self._signature.parameters}
         return self.function(*inputs, **named, **settings)
 

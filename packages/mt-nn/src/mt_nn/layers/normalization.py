@@ -37,7 +37,7 @@ def layer_norm(
         normalized_shape: the sizes of the dimensions that are normalized together.
         weight: shape `normalized_shape`, or None for ones.
         bias: shape `normalized_shape`, or None for zeros.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
 
     Returns:
         The shape of the input.
@@ -86,7 +86,7 @@ def batch_norm(
         bias: shape (channels,), or None for zeros.
         training: whether to use the statistics of the batch.
         momentum: weight of the new statistics in the running ones, from 0 to 1.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
 
     Returns:
         The shape of the input.
@@ -153,7 +153,7 @@ def group_norm(
         num_groups: number of groups of consecutive channels.
         weight: shape (channels,), or None for ones.
         bias: shape (channels,), or None for zeros.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
 
     Returns:
         The shape of the input.
@@ -210,7 +210,7 @@ def instance_norm(
         bias: shape (channels,), or None for zeros.
         use_input_stats: whether to use the statistics of the input instead of the running ones.
         momentum: weight of the new statistics in the running ones, from 0 to 1.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
 
     Returns:
         The shape of the input.
@@ -565,7 +565,7 @@ class BatchNorm2d(BatchNorm):
 
     Args:
         num_features: number of channels.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
         momentum: weight of the new statistics in the running ones, from 0 to 1; None for the mean
             over all batches.
         affine: whether to scale and shift.
@@ -646,7 +646,7 @@ class GroupNorm(_Normalization):
     Args:
         num_groups: number of groups of consecutive channels.
         num_channels: number of channels.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
         affine: whether to scale and shift each channel.
         bias: whether to shift, if `affine`.
         device, dtype: those of the parameters.
@@ -704,7 +704,7 @@ class LayerNorm(_LastDimensions):
 
     Args:
         normalized_shape: the sizes of these dimensions, or the size of the last one.
-        eps: added to the denominator for numerical stability.
+        eps: added to the variance for numerical stability.
         elementwise_affine: whether to scale and shift each element.
         bias: whether to shift, if `elementwise_affine`.
         device, dtype: those of the parameters.

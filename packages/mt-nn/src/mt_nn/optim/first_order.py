@@ -64,7 +64,7 @@ class Adagrad(FormulaOptimizer):
         eps: added to the denominator, so that it is not 0.
         foreach, fused: accepted for compatibility with torch, without effect.
         maximize: whether to step along the gradient instead of against it.
-        differentiable: must be False.
+        capturable, differentiable: must be False.
     """
 
     stored = ("sum",)

@@ -47,7 +47,7 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
 
     Args:
         obj: None, bools, numbers of Python and NumPy, strings, dtypes, tensors on any backend, and
-            NumPy arrays; and lists, tuples, dictionaries and `OrderedDict`s of these, whose keys
+            NumPy arrays; and lists, tuples and dictionaries (also `OrderedDict`) of these, whose keys
             are strings, numbers or None.
         f: the path, whose file is replaced atomically; or a binary file object, such as an
             `io.BytesIO`, which is written from its current position.

@@ -292,7 +292,7 @@ class TensorBackend(ABC):
     def checked_indices(
         self, index: TensorData, size: int, where: tuple[str, str], negative: bool = False
     ) -> TensorData:
-        """Return indices as int64, each checked to be from 0 to `size` - 1.
+        """Return indices as int64, each checked to be from 0 to `size - 1`.
 
         This implementation reads them on the host. An asynchronous backend may raise
         `IndexingError` at the next `to_host` or `synchronize` instead, and use any valid index in

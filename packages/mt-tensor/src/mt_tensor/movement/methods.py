@@ -29,7 +29,7 @@ def mH(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 
 
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of pieces along a dimension; see `mt_tensor.split`."""
+    """Return views of pieces along a dimension."""
     return splitting.split(self, split_size, dim)
 
 

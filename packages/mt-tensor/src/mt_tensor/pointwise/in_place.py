@@ -300,7 +300,7 @@ def float_power_(self: TensorT, exponent: Any) -> TensorT:
 
 
 def fill_diagonal_(self: TensorT, fill_value: Number, wrap: bool = False) -> TensorT:
-    """Set the elements whose indices are all equal to a number, and return self.
+    """Set the diagonal, where all indices are equal, to a number, and return self.
 
     Args:
         self: the tensor.
