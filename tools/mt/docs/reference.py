@@ -261,7 +261,7 @@ class Pages:
         pages = (self._by_name[each] for each in found if each)
         page = next((each.page for each in pages if each.value is not entry.value), "")
         holder = name.rpartition(".")[0]
-        return page or (self.of(entry, holder) if holder[:1].isupper() else "")
+        return page or (self.of(entry, holder) if holder.rpartition(".")[2][:1].isupper() else "")
 
 
 def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]) -> str:
@@ -344,7 +344,11 @@ def _page(entry: Entry, pages: Pages, example: str) -> str:
     parts.append("::::::\n")
     parts.append(_links("Base class", pages.bases(entry)))
     parts.append(_links("Also called", pages.same(entry)))
-    others = (other for other in pages.twins(entry) if f"`{other.name}`" not in entry.docstring)
+    others = (
+        other
+        for other in pages.twins(entry)
+        if f"`{other.name}`" not in entry.docstring and other not in pages.bases(entry)
+    )
     parts.append(_links("See also", others))
     parts.append(f"```{{source}} {name_of(entry.symbol)}\n:folded:\n```\n")
     return "\n".join(parts)

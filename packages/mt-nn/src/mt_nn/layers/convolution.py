@@ -42,7 +42,10 @@ def conv(
         input: shape (batch, in channels, *sizes), or without the batch.
         weight: shape (out channels, in channels / groups, *kernel sizes).
         bias: shape (out channels,), or None.
-        stride, padding, dilation, groups: see `mt_nn.functional.conv2d`.
+        stride: the step of the kernel; this and what follows is as for `conv2d`.
+        padding: the number of zeros on each side, or "same" or "valid".
+        dilation: the step between elements of the kernel.
+        groups: the number of groups of channels.
 
     Returns:
         Shape (batch, out channels, *out sizes).

@@ -47,8 +47,8 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
 
     Args:
         obj: None, bools, numbers of Python and NumPy, strings, dtypes, tensors on any backend, and
-            NumPy arrays; and lists, tuples and dictionaries (also `OrderedDict`) of these, whose keys
-            are strings, numbers or None.
+            NumPy arrays; and lists, tuples and dictionaries (also `OrderedDict`) of these, with
+            strings, numbers or None as keys.
         f: the path, whose file is replaced atomically; or a binary file object, such as an
             `io.BytesIO`, which is written from its current position.
         metadata: strings by name, stored in the file; see `mt_nn.saving.read_metadata`.
