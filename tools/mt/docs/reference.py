@@ -390,6 +390,14 @@ def _members(entry: Entry, pages: Pages) -> Iterator[str]:
         members.pop("forward", None)  # it calls the function
     if "extra_repr" not in vars(entry.value):
         members.pop("extra_repr", None)
+    functions: dict[str, str] = {}
+    if len(members) >= MANY:  # as for Tensor, many of whose methods are functions, too
+        methods = sorted(name for name in members if not isinstance(members[name], property))
+        functions = {name: page for name in methods if (page := pages.function(entry, name))}
+    if functions:
+        links = ", ".join(f"[`{name}`](/reference/{page}.md)" for name, page in functions.items())
+        yield f"**Methods that are functions, too**\n\n{links}.\n"
+    members = {name: each for name, each in members.items() if name not in functions}
     if members:
         yield "**Methods and properties**\n"
     for name, member in sorted(members.items()):
@@ -406,12 +414,9 @@ def _members(entry: Entry, pages: Pages) -> Iterator[str]:
         page_of = partial(pages.of, pages.defined(entry, method))
         if len(members) < MANY:
             text = described(text, page_of)
-        else:  # as for Tensor, many of whose methods are functions, too
+        else:
             text = linked(text.partition("\n")[0], page_of)
             options += "\n:no-contents-entry:"
-            if kind == "method" and (page := pages.function(entry, name)):
-                signature = "()" if signature.startswith("()") else "(...)"
-                text += f" As a function: [`{name}`](/reference/{page}.md)."
         if width_of(f"{words} {name}{signature}") <= WIDTH:
             options += "\n:single-line-parameter-list:"
         yield f":::::{{py:{kind}}} {entry.name}.{name}{signature}{options}\n\n{text}\n:::::\n"

@@ -284,7 +284,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange channels into blocks of pixels (Shi et al. 2016, equation 4).
 
     Args:
-        input: shape (*batch, channels * r**2, height, width), where r is the factor.
+        input: shape (*batch, channels * r * r, height, width), where r is the factor.
         upscale_factor: height and width of a block.
 
     Returns:
@@ -316,7 +316,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         downscale_factor: height and width of a block.
 
     Returns:
-        Shape (*batch, channels * r**2, height, width). This is the inverse of `pixel_shuffle`.
+        Shape (*batch, channels * r * r, height, width). This is the inverse of `pixel_shuffle`.
 
     Raises:
         InputError: height or width is not a multiple of r.
