@@ -380,8 +380,8 @@ WIDTH = 88
 """The length of the longest signature of a member that stays in one line."""
 
 
-def _members(entry: Entry, pages: Pages) -> Iterator[str]:
-    """Yield the public methods and properties of a class, without those of bases with a page."""
+def _own_members(entry: Entry, pages: Pages) -> dict[str, Any]:
+    """Return the public methods and properties of a class that no base with a page has."""
     members: dict[str, Any] = {}
     for kind in reversed(entry.value.__mro__):
         if kind is entry.value or not pages.has_type(kind):
@@ -390,6 +390,12 @@ def _members(entry: Entry, pages: Pages) -> Iterator[str]:
         members.pop("forward", None)  # it calls the function
     if "extra_repr" not in vars(entry.value):
         members.pop("extra_repr", None)
+    return members
+
+
+def _members(entry: Entry, pages: Pages) -> Iterator[str]:
+    """Yield the public methods and properties of a class as Markdown."""
+    members = _own_members(entry, pages)
     functions: dict[str, str] = {}
     if len(members) >= MANY:  # as for Tensor, many of whose methods are functions, too
         methods = sorted(name for name in members if not isinstance(members[name], property))
