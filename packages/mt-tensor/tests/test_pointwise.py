@@ -152,7 +152,7 @@ def test_every_operator_is_a_function_and_a_method() -> None:
             assert function.__doc__.startswith("Element by element: ")
             assert not re.search(r"\b[xy]\b", function.__doc__)
             assert getattr(mt.Tensor, name).__doc__ == function.__doc__
-    assert mt.lt.__doc__ == "Element by element: `input` < `other`."
+    assert mt.lt.__doc__ == "Element by element: input < other."
     for alias, name in OPERATORS.aliases.items():
         assert getattr(mt, alias) is getattr(mt, name)
         assert getattr(mt.Tensor, alias) is getattr(mt.Tensor, name)
