@@ -541,8 +541,7 @@ def _number(value: Any, dtype: DType) -> np.generic:
     """Convert a number to `dtype`, and then to the type of computations in `dtype`."""
     if isinstance(value, NumberLike):  # one that is not known yet: see `graphs/`
         return cast(np.generic, value.later(_number, dtype))
-    kind: Any = computed(dtype).numpy.type
-    return cast(np.generic, no_warnings().run(kind, dtype.convert(value)))
+    return cast(np.generic, no_warnings().run(computed(dtype).numpy.type, dtype.convert(value)))
 
 
 # --- Layouts ------------------------------------------------------------------------------------
