@@ -187,7 +187,7 @@ class Pages:
 
         def page_names(name: str, kind: Any) -> str:
             if kind is None:  # imported for type checkers only
-                return self._by_name[found].name if (found := self._find(entry, name)) else ""
+                return self._find(entry, name)
             return self._types[id(kind)].name if id(kind) in self._types else ""
 
         return signature_of(
@@ -253,9 +253,8 @@ class Pages:
         Builtin types, and parameters and members of the entry itself, have none.
         """
         is_member = inspect.isclass(entry.value) and hasattr(entry.value, name)
-        if is_member or isinstance(vars(builtins).get(name), type):
-            return ""
-        if name in entry.parameters:
+        is_builtin = isinstance(vars(builtins).get(name), type)
+        if is_member or is_builtin or name in entry.parameters:
             return ""
         found = (self._find(each, name) for each in (entry, *self.same(entry)))
         pages = (self._by_name[each] for each in found if each)
@@ -327,10 +326,9 @@ def _page(entry: Entry, pages: Pages, example: str) -> str:
     """Return the page of a name."""
     page_of = partial(pages.of, entry)
     parts = ["---\norphan: true\n---\n", f"# {entry.path}\n", _above(entry)]
-    signature = ""
-    if entry.kind in {"class", "function"}:
-        signature = pages.linked_signature(entry, entry.value)
-    words = f"{entry.kind} " if entry.kind != "function" else ""
+    is_called = entry.kind in {"class", "function"}
+    signature = pages.linked_signature(entry, entry.value) if is_called else ""
+    words = "" if entry.kind == "function" else f"{entry.kind} "
     short = width_of(words + entry.name + signature) <= WIDTH
     option = "\n:single-line-parameter-list:" if short else ""
     parts.append(f"::::::{{py:{entry.kind}}} {entry.name}{signature}{option}\n")
@@ -377,7 +375,7 @@ MANY = 60
 """The number of members from which only their summaries are shown."""
 
 WIDTH = 88
-"""The length of the longest signature of a member that stays in one line."""
+"""The length of the longest signature that stays in one line."""
 
 
 def _own_members(entry: Entry, pages: Pages) -> dict[str, Any]:
@@ -430,11 +428,8 @@ def _members(entry: Entry, pages: Pages) -> Iterator[str]:
 
 def _is_shown(name: str, member: Any) -> bool:
     """Return whether a member of a class is public, and a property or a function of our own."""
-    return name[0] != "_" and (isinstance(member, property) or _is_own_method(member))
-
-
-def _is_own_method(member: Any) -> bool:
-    """Return whether a member of a class is a function of these packages, not of a library."""
+    if name[0] == "_" or isinstance(member, property):
+        return name[0] != "_"
     function = getattr(member, "__func__", member)
     module = str(getattr(function, "__module__", ""))
     return callable(function) and not inspect.isclass(function) and module.startswith("mt_")
