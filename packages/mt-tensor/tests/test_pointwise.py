@@ -493,6 +493,14 @@ def test_invalid_call_raises_here_and_in_torch(call: Callable[[Any], Any], messa
     assert outcome(call, torch.tensor(x, dtype=torch.float32)) is None
 
 
+@pytest.mark.parametrize("name", ["celu", "elu", "selu"])
+def test_second_derivative_of_exponential_unit_is_zero_at_zero(name: str) -> None:
+    x = mt.tensor([-1.0, -0.0, 0.0, 1.0], requires_grad=True)
+    (slope,) = mt.autograd.grad(getattr(mt, name)(x).sum(), [x], create_graph=True)
+    (curvature,) = mt.autograd.grad(slope.sum(), [x])
+    assert curvature.tolist() == [slope[0].item(), 0, 0, 0]
+
+
 def test_clamp_ignores_out_of_range_bounds_that_change_nothing() -> None:
     """torch silently wraps -1 to 255."""
     x = mt.tensor([1, 200], dtype="uint8")

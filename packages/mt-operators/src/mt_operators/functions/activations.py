@@ -166,6 +166,11 @@ def negative_part(x: float) -> float:
     return where(x > 0.0, 0.0, x)
 
 
+def below_zero(x: float) -> float:
+    """Return `x` if it is negative, else 0; unlike for `negative_part`, the slope at 0 is 0."""
+    return where(x >= 0.0, 0.0, x)
+
+
 define_real(
     "leaky_relu",
     lambda x, slope: where(x > 0.0, x, slope * x),
@@ -176,7 +181,7 @@ define_real(
 define_real(
     "elu",
     lambda x, alpha: where(x > 0.0, x, alpha * expm1(negative_part(x))),
-    lambda x, alpha, out: where(x > 0.0, 1.0, alpha * exp(negative_part(x))),
+    lambda x, alpha, out: where(x > 0.0, 1.0, alpha * exp(below_zero(x))),
     lambda x, alpha, out: expm1(negative_part(x)),
     note="x, or alpha * (exp(x) - 1) for negative x; derivative alpha at 0",
 )
@@ -190,7 +195,7 @@ def celu_by_alpha(scaled: float) -> float:
 define_real(
     "celu",
     lambda x, alpha: where(x > 0.0, x, alpha * expm1(div(negative_part(x), alpha))),
-    lambda x, alpha, out: where(x > 0.0, 1.0, exp(div(negative_part(x), alpha))),
+    lambda x, alpha, out: where(x > 0.0, 1.0, exp(div(below_zero(x), alpha))),
     lambda x, alpha, out: celu_by_alpha(div(negative_part(x), alpha)),
     domain=((-math.inf, math.inf), (0.0, math.inf)),
     note="x, or alpha * (exp(x / alpha) - 1) for negative x; derivative 1 at 0",
@@ -206,6 +211,6 @@ SELU_SCALE = 1.0507009873554805
 define_real(
     "selu",
     lambda x: where(x > 0.0, SELU_SCALE * x, SELU_SCALE * SELU_ALPHA * expm1(negative_part(x))),
-    lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(negative_part(x))),
+    lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(below_zero(x))),
     note="elu scaled so that mean 0 and variance 1 are kept; at 0 the derivative from the left",
 )
