@@ -76,6 +76,24 @@ def as_stored(dtype: DType, values: Any) -> Array:
     return np.array(converted, dtype.numpy).reshape(np.shape(values))
 
 
+@pytest.mark.parametrize("scale", [65536, 70000.5, 1e-9])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_16_bit_tensor_is_scaled_by_one_element_of_another_dtype_without_rounding_it(
+    backend: TensorBackend, dtype: str, scale: float
+) -> None:
+    x = mt.tensor([0.5, -3.0, 1e-4, 8192.0], dtype=dtype, backend=backend, requires_grad=True)
+    factor = mt.tensor(scale, backend=backend)
+    wide, number = x.detach().float().numpy(), np.float32(scale)
+    for result, expected in ((x * factor, wide * number), (x / factor, wide / number)):
+        rounded = mt.tensor(expected, backend=backend).to(x.dtype)
+        assert result.dtype is x.dtype
+        assert result.tolist() == rounded.tolist()
+    (x * factor).sum().backward(mt.tensor(2.0**-12, dtype=dtype, backend=backend))
+    assert x.grad is not None
+    expected = mt.tensor(2.0**-12 * number, backend=backend).to(x.dtype)
+    assert x.grad.tolist() == [expected.item()] * 4
+
+
 @pytest.mark.parametrize("name", WITH_FACTOR)
 def test_factor_is_applied_in_promoted_dtype(backend: TensorBackend, name: str) -> None:
     """Even if only one operand has this dtype and the other's could not hold the product."""

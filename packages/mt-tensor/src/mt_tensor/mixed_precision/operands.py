@@ -12,6 +12,9 @@ from mt_tensor.core.extensions import BLOCKS, EXTENSIONS, extends
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.emulation.exactness import is_exact
 
+SCALED = ("mul", "div")
+"""The operators whose second operand is not rounded if it is one element of another dtype."""
+
 
 @extends("operands of 16 bits")
 def computed_wider(
@@ -33,6 +36,8 @@ def computed_wider(
             return operation(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
     if not (operation.rules.chooses or operator.result == "bool"):
         inexact = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
+        if operator.name in SCALED and isinstance(args[1], Tensor):
+            inexact[1] = args[1].dtype is not dtype and args[1].numel() == 1
         if True in inexact:  # compute in float32, and round the result instead
             wide = [
                 arg if rounds else cast(x, dtype.computed)
