@@ -173,6 +173,16 @@ def test_norms_and_distances_of_order_0_have_zero_gradient(call: Any) -> None:
     assert x.norm(0).item() == 3
 
 
+@pytest.mark.parametrize("p", [0.001, 1, 2, 3, -1, INF])
+def test_norm_of_single_element_is_its_magnitude_even_if_powers_overflow(p: float) -> None:
+    x = mt.tensor([[-1e30], [1e-30], [0.0], [-INF]], requires_grad=True)
+    norms = x.norm(p, 1)
+    assert norms.tolist() == x.abs().flatten().tolist()
+    norms.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[-1], [1], [0], [-1]]
+
+
 @pytest.mark.parametrize("array", [[0.0, 0.0], [0.0, 2.0], [2.0, -2.0, 1.0], [1.0], []])
 @pytest.mark.parametrize("p", [1, 2, 3, 1.5, 0.5, -1, 0, INF, -INF])
 def test_norm_gradient_at_zeros_and_ties_matches_torch(array: list[float], p: float) -> None:

@@ -9,6 +9,7 @@ from mt_tensor.core.arguments import check_floating
 from mt_tensor.core.dtypes import as_dtype, as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.operands import require_tensors
+from mt_tensor.core.strides import size_of
 from mt_tensor.core.sums import Dims, Sum, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.reductions.roots import root
@@ -67,10 +68,11 @@ def p_norm(
 def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     if p == 0:
         return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan is nonzero
-    if p == 2:
+    is_single = size_of([x.shape[d] for d in dims]) == 1  # its norm is its magnitude
+    if p == 2 and not is_single:
         return root(Sum.apply(x.square(), dims, keepdim))
     size = x.abs()
-    if p == 1:
+    if p == 1 or is_single:
         return size.sum(dims, keepdim)
     if math.isinf(p):
         return size.amax(dims, keepdim) if p > 0 else size.amin(dims, keepdim)
