@@ -106,10 +106,11 @@ def test_convolution_matches_definition_and_gradients_are_adjoint(case: Case, co
 
 def test_stride_longer_than_the_images_gives_gradient_of_one_window() -> None:
     images, kernels = np.ones((1, 1, 6)), np.arange(1.0, 5.0).reshape(1, 1, 4)
-    sliding = Sliding((2**50,), (0,), (1,), 1)
-    assert convolve(images, kernels, None, sliding).tolist() == [[[10.0]]]
-    grad = image_gradient(np.ones((1, 1, 1)), kernels, (6,), sliding)
-    assert grad.tolist() == [[[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]]
+    for stride in (6, 2**50, 2**63 - 1, 2**64):
+        sliding = Sliding((stride,), (0,), (1,), 1)
+        assert convolve(images, kernels, None, sliding).tolist() == [[[10.0]]]
+        grad = image_gradient(np.ones((1, 1, 1)), kernels, (6,), sliding)
+        assert grad.tolist() == [[[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]]
 
 
 def test_columns_of_large_convolution_are_computed_in_blocks() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_tensor.backends import TensorBackend
 from mt_tensor.errors import CompileError, IndexingError, InPlaceError, ShapeError
 
 
@@ -100,6 +101,13 @@ def test_gradients_of_in_place_changes_match_torch(offset: int | None) -> None:
         (y * y).sum().backward()
         results.append([y.tolist(), z.tolist(), x.grad.tolist()])
     assert results[0] == results[1]
+
+
+def test_as_strided_accepts_any_stride_of_a_dimension_of_size_1(backend: TensorBackend) -> None:
+    x = mt.arange(6.0, backend=backend).as_strided((2, 1, 3), (3, 2**62, 1))
+    assert x.stride() == (3, 2**62, 1)
+    assert x.numpy().tolist() == [[[0, 1, 2]], [[3, 4, 5]]]
+    assert (x + 1).sum(2).tolist() == [[6], [15]]
 
 
 @pytest.mark.parametrize("step", [1, 2])

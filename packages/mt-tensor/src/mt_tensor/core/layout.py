@@ -8,6 +8,7 @@ fast, and shapes and dtypes are compared only if it fails.
 from __future__ import annotations
 
 import functools
+from sys import maxsize
 
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import IndexingError, ShapeError
@@ -53,7 +54,7 @@ class Layout:
         self.shape = shape = tuple(shape)  # items of a Size are slower to read
         self.sizes: Shape = EXTENSIONS.get("shape for users", tuple)(shape)
         self.strides = _row_major_strides(shape) if strides is None else strides
-        self.strides_in_bytes = tuple([step * dtype.itemsize for step in self.strides])
+        self.strides_in_bytes = tuple([min(s * dtype.itemsize, maxsize) for s in self.strides])
         self.offset = offset
         self.size = size_of(shape)
         self.row_major = strides is None

@@ -155,7 +155,8 @@ def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple
     each_dim = zip(lengths, size, stride, dilation, strict=True)
     counts = [(length - d * (taps - 1) - 1) // s + 1 for length, taps, s, d in each_dim]
     within = [step * d for step, d in zip(steps, dilation, strict=True)]
-    between = [step * s for step, s in zip(steps, stride, strict=True)]
+    moves = map(min, stride, lengths)  # the longer stride of a single window may exceed any memory
+    between = [step * move for step, move in zip(steps, moves, strict=True)]
     of_group = of_channel * (channels // groups)
     return (
         (groups, channels // groups, *size, n, *counts),
