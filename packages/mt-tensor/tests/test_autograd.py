@@ -376,6 +376,16 @@ def test_backward_with_inputs_accumulates_only_in_them() -> None:
             m.autograd.grad(x.sum(), [])
 
 
+def test_grad_ignores_new_shape_of_operand_that_it_does_not_need() -> None:
+    for m in (mt, torch):
+        x, y = m.zeros(2, 1, requires_grad=True), m.zeros(3, requires_grad=True)
+        total = x - y
+        with m.no_grad():
+            x.swapdims_(0, 1)
+        (found,) = m.autograd.grad(total.sum(), [y])
+        assert found.tolist() == [-2, -2, -2]
+
+
 def test_backward_of_several_tensors_adds_gradients() -> None:
     for m in (mt, torch):
         x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))

@@ -78,7 +78,7 @@ class Gradients:
         shape, others, gradients = node.shape, iter(computed), []
         for parent, passes in zip(inputs, self._passes):  # noqa: B905 - one for each
             gradient = grad if passes else next(others)
-            if parent.shape != shape:
+            if parent.shape != shape and (needed is None or parent in needed):
                 gradient = gradient.sum_to_size(parent.shape)  # defined in sums.py
             gradients.append(gradient)
         return gradients
