@@ -399,6 +399,16 @@ def test_scatter_and_index_add_match_torch(dtype: str) -> None:
         )
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
+def test_index_add_accepts_float_factor_only_if_it_is_an_integer(dtype: str) -> None:
+    ours, theirs = both(np.ones((2, 3), dtype))
+    at, sources = both(np.array([1, 1])), both(np.ones((2, 2), dtype))
+    result = ours.index_add(1, at[0], sources[0], alpha=2.0)
+    assert np.array_equal(result, theirs.index_add(1, at[1], sources[1], alpha=2.0))
+    with pytest.raises(errors.DTypeError, match=r"alpha=1\.5 does not fit"):
+        ours.index_add(1, at[0], sources[0], alpha=1.5)
+
+
 def test_nonzero_masked_select_and_take_along_dim_match_torch() -> None:
     array = np.array([[0.0, np.nan, 2.0], [-1.0, 0.0, -0.0]])
     ours, theirs = both(array)

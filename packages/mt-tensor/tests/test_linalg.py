@@ -76,6 +76,13 @@ def test_factors_have_memory_of_their_own(name: str) -> None:
         assert factor._tensor.storage.size == factor.numel()
 
 
+def test_vander_returns_new_tensor_for_each_shape() -> None:
+    for shape in ((3,), (2, 3)):
+        powers = mt.linalg.vander(mt.full(shape, 2.0, requires_grad=True), N=4)
+        assert powers._base is None
+        assert powers.tolist() == np.broadcast_to([1.0, 2.0, 4.0, 8.0], (*shape, 4)).tolist()
+
+
 @pytest.mark.parametrize("n", [2, 4])
 def test_gradient_of_eigenvectors_is_symmetric_as_in_torch(n: int) -> None:
     torch = pytest.importorskip("torch")
@@ -229,6 +236,7 @@ def test_lu_unpack_returns_what_its_options_select_and_checks_pivots() -> None:
     factors = mt.linalg.lu_factor(mt.tensor([[1.0, 2.0], [3.0, 4.0]]))
     p, lower, upper = mt.lu_unpack(*factors, unpack_data=False)
     assert (p.tolist(), lower.shape, upper.shape) == ([[0, 1], [1, 0]], (0,), (0,))
+    assert lower is not upper
     p, lower, upper = mt.lu_unpack(*factors, unpack_pivots=False)
     assert (p.shape, lower.shape, upper.tolist()[0]) == ((0,), (2, 2), [3, 4])
     invalid = [

@@ -328,11 +328,11 @@ def index_add(
         dim: the dimension to index.
         index: 1-D, integers.
         source: a tensor of the dtype and shape of `input`, but as long as `index` along `dim`.
-        alpha: a factor; an integer for integer tensors.
+        alpha: a factor; for integer tensors an integer, or a float that is one, such as 2.0.
 
     Raises:
-        DTypeError: `index` is not an integer tensor, the dtype of `source` differs, or `alpha` is a
-            float but the tensors are integers.
+        DTypeError: `index` is not an integer tensor, the dtype of `source` differs, or the tensors
+            are integers but `alpha` is not.
         IndexingError: an index is out of range, or `source` has another shape.
     """
     return ScatterAdd.apply(input, *_added_slices(input, dim, index, source, alpha))
@@ -360,6 +360,8 @@ def _added_slices(
 ) -> tuple[int, Tensor, Tensor]:
     """Check the arguments of `index_add`, and return those of a scatter: dim, index and source."""
     dim, index = checked_slices("index_add", input, dim, index, source)
+    if isinstance(alpha, float) and alpha.is_integer():
+        alpha = int(alpha)
     alpha = checked_factor("alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
     full_index = along(index, dim, input._tensor.layout.shape)

@@ -215,10 +215,10 @@ def lu_unpack(
     check_matrices("lu_unpack", LU_data, square=False)
     if unpack_pivots:
         _check_factors("lu_unpack", LU_data, LU_pivots)
-    empty = LU_data.new_empty(0)
+    nothing = LU_data.flatten()[:0]
     return Factors(
-        _permutation(LU_pivots, LU_data) if unpack_pivots else empty,
-        *(_triangles(LU_data) if unpack_data else (empty, empty)),
+        _permutation(LU_pivots, LU_data) if unpack_pivots else LU_data.new_empty(0),
+        *(_triangles(LU_data) if unpack_data else (nothing.clone(), nothing.clone())),
     )
 
 

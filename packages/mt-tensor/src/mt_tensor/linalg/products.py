@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mt_tensor.checks import validate_call
-from mt_tensor.core.arguments import as_integer, check_floating
+from mt_tensor.core.arguments import as_integer, check_addressable, check_floating
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
@@ -98,4 +98,5 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     if not x.ndim:
         raise IndexingError("vander() needs a tensor with at least one dimension.")
     count = x.shape[-1] if N is None else as_integer("N", N, least=2)
-    return vectors.vander(x.flatten(), count, increasing=True).reshape(*x.shape, count)
+    check_addressable((*x.shape, count))
+    return vectors.powers(x, np.arange(count))

@@ -195,7 +195,8 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
     if low == high and values.size:
         low, high = float(values.min()), float(values.max())
     if low == high:
-        low, high = low - 1, high + 1
+        margin = float(np.fmax(1.0, abs(np.spacing(values.dtype.type(low)))))
+        low, high = low - margin, high + margin
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise DomainError(
             f"histc() takes a finite range from min to max; {low} and {high} were given."

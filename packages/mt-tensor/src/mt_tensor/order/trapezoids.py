@@ -30,7 +30,10 @@ def trapezoid(
         IndexingError: `dim` is out of range, or the shapes do not broadcast.
         TypeError: both `x` and `dx` were given.
     """
-    return _areas("trapezoid", y, x, dx, dim).sum(dim)
+    areas = _areas("trapezoid", y, x, dx, dim)
+    if y.shape[dim]:
+        return areas.sum(dim)
+    return y.to(areas.dtype).sum(dim)  # in torch, without points, the shape of `x` is ignored
 
 
 trapz = trapezoid

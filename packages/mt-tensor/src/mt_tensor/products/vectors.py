@@ -14,7 +14,7 @@ import numpy as np
 
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, check_addressable, check_floating, check_not_bool
-from mt_tensor.core.dtypes import as_number
+from mt_tensor.core.dtypes import Array, as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.operands import require_tensors
@@ -326,7 +326,10 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
     count = x.shape[0] if N is None else as_integer("N", N, least=0)
     check_addressable((x.shape[0], count))
+    return powers(x, np.arange(count) if increasing else np.arange(count)[::-1])
+
+
+def powers(x: Tensor, exponents: Array) -> Tensor:
+    """Return powers of each element, along a new last dimension; those of integers are int64."""
     base = x if x.dtype.is_floating_point else x.long()
-    powers = np.arange(count) if increasing else np.arange(count)[::-1]
-    exponents = x._uploaded(powers, base.dtype)
-    return elementwise("pow", base.unsqueeze(1), exponents)
+    return elementwise("pow", base.unsqueeze(-1), x._uploaded(exponents, base.dtype))
