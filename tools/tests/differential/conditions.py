@@ -118,8 +118,12 @@ def _short(context: Context) -> bool:
 
 
 def _alone(context: Context) -> bool:
-    """Return whether no other value shares the memory of the first operand."""
-    places = list(context.memory.values())
+    """Return whether no other value shares the memory of the first operand.
+
+    Results of in-place steps are not counted: they are other names of their operands.
+    """
+    changed = {f"v{i}" for i, step in enumerate(context.steps) if step.operation.endswith("_")}
+    places = [place for name, place in context.memory.items() if name not in changed]
     return places.count(context.memory.get(str(context.step.refs[0]), "")) == 1
 
 

@@ -64,6 +64,29 @@ def test_failing_operation_that_changed_its_input_is_a_difference(
 
 
 @needs_torch
+def test_results_at_a_discontinuity_are_within_rounding_only_next_to_it() -> None:
+    for x, accepted in ((np.nextafter(1.0, 0.0), True), (1 - 1e-12, False), (0.9, False)):
+        steps = [leaf(np.array([x])), Step("torch.floor()", (Ref(0),))]
+        good = within_rounding(np.ones(1), np.zeros(1), "v1", steps, [{"v0": np.array([x])}])
+        assert good.all() == accepted, x
+
+
+@needs_torch
+def test_rounding_is_estimated_if_earlier_steps_find_other_elements() -> None:
+    twice, x = np.array([0.5, 0.5]), np.array([1.0, 2.0])
+    steps = [
+        leaf(twice),
+        Step("torch.unique()", (Ref(0),)),
+        leaf(x),
+        Step("torch.cos()", (Ref(2),)),
+    ]
+    states = [{"v0": twice}, {"v1": twice[:1]}, {"v2": x}]
+    for off, accepted in ((1e-15, True), (1e-13, False)):
+        good = within_rounding(np.cos(x) + off, np.cos(x), "v3", steps, states)
+        assert good.all() == accepted
+
+
+@needs_torch
 def test_view_instead_of_a_copy_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mt_nn.torch_names, "clone", lambda x: x.detach())
     difference = run([leaf(MATRIX), Step("torch.clone()", (Ref(0),))]).difference
