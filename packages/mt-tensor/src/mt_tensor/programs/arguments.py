@@ -83,13 +83,14 @@ class Arguments:
         self.leaves = [leaf for leaf in self.leaves if not isinstance(leaf, Tensor)]
 
     def difference(self, other: Arguments) -> str:
-        """Return why the arguments of another call need another program; nothing if they do not."""
+        """Return why the arguments of another call need another program, or "" if they do not."""
         if self.key == other.key:
             return ""
         for position, (a, b) in enumerate(zip(self.key[0], other.key[0], strict=False)):
             if a != b:
-                what = "another shape" if isinstance(a, tuple) and len(a) > 3 else "another value"
-                return f"argument {position} has {what}: pass a tensor of one shape"
+                is_tensor = isinstance(a, tuple) and len(a) > 3
+                what = "shape: pass tensors of one shape" if is_tensor else "value: pass a tensor"
+                return f"argument {position} has another {what}"
         return "arguments have another structure, or a mode differs"
 
     @property
@@ -106,7 +107,7 @@ def _autocast_dtypes() -> Any:
 
 
 def _from_offset_zero(data: TensorData) -> TensorData:
-    """Return a view of an array as one of the slice of the array that begins with the view.
+    """Return the same view with offset 0, as a view of the part of the array that starts with it.
 
     A program then does not depend on the offset, such as that of a batch in a dataset.
     """

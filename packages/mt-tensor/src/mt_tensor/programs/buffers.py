@@ -15,11 +15,12 @@ from mt_tensor.programs.storages import alias_group, owner_of, storage_key
 class BufferTable:
     """The buffers and opaque values of a function that is being recorded.
 
-    Storages that existed before are kept alive, so that no other gets their address. Those that
-    calls allocate may be freed at any time, and are removed from the table then.
+    Storages that existed before the call are kept alive, so that no other storage gets their
+    address. Storages that the call allocates may be freed at any time, and are removed from the
+    table then.
 
     Args:
-        on_input: is called with the `storage_key` of each storage that existed before.
+        on_input: called with the `storage_key` of each storage that existed before the call.
 
     Attributes:
         buffers: the buffers, by `storage_key`.
@@ -55,7 +56,7 @@ class BufferTable:
         return buffer
 
     def is_constant(self, buffer: Buffer) -> bool:
-        """Return whether the present elements of a buffer are the same at each replay."""
+        """Return whether the current elements of a buffer are the same at each replay."""
         return buffer.is_constant and buffer.group not in self.changed
 
     def group(self, storage: Any) -> Any:
@@ -87,5 +88,5 @@ class BufferTable:
         """Remove an entry of a table as soon as its owner is freed."""
         try:
             self._finalizers.append(weakref.finalize(owner, table.pop, key, None))
-        except TypeError:  # it has no weak references
+        except TypeError:  # it does not support weak references
             self._alive.append(owner)

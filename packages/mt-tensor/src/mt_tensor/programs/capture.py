@@ -35,7 +35,7 @@ class Capture:
     Attributes:
         snapshot: the state before the call.
         replay: the replay; None if there is none.
-        reason: why there is none.
+        reason: why there is no replay.
 
     Raises:
         CompileError: an argument or a variable of the function cannot be compared.
@@ -58,7 +58,7 @@ class Capture:
         changing = [each for each in given.objects if not any(each is other for other in static)]
         if any(isinstance(each, np.ndarray) for each in changing):
             raise CompileError(
-                f"{self.name} was given a NumPy array, whose present elements a program would use "
+                f"{self.name} was given a NumPy array, whose current elements a program would use "
                 "in every call: pass a tensor, such as from_numpy(x)."
             )
         self._check_comparable("is given", given.leaves)
@@ -72,8 +72,8 @@ class Capture:
         found = incomparable_in(value, self.static)
         if found is not None:
             raise CompileError(
-                f"{self.name} {how} an object of type {type(found).__name__}. A program could not "
-                "tell whether it has changed: pass tensors, plain values or containers of these, "
+                f"{self.name} {how} an object of type {type(found).__name__}. A program cannot "
+                "check whether it has changed: pass tensors, plain values or containers of these, "
                 "or declare it static: compile(..., static=[...])."
             )
 
@@ -130,19 +130,19 @@ class Capture:
             if generator.numpy is not numbers:
                 what = "restarts a sequence of random numbers"
             elif used_blocks(numbers) - blocks != recorder.drawn[generator]:
-                what = "draws integers, orders or choices, which are drawn on the host"
+                what = "draws integers, permutations or choices, which are drawn on the host"
         if not what and _states_of_other_generators() != others:
             what = "draws random numbers from Python or NumPy"
         if what:
             raise CompileError(
-                f"{self.name} {what}: a program would use the same ones in every call. Do that "
-                "before the call, and pass a tensor."
+                f"{self.name} {what}: a program would use the same numbers in every call. Do "
+                "that before the call, and pass a tensor."
             )
 
 
 @contextmanager
 def _boundaries(given: Arguments) -> Iterator[dict[Any, int]]:
-    """Cut the arguments off their graphs and offsets inside a `with` block.
+    """Detach the arguments from their graphs and offsets inside a `with` block.
 
     An argument that is changed in place meanwhile keeps its new node, which leads to the old one.
 

@@ -50,7 +50,7 @@ class State:
             generator.set_state(state)
 
     def outcome(self, result: Any) -> dict[str, Any]:
-        """Return a result and the present state as arrays and plain values, by description."""
+        """Return a result and the current state as arrays and plain values, by description."""
         found = {f"result {at}": _value(leaf) for at, leaf in enumerate(leaves_in(result))}
         for number, (tensor, _) in enumerate(self.snapshot.tensors.values()):
             name = tensor.name or f"tensor {number} of shape {tuple(tensor.shape)}"

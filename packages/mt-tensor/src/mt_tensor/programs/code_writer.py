@@ -49,7 +49,7 @@ from mt_tensor.programs.storages import state_pattern
 from mt_tensor.programs.symbolic_numbers import SymbolicNumber
 
 MISS = object()
-"""What a replay returns if a guard fails."""
+"""The return value of a replay if a guard fails."""
 
 LOOKUP_ERRORS = (KeyError, IndexError, AttributeError, ValueError, ArithmeticError)
 """Errors of guards that read state which is no longer there."""
@@ -140,7 +140,7 @@ class CodeWriter:
         return self._parameters[code]
 
     def _view(self, view: View) -> str:
-        """Return the name of a view; make it from the view through which its buffer comes."""
+        """Return the name of a view; first create the view from the buffer's view if necessary."""
         name, buffer, layout = self._name(view), view.buffer, view.layout
         if name is None:
             base = self._name(buffer.view)
@@ -172,7 +172,7 @@ class CodeWriter:
     def instructions(self, program: Program) -> None:
         """Write the calls of a program as the function `calls`, and a call of it.
 
-        Each is followed by a `del` of what is no longer needed.
+        Each call is followed by a `del` of the values that are no longer needed.
         """
         run, self.lines, self._parameters = self.lines, [], {}
         last = last_uses(program.instructions, program.live_out)
@@ -235,7 +235,7 @@ class CodeWriter:
             self.assign(results, code)
 
     def expression(self, value: Any) -> str:  # noqa: PLR0911 - one for each operand
-        """Return the expression for an operand, a nest of operands, or a constant."""
+        """Return the expression for an operand, nested operands, or a constant."""
         if isinstance(value, View):
             return self._view(value)
         if isinstance(value, TensorView):

@@ -60,7 +60,7 @@ VISITED = (
     Tensor, dict, list, deque, set, frozenset, type, types.FunctionType, types.MethodType,
     np.ndarray, types.ModuleType,
 )  # fmt: skip
-"""Types that a snapshot visits in a way of their own."""
+"""Types that `Snapshot` has a case for."""
 
 
 def same(a: Any, b: Any) -> bool:
@@ -98,7 +98,7 @@ def incomparable_in(value: Any, static: Sequence[Any]) -> Any:
 
 
 def has_visible_attributes(value: Any) -> bool:
-    """Return whether an object's attributes are compared: its class is a user's or of mt."""
+    """Return whether attributes are compared: for classes of users and of this project."""
     module = str(type(value).__module__)
     is_ours = module.partition(".")[0].startswith("mt_")
     return (

@@ -36,10 +36,10 @@ from mt_tensor.programs.snapshot import Snapshot
 from mt_tensor.tape import capturing
 
 MOST = 16
-"""The most programs of a function; a newer one replaces the oldest."""
+"""The maximum number of programs of a function; a newer one replaces the oldest."""
 
 PATIENCE = 4
-"""After so many calls in a row that could not be replayed, a warning says why."""
+"""The number of consecutive calls without a program after which a warning says why."""
 
 
 class Compiled:
@@ -47,8 +47,8 @@ class Compiled:
 
     Attributes:
         function: the original function.
-        check: every how many replays the function runs as well, and is compared; 0 for never.
-        static: objects that do not change, so that programs do not compare what they lead to.
+        check: compare every `check`-th replay with a run of the function; 0 for never.
+        static: objects that do not change, whose attributes and items programs do not compare.
         program: the program of the last call, to print; None if there is none.
     """
 
@@ -122,7 +122,7 @@ class Compiled:
         warnings.warn(f"{name} {what}.", CompileWarning, stacklevel=5)
 
     def _difference(self, given: Arguments) -> str:
-        """Return what differs from the last recorded call, and note slots of other tensors."""
+        """Return what differs from the last recorded call; note slots that hold other tensors."""
         if self._last is None:
             return ""
         last, snapshot = self._last

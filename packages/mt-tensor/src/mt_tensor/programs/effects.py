@@ -23,7 +23,7 @@ class Effects:
 
     Attributes:
         outputs: the views of new tensors that are assigned.
-        replaced: the slots of gradients that were there before, and are replaced.
+        replaced: the slots of gradients that existed before the call and are replaced.
     """
 
     def __init__(self, code: ReplayWriter) -> None:
@@ -50,7 +50,7 @@ class Effects:
             self._tensor(tensor, slots)
 
     def write(self) -> None:
-        """Write the assignments, after all values: these may depend on slots that change."""
+        """Write the assignments, after all values, which may depend on slots that change."""
         lines = []
         for number, (slot, value) in enumerate(self._stores):
             holder, stored = self.code.holder(slot), self.code.expression(value)
@@ -97,7 +97,7 @@ class Effects:
 
 
 def same_structure(a: Any, b: Any) -> bool:
-    """Return whether two values are tensors, or equal but for the tensors in them."""
+    """Return whether two values are tensors, or equal except for the tensors in them."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         return isinstance(a, Tensor) and isinstance(b, Tensor)
     if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):

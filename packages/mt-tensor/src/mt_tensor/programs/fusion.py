@@ -1,4 +1,4 @@
-"""Fusion: neighbouring elementwise operations become one, without intermediate buffers."""
+"""Fusion: merge dependent elementwise operations into one, without intermediate buffers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mt_tensor.core.layout import Layout
 from mt_tensor.programs.program import Buffer, Instruction, View
 
 LEAST = 16384
-"""The least number of elements of a producer that is fused with a reduction.
+"""The minimum number of elements of a producer that is fused with a reduction.
 
 Fewer elements stay in the cache anyway.
 """
@@ -28,15 +28,15 @@ of the inputs that returns the reduced result; or None for views that it does no
 """
 
 MOST_STEPS = 64
-"""The most operations of a fused formula: more would not fit the registers."""
+"""The maximum number of operations of a fused formula; more would not fit into registers."""
 
 
 def fuse_elementwise(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:
     """Fuse elementwise operations with the only instruction that reads their result.
 
-    This is an elementwise operation over the same elements, or a reduction. Between the two nothing
-    may change what the producer reads, and the reader must not write to another view of it: a fused
-    operation would read what it has just written.
+    The reader is an elementwise operation over the same elements, or a reduction. No instruction
+    between the two may change the inputs of the producer, and the reader must not write to another
+    view of them: a fused operation would read elements that it has just written.
     """
     calls = list(calls)
     readers: dict[Buffer, list[Instruction]] = {}

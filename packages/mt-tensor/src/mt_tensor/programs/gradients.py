@@ -38,7 +38,7 @@ class ProgramRule:
 
         Raises:
             GraphFreedError: a backward within the function has freed the graph.
-            GradientError: the gradient is to be differentiated in turn.
+            GradientError: the gradient is recorded, to be differentiated in turn.
         """
         if self.run is None:
             raise node.freed()
@@ -66,8 +66,8 @@ class BoundaryRule:
         recorder = capturing()
         if isinstance(recorder, Recorder):
             raise CompileError(
-                f"backward() in {recorder.name} would continue into what an argument was computed "
-                "from, which is outside of the program: pass detach() of it, or compile that, too."
+                f"backward() in {recorder.name} would continue into the graph of an argument, "
+                "which is outside of the program: pass x.detach(), or compile its computation, too."
             )
         return [grad]
 
@@ -124,7 +124,7 @@ def record_gradients(
     Args:
         code: the code of the replay.
         variables: the positions of the arguments that require a gradient, by their vertices.
-        result: what it returned.
+        result: the result of the function.
 
     Raises:
         NotReplayable: a gradient cannot be computed, which may not matter to the caller.

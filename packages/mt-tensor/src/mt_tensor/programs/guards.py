@@ -1,4 +1,4 @@
-"""The guards of a program: it is valid while the state is what it was when it was recorded."""
+"""The guards of a program, which check that the state is the same as when it was recorded."""
 
 from __future__ import annotations
 

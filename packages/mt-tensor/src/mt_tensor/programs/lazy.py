@@ -27,7 +27,7 @@ from mt_tensor.programs.storages import alias_group, storage_key
 from mt_tensor.tape import Call, Tape, active_tapes, capturing
 
 MOST = 16
-"""The number of programs that a block keeps for inspection, the latest ones."""
+"""The number of latest programs that a block keeps for inspection."""
 
 
 class Lazy(Tape):
@@ -61,7 +61,7 @@ class Lazy(Tape):
     def as_single_call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        """Run a function that reads elements on the host, which computes them."""
+        """Run a function that reads elements on the host; reading an element computes it."""
         return function(*arguments, **options)
 
     def handle(self, call: Call) -> Any:

@@ -16,10 +16,10 @@ from mt_tensor.programs.program import (
 )
 
 LEAST = 4096
-"""The least number of elements of buffers that are reused: smaller ones are allocated quickly."""
+"""The minimum number of elements of reused buffers; smaller ones are allocated quickly."""
 
 ALLOCATING = ("copy", "gather", "matmul", "random", "reduce")
-"""Methods of the contract, besides `elementwise`, whose result is a buffer of its own."""
+"""Methods of the contract, besides `elementwise`, whose result is a new buffer."""
 
 
 def reuse_buffers(calls: Sequence[Instruction], live_out: set[Any]) -> list[Instruction]:

@@ -1,9 +1,9 @@
 """The optimizing passes of programs.
 
 Fusion is in `fusion.py`, the reuse of buffers in `memory_planning.py`. Each pass takes the
-instructions of a program and returns equivalent ones: results have the same bits, for the order of
-arithmetic does not change. Passes reason about alias groups: storages that share bytes are in one.
-`live_out` are the alias groups and opaque values that outlive a program.
+instructions of a program and returns equivalent ones: results have the same bits, since the order
+of arithmetic does not change. Storages that share bytes are in one alias group. `live_out` are the
+alias groups and opaque values that outlive a program.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def hoist_checks(calls: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _hoisted(calls: Sequence[Instruction]) -> Sequence[Instruction]:
-    """Move the last instruction to the front, with those that it needs, if that is possible."""
+    """Move the last instruction and those that it depends on to the front, if possible."""
     *before, check = calls
     needed, changed = set(check.uses), check.changed_groups
     hoisted, rest = [check], []

@@ -1,10 +1,10 @@
 """The intermediate representation of a program: operands, instructions, and the program itself.
 
 An instruction is a recorded call of a backend. Its arguments are those of the call, with an operand
-in place of whatever differs at a replay: a view of a buffer (`View`), a tensor (`TensorView`), a
-value that only other instructions understand (`Opaque`), random numbers (`RandomSource`), a number
-that is computed at each replay (`SymbolicNumber`). All other arguments, such as formulas, layouts,
-operators and plain numbers, are constants.
+in place of each value that may differ at a replay: a view of a buffer (`View`), a tensor
+(`TensorView`), a value that only other instructions read (`Opaque`), random numbers
+(`RandomSource`), or a number that is computed at each replay (`SymbolicNumber`). All other
+arguments, such as formulas, layouts, operators and plain numbers, are constants.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Buffer:
         data: the view of it that was recorded; a replay gets it through a view of this layout.
         group: the alias group: the same for all buffers that share bytes.
         origin: where a replay gets it from.
-        number: tells it from the other buffers of the program.
+        number: distinguishes it from the other buffers of the program.
         is_constant: whether it is allocated with the same elements at each replay.
     """
 
@@ -113,20 +113,20 @@ class RandomSource:
 
 
 Operand = View | TensorView | Opaque | RandomSource | SymbolicNumber | Tensor
-"""What differs at a replay; tensors themselves occur only in the results of a function."""
+"""A value that may differ at a replay; tensors occur only in the results of a function."""
 
 
 @dataclass(eq=False, slots=True)
 class Instruction:
-    """A call.
+    """A recorded call of a backend.
 
     Attributes:
-        name: the method of the contract, the formula, or the operation that has a kernel.
+        name: the name of the method of the contract, the formula, or the named operation.
         backend: the backend that is called.
         function: the function that is called.
         arguments: its positional arguments, with operands.
         options: its keyword arguments, with operands.
-        results: what it returns, with an operand for each new buffer or opaque value.
+        results: its results, with an operand for each new buffer or opaque value.
         changes: the views that it writes to.
         formula: the formula that it computes for each element; None for other calls.
         pure: whether results depend on the arguments alone, and there are no side effects.
@@ -187,7 +187,7 @@ class Instruction:
 
     @property
     def operations(self) -> int | None:
-        """The number of floating-point operations; None if only its kernel knows."""
+        """The number of floating-point operations; None if unknown."""
         if self.formula is not None:
             leaves = ("argument", "constant")
             steps = [e for e in graph_of(self.formula).expressions if e.operation not in leaves]
@@ -220,7 +220,7 @@ class Instruction:
 MOVEMENT = (
     "checked_indices", "concatenate", "copy", "empty", "from_host", "full", "gather", "random",
 )  # fmt: skip
-"""Methods of the contract that compute nothing."""
+"""Methods of the contract without floating-point operations."""
 
 
 @dataclass(eq=False)
@@ -231,7 +231,7 @@ class Program:
         name: the name of the function.
         instructions: the instructions.
         results: the operands that the function returns.
-        outputs: the views and opaque values that outlive a replay: results, and what is stored.
+        outputs: the views and opaque values that outlive a replay: results and stored values.
         calls: the function that runs them; a backend may have replaced it.
         recorded: the number of instructions before any optimization.
         eager_peak: `peak` before any optimization.
@@ -364,7 +364,7 @@ def shared_groups(calls: Iterable[Instruction]) -> set[Any]:
 def last_uses(calls: Sequence[Instruction], live_out: Iterable[Any] = ()) -> dict[Any, int]:
     """Return for each alias group and opaque value the position of its last use.
 
-    What outlives the program is used after the last instruction.
+    Values that outlive the program count as used after the last instruction.
     """
     last: dict[Any, int] = {}
     for position, call in enumerate(calls):
@@ -373,7 +373,7 @@ def last_uses(calls: Sequence[Instruction], live_out: Iterable[Any] = ()) -> dic
 
 
 def _shown(value: Any) -> str:
-    """Return how listings show an argument; an empty string for those that they leave out."""
+    """Return the text of an argument in listings; an empty string if it is omitted."""
     if isinstance(value, View):
         return value.buffer.name
     if isinstance(value, TensorView):

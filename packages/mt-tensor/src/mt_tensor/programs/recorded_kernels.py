@@ -28,7 +28,7 @@ class RecordedKernel(FusedKernel):
         self.reads = kernel.reads
 
     def fits(self, *arguments: Any) -> bool:
-        """Return whether the kernel can do this case."""
+        """Return whether the kernel supports these arguments."""
         return self.kernel.fits(*arguments)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:

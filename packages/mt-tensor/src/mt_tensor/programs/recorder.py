@@ -83,14 +83,14 @@ class Recorder(Tape):
         checks = name == "checked_indices"
         with self._noting_errors(checks):
             result = self.run(_with_concrete_numbers(call).run)
-        if checks:  # it may be the argument itself now, and not at the next replay
+        if checks:  # the result may be the argument itself, but not at every replay
             result = self.run(backend.copy, result, row_major(result.shape, result.dtype))
         run = call.function
         if name in WITHOUT_ALIASES:
             run = functools.partial(WITHOUT_ALIASES[name], backend, run)
         arguments, options = self.as_operands((call.arguments, call.options))
         results: Any = None if changes else self.results(result)
-        if checks:  # of a replay may be the argument itself
+        if checks:  # at a replay, the result may be the argument itself
             for each in call.arguments:
                 if isinstance(each, TensorData):
                     self.buffers.join(results.buffer, self.view(each).buffer)
@@ -196,7 +196,7 @@ class Recorder(Tape):
         return View(self.buffers.buffer(data), data.layout)
 
     def as_operands(self, value: Any) -> Any:
-        """Return nested arguments with operands for what may differ at a replay."""
+        """Return nested arguments with operands for values that may differ at a replay."""
         return map_leaves(value, self._as_operand)
 
     def _as_operand(self, value: Any) -> Any:
@@ -281,4 +281,4 @@ WITHOUT_ALIASES: dict[str, Callable[..., Any]] = {
     "checked_indices": _contiguous,
     "from_host": _from_copy,
 }
-"""How a replay calls methods whose results may share memory with an argument."""
+"""Wrappers for methods whose results may share memory with an argument."""

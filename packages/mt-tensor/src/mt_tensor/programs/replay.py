@@ -35,7 +35,7 @@ class Replay:
     def __init__(
         self, code: ReplayWriter, program: Program, result: Any, gradients: Gradients | None
     ) -> None:
-        """Take a program whose code has been written.
+        """Create a replay from a program whose code has been written.
 
         Args:
             code: the code.
@@ -60,7 +60,7 @@ class Replay:
         self._whole = [at for at, x in new if x._base is None]
 
     def run(self, given: Arguments) -> Any:
-        """Run the program; return `MISS` if it is not valid for the present state."""
+        """Run the program; return `MISS` if it is not valid for the current state."""
         groups = given.groups
         if not self._must_not_alias.isdisjoint(groups):
             return MISS
@@ -90,8 +90,8 @@ def build_replay(code: ReplayWriter, result: Any, gradients: Gradients | None) -
     """Return the replay of a call that has been recorded.
 
     Args:
-        code: takes the code.
-        result: what the function returned.
+        code: the writer to add the code to.
+        result: the result of the function.
         gradients: the gradient programs of the result.
 
     Raises:
@@ -138,7 +138,7 @@ def _changed_buffers(code: ReplayWriter) -> list[Buffer]:
 
 
 def _load_inputs(code: ReplayWriter, program: Program) -> None:
-    """Write how a replay gets the buffers that a program does not allocate.
+    """Write the code that loads the buffers that a program does not allocate.
 
     Raises:
         CompileError: neither the arguments nor the state lead to one of them.
@@ -179,10 +179,10 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
 
 
 def _guard_aliases(code: ReplayWriter, variable: dict[str, TensorData]) -> None:
-    """Require that tensors that may be others at the next call share memory in the same way.
+    """Require that tensors that may be replaced before the next call share memory as now.
 
     Args:
-        code: takes the guard.
+        code: the writer to add the guard to.
         variable: the gradients that the program uses, by the code that loads them.
 
     Raises:
@@ -219,8 +219,8 @@ def _refuse_input(code: ReplayWriter, buffer: Buffer) -> None:
         raise NotReplayable("it views elements as another dtype, as view(dtype) does")
     raise CompileError(
         f"{recorder.name} uses a tensor of shape {buffer.layout.shape} and {buffer.layout.dtype} "
-        "that was made before the call, and to which neither its arguments nor its variables lead, "
-        "so a program could not tell whether it is still the same: pass it."
+        "that existed before the call and cannot be reached from its arguments or variables, so a "
+        "program cannot check whether it has changed: pass it as an argument."
     )
 
 

@@ -14,7 +14,7 @@ from mt_tensor.programs.snapshot import Snapshot
 
 
 class NotReplayable(Exception):  # noqa: N818 - users never see it
-    """Why a replay could not do what a function has done."""
+    """A replay cannot repeat an effect of a function; the message says which."""
 
 
 class ReplayWriter(CodeWriter):
@@ -58,7 +58,7 @@ class ReplayWriter(CodeWriter):
         return slot.id in self.rebound or (outer is not None and self.is_rebound(outer))
 
     def is_fixed(self, tensor: Tensor) -> bool:
-        """Return whether the program is valid for this very tensor only."""
+        """Return whether the program is valid for this tensor object only."""
         key = id(tensor)
         return not (key in self.positions or key in self.slots or key in self.owners)
 
@@ -74,7 +74,7 @@ class ReplayWriter(CodeWriter):
     # --- Expressions ----------------------------------------------------------------------------
 
     def expression(self, value: Any) -> str:
-        """Return the expression for an operand or a tensor, a nest of these, or a constant."""
+        """Return the expression for an operand or a tensor, nested ones, or a constant."""
         if not isinstance(value, Tensor):
             return super().expression(value)
         if self.existed(value):

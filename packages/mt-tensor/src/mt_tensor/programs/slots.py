@@ -36,7 +36,7 @@ class Slot:
     def get(self) -> Any:
         """Return the value."""
         if isinstance(self.holder, dict):
-            return dict.get(self.holder, self.key, MISSING)  # without making one, as defaultdict
+            return dict.get(self.holder, self.key, MISSING)  # creates no value
         try:
             return self.holder[self.key] if self.is_item else getattr(self.holder, self.key)
         except (KeyError, IndexError, AttributeError, ValueError):
@@ -77,7 +77,7 @@ def plain_function(function: Any) -> Any:
 
 
 def free_variables(function: Any, with_globals: bool = True) -> Iterator[tuple[str, Slot]]:
-    """Yield the names and slots of the free variables of a function, and of the global ones."""
+    """Yield the names and slots of the closure and global variables that a function reads."""
     function = getattr(function, "__func__", function)
     if not isinstance(function, types.FunctionType):
         return

@@ -39,10 +39,10 @@ from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
 MANY = 1000
-"""Longer lists and dictionaries of plain values have one guard, and not one for each item."""
+"""Longer lists and dictionaries of plain values have one guard instead of one per item."""
 
 MOST = 100_000
-"""Longer containers and larger arrays are refused: to compare them would take too long."""
+"""Longer containers and larger arrays are an error: comparing them would take too long."""
 
 FREED = object()
 """A gradient that the function has freed."""
@@ -58,7 +58,7 @@ class Snapshot:
         rows: long lists and dictionaries of plain values, with their values.
         arrays: NumPy arrays, with their bytes.
         outer: the slot of each tuple, by the identity of the tuple.
-        namespaces: the identities of dictionaries of attributes; their order means nothing.
+        namespaces: the identities of dictionaries of attributes, whose order is not compared.
         generators: the generators of random numbers.
     """
 
@@ -152,7 +152,7 @@ class Snapshot:
         if isinstance(value, VARYING) and not is_known:
             raise CompileError(
                 f"a compiled function can reach an object of type {type(value).__name__}, which "
-                f"{slot} holds. A program could not tell whether it has changed: keep it elsewhere "
+                f"{slot} holds. A program cannot check whether it has changed: keep it elsewhere "
                 "or declare it static: compile(..., static=[...])."
             )
         self._add_variable(slot, value)
@@ -236,7 +236,7 @@ class Snapshot:
         self._kept.append(found)
 
     def find_gradients(self) -> None:
-        """Refer to the gradients that the function has not freed, as before the call."""
+        """Refer strongly again to the gradients that the function has not freed."""
         for reference, elements, state in itertools.chain(*self._forgotten.values()):
             gradient = reference()
             if gradient is not None:
@@ -252,7 +252,7 @@ class Snapshot:
     # --- After the call -------------------------------------------------------------------------
 
     def has_seen(self, value: Any) -> bool:
-        """Return whether the roots led to an object."""
+        """Return whether the snapshot has visited an object."""
         return id(value) in self._seen
 
     def release(self) -> None:
@@ -261,7 +261,7 @@ class Snapshot:
         self._seen.clear()
 
     def changed(self) -> Iterator[tuple[Slot, Any, Any]]:
-        """Yield the slots whose values differ now, with the values before and now."""
+        """Yield the slots whose values have changed, with the old and the new value."""
         for slot, value in self.slots:
             now = slot.get()
             if not same(now, value):
@@ -277,7 +277,7 @@ class Snapshot:
                 slot.set(value)
 
     def changed_container(self) -> Any:
-        """Return a container that has other items, apart from its slots; None if there is none."""
+        """Return a container whose length, keys or unvisited items have changed, or None."""
         for holder, items in self.rows:
             if not same_items(holder.values() if isinstance(holder, dict) else holder, items):
                 return holder
@@ -289,7 +289,7 @@ class Snapshot:
         return next((each for each, old in self.arrays if each.tobytes() != old), None)
 
     def is_keyed(self, holder: Any) -> bool:
-        """Return whether the order of a container is that of its keys: of a dictionary or set."""
+        """Return whether a container has keys whose order is compared: a dictionary or set."""
         return isinstance(holder, (dict, set)) and id(holder) not in self.namespaces
 
 

@@ -40,8 +40,8 @@ def pattern_of(keys: list[Any]) -> tuple[int, ...]:
 def state_pattern(state: list[TensorData], given: Iterable[Any], fixed: frozenset[Any]) -> Any:
     """Return a key that is equal for tensors of the state that share bytes in the same way.
 
-    It is None if one of them shares memory with an argument, or is in one of the alias groups of
-    fixed tensors.
+    The key is None if one of them shares memory with an argument, or is in one of the alias groups
+    of fixed tensors.
     """
     groups = [alias_group(data.storage) for data in state]
     others = {alias_group(data.storage) for data in given if isinstance(data, TensorData)}

@@ -1,8 +1,8 @@
 """Numbers of an optimizer that differ at each step: rates, step counts, averages of plain numbers.
 
 While a program is recorded, and only while an optimizer updates, such a number is replaced by a
-symbolic one, which remembers the expression that computes it; a replay evaluates the expression. A
-comparison returns the present result and becomes a guard: the program is valid for numbers with the
+symbolic one, which holds the expression that computes it; a replay evaluates the expression. A
+comparison returns the current result and becomes a guard: the program is valid for numbers with the
 same result. Where the value itself is needed, as an index or by `math`, the guard is that value.
 """
 
@@ -35,7 +35,7 @@ class SymbolicNumber(NumberLike):
     Attributes:
         value: the number while the program is recorded.
         code: the expression, in Python; its names are those of the program.
-        guards: conditions of the program; one list for all of its numbers.
+        guards: conditions of the program; all its numbers share one list.
     """
 
     value: Any
@@ -188,7 +188,7 @@ class SymbolicNumbers:
         return SymbolicNumber(value, f"n{next(self._count)}", self.guards)
 
     def updates(self) -> list[tuple[Slot, Any]] | None:
-        """Return the slots whose numbers change; None if some did so outside of a step."""
+        """Return the slots whose numbers change, or None if one changed outside of a step."""
         updates = []
         for key, (slot, before) in self.inputs.items():
             now = self.now[key]

@@ -1,4 +1,4 @@
-"""Which code belongs to users."""
+"""Distinguish the code of users from that of this project, Python and NumPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mt_tensor.core.kernels import PACKAGES
 
 
 def is_user_module(module: Any) -> bool:
-    """Return whether a module belongs neither to this project nor to Python, nor is NumPy."""
+    """Return whether a module is not part of this project, the standard library or NumPy."""
     root = str(module).partition(".")[0]
     return root not in PACKAGES and root not in sys.stdlib_module_names and root != "numpy"
 

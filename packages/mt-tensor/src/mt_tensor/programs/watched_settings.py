@@ -1,4 +1,4 @@
-"""Settings of optimizers that report what is read of them while a program is recorded."""
+"""Settings of optimizers that report which keys are read while a program is recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mt_tensor.core.dtypes import Settings
 Report = Callable[[Settings, Iterable[Any]], None]
 
 _REPORTS: dict[int, Report] = {}
-"""What is called for watched settings, by their identity."""
+"""The function to call for watched settings, by their identity."""
 
 
 class Watched(Settings):
@@ -25,7 +25,7 @@ class Watched(Settings):
 
 
 def _reporting(name: str, takes_key: bool) -> Callable[..., Any]:
-    """Return a method of dictionaries that reports the key that it takes, or else all keys."""
+    """Return a method of dictionaries that also reports the key that it takes, or all keys."""
     method = getattr(dict, name)
 
     def called(self: Watched, *arguments: Any) -> Any:
@@ -43,7 +43,7 @@ for _name in ("__eq__", "__or__", "__repr__", "__ror__", "copy", "items", "popit
 
 @contextmanager
 def watching(settings: Iterable[Settings], report: Report) -> Iterator[None]:
-    """Call a function with each of some settings, and the keys that are read, in a `with` block."""
+    """Inside a `with` block, call `report(settings, keys)` whenever keys of settings are read."""
     for each in settings:
         _REPORTS[id(each)] = report
         each.__class__ = Watched
