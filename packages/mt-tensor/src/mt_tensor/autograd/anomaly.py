@@ -17,7 +17,7 @@ class detect_anomaly(Tape):  # noqa: N801 - the name of torch
         with mt.autograd.detect_anomaly():
             loss.backward()
 
-    Reading every gradient takes time: use it to look for a fault only.
+    Reading every gradient takes time: use it only for debugging.
 
     Args:
         check_nan: whether to check; if False, the block has no effect.
@@ -40,7 +40,7 @@ class detect_anomaly(Tape):  # noqa: N801 - the name of torch
             for position, each in enumerate(leaves_in(result)):
                 if isinstance(each, Tensor) and bool(each.isnan().any()):
                     raise GradientError(
-                        f"the backward of {name!r} returned nan as gradient {position}: look at "
+                        f"the backward of {name!r} returned nan as gradient {position}: check "
                         "the arguments of that operation, such as a square root or logarithm of 0."
                     )
         return result

@@ -34,8 +34,8 @@ def checkpoint(
 ) -> Any:
     """Call a function without keeping its intermediate results for backward.
 
-    It must compute the same results when it runs again. Its side effects, such as updates of the
-    statistics of batch normalization, happen twice.
+    The function must compute the same results when it runs again. Its side effects, such as updates
+    of the statistics of batch normalization, happen twice.
 
     Args:
         function: a function of tensors and other values, such as a module. It may read other
@@ -51,7 +51,7 @@ def checkpoint(
     Raises:
         InPlaceError: (in backward) a tensor that requires grad and that the function reads has been
             changed in place.
-        GradientError: (in backward) the function returned another number of tensors.
+        GradientError: (in backward) the function returned a different number of tensors.
     """
     if not recording.get():
         return function(*args, **kwargs)
@@ -78,7 +78,7 @@ def checkpoint_sequential(
 
     Args:
         functions: the functions, such as the layers of a model.
-        segments: the number of segments, each of about as many functions.
+        segments: the number of segments of equal length; the last may have more functions.
         input: the argument of the first function.
         use_reentrant: accepted for compatibility with torch, without effect.
         preserve_rng_state: as for `checkpoint`.
@@ -147,11 +147,11 @@ class _Segment:
         """Call the function in its context.
 
         Args:
-            create_graph: whether the result depends on the arguments, or else on leaves with the
-                same elements.
+            create_graph: whether the result depends on the arguments, instead of on new leaves with
+                the same elements.
 
         Returns:
-            What replaces each tensor among the arguments, and the result.
+            The replacement of each tensor among the arguments, and the result.
         """
         points = [
             x.view(x.shape) if create_graph else x.detach().requires_grad_() for x in self.tensors

@@ -14,7 +14,6 @@ from mt_autodiff import enable_grad
 from mt_autodiff.core.mode import recording
 from mt_tensor.autograd import gradients
 from mt_tensor.autograd.checkpointing import differentiable_in, leaves_of
-from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError
@@ -55,7 +54,7 @@ class _Point:
         self.value: Any
         self.rest: Any
         self.value, self.rest = returned if has_aux else (returned, None)
-        require_tensors(getattr(func, "__name__", "the function"), *leaves_in(self.value))
+        check_results(getattr(func, "__name__", "the function"), *leaves_in(self.value))
         # Gradients are differentiable in what the result depends on besides these leaves.
         own = {id(x) for x in self._inputs}
         others = [x for x in leaves_of(differentiable_in(self.value)) if id(x) not in own]
@@ -85,9 +84,23 @@ class _Point:
 
 def _variable(x: Any) -> Tensor:
     """Return a tensor to differentiate with respect to: a view, or a leaf."""
-    require_tensors("a derivative", x)
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            "the arguments to differentiate with respect to must be tensors; "
+            f"{x!r} of type {type(x).__name__} was given. Choose others with argnums."
+        )
     is_nested = recording.get() and x.requires_grad
-    return x.view(x.shape) if is_nested else x.detach().requires_grad_()  # type: ignore[no-any-return]
+    return x.view(x.shape) if is_nested else x.detach().requires_grad_()
+
+
+def check_results(name: str, *results: Any) -> None:
+    """Raise TypeError unless the results of the function `name` are tensors."""
+    for result in results:
+        if not isinstance(result, Tensor):
+            raise TypeError(
+                f"{name} must return tensors; it returned {result!r} of type "
+                f"{type(result).__name__}."
+            )
 
 
 def _detached(x: Any) -> Any:
@@ -101,7 +114,7 @@ def single_number(name: str, result: Any) -> Tensor:
         TypeError: it is not a tensor.
         ShapeError: it has more elements, or none; the message begins with `name`.
     """
-    require_tensors(name, result)
+    check_results(f"the function given to {name}()", result)
     if result.numel() != 1:
         raise ShapeError(
             f"{name}() takes a function that returns a single number; it returned shape "
@@ -263,13 +276,15 @@ def vmap(
         dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
         if len(dims) != len(args):
             raise DomainError(
-                f"vmap() was given in_dims={in_dims!r} for {len(args)} argument(s): pass one each."
+                f"vmap() was given in_dims={in_dims!r} for {len(args)} argument(s): pass one for "
+                "each."
             )
         named = dict.fromkeys(kwargs, 0)
         sizes = {*_sizes((args, kwargs), (tuple(dims), named))}
         if len(sizes) != 1 or 0 in sizes:
             raise ShapeError(
-                f"vmap() takes arguments with one number of slices; {sorted(sizes)} were given."
+                "vmap() needs the same positive number of slices in all arguments; "
+                f"{sorted(sizes)} were given."
             )
         results = []
         for index in range(*sizes):
@@ -317,5 +332,5 @@ def _stacked(values: Sequence[Any], dim: int = 0) -> Any:
     if isinstance(first, (tuple, list)):
         parts = [_stacked(part, dim) for part in zip(*values, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    require_tensors("vmap", *values)
+    check_results("the function given to vmap()", *values)
     return stack(list(values), dim)

@@ -92,7 +92,7 @@ def vjp(
 
     Raises:
         NoGradientError: `v` is missing.
-        ShapeError: `v` has another shape than the result.
+        ShapeError: the shape of `v` differs from that of the result.
         TypeError: an input or a result is not a tensor.
         DTypeError: an input is not floating-point.
     """

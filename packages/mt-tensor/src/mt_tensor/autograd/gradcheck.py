@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
+from mt_tensor.autograd.func import check_results
 from mt_tensor.autograd.gradients import grad
 from mt_tensor.checks import validate_call
 from mt_tensor.core.creation import tensor
@@ -36,9 +37,9 @@ def gradcheck(
 ) -> bool:
     """Check the gradients of a function against central differences.
 
-    Each element of each input that requires grad is changed by `eps` up and down. The difference of
-    each element of a result is compared with its gradient separately, since small elements would
-    vanish in the rounding errors of large ones.
+    Each element of each input that requires grad is increased and decreased by `eps`. The
+    difference of each element of a result is compared with its gradient separately, since small
+    elements would vanish in the rounding errors of large ones.
 
     Args:
         func: a function that returns one tensor or several; only floating-point ones are checked.
@@ -154,7 +155,7 @@ def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Array) -> list[
 def _floats(results: Any) -> list[Tensor]:
     """Return the floating-point tensors among the results of a function."""
     results = (results,) if isinstance(results, Tensor) else tuple(results)
-    require_tensors("a check of gradients", *results)
+    check_results("the function given to gradcheck()", *results)
     return [result for result in results if result.is_floating_point()]
 
 

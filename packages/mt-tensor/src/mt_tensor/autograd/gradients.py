@@ -63,7 +63,7 @@ def grad(
         raise DomainError("grad() needs is_grads_batched=False: call it for each gradient.")
     if materialize_grads and allow_unused is False:
         raise DomainError(
-            "materialize_grads=True contradicts allow_unused=False: omit one of them."
+            "grad(): materialize_grads=True contradicts allow_unused=False: omit one of them."
         )
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     keep = create_graph if retain_graph is None else retain_graph
@@ -80,7 +80,7 @@ def grad(
             retain = keep or not last
             totals = run_backward(derivatives, output.variable, start, retain, (), selected)
             for variable, gradient in totals.items():
-                gradient._fresh = False  # the caller will have it
+                gradient._fresh = False  # the caller will refer to it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient
     for position, tensor in enumerate(inputs):
@@ -185,7 +185,7 @@ def _recorded(name: str, inputs: Any) -> tuple[Tensor, ...]:
     for tensor in tensors:
         if not tensor.requires_grad:
             raise NoGradientError(
-                f"an input of shape {tensor.shape} does not require grad: call requires_grad_() "
-                "on it before computing the outputs."
+                f"{name}(): an input of shape {tensor.shape} does not require grad: call "
+                "requires_grad_() on it before computing the outputs."
             )
     return tensors

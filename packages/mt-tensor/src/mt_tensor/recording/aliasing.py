@@ -134,7 +134,7 @@ def detach_(self: Tensor) -> Tensor:
         NoGradientError: the tensor is a view, whose base would keep its history.
     """
     if self._base is not None and self.requires_grad:
-        raise NoGradientError("a view cannot be detached from its base: use detach().")
+        raise NoGradientError("detach_() cannot detach a view from its base: use detach().")
     self._node, self._requires_grad = None, False
     return self
 

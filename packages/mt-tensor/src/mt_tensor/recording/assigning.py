@@ -40,7 +40,15 @@ def set_data(self: Tensor, data: Tensor) -> None:
 
 @extends("check of a gradient")
 def check_gradient(self: Tensor, grad: Any) -> None:
-    """Raise an error unless `grad` is None or a valid gradient of this tensor."""
+    """Check a tensor that is assigned to `grad`.
+
+    Raises:
+        TypeError: it is not a tensor.
+        GradientError: it is the tensor itself.
+        ShapeError: its shape differs from the tensor's.
+        DTypeError: its dtype differs.
+        BackendMismatchError: its backend differs.
+    """
     if not isinstance(grad, Tensor):
         raise TypeError(
             f"grad must be a tensor or None; {grad!r} of type {type(grad).__name__} was given."

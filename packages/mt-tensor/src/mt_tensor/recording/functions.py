@@ -193,7 +193,7 @@ def changed(result: Tensor, function: type[Function], ctx: Any, inputs: list[Any
     """
     if result._base is not None or any(each is result for each in inputs):
         raise InPlaceError(
-            f"{function.__name__} changed in place a view, or a leaf that requires grad: pass a "
+            f"{function.__name__} changed a view, or a leaf that requires grad, in place: pass a "
             "clone()."
         )
     layout, backend = result._tensor.layout, result.backend
@@ -319,7 +319,7 @@ _RESULT = _Result()
 
 
 def elements_of(values: Iterable[Any]) -> list[TensorData]:
-    """Return the data of tensors among some values, and data among them."""
+    """Return the TensorData among some values, including that of tensors."""
     found = []
     for value in values:
         if isinstance(value, Tensor):

@@ -59,7 +59,7 @@ class Watch:
         return gradient
 
     def accumulate(self, variable: Any, gradient: Any) -> None:
-        """Add to `grad`, and call the post-accumulate hooks, before another thread does so."""
+        """Add to `grad`, and call the post-accumulate hooks, while holding the lock."""
         if isinstance(variable, Node):
             tensor = None if self.retained is None else self.retained()
         else:
@@ -131,8 +131,8 @@ def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
     """
     if not self.requires_grad:
         raise NoGradientError(
-            "a hook on a tensor that does not require grad would never be called: call "
-            "requires_grad_() first."
+            "register_hook() needs a tensor that requires grad, or the hook would never be called: "
+            "call requires_grad_() first."
         )
     _check_callable(hook)
     return RemovableHandle(Watch.of(self.variable).hooks, hook)
@@ -163,7 +163,9 @@ def retain_grad(self: Tensor) -> None:
         NoGradientError: the tensor does not require grad.
     """
     if not self.requires_grad:
-        raise NoGradientError("a tensor that does not require grad has no gradient to retain.")
+        raise NoGradientError(
+            "retain_grad() needs a tensor that requires grad: call requires_grad_() first."
+        )
     node = self.history
     if node is not None:
         Watch.of(node).retained = weakref.ref(self)

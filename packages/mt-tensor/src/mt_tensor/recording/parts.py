@@ -1,4 +1,4 @@
-"""`Part`: a partial gradient, of a tensor of which a view was used, in a lazy form.
+"""`Part`: the gradient that a tensor gets through one of its views, in a lazy form.
 
 It is zero outside the view. If twenty time steps of a sequence are sliced from a tensor, their
 gradients as tensors would be twenty tensors of its shape, mostly zeros. Backpropagation adds parts
@@ -25,7 +25,7 @@ from mt_tensor.core.tensor_data import TensorData
 _ADD = Plans(OPERATORS["add"].value)
 
 LARGE = 2**15
-"""The number of elements from which parts of a tensor are collected, which costs microseconds."""
+"""The minimum size of a tensor whose parts are collected, which costs microseconds."""
 
 
 @extends("part of a gradient")
@@ -42,7 +42,7 @@ class Part:
     __slots__ = ("grad", "settings", "shape", "view")
 
     _fresh = None
-    """Distinguishes it from a tensor, for which this is a bool."""
+    """Distinguishes a Part from a tensor, whose `_fresh` is a bool."""
 
     def __init__(
         self, grad: Tensor, shape: Shape, view: type[ViewFunction], settings: tuple[Any, ...]
