@@ -11,7 +11,9 @@ from mt_tensor.backends.listing import backends, contested
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the name, distribution and version of each backend, and with --probe its status."""
     parser = argparse.ArgumentParser(prog="python -m mt_tensor.backends", description=__doc__)
-    parser.add_argument("--probe", action="store_true", help="import each backend and try it")
+    parser.add_argument(
+        "--probe", action="store_true", help="load the backends and show their status"
+    )
     probe = parser.parse_args(arguments).probe
     rows: list[tuple[str, ...]] = [("name", "distribution", "version", "status")[: 3 + probe]]
     for info in backends().values():

@@ -14,7 +14,7 @@ from mt_tensor.core.registry import DEFAULT, current_backend, get_backend
 HOST = "cpu"
 
 NAMES = frozenset({"cuda", "hpu", "meta", "mps", "mtia", "xla", "xpu"})
-"""Devices of torch: as in torch, one can be named where it does not exist, and not used."""
+"""torch's device types. As in torch, a device that does not exist can be named, but not used."""
 
 
 class device:  # noqa: N801 - torch's name

@@ -51,5 +51,3 @@ from mt_tensor.large_arrays.formulas import numpy_source as numpy_source
 # selection.
 from mt_tensor.large_arrays.blocks import parts as parts
 from mt_tensor.large_arrays.choices import split as split
-
-# How to install a backend of this project, for error messages.

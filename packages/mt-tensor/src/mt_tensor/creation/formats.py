@@ -1,7 +1,8 @@
 """torch's layouts and memory formats: the order of the elements of a tensor in memory.
 
-Operations return row-major tensors. `x.to(memory_format=channels_last)`, `clone`, `contiguous` and
-the functions that create tensors return one with other strides, as in torch.
+Operations return row-major tensors. With an argument `memory_format`, such as `channels_last`, the
+methods `to`, `clone` and `contiguous` and the functions that create tensors return a tensor with
+other strides, as in torch.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     """Return a tensor with the elements of an array, sharing its memory if possible.
 
     Memory is shared on backends with NumPy arrays, for arrays that are writeable and in native byte
-    order, with any strides. Otherwise the elements are copied.
+    order, if their strides are multiples of the item size. Otherwise the elements are copied.
 
     Raises:
         TypeError: `array` is not a NumPy array.

@@ -66,9 +66,9 @@ def full(
         **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
-        ShapeError: `size` is not a sequence of non-negative integers.
+        ShapeError: `size` is not a sequence, or a size is negative.
         DTypeError: `fill_value` is out of the range of the dtype.
-        TypeError: `fill_value` is not a number.
+        TypeError: a size is not an integer, or `fill_value` is not a number.
     """
     if not isinstance(size, (tuple, list, Sequence)):
         raise ShapeError(f"full() takes the shape as a sequence; size={size!r} was given.")

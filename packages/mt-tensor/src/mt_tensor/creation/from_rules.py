@@ -54,7 +54,7 @@ def arange(
             integer dtype, the three are truncated first.
         backend: a backend or its name; by default the current one.
         device: a device instead of a backend; see `mt_tensor.device`.
-        requires_grad: whether to record operations on the tensor.
+        requires_grad: whether the tensor requires grad.
         **others: `layout` and `pin_memory`, as in `tensor`.
 
     Raises:
@@ -136,8 +136,9 @@ def linspace(
         **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
-        ShapeError: `steps` is negative or not an integer.
+        ShapeError: `steps` is negative.
         DTypeError: the dtype is bool.
+        TypeError: `steps` is not an integer, or `start` or `end` is not a number.
     """
     values = _spaced(start, end, steps)
     return from_values(values, _numeric("linspace", dtype_or_default(dtype)), **options)
@@ -156,8 +157,9 @@ def logspace(
     The other arguments are those of `linspace`.
 
     Raises:
-        ShapeError: `steps` is negative or not an integer.
+        ShapeError: `steps` is negative.
         DTypeError: the dtype is bool.
+        TypeError: `steps` is not an integer, or another argument is not a number.
     """
     with np.errstate(all="ignore"):
         values = np.power(float(as_number("base", base)), _spaced(start, end, steps))

@@ -14,7 +14,7 @@ from mt_tensor.creation.from_numbers import of_sizes_or_data
 
 
 class TensorType(type):
-    """The metaclass of these classes, whose instances are the tensors of a dtype."""
+    """The metaclass of the constructors; the instances of each are the tensors of its dtype."""
 
     dtype: DType
 

@@ -22,7 +22,7 @@ class Linear(Module):
         inputs: the number of inputs.
         outputs: the number of outputs.
         generator: the generator of the initial values. Weights are uniform with variance
-            `2 / inputs` (He et al. 2015), which preserves the size of the values through `relu`
+            `2 / inputs` (He et al. 2015), which preserves the magnitude of values through `relu`
             layers. Biases are uniform from -1 to 1, so the kinks are spread over the unit square.
 
     Raises:

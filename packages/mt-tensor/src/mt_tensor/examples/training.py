@@ -27,7 +27,7 @@ def as_tensors(dataset: Dataset) -> tuple[Tensor, Tensor]:
 
 
 def cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
-    """Return the mean of `-log(p)` of the probability p that `sigmoid(score)` assigns to the class.
+    """Return the mean of `-log(p)`, where `sigmoid(score)` assigns the probability p to the class.
 
     Written with softplus, it never takes the logarithm of a probability that underflowed to 0.
 

@@ -26,8 +26,8 @@ Gradients = Sequence[Tensor | None]
 class FusedKernel:
     """A backend's implementation of a named operation: `value` and `gradient`.
 
-    Neither of them records a graph. Where the gradient is differentiated in turn, it is computed
-    by the composition instead.
+    Neither of them records a graph. If gradients are recorded for higher derivatives, they are
+    computed with the composition instead.
     """
 
     reads: Collection[int] | None = None
@@ -54,8 +54,8 @@ class FusedKernel:
     ) -> Sequence[Any]:
         """Return the gradient of each argument; None where it is zero or not required.
 
-        Each is a tensor in memory of its own, which may become `grad` of a leaf without a copy; or
-        the upstream gradient itself.
+        Each is either a tensor with its own memory, which may become the `grad` of a leaf without a
+        copy, or the upstream gradient itself.
 
         Args:
             grad: the gradient of the result.
@@ -154,7 +154,7 @@ Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 def by_kernel(
     name: str, kernel: Kernel, *arguments: Any, fallback: FusedKernel | None = None
 ) -> Tensor:
-    """Run a named operation by a kernel; record it if a gradient is required.
+    """Run a named operation with a kernel; record it if a gradient is required.
 
     Args:
         name: the operation.

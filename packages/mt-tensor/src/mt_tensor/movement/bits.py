@@ -28,7 +28,7 @@ def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = Non
         ShapeError: the last dimension is not contiguous, or its bytes do not fill an integral
             number of elements.
         DTypeError: the target is bool, whose bytes can only be 0 and 1.
-        ExchangeError: the backend does not support it.
+        ExchangeError: the backend cannot view memory as another dtype.
         TypeError: a shape was given too.
     """
     named = [each for each in (*shape, size, dtype) if each is not None]

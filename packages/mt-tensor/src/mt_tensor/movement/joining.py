@@ -108,7 +108,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         dim: the dimension.
 
     Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension.
+        ShapeError: no tensor was given, or the shapes differ in a dimension other than `dim`.
     """
     layouts = check_list("cat", tensors)
     different = dict.fromkeys(layouts)  # equal layouts are usually the same object

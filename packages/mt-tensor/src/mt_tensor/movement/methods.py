@@ -17,7 +17,7 @@ from mt_tensor.movement import rearranging, splitting, turning
 
 
 def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
-    """The view with both dimensions of a matrix swapped: its adjoint, since elements are real."""
+    """The transpose of a matrix, as a view; also its adjoint, since elements are real."""
     if self.ndim != 2:
         raise ShapeError(f"H needs a matrix; this tensor has shape {self.shape}. Use mH.")
     return self.mT

@@ -82,13 +82,13 @@ def repeat_interleave(
     Args:
         input: any tensor.
         repeats: the number of repetitions; or a tensor of int32 or int64 with one number for all
-            slices, shape () or (1,), or one per slice. If None, `input` has the numbers for the
-            indices 0, 1, ..., which are repeated.
+            slices, shape () or (1,), or one per slice. If None, `input` has these numbers, and the
+            indices 0, 1, ... are repeated.
         dim: the dimension; None to repeat the elements of the flattened tensor.
         output_size: the size of the dimension of the result, to check.
 
     Raises:
-        DTypeError: `repeats` is a tensor of another dtype than int32 and int64.
+        DTypeError: `repeats` is a tensor whose dtype is neither int32 nor int64.
         ShapeError: `repeats` has another shape or a negative number, the result would be too
             large, or its size is not `output_size`.
     """

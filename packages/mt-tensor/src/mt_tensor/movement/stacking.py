@@ -22,7 +22,7 @@ from mt_tensor.movement.rearranging import meshgrid
 
 
 def _map_tensors(view: Callable[[Any], Tensor], tensors: tuple[Any, ...]) -> Any:
-    """Apply a function to one tensor, or to several or a list of them, which gives a tuple."""
+    """Return the result of a function for one tensor; a tuple for several or a list of them."""
     if len(tensors) == 1 and isinstance(tensors[0], Sequence):
         return tuple(map(view, tensors[0]))
     views = tuple(map(view, tensors))
@@ -86,7 +86,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors horizontally: along dimension 1, or dimension 0 if the first is 1-D.
 
     Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension.
+        ShapeError: no tensor was given, or the shapes differ in a dimension that is not joined.
     """
     check_list("hstack", tensors)
     parts = atleast_1d(tensors)
@@ -97,7 +97,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors vertically, along dimension 0; 1-D tensors become rows.
 
     Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension than the first.
+        ShapeError: no tensor was given, or the shapes differ in a dimension other than 0.
     """
     check_list("vstack", tensors)
     return cat(atleast_2d(tensors), 0)
@@ -110,7 +110,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors in depth, along dimension 2, after `atleast_3d`.
 
     Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension.
+        ShapeError: no tensor was given, or the shapes differ in a dimension other than 2.
     """
     check_list("dstack", tensors)
     return cat(atleast_3d(tensors), 2)
@@ -120,7 +120,7 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors along dimension 1; 0-D and 1-D tensors become columns.
 
     Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension than the second.
+        ShapeError: no tensor was given, or the shapes differ in a dimension other than 1.
     """
     check_list("column_stack", tensors)
     return hstack([x.reshape(-1, 1) if x.ndim < 2 else x for x in tensors])

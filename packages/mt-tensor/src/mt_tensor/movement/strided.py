@@ -65,7 +65,7 @@ def as_strided(
     Args:
         input: any tensor.
         size: the shape of the view.
-        stride: for each dimension, how many elements apart its neighbors are.
+        stride: the stride of each dimension, in elements.
         storage_offset: the position of the first element in the storage; that of `input` by
             default.
 

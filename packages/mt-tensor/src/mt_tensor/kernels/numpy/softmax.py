@@ -49,7 +49,7 @@ def _log_softmax_gradient(grad: Array, out: Array, dim: int) -> Array:
 
 
 class _AlongADimension(FusedKernel):
-    """An operation along one dimension whose gradient reads its result, as functions of arrays."""
+    """A kernel along one dimension, given by array functions; its gradient reads the result."""
 
     reads = ()
 
