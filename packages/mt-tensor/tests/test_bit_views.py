@@ -105,5 +105,5 @@ def test_view_dtype_raises_for_backend_without_numpy_memory() -> None:
     with pytest.raises(mt.errors.ExchangeError, match=r"x.to\('numpy'\).view\(dtype\)"):
         x.view(mt.int32)
     for wrong in ("int32", float, None):
-        with pytest.raises(TypeError, match="are integers"):
+        with pytest.raises(TypeError, match="must be integers"):
             x.view(wrong)

@@ -187,7 +187,7 @@ def test_norm_of_single_element_is_its_magnitude_even_if_powers_overflow(p: floa
 @pytest.mark.parametrize("p", [1, 2, 3, 1.5, 0.5, -1, 0, INF, -INF])
 def test_norm_gradient_at_zeros_and_ties_matches_torch(array: list[float], p: float) -> None:
     if not array and (p < 0 or p == INF):
-        with pytest.raises(mt.errors.IndexingError, match="no elements"):
+        with pytest.raises(mt.errors.IndexingError, match="at least one element"):
             mt.tensor(array).norm(p)
         return
     compare(lambda x, _: x.norm(p), np.array(array))

@@ -328,7 +328,7 @@ bool, double, float, half, int, long, short = bool_, float64, float32, float16, 
 
 
 def _add_functions(row: _Operator) -> None:
-    """Make a row that a program adds to the operator table a function of this module, too."""
+    """Add the functions of a row that a program has added to the operator table."""
     for name in (row.name, *row.aliases):
         globals().setdefault(name, _ROWS[name])
 
@@ -344,4 +344,4 @@ globals()["__all__"] = [
     and not hasattr(_builtins, name)
     and (name in _MODULES or not isinstance(value, _ModuleType))
 ]
-"""The names that are bound above, but for those of builtins. Type checkers go by `x as x`."""
+"""The public names above, except those of builtins. Type checkers recognize `x as x` instead."""

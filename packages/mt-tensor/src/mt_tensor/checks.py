@@ -31,13 +31,13 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
     """Check that a value is one of several options.
 
     Raises:
-        DomainError: it is not.
-        TypeError: its type is not that of any option.
+        DomainError: the value is not an option.
+        TypeError: the value does not have the type of any option.
     """
     options = dict.fromkeys(options)
     if isinstance(value, Hashable) and value in options:
         return
-    message = f"{name} is one of {', '.join(map(repr, options))}; {value!r} was given."
+    message = f"{name} must be one of {', '.join(map(repr, options))}; {value!r} was given."
     raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
 
 
@@ -64,8 +64,8 @@ CHECKED: dict[Any, type] = {"Tensor": Tensor, "bool": bool}
 def validate_call(function: Function) -> Function:
     """Decorate a function to check its arguments annotated as `Tensor` or `bool`.
 
-    It also accepts `out` and NumPy's names, and converts arguments for `autocast`, like
-    `numpy_names`.
+    Like `numpy_names`, the decorated function also accepts `out` and NumPy's names, and converts
+    arguments for `autocast`.
 
     Raises:
         TypeError: on a call, if an argument annotated as `Tensor` is not a tensor, one annotated as

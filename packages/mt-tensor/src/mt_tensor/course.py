@@ -63,7 +63,10 @@ class TensorOps:
         return reduced
 
     def matrix_multiply(self, a: Tensor, b: Tensor) -> Tensor:
-        """Return the product of matrices, batched and broadcast; see `mt_tensor.matmul`."""
+        """Return the product of two matrices or batches of matrices; see `mt_tensor.matmul`.
+
+        Unlike `matmul`, it is not recorded.
+        """
         self._check("matrix_multiply", a, b)
         return matmul(a.detach(), b.detach())
 

@@ -1,6 +1,6 @@
 """The extension interface: names for packages that define operations on tensors.
 
-Besides it, a package may use the names that users import: those of `mt_tensor`, its errors,
+Packages may also use the names that users import: those of `mt_tensor`, its errors,
 `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for its tests
 `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without notice. Authors
 of backends find more in `mt_tensor.backends.extending`.
@@ -15,7 +15,8 @@ Attributes of a `Tensor`:
     `_full(shape, value, dtype=None)`: return a new tensor filled with a value, on its backend.
     `_numbers()`: return the elements as a NumPy array; bfloat16 becomes float32.
     `_uploaded(elements, dtype=None)`: return a new tensor from a NumPy array, on its backend.
-    `_computed(name, *arguments)`: apply the operator `name` in place, and record it.
+    `_computed(name, *arguments)`: overwrite the tensor with the result of its method `name`, and
+        record the change.
     `_become(other)`: become a leaf with the elements of another tensor.
     `backend`: its backend; `backend.kernel(name)` returns the kernel for an operation.
 Attributes of a `TensorData`:

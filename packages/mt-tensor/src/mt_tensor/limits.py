@@ -23,7 +23,7 @@ class finfo:  # noqa: N801 - torch's name
         min: the lowest number, `-max`.
         eps: the distance from 1 to the next number.
         tiny: the smallest positive normal number.
-        smallest_normal: another name of `tiny`.
+        smallest_normal: the same as `tiny`.
         resolution: the decimal resolution, a power of ten.
         dtype: the name of the dtype.
 

@@ -23,7 +23,7 @@ def __len__(self: Tensor) -> int:
 
 
 def __iter__(self: Tensor) -> Iterator[Tensor]:
-    """Iterate over the slices of the first dimension."""
+    """Iterate over the slices along the first dimension."""
     if not self.shape:
         raise TypeError("a 0-dimensional tensor cannot be iterated over.")
     return (Select.apply(self, (i,)) for i in range(self.shape[0]))
@@ -54,12 +54,12 @@ def storage_offset(self: Tensor) -> int:
 
 
 def get_device(self: Tensor) -> int:
-    """Return the index of the device; -1 for the CPU."""
+    """Return the index of the device: 0 for a GPU, -1 for the CPU."""
     return -1 if self.backend.device == "cpu" else 0
 
 
 def is_unsupported(self: Tensor) -> bool:  # noqa: ARG001 - the same for all tensors
-    """False: tensors are dense, in memory, and of real numbers."""
+    """Always False: tensors are dense, real and stored in memory."""
     return False
 
 
@@ -69,14 +69,18 @@ def itself(self: Tensor) -> Tensor:
 
 
 def storage(self: Tensor) -> Tensor:
-    """Return the whole memory of the tensor, which views share, as a one-dimensional tensor."""
+    """Return a one-dimensional tensor of the entire storage, which the tensor shares with views."""
     data = self._tensor
     count = data.storage.nbytes // data.dtype.itemsize
     return self._with(data.with_layout(row_major((count,), data.dtype)))
 
 
 def _of_dimension(sizes: tuple[int, ...], dim: int) -> int:
-    """Return the item of a dimension; a 0-D tensor has none."""
+    """Return the size or stride of a dimension.
+
+    Raises:
+        IndexingError: the dimension is out of range, or the tensor is 0-D.
+    """
     normal = normalize_dim(dim, len(sizes))
     if not sizes:
         raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
@@ -108,7 +112,7 @@ def is_complex(input: Tensor) -> bool:  # noqa: ARG001 - no dtype is complex
 
 @validate_call
 def is_signed(input: Tensor) -> bool:
-    """Return whether the dtype has negative numbers."""
+    """Return whether the dtype can represent negative numbers."""
     return input.dtype.is_signed
 
 

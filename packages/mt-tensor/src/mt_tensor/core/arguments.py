@@ -21,7 +21,7 @@ from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
 _INTEGERS = (int, np.integer)
-_SHAPE_RULE = "a shape is made of non-negative integers"
+_SHAPE_RULE = "sizes must be non-negative integers"
 
 
 def as_integer(name: str, value: Any, least: int | None = None) -> int:
@@ -54,7 +54,7 @@ def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
     for value in sizes:
         if value.__class__ is not int:
             if not is_integer(value):
-                raise TypeError(f"sizes and dimensions are integers; {sizes} was given.")
+                raise TypeError(f"sizes and dimensions must be integers; {sizes} was given.")
             return tuple(map(operator.index, sizes))
     return sizes
 

@@ -382,10 +382,10 @@ class TensorBackend(ABC):
         """Return a function that does the same as `calls`, which may be faster.
 
         Args:
-            calls: the calls of this backend that a compiled function makes, always the same ones.
-                It takes a list, which it empties, of what may differ: views, tuples with tensors
-                that a `FusedKernel` has saved, numbers, and generators. It returns a list of new
-                views, and of such tuples.
+            calls: makes the calls of this backend that a compiled function has made. It takes, and
+                empties, a list of the values that may differ between runs: views, tuples with
+                tensors that a `FusedKernel` has saved, numbers and generators. It returns a list of
+                new views and such tuples.
         """
         return calls
 

@@ -96,8 +96,8 @@ def tensor(
     """Return a new tensor with a copy of `data`.
 
     Args:
-        data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor; arrays
-            and tensors may stand in sequences, too.
+        data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor; sequences
+            may also contain arrays and tensors.
         dtype: the dtype; by default the dtype of an array or tensor, the default dtype for
             Python floats, int64 for integers, bool for bools, and the promoted dtype of a mixture.
         backend: a backend or its name; by default the backend of `data`, else the current one.

@@ -35,7 +35,7 @@ class NumberLike:
         raise NotImplementedError
 
     def later(self, function: Any, *arguments: Any) -> Any:
-        """Return what a backend passes on in place of `function(number, *arguments)`."""
+        """Return a placeholder for `function(number, *arguments)`, computed at each run."""
         raise NotImplementedError
 
 
@@ -94,7 +94,7 @@ class DType:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the dtype has negative numbers."""
+        """Whether the dtype can represent negative numbers."""
         return self.kind == "float" or self.name.startswith("int")
 
     def convert(self, value: Number) -> Number:

@@ -103,7 +103,7 @@ class ElementwiseOperation:
         """Apply the operator to tensors and numbers, at least one of which is a tensor.
 
         Raises:
-            TypeError: an argument is neither, or all are numbers.
+            TypeError: an argument is neither a tensor nor a number, or none is a tensor.
             IndexingError: the shapes do not broadcast.
             DTypeError: the operator does not work on this dtype.
             BackendMismatchError: the tensors belong to different backends.

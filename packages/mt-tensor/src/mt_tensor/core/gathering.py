@@ -99,8 +99,8 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
     Raises:
         DTypeError: `index` is not int64.
-        ShapeError: `index` has another number of dimensions than `input`, or is too long in one.
-        IndexingError: an index is out of range.
+        ShapeError: `index` differs in rank from `input`, or is longer in another dimension.
+        IndexingError: `dim` or an index is out of range, or `input` is 0-D.
     """
     dim, index = checked_index("gather", input, dim, index)
     return Gather.apply(input, index, dim)

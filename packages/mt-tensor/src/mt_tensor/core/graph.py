@@ -88,7 +88,7 @@ class Node(History):
         return derivative
 
     def accumulate_derivative(self, derivative: Any) -> Any:
-        """Store nothing, unless the tensor retains its gradient."""
+        """Return the complete gradient; store it only if the tensor retains its gradient."""
         if self._watch is None and derivative._fresh is not None:
             derivative._fresh = False
             return derivative

@@ -129,6 +129,6 @@ class ViewFunction(LinearFunction):
         if part.shape != shape:
             raise GradientError(
                 f"a view has a gradient of shape {shape}, but shows {part.shape} of its tensor, "
-                f"which now has shape {whole.shape}; change no shape in place before backward."
+                f"which now has shape {whole.shape}; do not change shapes before backward()."
             )
         return part

@@ -101,7 +101,7 @@ def as_arrays(inputs: Sequence[TensorData | Number], default: DType) -> tuple[DT
 def change_in_blocks(function: Function, targets: Sequence[Array], arrays: Sequence[Array]) -> None:
     """Store the result of a function of arrays in a target, or its results in several.
 
-    They are processed block by block, so that intermediate results stay in the cache.
+    The arrays are processed block by block, so that intermediate results stay in the cache.
     """
     rows = [array for array in (*targets, *arrays) if array.size != 1]
     parts: list[Any] = [...]

@@ -53,7 +53,7 @@ UFUNCS: dict[str, np.ufunc] = {
 """Operators that NumPy has as a ufunc."""
 
 SPECIAL_CASES: dict[str, Callable[..., Any]] = {}
-"""Functions registered from outside the core, for large arrays and for what NumPy lacks:
+"""Functions registered from outside the core, for large arrays or for operations that NumPy lacks:
 
 - `where(condition, x, y)`: select elements as `np.where` does, faster in large arrays;
 - `16 bits(function)`: return a function of arrays that computes every step in float32;

@@ -87,7 +87,7 @@ class Plans(Cache):
 
 
 def drop_plans() -> None:
-    """Clear all caches, after a change of state that plans depend on but their keys do not name."""
+    """Clear all caches, after a change of state that affects plans but is not in their keys."""
     with _LOCK:
         Cache.drops += 1
         for cache in list(_CACHES.values()):

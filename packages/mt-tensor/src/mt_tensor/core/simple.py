@@ -59,7 +59,7 @@ def tensor_reduce(
     """Reduce dimensions with a function of two scalars.
 
     for each index of out:
-        out[index] = fn(fn(start, source[first]), source[second]) ... over all indices below it
+        out[index] = fn(fn(start, source[first]), source[second]) ... over the reduced dimensions
 
     If `start` is None, the fold begins with the first element.
     """

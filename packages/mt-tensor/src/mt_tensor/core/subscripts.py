@@ -115,7 +115,7 @@ def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
         )
     dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
-        raise IndexingError("an index may hold a single Ellipsis (...).")
+        raise IndexingError("an index may contain only a single Ellipsis (...).")
     position = dots[0] if dots else len(entries)
     missing = [EVERYTHING] * (ndim - used)
     return [*entries[:position], *missing, *entries[position + len(dots) :]]
@@ -141,8 +141,8 @@ def __getitem__(self: Tensor, key: Any) -> Tensor:
     masks of any rank, or tensors, lists or arrays of integers, it is a copy.
 
     Raises:
-        IndexingError: there are too many indices, one is out of range or of another type, the shape
-            of a mask does not match, or index tensors do not broadcast.
+        IndexingError: there are too many indices, one is out of range or of an unsupported type,
+            the shape of a mask does not match, or index tensors do not broadcast.
     """
     view = basic_view(self, key)
     return self._advanced_index(key) if view is None else view

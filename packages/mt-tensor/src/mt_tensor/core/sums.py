@@ -187,6 +187,6 @@ def _broadcast_dims(shape: Shape, repeated: Shape) -> tuple[tuple[int, ...], boo
     new = len(repeated) - len(shape)
     aligned = zip(shape, repeated[max(new, 0) :], strict=False)
     if new < 0 or any(size not in (1, other) for size, other in aligned):
-        raise ShapeError(f"cannot sum {repeated} to {shape}, which does not broadcast to it.")
+        raise ShapeError(f"sum_to_size(): shape {shape} does not broadcast to {repeated}.")
     dims = tuple([d for d in range(len(repeated)) if d < new or shape[d - new] != repeated[d]])
     return dims, dims[-1] >= new  # only new dimensions are dropped

@@ -84,7 +84,7 @@ class Tensor(Methods):
     )
 
     _base: Tensor | None  # the tensor of which this is a view
-    _fresh: bool  # whether it is a gradient that nothing else refers to, so that `grad` may be it
+    _fresh: bool  # whether it is a gradient that nothing else refers to, which can become `grad`
     _grad: Tensor | None
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
@@ -207,7 +207,7 @@ class Tensor(Methods):
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
                 f"a tensor that had shape {derivative.shape} when it was used now has shape "
-                f"{self.shape}; change no shape in place before backward."
+                f"{self.shape}; do not change its shape in place before backward()."
             )
         return derivative if self._watch is None else self._watch.completed(self, derivative)
 

@@ -19,7 +19,7 @@ from mt_tensor.core.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.core.tensor import Tensor
 
 cache_layouts = functools.lru_cache(1024)
-"""A decorator for functions of layouts, since most programs use few different ones."""
+"""Decorate a function of layouts to cache its results: most programs use few layouts."""
 
 
 class Permute(ViewFunction):

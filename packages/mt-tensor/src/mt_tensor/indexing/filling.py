@@ -86,13 +86,13 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         source: a tensor of the dtype of `input`, with at least one element for each True.
 
     Raises:
-        DTypeError: the mask is not bool, or `source` has another dtype than `input`.
+        DTypeError: the mask is not bool, or the dtypes of `source` and `input` differ.
         ShapeError: `source` has too few elements.
         IndexingError: the shapes do not broadcast.
     """
     common_backend(input, mask, source)
     if mask.dtype is not bool_:
-        raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
+        raise DTypeError(f"masked_scatter() takes a bool mask; {mask.dtype.name} was given.")
     input, mask = broadcast_tensors(input, mask)
     (index,) = nonzero(mask.flatten(), as_tuple=True)
     if source.numel() < index.numel():
@@ -119,7 +119,7 @@ def index_put(
 
     Raises:
         TypeError: `indices` is not a tuple or list.
-        DTypeError: `values` has another dtype than `input`.
+        DTypeError: the dtypes of `values` and `input` differ.
         IndexingError: an index is out of range.
         ShapeError: `values` does not broadcast.
     """

@@ -68,7 +68,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """
     if mask.dtype is not bool_:
         raise DTypeError(
-            f"masked_select() takes a mask of bool; {mask.dtype.name} was given. Compare first, "
+            f"masked_select() takes a bool mask; {mask.dtype.name} was given. Compare first, "
             "as in x > 0."
         )
     shape = shape_broadcast(input.shape, mask.shape)

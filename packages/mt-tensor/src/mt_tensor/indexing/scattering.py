@@ -155,7 +155,7 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
 
 @validate_call
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
+    """Return a copy of `input` plus `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
 
     Raises:
         DTypeError: `index` is not int64, or the dtype of `src` differs.

@@ -97,12 +97,12 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the elements at valid indices along `dim`."""
+    """Return the elements at indices along `dim`, which must be valid: they are not checked."""
     return Gather.apply(x, index, dim) if x.ndim else x.clone()
 
 
 def flat_indices(x: Tensor) -> Tensor:
-    """Return the flat index of each element; to index it shows which elements an index selects."""
+    """Return the flat index of each element; indexing the result shows what an index selects."""
     return x._uploaded(np.arange(x.numel()).reshape(x.shape))
 
 

@@ -2,8 +2,8 @@
 
 Activations without settings (`relu`, `sigmoid`, `silu`, `mish`, `selu`, `hardswish`, ...) are rows
 of the operator table and need no code here. Compositions of several operators are fused into one
-pass. All take a tensor of any shape and return one of that shape; integers become float32 unless
-the docstring says otherwise.
+pass. All take a tensor of any shape and return one of that shape; integers are converted to the
+default dtype unless the docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -148,7 +148,10 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 
 @validate_call
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
-    """Return `input`, but 0 between `-lambd` and `lambd`; nan is kept."""
+    """Return `input`, but 0 between `-lambd` and `lambd`; nan is kept.
+
+    The result has the dtype of `input`.
+    """
     lambd = as_number("lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 

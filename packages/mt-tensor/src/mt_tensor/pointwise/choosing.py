@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.checks import validate_call
-from mt_tensor.core.dtypes import DType, Number
+from mt_tensor.core.dtypes import DType, Number, bool_
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import DTypeError, ShapeError
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """Return this tensor where `condition` is True, and `other` elsewhere."""
+    """Return this tensor where `condition` is True, `other` elsewhere; see `mt_tensor.where`."""
     require_tensors("where", condition)
     return elementwise("where", condition, self, other)
 
@@ -23,11 +23,17 @@ def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy with `value`, a number or a 0-D tensor, where the mask is True.
 
     Raises:
-        DTypeError: `value` is out of the range of the dtype.
+        DTypeError: the mask is not bool, or `value` is out of the range of the dtype.
+        IndexingError: the shapes do not broadcast.
         ShapeError: `value` is a tensor with dimensions.
         TypeError: the mask is not a tensor, or `value` is neither a number nor a tensor.
     """
     filling = as_scalar("masked_fill", value, input.dtype)
+    if mask.dtype is not bool_:
+        raise DTypeError(
+            f"masked_fill() takes a bool mask; {mask.dtype.name} was given. Compare first, as in "
+            "x > 0."
+        )
     return elementwise("where", mask, filling, input).to(input.dtype)
 
 

@@ -77,7 +77,8 @@ def assert_close(
         msg: a message that replaces that of the error.
 
     Raises:
-        AssertionError: they differ; the message gives the number of elements and the largest error.
+        AssertionError: the shapes, dtypes or values differ; for values, the message gives the
+            number of elements that differ and the largest error.
         TypeError: only one of the tolerances was given.
     """
     from mt_tensor.exchange.conversion import as_tensor

@@ -89,7 +89,9 @@ def _plus_scaled(x: Any, y: Any, factor: Number) -> Any:
 def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> Operand:
     """Return `other * factor` in a dtype, for the operator `name`."""
     if isinstance(plain(factor), bool) and dtype.kind != "bool":
-        raise DTypeError(f"{label}={factor!r} does not fit operands of kind {dtype.kind}.")
+        raise DTypeError(
+            f"{label}={factor!r} does not fit operands of {dtype.name}: pass an integer or a float."
+        )
     factor = checked_factor(label, factor, dtype)
     check_on_bool(OPERATORS[name], dtype)
     if isinstance(other, Tensor):
@@ -109,8 +111,8 @@ def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
     number = as_number(label, factor)
     if isinstance(number, float) and not dtype.is_floating_point:
         raise DTypeError(
-            f"{label}={factor!r} does not fit operands of kind {dtype.kind}: give an integer, or "
-            "convert them, as in x.float()."
+            f"{label}={factor!r} does not fit operands of {dtype.name}: pass an integer, or "
+            "convert the operands, as in x.float()."
         )
     if dtype.kind == "bool":
         return bool(number)
@@ -354,7 +356,7 @@ def frac(input: Tensor) -> Tensor:
     """Return the fractional part, `input - trunc(input)`.
 
     Raises:
-        DTypeError: the elements are integers.
+        DTypeError: `input` is not floating-point.
     """
     check_floating("frac", input)
     return input - elementwise("trunc", input)
@@ -387,7 +389,7 @@ _BITS = {2: int16, 4: int32, 8: int64}
 """The dtype for the bits of a floating-point number, by its size in bytes."""
 
 
-@as_one_call  # since programs follow no memory that is viewed as another dtype
+@as_one_call  # since programs cannot track memory that is viewed as another dtype
 def _next_numbers(x: Tensor, y: Tensor) -> Tensor:
     """Return the number after x, towards y, for tensors of one shape and dtype."""
     dtype = _BITS[x.dtype.itemsize]
@@ -422,12 +424,12 @@ class NextAfter(Function):
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """Return the next representable number after each element of `input`, towards `other`.
 
-    Where both are equal, it is `other`, and the gradient is zero; elsewhere the gradient is that
-    of `input`, as in torch.
+    Where both are equal, the result is `other`, and the gradient is zero. Elsewhere `input` gets
+    the upstream gradient, as in torch.
 
     Args:
         input: a floating-point tensor.
-        other: a tensor that broadcasts with it; dtypes are promoted.
+        other: a tensor that broadcasts with `input`; the dtypes are promoted.
 
     Raises:
         DTypeError: the promoted dtype is not floating-point.

@@ -41,16 +41,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 def fuse(function: F) -> F:
     """Compile an elementwise function of tensors to a single operation.
 
-    It is differentiable to any order. Arguments are promoted to a common floating-point dtype and
-    broadcast first; numbers are accepted in place of tensors.
+    The operation is differentiable to any order. Arguments are promoted to a common floating-point
+    dtype and broadcast first; numbers are accepted in place of tensors.
 
     Args:
         function: takes positional arguments and returns a tensor computed from them by elementwise
             operations. It is traced at the first call, with symbols of shape ().
 
     Raises:
-        FusionError: on the first call, if the function reads an element, changes a tensor in place,
-            or uses an operation that is not elementwise.
+        FusionError: the function takes `*args`, `**kwargs` or keyword-only arguments without a
+            default; or on the first call, if it reads an element, changes a tensor in place, or
+            uses an operation that is not elementwise.
     """
     parameters = inspect.signature(function).parameters.values()
     positional = [each.name for each in parameters if each.kind <= each.POSITIONAL_OR_KEYWORD]
@@ -67,7 +68,7 @@ def fuse(function: F) -> F:
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
         for arg in args:
-            if isinstance(arg, Tensor) and arg.backend is SYMBOLIC:  # called by another one
+            if isinstance(arg, Tensor) and arg.backend is SYMBOLIC:  # by another fused one
                 return function(*args)  # type: ignore[no-any-return]
         return operation()(*args)
 

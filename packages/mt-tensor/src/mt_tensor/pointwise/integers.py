@@ -1,6 +1,6 @@
 """Division with rounding, and greatest common divisors and least common multiples.
 
-They are exact on integers. Division of an integer by zero is an error, since no integer can be the
+All are exact on integers. Division of an integer by zero is an error, since no integer can be the
 result; on floats it follows IEEE 754.
 """
 

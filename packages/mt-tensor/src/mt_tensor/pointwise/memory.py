@@ -10,7 +10,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def are_apart(views: Iterable[TensorData]) -> bool:
-    """Return True if the views certainly do not share memory: each is of another NumPy array.
+    """Return True if the views certainly do not share memory: each has its own NumPy array.
 
     If False, they may share memory: see `TensorBackend.same_memory`.
     """

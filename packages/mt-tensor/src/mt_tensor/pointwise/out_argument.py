@@ -25,13 +25,13 @@ def store_result(
 ) -> Any:
     """Call a function, and store its result in the tensor `settings["out"]`, which is returned.
 
-    A function of several results takes and returns as many tensors.
+    For a function of several results, `out` and the returned value are tuples of as many tensors.
 
     Raises:
         TypeError: `out` is not a tensor, or not one for each result.
-        GradientError: the result or `out` requires grad; the function in `no_grad` is fine.
+        GradientError: the result or `out` requires grad, and gradients are recorded.
         DTypeError: the dtype of `out` is of a lower category than that of the result.
-        ShapeError: `out` has another shape than the result, and is not empty.
+        ShapeError: the shape of `out` is not that of the result, and `out` is not empty.
     """
     settings = dict(settings)
     out = settings.pop("out")

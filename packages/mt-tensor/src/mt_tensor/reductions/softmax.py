@@ -94,7 +94,7 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, without overflow.
 
     Args:
-        input: a tensor; integers are computed as `get_default_dtype()`.
+        input: a tensor; integers are converted to the default dtype.
         dim: one dimension or several; () for all.
         keepdim: whether to keep them, with size 1.
 

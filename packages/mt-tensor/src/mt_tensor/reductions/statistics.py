@@ -89,7 +89,7 @@ def var(
     Raises:
         DTypeError: `input` is not floating-point.
         IndexingError: a dimension is out of range or repeated.
-        TypeError: both `unbiased` and `correction` were given, or one has another type.
+        TypeError: both `unbiased` and `correction` were given, or one has the wrong type.
     """
     dim, correction = _parse_correction("var", dim, unbiased, correction)
     return _variance("var", input, dim, correction, keepdim).to(input.dtype)
@@ -158,7 +158,7 @@ def cov(
 
     Args:
         input: one variable per row and one observation per column; or a single variable, 1-D or
-            0-D. Integers are computed as `get_default_dtype()`.
+            0-D. Integers are converted to the default dtype.
         correction: the number to subtract from the number of observations in the divisor.
         fweights: integers, the number of times each observation was made.
         aweights: floating-point, the weight of each observation.
@@ -170,7 +170,7 @@ def cov(
     Raises:
         ShapeError: `input` has more than two dimensions, or the number of weights differs from that
             of the observations.
-        DTypeError: `input` is bool, or weights have another dtype category.
+        DTypeError: `input` is bool, or weights have the wrong dtype category.
         DomainError: a weight is negative, or their sum is zero.
     """
     _check_variables("cov", input)

@@ -26,7 +26,7 @@ def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...], setting: str = 
     """Raise IndexingError if one of the dimensions to reduce has size 0."""
     if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
         raise IndexingError(
-            f"{name}(){setting} is not defined for no elements: shape {x.shape} is empty in "
+            f"{name}(){setting} needs at least one element: shape {x.shape} has size 0 in "
             f"dimension(s) {tuple(d for d in dims if x.shape[d] == 0)}."
         )
 
