@@ -144,6 +144,12 @@ invalid(
 )
 invalid("masked_select", lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast")
 invalid("take_along_dim", lambda x: x.take_along_dim(x), DTypeError, "indices of int64; float32")
+invalid(
+    "take_along_dim",
+    lambda x: x.take_along_dim(x.long(), 1),
+    IndexingError,
+    r"^take_along_dim\(\): index . is out of range for dimension 1",
+)
 misfit("take_along_dim", lambda x: x.take_along_dim(x[0].long(), 0), "as many dimensions")
 invalid(
     "index_copy", lambda x: x.index_copy(1, at(x), x), IndexingError, r"source of shape \(2, 2\)"

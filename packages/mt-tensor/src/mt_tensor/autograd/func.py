@@ -55,7 +55,7 @@ class _Point:
         self.rest: Any
         self.value, self.rest = returned if has_aux else (returned, None)
         check_results(getattr(func, "__name__", "the function"), *leaves_in(self.value))
-        # Gradients are differentiable in what the result depends on besides these leaves.
+        # Record gradients if the result also depends on other leaves.
         own = {id(x) for x in self._inputs}
         others = [x for x in leaves_of(differentiable_in(self.value)) if id(x) not in own]
         self._is_recorded = recording.get() and bool(others)
@@ -254,14 +254,14 @@ def vmap(
     *,
     chunk_size: int | None = None,  # noqa: ARG001
 ) -> Callable[..., Any]:
-    """Return a function that calls a function for each slice of its arguments, and stacks results.
+    """Return a function that maps `func` over slices of its arguments and stacks the results.
 
     The calls are made one after the other: write batched operations where speed matters.
 
     Args:
         func: a function of tensors in nested containers that returns the same.
         in_dims: the dimension of the slices of all arguments; or one for each argument, which may
-            be nested like the argument; None for arguments that are passed whole.
+            be nested like the argument; None for arguments that are not sliced.
         out_dims: the dimension along which to stack results; or one for each of several results.
         randomness: accepted for compatibility with torch; random numbers differ between slices.
         chunk_size: accepted for compatibility with torch, without effect.

@@ -301,7 +301,7 @@ class TensorBackend(ABC):
         Args:
             index: a view of integers.
             size: the number of elements that they index.
-            where: for the error message: the operation, and what the indices index.
+            where: for the error message: the operation, and the name of the indexed object.
             negative: whether indices from `-size` to -1 count from the end.
 
         Raises:

@@ -28,7 +28,7 @@ def one_number(name: str, value: Any) -> Number:
 
 
 class InFormat(Placement, total=False):
-    """The options of functions that create tensors with other strides than row-major ones.
+    """The options of functions that create tensors in any memory format.
 
     Attributes:
         memory_format: the order of the elements in memory; row-major by default.

@@ -143,7 +143,7 @@ class _Picture:
     def arrow(self, dim: int, start: float, end: float, bottom: float) -> None:
         """Draw an arrow between the cells of an element and the next one in a dimension."""
         x, target, top = start + CELL / 2, end + CELL / 2, self.y + ARC / 2 - 3
-        if start == end:  # beside the arrows that begin in the middle
+        if start == end:  # next to the arrows that begin in the middle
             x, target = x - 18, x - 7
         path = f"M{x:.1f} {bottom:.1f}V{top:.1f}H{target:.1f}V{bottom - 1:.1f}m-4 -5l4 5l4 -5"
         self.elements.append(f'<path class="arrow" d="{path}"/>')

@@ -14,7 +14,7 @@ from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.arguments import as_shape
 from mt_tensor.core.dtypes import bool_, int64
 from mt_tensor.core.elementwise import elementwise
-from mt_tensor.core.gathering import gather, in_range
+from mt_tensor.core.gathering import Gather, checked_index, in_range
 from mt_tensor.core.named import fused
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import shape_broadcast, size_of, strides_from_shape
@@ -95,7 +95,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"take_along_dim() takes indices of int64; {indices.dtype.name} was given."
         )
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
+        return _gathered(input.reshape(-1), 0, indices.reshape(-1))
     if input.ndim != indices.ndim:
         raise ShapeError(
             "take_along_dim() needs indices of as many dimensions as the tensor; shapes "
@@ -105,7 +105,13 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     before = shape_broadcast(input.shape[:d], indices.shape[:d])
     after = shape_broadcast(input.shape[d + 1 :], indices.shape[d + 1 :])
     source = input.expand(*before, input.shape[d], *after)
-    return gather(source, d, indices.expand(*before, indices.shape[d], *after))
+    return _gathered(source, d, indices.expand(*before, indices.shape[d], *after))
+
+
+def _gathered(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return elements at indices along `dim`, with the name of `take_along_dim` in errors."""
+    dim, index = checked_index("take_along_dim", x, dim, index)
+    return Gather.apply(x, index, dim)
 
 
 @validate_call

@@ -190,10 +190,12 @@ def scatter(
             None to replace them. `scatter_reduce` supports more reductions.
 
     Raises:
-        DTypeError: `index` is not int64, or the dtype of `src` differs.
+        DTypeError: `index` is not int64, the dtype of `src` differs, or a number is out of the
+            range of the dtype.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
         DomainError: `reduce` has another value.
+        TypeError: both `src` and `value` were given, or neither.
     """
     if reduce is not None:
         check_choice("reduce", reduce, _OLD_NAMES)

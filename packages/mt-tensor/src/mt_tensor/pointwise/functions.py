@@ -44,7 +44,8 @@ def add(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None
     """Return `input + alpha * other`, in `out` if that is given.
 
     Raises:
-        DTypeError: `alpha` is a float or bool, but the operands are integers.
+        DTypeError: `alpha` is a float, but the operands are integers or bool; or `alpha` is a bool,
+            but the operands are not.
         IndexingError: the shapes do not broadcast.
     """
     if out is not None:
@@ -210,7 +211,7 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """Return the linear interpolation `input + weight * (end - input)`.
 
     Raises:
-        DTypeError: the tensors are integers, or their dtypes differ.
+        DTypeError: the tensors are not floating-point, or their dtypes differ.
         IndexingError: the shapes do not broadcast.
     """
     weights = [weight] if isinstance(weight, Tensor) and weight.ndim else []

@@ -67,7 +67,7 @@ def div(
     """Return `input / other`.
 
     Args:
-        input: a tensor.
+        input: a tensor, or a number if `other` is a tensor.
         other: a tensor or a number; both are broadcast and promoted.
         rounding_mode: None for the true quotient, which is floating-point; "trunc" to round it
             towards zero, "floor" to round it down. Rounded quotients of integers are integers.

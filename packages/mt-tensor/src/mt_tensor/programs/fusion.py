@@ -147,7 +147,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     formula = Formula(name, len(inputs), outputs, both, [f"x{i}" for i in range(len(inputs))])
     try:
         graph = trace(name, both, len(inputs), outputs if outputs > 1 else None)
-    except Exception:  # noqa: BLE001 - whatever it is, the two are not fused
+    except Exception:  # noqa: BLE001 - on any error, the two are not fused
         return None
     steps = [e for e in graph.expressions if e.operation not in ("argument", "constant")]
     if len(steps) > MOST_STEPS or len(graph.reads) != len(inputs):

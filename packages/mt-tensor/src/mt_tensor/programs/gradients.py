@@ -38,7 +38,7 @@ class ProgramRule:
 
         Raises:
             GraphFreedError: a backward within the function has freed the graph.
-            GradientError: the gradient is recorded, to be differentiated in turn.
+            GradientError: the gradient is recorded (`create_graph`), which is not supported.
         """
         if self.run is None:
             raise node.freed()

@@ -117,7 +117,7 @@ class Lazy(Tape):
     # --- Computing ------------------------------------------------------------------------------
 
     def compute(self, lazy: LazyBuffer | None = None) -> None:
-        """Compute a buffer and what it depends on; every reachable buffer if none is given."""
+        """Compute a buffer and its dependencies; every reachable buffer if none is given."""
         with self._lock:
             alive = {buffer for buffer, ref in self._lazy.items() if ref() is not None}
             wanted = alive if lazy is None else alive & {lazy.buffer}

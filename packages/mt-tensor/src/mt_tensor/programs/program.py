@@ -334,7 +334,7 @@ def roots_of(operands: Sequence[Any]) -> set[Any]:
 
 
 def substitute(call: Instruction, replacements: Mapping[Buffer, Buffer]) -> Instruction:
-    """Return an instruction that uses other buffers in place of some."""
+    """Return an instruction in which buffers are replaced by others."""
     views = (*call.reads, *call.makes, *call.changes)
     if not any(view.buffer in replacements for view in views):
         return call

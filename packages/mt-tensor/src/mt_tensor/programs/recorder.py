@@ -165,9 +165,9 @@ class Recorder(Tape):
 
     @contextmanager
     def _noting_errors(self, checks: bool = True) -> Iterator[None]:
-        """Note an error inside a `with` block, which a replay with other elements would not have.
+        """Note an error inside a `with` block, which a replay with other elements might not raise.
 
-        The function may handle it.
+        The recorded function may catch the error.
         """
         try:
             yield

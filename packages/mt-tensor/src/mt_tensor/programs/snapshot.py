@@ -98,7 +98,7 @@ class Snapshot:
         self._seen[id(value)] = value
         if isinstance(value, Tensor):
             self.tensors[id(value)] = value, slots_of(value)
-            self._waiting.extend((value._grad, value._watch))  # hooks are functions like others
+            self._waiting.extend((value._grad, value._watch))  # hooks are functions, too
             self._waiting.append(getattr(value, "__dict__", None) or None)  # of a subclass
         elif isinstance(value, dict):
             self.holders.append((value, dict(value)))

@@ -141,7 +141,7 @@ class SymbolicNumbers:
         self.now: dict[Any, Any] = {}
         self._settings = [x for x, _ in snapshot.holders if type(x) is Settings]
         self._symbols: dict[Any, Any] = {}  # by `Slot.id`, of the numbers before the call
-        self._read: set[Any] = set()  # the `Slot.id` of what is read outside of updates
+        self._read: set[Any] = set()  # the `Slot.id` of numbers read outside of updates
         self._is_updating = False
         self._before = {slot.id: value for slot, value in snapshot.slots if _is_numeric(value)}
         self._count = itertools.count(1)
