@@ -108,7 +108,7 @@ def _detached(x: Any) -> Any:
 
 
 def single_number(name: str, result: Any) -> Tensor:
-    """Return the result of a function, a tensor of one element, in shape ().
+    """Return the result of a function, a tensor of one element, with shape ().
 
     Raises:
         TypeError: it is not a tensor.

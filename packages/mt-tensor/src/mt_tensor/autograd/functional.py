@@ -107,5 +107,5 @@ def vjp(
 
 
 def _arguments(inputs: Tensors) -> tuple[tuple[Tensor, ...], transforms.Argnums]:
-    """Return the arguments of the function, and the positions of those to differentiate."""
+    """Return the arguments of the function, and the positions to differentiate with respect to."""
     return (inputs, tuple(range(len(inputs)))) if isinstance(inputs, tuple) else ((inputs,), 0)

@@ -316,7 +316,7 @@ class NumpyOps(HostBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Put into the storage, or combine unbuffered with the operator's ufunc."""
+        """Store the elements by position, or combine them with `ufunc.at`."""
         if operator is not None and out.dtype.is_narrow:  # combine before rounding
             wide = self.copy(out, row_major(out.shape, out.dtype.computed))
             added = self.copy(source, row_major(source.shape, wide.dtype))
@@ -337,7 +337,7 @@ class NumpyOps(HostBackend):
         return out
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Concatenate in one call."""
+        """Concatenate with one call of NumPy."""
         result = np.concatenate([part.array for part in parts], dim)
         return new_view(result, row_major(result.shape, parts[0].dtype))
 

@@ -20,7 +20,7 @@ from mt_tensor.core.tensor_data import TensorData
 
 
 def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
-    """Apply a function of one scalar elementwise.
+    """Return a function that applies a function of one scalar elementwise.
 
     for each index:
         out[index] = fn(source[index])
@@ -36,7 +36,7 @@ def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], N
 def tensor_zip(
     fn: Callable[[Any, Any], Any],
 ) -> Callable[[TensorData, TensorData, TensorData], None]:
-    """Apply a function of two scalars elementwise, to views broadcast to one shape.
+    """Return a function that applies a function of two scalars to views of one shape.
 
     for each index:
         out[index] = fn(a[index], b[index])
@@ -56,7 +56,7 @@ _LOOPS: dict[int, Callable[..., Callable[..., None]]] = {1: tensor_map, 2: tenso
 def tensor_reduce(
     fn: Callable[[Any, Any], Any], start: Any
 ) -> Callable[[TensorData, TensorData, tuple[int, ...]], None]:
-    """Reduce dimensions with a function of two scalars.
+    """Return a function that reduces dimensions with a function of two scalars.
 
     for each index of out:
         out[index] = fn(fn(start, source[first]), source[second]) ... over the reduced dimensions

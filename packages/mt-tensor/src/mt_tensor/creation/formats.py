@@ -237,7 +237,7 @@ def _own(x: Tensor) -> memory_format:
 
 
 def _are_last(shape: Shape, strides: Strides) -> bool:
-    """Return whether the channels are innermost; False if sizes of 1 leave that open."""
+    """Return whether the channels are innermost; False if that is ambiguous for sizes of 1."""
     least = 0
     for dim in _inner_first(len(shape)):
         if not shape[dim] or strides[dim] < least or (dim == 0 and least == strides[1]):

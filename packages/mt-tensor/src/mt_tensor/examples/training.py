@@ -125,12 +125,12 @@ def one_epoch(
 
 
 def _fraction_correct(scores: Tensor, labels: Tensor) -> float:
-    """Return the fraction of the scores with the sign of their class."""
+    """Return the fraction of the scores whose sign is that of their class."""
     return float(((scores > 0.0) == labels.bool()).float().mean())
 
 
 def _check_converging(epoch: Epoch, tensors: Iterable[Tensor]) -> None:
-    """Raise a ValueError if the loss is too large or a tensor is not finite."""
+    """Raise ValueError if the loss is too large or a tensor is not finite."""
     if not (epoch.loss < 1e6 and all(tensor.isfinite().all() for tensor in tensors)):
         raise ValueError(
             f"training diverged in epoch {epoch.number} with a loss of {epoch.loss:g}; "

@@ -29,7 +29,7 @@ RoundingMode = Literal["trunc", "floor"] | None
 
 @extends("check of integers")
 def check_integers(x: Tensor, name: str, given: Any, other: Tensor) -> None:
-    """Check integers for which the result of the operator `name` would not be an integer.
+    """Raise an error if the result of the operator `name` would not be an integer.
 
     Args:
         x: the first argument.

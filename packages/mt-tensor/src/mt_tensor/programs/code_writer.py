@@ -113,7 +113,7 @@ class CodeWriter:
         return name
 
     def bind(self, operand: View | Opaque, code: str) -> None:
-        """Let an operand be the value of an expression, which is evaluated where it is used."""
+        """Represent an operand by an expression, which is evaluated where the operand is used."""
         self._bound[operand] = code
 
     def _local(self, operand: View | TensorView | Opaque, name: str) -> str:

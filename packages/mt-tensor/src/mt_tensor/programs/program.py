@@ -200,7 +200,7 @@ class Instruction:
 
     @property
     def bytes(self) -> int:
-        """The least number of bytes that it reads and writes."""
+        """The minimum number of bytes that it reads and writes."""
         overwritten = self.changes if self.formula is None else ()
         total = sum(view.bytes for view in (*self.reads, *self.makes, *self.changes))
         return total - sum(view.bytes for view in overwritten)
@@ -272,7 +272,7 @@ class Program:
 
     @property
     def bytes(self) -> int:
-        """The least number of bytes that a replay reads and writes."""
+        """The minimum number of bytes that a replay reads and writes."""
         return sum(each.bytes for each in self.instructions)
 
     @property
@@ -351,7 +351,7 @@ def substitute(call: Instruction, replacements: Mapping[Buffer, Buffer]) -> Inst
 
 
 def shared_groups(calls: Iterable[Instruction]) -> set[Any]:
-    """Return the alias groups of several buffers, and those of buffers in opaque values."""
+    """Return the alias groups with several buffers, and those of buffers in opaque values."""
     members: dict[Any, set[Buffer]] = {}
     shared: set[Any] = set()
     for call in calls:

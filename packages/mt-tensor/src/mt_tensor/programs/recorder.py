@@ -260,7 +260,7 @@ def _written(call: Call) -> list[TensorData]:
 
 
 def _with_concrete_numbers(call: Call) -> Call:
-    """Return a call with the values of symbolic numbers."""
+    """Return a call with values in place of symbolic numbers."""
     values = [x.value if isinstance(x, SymbolicNumber) else x for x in call.arguments]
     return Call(call.backend, call.name, call.function, tuple(values), call.options, call.formula)
 

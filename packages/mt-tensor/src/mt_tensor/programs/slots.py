@@ -34,7 +34,7 @@ class Slot:
         return id(self.holder), key if isinstance(key, (str, int, tuple)) else id(key)
 
     def get(self) -> Any:
-        """Return the value."""
+        """Return the value, or `MISSING` if the slot does not exist."""
         if isinstance(self.holder, dict):
             return dict.get(self.holder, self.key, MISSING)  # creates no value
         try:

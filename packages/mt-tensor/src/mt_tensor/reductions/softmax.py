@@ -34,7 +34,7 @@ def _along(x: Tensor, dim: int) -> tuple[int, ...]:
 
 @fused("softmax")
 def _softmax(x: Tensor, dim: int) -> Tensor:
-    """Subtract the maximum first, so that exp does not overflow."""
+    """Return the softmax along `dim`; subtracting the maximum first prevents overflow."""
     if x.numel() == 0:
         return x.clone()
     weights = (x - _largest(x, dim)).exp()
