@@ -32,13 +32,13 @@ def test_parser_has_defaults_and_accepts_options(parser: argparse.ArgumentParser
     ("line", "message"),
     [
         ("ring", "invalid choice: 'ring'"),
-        ("--points 0", "1 or more is needed; 0 was given"),
-        ("--epochs -1", "1 or more is needed; -1 was given"),
-        ("--hidden 3 0", "1 or more is needed; 0 was given"),
+        ("--points 0", "must be a positive integer, got 0"),
+        ("--epochs -1", "must be a positive integer, got -1"),
+        ("--hidden 3 0", "must be a positive integer, got 0"),
         ("--seed one", "invalid int value: 'one'"),
-        ("--rate 0", "a finite number above 0 is needed; 0 was given"),
-        ("--rate inf", "a finite number above 0 is needed; inf was given"),
-        ("--rate nan", "a finite number above 0 is needed; nan was given"),
+        ("--rate 0", "must be a positive finite number, got 0"),
+        ("--rate inf", "must be a positive finite number, got inf"),
+        ("--rate nan", "must be a positive finite number, got nan"),
     ],
 )
 def test_invalid_argument_exits_with_message(

@@ -64,7 +64,7 @@ def test_run_readme_counts_blocks_of_correct_document(tmp_path: Path) -> None:
         ("line 1\n", "", r"GUIDE.md, line 14: .* \['line 0'\]"),
         ("print(x)", "print(1 / 0)", r'(?s)GUIDE.md", line 6,.*ZeroDivisionError'),
         ("range(x)", "range(y)", r'(?s)GUIDE.md", line 14,.*NameError'),
-        ("\n1\n", "\n2\n", r"`python -c print\(1\)` promises:\n2\n\nbut .* prints:\n1\n"),
+        ("\n1\n", "\n2\n", r"`python -c print\(1\)` should print:\n2\n\nbut .* prints:\n1\n"),
         (
             "print(1)",
             "print(1);exit(3)",

@@ -71,8 +71,8 @@ def test_command_prints_plot_and_accuracy(capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "message"),
     [
         (["spiral"], "train one"),
-        (["xor", "--points", "0"], "--points: 1 or more is needed; 0 was given"),
-        (["xor", "--points", "-3"], "--points: 1 or more is needed; -3 was given"),
+        (["xor", "--points", "0"], "--points: must be a positive integer, got 0"),
+        (["xor", "--points", "-3"], "--points: must be a positive integer, got -3"),
         (["xor", "--points", "many"], "--points: invalid positive_int value: 'many'"),
     ],
 )

@@ -75,7 +75,7 @@ BINARY_MESSAGE = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x
     ("row", "message"),
     [
         *(({"name": name}, "give a Python identifier") for name in ("two words", "class", "", 3)),
-        *(({"name": name}, "without _ before it") for name in ("_mine", "__add__")),
+        *(({"name": name}, "without a leading underscore") for name in ("_mine", "__add__")),
         ({"result": "banana"}, "'banana'; give one of number, real, bool"),
         ({"partials": ()}, r"takes 1 argument.s. but 0 partial"),
         ({"partials": (lambda x, out: 1.0,) * 2}, r"takes 1 argument.s. but 2 partial"),
@@ -93,7 +93,7 @@ BINARY_MESSAGE = r"with respect to '{}' takes \(x, y\). .*: write it as lambda x
         ({"function": lambda: 1.0, "partials": ()}, "takes no argument; give a function"),
         ({"function": lambda *, x: x}, r"its function takes \(\*, x\).*as lambda x: \.\.\."),
         ({"domain": ((0.0, 1.0), (0.0, 1.0))}, r"1 argument.s. but 2 interval"),
-        ({"domain": ((3.0, 1.0),)}, "nothing between 3.0 and 1.0"),
+        ({"domain": ((3.0, 1.0),)}, r"interval \(3.0, 1.0\) of its domain is empty"),
         ({"domain": (0.0, 1.0)}, r"domain is \(0.0, 1.0\); give a pair"),
         ({"domain": "positive"}, "domain is 'positive'; give a pair"),
         ({"identity": "0"}, "identity is '0'; give a number, or None"),

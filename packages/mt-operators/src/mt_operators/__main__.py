@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m mt_operators", description="Show operators with their derivatives."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="an operator; all if none is")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an operator (default: all)")
     names = parser.parse_args(arguments).names or OPERATORS
     try:
         print("\n\n".join(describe(OPERATORS[name]) for name in names))

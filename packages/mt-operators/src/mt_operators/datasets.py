@@ -1,4 +1,4 @@
-"""Points of the plane in two classes: the six data sets of the course and two moons.
+"""Points in the plane in two classes: the six data sets of the MiniTorch course, and moons.
 
 The course's data sets are ordered from easy to hard. A line separates `simple` and `diag`; `split`,
 `xor` and `circle` need a hidden layer; `spiral` needs a trained network. All but the moons lie in
@@ -57,7 +57,7 @@ class Dataset:
 
 
 def simple(N: int, seed: int = 0) -> Dataset:
-    """Return `N` points; class 1 is left of the middle."""
+    """Return `N` points; class 1 is on the left, `x1 < 0.5`."""
     return _in_square(N, seed, lambda x1, x2: x1 < 0.5)
 
 
@@ -102,7 +102,8 @@ def spiral(N: int, seed: int = 0) -> Dataset:
 def moons(N: int, seed: int = 0, noise: float = 0.1) -> Dataset:
     """Return `N` points on two interleaved half circles.
 
-    Class 0 is the upper half of the unit circle; class 1 is a lower half, around `(1, 0.5)`.
+    Class 0 is the upper half of the unit circle around the origin; class 1 is the lower half of the
+    unit circle around `(1, 0.5)`.
 
     Args:
         N: the number of points.
@@ -110,10 +111,10 @@ def moons(N: int, seed: int = 0, noise: float = 0.1) -> Dataset:
         noise: the standard deviation of the noise that is added to each coordinate.
 
     Raises:
-        ValueError: the noise is negative or not finite, or `N` is not a number of points.
+        ValueError: `noise` is negative or not finite, or `N` is not a non-negative integer.
     """
     if not 0.0 <= noise < math.inf:
-        raise ValueError(f"noise must be a finite number, 0 or more, got {noise!r}.")
+        raise ValueError(f"noise must be a non-negative finite number, got {noise!r}.")
     rng = _generator(N, seed)
     points, labels = [], []
     for index in range(N):
@@ -147,7 +148,7 @@ def _in_square(N: int, seed: int, is_one: Callable[[float, float], bool]) -> Dat
 
 
 def _generator(N: SupportsIndex, seed: int) -> random.Random:
-    """Return a random generator for `N` points, after a check of `N`."""
+    """Check the number of points, and return a random generator."""
     if not hasattr(N, "__index__") or operator.index(N) < 0:
-        raise ValueError(f"the number of points must be an integer, 0 or more, got {N!r}.")
+        raise ValueError(f"the number of points must be a non-negative integer, got {N!r}.")
     return random.Random(seed)

@@ -18,7 +18,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 EPS = 1e-6
-"""The number that `log` adds to its argument."""
+"""The constant that `log` adds to its argument."""
 
 mul = OPERATORS["mul"].function
 """The product `x * y`."""

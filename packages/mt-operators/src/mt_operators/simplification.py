@@ -1,7 +1,7 @@
-"""Simplification of expressions to simpler ones with exactly the same value.
+"""Rewrite expressions as simpler ones with exactly the same value.
 
-This includes nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since -0 + 0 is
-0, and `x * 0` is not 0, since nan * 0 is nan. The rules are applied to each operation when it is
+The rules also hold for nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since
+-0 + 0 is 0, and `x * 0` is not 0, since nan * 0 is nan. Each operation is rewritten when it is
 traced.
 """
 
@@ -35,7 +35,7 @@ def _constant(x: Symbol) -> Number | None:
 
 
 def _operands(x: Symbol, operation: str) -> tuple[Symbol, ...]:
-    """Return the operands of a symbol if the given operation computed it, otherwise nothing."""
+    """Return the operands of a symbol if the given operation computed it, otherwise `()`."""
     expression = x.expression
     if expression.operation != operation:
         return ()
@@ -98,14 +98,14 @@ def _chosen(condition: Symbol, if_true: Symbol | Number, if_false: Symbol | Numb
 
 
 def _decided(condition: Symbol, side: Symbol, index: int) -> Symbol:
-    """Return the remainder of a side that chooses by the same condition again."""
+    """Simplify one side of a selection: replace a selection by the same condition."""
     while (choice := _operands(side, "where")) and choice[0].position == condition.position:
         side = choice[index]
     return side
 
 
 def _product(condition: Symbol, product: Symbol, index: int) -> Symbol:
-    """Return a product for a known condition: `x * where(condition, a, b)` is `a x` or `b x`."""
+    """Simplify a product for a known condition: `x * where(condition, a, b)` is `a x` or `b x`."""
     for x, factor in [_operands(product, "mul")] if _operands(product, "mul") else []:
         choice = _operands(factor, "where")
         if choice and choice[0].position == condition.position:

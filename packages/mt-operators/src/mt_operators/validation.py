@@ -1,4 +1,4 @@
-"""Validation of new rows, which finds mistakes before a backend runs them."""
+"""Validate the rows that users add, to report mistakes before a backend runs them."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _problems(row: Operator) -> Iterator[str]:
     """Yield descriptions of the problems of a row and how to fix them."""
     name: object = row.name
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-        yield "this cannot be an operator's name; give a Python identifier"
+        yield "this is not a valid name; give a Python identifier that is not a keyword"
     elif name.startswith("_"):
-        yield "operators become public methods; give a name without _ before it"
+        yield "operators become public methods; give a name without a leading underscore"
     if row.result not in get_args(Result):
         yield f"its result is {row.result!r}; give one of {', '.join(get_args(Result))}"
     for attribute, (types, wanted) in TYPES.items():
@@ -95,7 +95,7 @@ def _mismatches(row: Operator, count: int) -> Iterator[str]:
             )
     for low, high in row.domain:
         if not low < high:
-            yield f"its domain holds nothing between {low} and {high}; give the lower end first"
+            yield f"the interval ({low}, {high}) of its domain is empty; give the lower end first"
 
 
 class _WithoutPower(Infix):

@@ -22,7 +22,7 @@ from mt_operators.core.tracing import Recorder
 def derivative(graph: Graph, argument: int) -> Graph:
     """Return the partial derivative of a graph with one output, with respect to one argument.
 
-    Its arguments are those of the graph, followed by the output, as in a row of the table.
+    The result takes the arguments of the graph, followed by its output, as in a row of the table.
     """
     recorder = Recorder("derivative", graph.arity + 1)
     values = evaluated(graph, recorder.arguments)
@@ -65,7 +65,7 @@ class Evaluation:
 def derived(name: str, parameters: Sequence[str], graph: Graph) -> Operator:
     """Return a graph with one output as an operator, whose derivatives are computed on demand.
 
-    Stage 2 uses it for higher derivatives, and for functions that it fuses.
+    Stage 2 uses this for higher derivatives and for fused functions.
     """
     partials = [_partial(graph, argument) for argument in range(graph.arity)]
     return Operator(name, Evaluation(name, parameters, graph), tuple(partials), result="real")

@@ -75,7 +75,7 @@ def from_math(
 ) -> Callable[[float], float]:
     """Register a function of `math` as elementary, with IEEE 754's values instead of errors.
 
-    At a pole the value is the given infinity; at other points where `math` raises, it is nan.
+    Where `math` raises, the value is the given infinity at a pole, inf on overflow, else nan.
     """
 
     def total(x: float) -> float:

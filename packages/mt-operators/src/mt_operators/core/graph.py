@@ -74,7 +74,7 @@ class Graph:
         return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
 
     def only(self, output: int) -> Graph:
-        """Return the graph of one of its outputs."""
+        """Return the graph of the output with this index, without unused expressions."""
         return pruned(self.expressions, [self.outputs[output]], self.arity)
 
     def __str__(self) -> str:

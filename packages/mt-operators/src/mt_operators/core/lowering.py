@@ -68,7 +68,7 @@ def _lowered(name: str, lowering: Lowering | None) -> Callable[..., Any]:
         return lowering[name]
     if name in ELEMENTARY:
         raise TracingError(
-            f"this lowering has no {name!r}; it has {', '.join(sorted(lowering))}."
+            f"the lowering table has no {name!r}; it has {', '.join(sorted(lowering))}."
             f"{nearest(name, lowering)}"
         )
     graph = graph_of(OPERATORS[name].value)

@@ -21,7 +21,7 @@ from mt_operators.core.parameter import Buffer, Holder, Parameter
 
 
 class IncompatibleKeys(NamedTuple):
-    """The names that only a module or only a state dictionary has."""
+    """The names that only the module has, and those that only the state dictionary has."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -146,7 +146,7 @@ class Module:
         self._add(Module, name, module)
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Add a `Parameter`, or a new one with this value, and return it."""
+        """Add a `Parameter`, or wrap a value in one, and return it."""
         if isinstance(value, (Buffer, Module)):
             raise _wrong_kind("add_parameter", "a Parameter or the value for one", value)
         parameter = value if isinstance(value, Parameter) else Parameter(value, name)
@@ -160,7 +160,7 @@ class Module:
         self._add(Parameter, name, param)
 
     def register_buffer(self, name: str, value: Any, persistent: bool = True) -> None:
-        """Add a `Buffer`, or a new one with this value; the attribute returns its value.
+        """Add a `Buffer`, or wrap a value in one; the attribute returns the value.
 
         >>> counter = Module()
         >>> counter.register_buffer("steps", 0)
@@ -278,7 +278,7 @@ class Module:
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True
     ) -> IncompatibleKeys:
-        """Load copies of the values of a state dictionary, or none if one is invalid.
+        """Load copies of the values of a state dictionary; if one is invalid, change nothing.
 
         With `strict` the names must match exactly; otherwise only common ones are loaded. Return
         the missing and the unexpected names.

@@ -30,19 +30,19 @@ Function = Callable[..., Any]
 and not `if`, `and` or `or`, so that it also runs on symbols and arrays."""
 
 Result = Literal["number", "real", "bool", "integer"]
-"""The result of an operator."""
+"""The kind of an operator's result; see `Operator`."""
 
 Interval = tuple[float, float]
 EVERYWHERE: Interval = (-math.inf, math.inf)
 
 
 def zero(*_: Any) -> float:
-    """Partial derivative with respect to an argument that does not affect the value."""
+    """Return 0: the derivative with respect to an argument that does not affect the value."""
     return 0.0
 
 
 def one(*_: Any) -> float:
-    """Partial derivative with respect to a summand."""
+    """Return 1: the derivative with respect to a summand."""
     return 1.0
 
 

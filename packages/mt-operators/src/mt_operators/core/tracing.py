@@ -1,7 +1,7 @@
 """Tracing: run a function once on symbols, and record its graph.
 
 A symbol represents an unknown number. Applying a Python operator or an elementary function to it
-adds an expression to the graph, unless the graph has it, and returns the symbol of the expression.
+adds an expression to the graph, unless it exists there, and returns the symbol of the expression.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def graph_of(formula: Formula) -> Graph:
 def narrowed(formula: Formula, always: Iterable[int] = (0,)) -> tuple[Formula, tuple[int, ...]]:
     """Remove unused arguments of a formula; return the new formula and the indices kept.
 
-    Arguments in `always` are kept, since a formula without arguments has no number of elements.
+    Arguments in `always` are kept, since a result takes its number of elements from an argument.
     """
     reads = tuple(sorted({*always, *graph_of(formula).reads}))
     indices = [reads.index(i) if i in reads else None for i in range(formula.arity)]
@@ -98,9 +98,9 @@ class Recorder:
         return Symbol(self, position)
 
     def refuse(self, problem: str, fix: str) -> NoReturn:
-        """Raise TracingError."""
+        """Raise TracingError with the name of the formula, a problem and its fix."""
         raise TracingError(
-            f"formula {self.name!r} {problem}, so that it cannot be compiled; {fix}."
+            f"formula {self.name!r} {problem}, so it cannot be compiled; {fix}."
         )
 
     def symbol(self, value: Any) -> Symbol:
@@ -133,7 +133,7 @@ class Recorder:
         return self._simplified(name, symbols, is_bool=name in COMPARISONS)
 
     def logic(self, name: str, *values: Any) -> Symbol:
-        """Record `&` or `|` of bools; arguments may be bools."""
+        """Record `&` or `|` of bools; arguments of the traced function may be bools."""
         for value in values:
             symbol = self.symbol(value)
             if not symbol.expression.is_bool and symbol.position >= len(self.arguments):

@@ -12,25 +12,25 @@ from mt_operators.datasets import DATASETS
 
 
 def positive_int(text: str) -> int:
-    """Return a positive integer."""
+    """Parse a positive integer."""
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"1 or more is needed; {text} was given")
+        raise argparse.ArgumentTypeError(f"must be a positive integer, got {text}")
     return number
 
 
 def positive_float(text: str) -> float:
-    """Return a finite positive number."""
+    """Parse a positive finite number."""
     number = float(text)
     if not 0.0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"a finite number above 0 is needed; {text} was given")
+        raise argparse.ArgumentTypeError(f"must be a positive finite number, got {text}")
     return number
 
 
 def training_command(
     prog: str, description: str, *, points: int, epochs: int
 ) -> argparse.ArgumentParser:
-    """Return a parser of the options of all training commands: `--points`, `--epochs`, `--seed`.
+    """Return a parser with the options of all training commands: `--points`, `--epochs`, `--seed`.
 
     Args:
         prog: the command as the user types it.
@@ -41,9 +41,9 @@ def training_command(
     parser = argparse.ArgumentParser(
         prog=prog, description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    parser.add_argument("--points", type=positive_int, default=points, help="how many points")
-    parser.add_argument("--epochs", type=positive_int, default=epochs, help="how many steps")
-    parser.add_argument("--seed", type=int, default=0, help="of points and weights")
+    parser.add_argument("--points", type=positive_int, default=points, help="number of points")
+    parser.add_argument("--epochs", type=positive_int, default=epochs, help="number of steps")
+    parser.add_argument("--seed", type=int, default=0, help="seed of points and weights")
     return parser
 
 
@@ -58,7 +58,7 @@ def add_choices(
         hidden: the default widths of the hidden layers.
         rate: the default learning rate.
     """
-    parser.add_argument("data", nargs="?", default=data, choices=DATASETS, help="what to learn")
+    parser.add_argument("data", nargs="?", default=data, choices=DATASETS, help="data set")
     parser.add_argument(
         "--hidden",
         type=positive_int,
@@ -66,4 +66,4 @@ def add_choices(
         default=list(hidden),
         help="widths of the hidden layers",
     )
-    parser.add_argument("--rate", type=positive_float, default=rate, help="how far to step")
+    parser.add_argument("--rate", type=positive_float, default=rate, help="learning rate")

@@ -28,7 +28,7 @@ class Line(Module):
         self.a, self.b, self.c = Parameter(a), Parameter(b), Parameter(c)
 
     def forward(self, point: Point) -> float:
-        """Return a number whose sign tells the side of a point and whose size its distance."""
+        """Return the value at a point, which is proportional to its signed distance."""
         x1, x2 = point
         return float(self.a.value * x1 + self.b.value * x2 + self.c.value)
 
@@ -112,8 +112,8 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m mt_operators.examples.manual", description="Classify without training."
     )
     parser.add_argument("data", nargs="?", default="xor", choices=DATASETS)
-    parser.add_argument("--points", type=positive_int, default=100, help="how many points (100)")
-    parser.add_argument("--seed", type=int, default=0, help="for other points (0)")
+    parser.add_argument("--points", type=positive_int, default=100, help="number of points (100)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the points (0)")
     options = parser.parse_args(arguments)
     try:
         network = network_for(options.data)

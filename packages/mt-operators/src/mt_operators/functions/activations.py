@@ -17,7 +17,7 @@ from mt_operators.functions.exponential import expm1, log1p
 from mt_operators.functions.special import ndtr, normal_density
 
 FAR = 1000.0
-"""A number whose negative has the exponential 0, even in float64."""
+"""A number so large that `exp(-FAR)` is 0 in every dtype."""
 
 
 def moderate(x: float, far: float = FAR) -> float:
@@ -50,7 +50,7 @@ define_real(
     "gelu",
     lambda x: maximum(x, -FAR) * ndtr(x),
     lambda x, out: ndtr(x) + moderate(x) * normal_density(x),
-    note="x * ndtr(x): x times the share of the normal distribution below x",
+    note="x * ndtr(x), where ndtr is the standard normal distribution function",
 )
 
 STEEP = 2.0 * math.sqrt(2.0 / math.pi)
@@ -188,7 +188,7 @@ define_real(
 
 
 def celu_by_alpha(scaled: float) -> float:
-    """Return the derivative of celu with respect to alpha, from `x / alpha`, not positive."""
+    """Return the derivative of celu with respect to alpha, given `x / alpha`, at most 0."""
     return expm1(scaled) - moderate(scaled) * exp(scaled)
 
 
@@ -212,5 +212,5 @@ define_real(
     "selu",
     lambda x: where(x > 0.0, SELU_SCALE * x, SELU_SCALE * SELU_ALPHA * expm1(negative_part(x))),
     lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(below_zero(x))),
-    note="elu scaled so that mean 0 and variance 1 are kept; at 0 the derivative from the left",
+    note="elu scaled to preserve mean 0 and variance 1; at 0 the derivative from the left",
 )

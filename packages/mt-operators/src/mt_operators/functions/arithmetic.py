@@ -14,7 +14,7 @@ from mt_operators.core.table import define, define_bool, define_real, define_ste
 
 
 def _rounded(rounding: Callable[[float], int], x: float) -> float:
-    """Return `x` rounded, with its sign; integers, infinities and nan are unchanged."""
+    """Return `x` rounded, with the sign of `x`; integers, infinities and nan are unchanged."""
     if isinstance(x, int) or not math.isfinite(x):
         return x
     return math.copysign(rounding(x), x)
@@ -40,13 +40,13 @@ def trunc(x: float) -> float:
 
 @elementary
 def round(x: float) -> float:
-    """Return the nearest integer, and the even one of two equally near."""
+    """Return the nearest integer, with ties to even."""
     return _rounded(builtins.round, x)
 
 
 @elementary
 def floor_divide(x: float, y: float) -> float:
-    """Return the largest integer up to the exact `x / y`; the result of `div` if `y` is 0."""
+    """Return the exact quotient `x / y` rounded down; the result of `div` if `y` is 0."""
     try:
         return x // y
     except ZeroDivisionError:
@@ -70,7 +70,7 @@ def fmod(x: float, y: float) -> float:
 define_steps("floor", floor, note="the largest integer not above x; derivative 0")
 define_steps("ceil", ceil, note="the smallest integer not below x; derivative 0")
 define_steps("trunc", trunc, aliases=("fix",), note="x without its fraction; derivative 0")
-define_steps("round", round, note="the nearest integer, the even one of two; derivative 0")
+define_steps("round", round, note="the nearest integer, with ties to even; derivative 0")
 
 
 def remainder(x: float, y: float) -> float:
@@ -125,7 +125,7 @@ define(
 
 
 def signbit(x: float) -> bool:
-    """Return whether `x` is negative or -0.0, which its reciprocal reveals."""
+    """Return whether `x` is negative or -0.0, whose reciprocal is -inf."""
     return where(x == 0.0, div(1.0, x), x) < 0.0
 
 

@@ -40,7 +40,7 @@ define_real(
 define_real(
     "xlogy",
     lambda x, y: where((x == 0.0) & (y == y), 0.0, x * log(y)),
-    # Where x is 0, the value is 0 for every y: 1 replaces y without a finite logarithm or quotient.
+    # Where x is 0, the value is 0 for every y: replace a y without finite log or quotient by 1.
     lambda x, y, out: log(where((x == 0.0) & (y <= 0.0), 1.0, y)),
     lambda x, y, out: div(x, where((x == 0.0) & (y == 0.0), 1.0, y)),
     domain=(EVERYWHERE, *FROM_0),
@@ -55,7 +55,7 @@ def softplus(x: float) -> float:
 
 
 def gap(x: float, y: float) -> float:
-    """Return `x - y`, and 0 between equal infinities."""
+    """Return `x - y`, and 0 for equal infinities."""
     return where((x == y) & (abs(x) == math.inf), 0.0, x - y)
 
 

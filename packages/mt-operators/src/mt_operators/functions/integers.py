@@ -67,10 +67,10 @@ def lcm(x: int, y: int) -> int:
     return cast("int", abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y))
 
 
-define_integer("bitwise_and", bitwise_and, note="the bits that both have")
-define_integer("bitwise_or", bitwise_or, note="the bits that either has")
-define_integer("bitwise_xor", bitwise_xor, note="the bits that exactly one has")
-define_integer("bitwise_not", bitwise_not, note="the bits that x lacks")
+define_integer("bitwise_and", bitwise_and, note="the bitwise AND of x and y")
+define_integer("bitwise_or", bitwise_or, note="the bitwise OR of x and y")
+define_integer("bitwise_xor", bitwise_xor, note="the bitwise exclusive OR of x and y")
+define_integer("bitwise_not", bitwise_not, note="the bitwise complement of x, -x - 1")
 define_integer(
     "bitwise_left_shift", bitwise_left_shift, note="the bits of x shifted left by y places"
 )

@@ -54,7 +54,7 @@ define_real(
     "ndtr",
     ndtr,
     lambda x, out: normal_density(x),
-    note="the share of the normal distribution of mean 0 and variance 1 that lies below x",
+    note="the standard normal distribution function: the probability of a value below x",
 )
 
 # --- Sines of pi x --------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def lgamma_from_0(x: float) -> float:
 
 def lgamma(x: float) -> float:
     """Return the logarithm of `abs(gamma(x))`; infinite at 0 and at negative integers."""
-    left = left_of_0(x)  # where it is log(pi / |sin(pi x)|) - lgamma(1 - x)
+    left = left_of_0(x)  # there lgamma(x) = log(pi / |sin(pi x)|) - lgamma(1 - x)
     pole = (sinc(left) == 0.0) | (left == -math.inf)
     turn = where(pole, math.inf, -log(abs(left)) - log(abs(sinc(left))))
     value = lgamma_from_0(reflected(where(pole, 1.0, x)))

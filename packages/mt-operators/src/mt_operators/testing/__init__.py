@@ -1,8 +1,8 @@
 """The sample table: an oracle and test points for each operator.
 
-Every stage and backend is tested with these rows, so they are installed. A new operator needs one
-row here. The oracle receives the NumPy module as its first argument, so that this file imports only
-the standard library.
+Every stage and backend is tested with these rows, so the table is part of the installed package. A
+new operator needs one row here. The oracle receives the NumPy module as its first argument, so that
+this file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -212,15 +212,15 @@ def sample(
 def high_precision(mp: Any) -> dict[str, Callable[..., Any]]:
     """Return mpmath's elementary functions by name, given the module `mpmath`.
 
-    With them an operator's graph can be evaluated with any number of digits, so that finite
-    differences are exact enough.
+    An operator's graph can be evaluated with these functions to any number of digits, so that
+    finite differences are exact enough.
     """
     names = "exp expm1 log log10 log1p sqrt erf floor ceil sin cos tan asin acos atan atan2"
     return {
         **{name: getattr(mp, name) for name in names.split()},
         **{name: getattr(mp, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
         "hypot": mp.hypot,
-        "erfc": lambda x: 1 - mp.erf(x),  # its own erfc overflows
+        "erfc": lambda x: 1 - mp.erf(x),  # mpmath's erfc overflows
         "exp2": lambda x: mp.power(2, x),
         "log2": lambda x: mp.log(x, 2),
         "pow": mp.power,
@@ -245,7 +245,7 @@ sample("mul", lambda np, x, y: x * y, WIDE, WIDE)
 sample("div", lambda np, x, y: x / y, WIDE, POSITIVE, kink=lambda x, y: y)
 sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_at_zero)
 sample("square", lambda np, x: x * x, WIDE)
-# For x < 0 the power exists only for integer y, without a derivative in y: these are left out.
+# For x < 0 only integer powers exist, which have no derivative with respect to y: x is positive.
 sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: max(x, 0.0))
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
 sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)

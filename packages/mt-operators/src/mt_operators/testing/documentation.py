@@ -47,13 +47,13 @@ def run_readme(path: Path) -> int:
 
 
 def _run_command(arguments: list[str], promised: str) -> None:
-    """Run a command, which must succeed and print the promised output."""
+    """Run a command, which must succeed and print the expected output."""
     result = subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False
     )
     if result.returncode or result.stdout != promised:
         raise AssertionError(
-            f"`python {' '.join(arguments)}` promises:\n{promised}\nbut exits with status "
+            f"`python {' '.join(arguments)}` should print:\n{promised}\nbut exits with status "
             f"{result.returncode} and prints:\n{result.stdout}{result.stderr}"
         )
 
@@ -61,14 +61,14 @@ def _run_command(arguments: list[str], promised: str) -> None:
 def run_blocks(path: Path) -> int:
     """Run all Python blocks of a Markdown file in this process, in order and in one namespace.
 
-    A line `print(...)  # text` promises that output. A following block without a language promises
-    the whole output.
+    The comment of a line `print(...)  # text` is the expected output of that line. A following
+    block without a language is the expected output of the entire block.
 
     Returns:
         The number of blocks that were run.
 
     Raises:
-        AssertionError: a promise was not kept.
+        AssertionError: the output of a block differs from the expected one.
         Exception: any exception that a block raises; its traceback shows the lines of the file.
     """
     namespace: dict[str, object] = {"__name__": "readme"}
@@ -84,8 +84,8 @@ def run_blocks(path: Path) -> int:
         promised = block["output"].splitlines() if block["output"] else PROMISE.findall(source)
         if promised and promised != actual:
             raise AssertionError(
-                f"{path.name}, line {lines_before + 1}: the block promises {promised}, but prints "
-                f"{actual}:\n{source}"
+                f"{path.name}, line {lines_before + 1}: the block should print {promised}, but "
+                f"prints {actual}:\n{source}"
             )
     return len(blocks)
 
