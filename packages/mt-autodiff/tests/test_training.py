@@ -151,16 +151,16 @@ def test_command_prints_epochs_and_a_plot(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (["--points", "0"], "--points: 1 or more is needed; 0 was given"),
-        (["--points", "-5"], "--points: 1 or more is needed; -5 was given"),
-        (["--epochs", "0"], "--epochs: 1 or more is needed; 0 was given"),
+        (["--points", "0"], "--points: must be a positive integer, got 0"),
+        (["--points", "-5"], "--points: must be a positive integer, got -5"),
+        (["--epochs", "0"], "--epochs: must be a positive integer, got 0"),
         (["--epochs", "ten"], "--epochs: invalid positive_int value: 'ten'"),
-        (["--hidden", "4", "0"], "--hidden: 1 or more is needed; 0 was given"),
-        (["--hidden", "-1"], "--hidden: 1 or more is needed; -1 was given"),
-        (["--rate", "0"], "--rate: a finite number above 0 is needed; 0 was given"),
-        (["--rate", "-0.1"], "--rate: a finite number above 0 is needed"),
-        (["--rate", "nan"], "--rate: a finite number above 0 is needed"),
-        (["--rate", "inf"], "--rate: a finite number above 0 is needed"),
+        (["--hidden", "4", "0"], "--hidden: must be a positive integer, got 0"),
+        (["--hidden", "-1"], "--hidden: must be a positive integer, got -1"),
+        (["--rate", "0"], "--rate: must be a positive finite number, got 0"),
+        (["--rate", "-0.1"], "--rate: must be a positive finite number"),
+        (["--rate", "nan"], "--rate: must be a positive finite number"),
+        (["--rate", "inf"], "--rate: must be a positive finite number"),
     ],
 )
 def test_command_rejects_bad_arguments_before_training(

@@ -10,7 +10,7 @@ from mt_autodiff.core.scalar import Scalar
 
 
 class Methods:
-    """The methods that `register_methods` adds. They record nothing."""
+    """The methods that `register_methods` adds to `Scalar`; none of them is recorded."""
 
     __slots__ = ()
 

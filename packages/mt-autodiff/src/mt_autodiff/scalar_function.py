@@ -45,7 +45,7 @@ class ScalarFunction:
 
     @staticmethod
     def backward(ctx: Context, derivative: float) -> Any:
-        """Return the derivative for each input, as a tuple if there are several inputs."""
+        """Return `derivative` times the partial derivative for each input; a tuple if several."""
         raise NotImplementedError(
             "a ScalarFunction must define a static method backward(ctx, derivative)."
         )

@@ -8,7 +8,7 @@ class AutodiffError(RuntimeError):
 
 
 class NoGradientError(AutodiffError):
-    """A value was differentiated whose computation was not recorded."""
+    """A value does not depend on an input, or its computation was not recorded."""
 
 
 class GraphFreedError(AutodiffError):

@@ -76,7 +76,7 @@ class Switch(ContextDecorator):
 
 
 class set_grad_enabled(Switch):  # noqa: N801 - torch's name
-    """Set whether to record, immediately or inside a `with` block until its end."""
+    """Set whether to record, immediately; a `with` block restores the mode at its end."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__(checked_mode("set_grad_enabled", mode))

@@ -1,6 +1,6 @@
 """SVG drawings of graphs: boxes with text and edges with arrows, in light and dark colors.
 
-The documents are standalone: they load no other files and run no scripts. Inside of a page they use
+The documents are standalone: they load no other files and run no scripts. Inside a page they use
 the page's color scheme, otherwise the reader's.
 """
 

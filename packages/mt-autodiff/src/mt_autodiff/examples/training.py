@@ -1,4 +1,4 @@
-"""Training of a network of Scalars on points of the plane, with one step per epoch."""
+"""Train a network of Scalars on points in the plane, with one step per epoch."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def train(
         raise ValueError("a network cannot be trained on an empty data set; add points.")
     if epochs < 1 or not math.isfinite(rate):
         raise ValueError(
-            f"training takes at least 1 epoch and a finite rate, got {epochs} and {rate}."
+            f"train() takes at least 1 epoch and a finite rate, got {epochs} and {rate}."
         )
     optimizer = GradientDescent(network.parameters(), momentum)
     history = []
