@@ -99,9 +99,7 @@ class Recorder:
 
     def refuse(self, problem: str, fix: str) -> NoReturn:
         """Raise TracingError with the name of the formula, a problem and its fix."""
-        raise TracingError(
-            f"formula {self.name!r} {problem}, so it cannot be compiled; {fix}."
-        )
+        raise TracingError(f"formula {self.name!r} {problem}, so it cannot be compiled; {fix}.")
 
     def symbol(self, value: Any) -> Symbol:
         """Convert a value to a symbol."""
