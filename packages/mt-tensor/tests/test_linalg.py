@@ -46,7 +46,7 @@ def test_inverse_of_singular_matrix_raises_and_its_det_is_zero() -> None:
     for call in (mt.inverse, lambda x: mt.linalg.solve(x, mt.ones(2))):
         with pytest.raises(LinAlgError, match=r"no inverse\.$"):
             call(x)
-    with pytest.raises(LinAlgError, match=r"^a matrix is not positive definite\.$"):
+    with pytest.raises(LinAlgError, match=r"^cholesky\(\): a matrix is not positive definite\.$"):
         mt.linalg.cholesky(-mt.eye(2))
     with pytest.raises(LinAlgError, match=r"solve_triangular\(\) .* zeros on the diagonal"):
         mt.linalg.solve_triangular(x, mt.ones(2, 1), upper=True)
@@ -345,7 +345,7 @@ def test_lstsq_has_first_and_second_derivatives() -> None:
 
 def test_lstsq_rejects_bad_arguments() -> None:
     x = mt.ones(3, 2)
-    with pytest.raises(ShapeError, match="equally many rows"):
+    with pytest.raises(ShapeError, match="the same number of rows"):
         mt.linalg.lstsq(x, mt.ones(2))
     with pytest.raises(DomainError, match="'gelsx' was given"):
         mt.linalg.lstsq(x, mt.ones(3), driver="gelsx")

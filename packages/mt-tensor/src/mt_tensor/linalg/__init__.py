@@ -1,8 +1,8 @@
 """Linear algebra under the names of `torch.linalg`.
 
 The last two dimensions are matrices, all others are batch dimensions. Everything except products
-runs on the host, where NumPy calls LAPACK in float64. Gradients are composed of tensor operations,
-so that they are differentiable.
+and norms that need no singular values runs on the host, where NumPy calls LAPACK in float64.
+Gradients are composed of tensor operations, so they are differentiable.
 """
 
 # fmt: off

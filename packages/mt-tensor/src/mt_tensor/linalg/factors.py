@@ -1,7 +1,7 @@
 """Matrix factorizations: Cholesky, symmetric eigenvalues, singular values and QR.
 
-A `Function` has a single result, so several factors are packed into one tensor, of which the user
-gets views. Their gradients then arrive together.
+A `Function` has a single result, so it packs several factors into one tensor, whose parts are
+copied for the user. The gradients of all factors then arrive together.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Cholesky(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack("a matrix is not positive definite", np.linalg.cholesky, x)
+        return lapack("cholesky(): a matrix is not positive definite", np.linalg.cholesky, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -73,7 +73,7 @@ class Eigen(NamedTuple):
     eigenvectors: Tensor
 
 
-NO_CONVERGENCE = "the iteration did not converge"
+NO_CONVERGENCE = "the iteration for eigenvalues or singular values did not converge"
 
 
 def _divide_by_differences(x: Tensor, values: Tensor) -> Tensor:
@@ -118,8 +118,8 @@ def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
 def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
-    Eigenvectors are unique only up to sign, and not at all for equal eigenvalues, where they have
-    no gradient.
+    Eigenvectors are unique only up to sign. For equal eigenvalues they are not unique, and their
+    gradient may be infinite or nan.
 
     Args:
         A: shape (*batch, n, n), float32 or float64.
@@ -141,7 +141,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
     """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`.
 
-    They are differentiable even where several are equal.
+    Equal eigenvalues are differentiable, too.
     """
     return _unpacked(SymmetricEigen.apply(A, _checked("eigvalsh", A, UPLO)))[0].clone()
 
@@ -212,15 +212,16 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     Args:
         A: shape (*batch, m, n), float32 or float64; k is min(m, n).
         full_matrices: whether `U` and `Vh` are square, (m, m) and (n, n), which is not
-            differentiable unless m equals n. Otherwise they are (m, k) and (k, n).
+            differentiable unless m equals n. If False, they are (m, k) and (k, n).
 
     Returns:
         The named tuple `(U, S, Vh)`; `S` has shape (*batch, k), in decreasing order.
 
     Raises:
+        LinAlgError: an element is infinite or nan.
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` has another dtype.
-        GradientError: `A` requires grad, and the matrices are full and not square.
+        GradientError: `A` requires grad, `full_matrices` is True, and m differs from n.
     """
     check_matrices("svd", A, square=False)
     if not full_matrices or A.shape[-1] == A.shape[-2]:
@@ -237,7 +238,12 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
 def svdvals(A: Tensor) -> Tensor:  # noqa: N803
     """Return the singular values of matrices in decreasing order; see `svd`.
 
-    They are differentiable even where several are equal.
+    Equal singular values are differentiable, too.
+
+    Raises:
+        LinAlgError: an element is infinite or nan.
+        ShapeError: there are fewer than two dimensions.
+        DTypeError: `A` is neither float32 nor float64.
     """
     check_matrices("svdvals", A, square=False)
     return _parts(SingularVectors.apply(A), A.shape[-2])[1].clone()

@@ -19,9 +19,9 @@ def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
     """Check that tensors are matrices, or batches of matrices, of float32 or float64.
 
     Raises:
-        ShapeError: they have fewer than two dimensions, or are not square although they must be.
-        DTypeError: they are neither float32 nor float64, or their dtypes differ.
-        BackendMismatchError: they belong to different backends.
+        ShapeError: a tensor has fewer than two dimensions, or must be square and is not.
+        DTypeError: the dtypes are neither float32 nor float64, or differ.
+        BackendMismatchError: the tensors belong to different backends.
     """
     common_backend(*tensors)
     check_same_dtype(name, *tensors)
@@ -33,7 +33,7 @@ def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
 
 
 def broadcast_batches(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Expand matrices to one batch shape."""
+    """Broadcast the batch dimensions of two tensors of matrices."""
     batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
     return a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
 

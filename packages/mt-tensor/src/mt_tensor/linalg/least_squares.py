@@ -1,4 +1,4 @@
-"""Ranks of matrices, and solutions of equations with the least squared error."""
+"""Ranks of matrices, and least-squares solutions of linear systems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mt_tensor.recording.functions import Function
 
 
 def _precision(x: Tensor) -> float:
-    """Return the share of the largest singular value up to which others count as 0 by default."""
+    """Return the default tolerance, relative to the largest singular value."""
     return max(x.shape[-2:]) * float(np.finfo(x.dtype.numpy).eps)
 
 
@@ -34,13 +34,13 @@ def matrix_rank(
     atol: Any = None,
     rtol: Any = None,
 ) -> Tensor:
-    """Return the ranks of matrices: how many singular values are not negligible.
+    """Return the ranks of matrices: the number of singular values that are not negligible.
 
     A singular value counts if it is greater than `atol`, and than `rtol` times the largest one.
 
     Args:
         A: shape (*batch, m, n), float32 or float64.
-        tol: an older way to give `atol`, with `rtol` 0.
+        tol: the older name of `atol`, which also sets `rtol` to 0.
         hermitian: whether the matrices are symmetric, so that the magnitudes of eigenvalues, which
             are faster to compute, are the singular values. Only the lower triangle is read.
         atol: a number, or a tensor that broadcasts to the batch; 0 by default.
@@ -87,7 +87,7 @@ def _magnitudes(a: Array) -> Array:
 
 
 def _tolerance(name: str, given: Any) -> Any:
-    """Return a tolerance as a number, or as a tensor with a last dimension for values."""
+    """Return a tolerance as a number, or as a tensor with a new last dimension."""
     return given.detach().unsqueeze(-1) if isinstance(given, Tensor) else as_number(name, given)
 
 
@@ -104,7 +104,7 @@ class LeastSquaresSolution(NamedTuple):
 
 
 class LeastSquares(Function):
-    """Compute the shortest X that minimizes the distance between A X and B."""
+    """Compute the X of smallest norm that minimizes the norm of A X - B."""
 
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor, rcond: float, full_rank: bool) -> Tensor:
@@ -120,7 +120,7 @@ class LeastSquares(Function):
 
 
 def _least_squares(a: Array, b: Array, rcond: float, full_rank: bool) -> Array:
-    """Solve by singular values, of which those up to `rcond` times the largest count as 0."""
+    """Solve with singular values; those up to `rcond` times the largest count as 0."""
     u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
     counts = s > rcond * s[..., :1]
     if full_rank and not counts.all():
@@ -145,9 +145,9 @@ def lstsq(
 ) -> LeastSquaresSolution:
     """Return the `X` that minimizes the squared error of `A X = B`.
 
-    If there are several, it is the shortest.
+    If there are several, return the one of smallest norm.
 
-    All drivers use singular values; they only decide which results there are, as in torch. In
+    All drivers use singular values; as in torch, they differ in which results they return. In
     compiled functions with m > n, use "gelsy" or "gels": the others compare ranks on the host.
 
     Args:
@@ -184,7 +184,7 @@ def lstsq(
     if A.shape[-2] != b.shape[-2]:
         raise ShapeError(
             f"lstsq() was given A of shape {A.shape} and B of shape {B.shape}, which do not match: "
-            "they must have equally many rows."
+            "they must have the same number of rows."
         )
     precision = _precision(A)
     rcond = precision if rcond is None else as_number("rcond", rcond)

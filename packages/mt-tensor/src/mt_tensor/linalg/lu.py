@@ -1,4 +1,4 @@
-"""LU factorization with partial pivoting: `A = P L U`, and equations solved with its factors."""
+"""LU factorization with partial pivoting, `A = P L U`, and linear systems solved with it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Factors(NamedTuple):
 
 
 class LU(Function):
-    """Compute L and U in one matrix, and below it a row with the pivots, filled up with zeros."""
+    """Compute L and U in one matrix, and below it a row with the pivots, padded with zeros."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, pivot: bool, singular: bool) -> Tensor:
@@ -70,15 +70,15 @@ class LU(Function):
 
 
 def _factorized(a: Array, pivot: bool, singular: bool) -> Array:
-    """Return L and U in one matrix, and the pivots as a last row; Crout's algorithm.
+    """Return L and U in one matrix, and the pivots as a last row, by Crout's algorithm.
 
     Args:
         a: matrices, of any batch shape.
-        pivot: whether to swap rows so that the largest element of a column divides it.
-        singular: whether a diagonal of U may contain zeros.
+        pivot: whether to swap rows so that the largest element of a column becomes the pivot.
+        singular: whether the diagonal of U may contain zeros.
 
     Raises:
-        LinAlgError: it contains one, but may not.
+        LinAlgError: the diagonal of U contains a zero, and `singular` is False.
     """
     *batch, rows, columns = a.shape
     k = min(rows, columns)
@@ -98,7 +98,7 @@ def _factorized(a: Array, pivot: bool, singular: bool) -> Array:
         if not singular and (divisor == 0).any():
             raise LinAlgError(
                 f"lu_factor() takes matrices that are not singular, but U[{i}, {i}] is zero: use "
-                "linalg.lu(), which returns the factors of singular matrices, too."
+                "linalg.lu(), which also returns the factors of singular matrices."
             )
         if pivot:  # a column of zeros stays as it is
             divisor = np.where(divisor == 0, 1.0, divisor)
@@ -122,7 +122,7 @@ def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _permutation(pivots: Tensor, like: Tensor) -> Tensor:
-    """Return permutation matrices of the dtype of matrices, and as large as their columns.
+    """Return permutation matrices with the dtype and the number of rows of `like`.
 
     Raises:
         IndexingError: a pivot is out of range.
@@ -174,7 +174,7 @@ def lu(A: Tensor, *, pivot: bool = True) -> Factors:  # noqa: N803
     """Return the LU factorization of matrices: `A = P L U`.
 
     Args:
-        A: as for `lu_factor`, but singular matrices have factors, too.
+        A: as for `lu_factor`; matrices may be singular.
         pivot: whether to swap rows. Without it, `P` is empty, and `A = L U`.
 
     Returns:

@@ -28,7 +28,7 @@ def vector_norm(
         x: a floating-point tensor.
         ord: the exponent; inf, -inf, or 0 for the number of nonzero elements.
         dim: one dimension or several; None for all.
-        keepdim: whether to keep them, with size 1.
+        keepdim: whether to keep the reduced dimensions, with size 1.
         dtype: the dtype to convert to first.
 
     Raises:
@@ -58,7 +58,7 @@ def matrix_norm(
             2 for the largest singular value, 1 for the largest sum of magnitudes in a column, inf
             in a row; -2, -1 and -inf for the smallest.
         dim: the dimensions of the rows and columns.
-        keepdim: whether to keep them, with size 1.
+        keepdim: whether to keep the reduced dimensions, with size 1.
         dtype: the dtype to convert to first.
 
     Raises:
@@ -66,6 +66,8 @@ def matrix_norm(
         ShapeError: there are fewer than two dimensions.
         IndexingError: a dimension is out of range or repeated.
         DTypeError: `A` has another dtype.
+        TypeError: `dim` is not a sequence of two dimensions.
+        LinAlgError: an element is infinite or nan, for norms of singular values.
     """
     x = A if dtype is None else A.to(dtype)
     check_floating("matrix_norm", x)
@@ -105,7 +107,7 @@ def norm(
         ord: None for the square root of the sum of all squares; otherwise as for `vector_norm`
             along one dimension, or `matrix_norm` along two.
         dim: one dimension or two; None for all dimensions of a vector or matrix.
-        keepdim: whether to keep them, with size 1.
+        keepdim: whether to keep the reduced dimensions, with size 1.
         dtype: the dtype to convert to first.
 
     Raises:

@@ -17,7 +17,7 @@ from mt_tensor.recording.functions import Function
 
 SINGULAR = "a matrix is singular and has no inverse"
 
-_NO_SINGULAR_VALUES = "no singular values were found"
+_NO_SINGULAR_VALUES = "the iteration for singular values did not converge"
 
 # --- Inverses -----------------------------------------------------------------------------------
 
@@ -83,7 +83,7 @@ def gradient_of_inverse(x: Tensor, p: Tensor, grad: Tensor) -> Tensor:
 def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
-    `pinv(A) @ b` is the shortest `x` that minimizes the distance between `A @ x` and `b`.
+    `pinv(A) @ b` is the `x` of smallest norm that minimizes the norm of `A @ x - b`.
 
     Args:
         A: shape (*batch, n, m), float32 or float64.
@@ -91,6 +91,7 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
             times the machine epsilon.
 
     Raises:
+        LinAlgError: an element is infinite or nan.
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` has another dtype.
     """
@@ -175,7 +176,8 @@ def solve_triangular(
 
     Args:
         A: shape (*batch, n, n), float32 or float64.
-        B: shape (*batch, n, k); the batch dimensions broadcast.
+        B: shape (*batch, n, k), or (*batch, k, n) if `left` is False; the batch dimensions
+            broadcast.
         upper: whether to read the upper triangle instead of the lower one.
         left: whether `A` is on the left of `X`.
         unitriangular: whether to treat the diagonal as ones.
@@ -196,7 +198,7 @@ def solve_triangular(
         return solve(*broadcast_batches(triangle, B), left=left)
     except LinAlgError:
         raise LinAlgError(
-            "solve_triangular() takes matrices without zeros on the diagonal, but one has some."
+            "solve_triangular() takes triangular matrices without zeros on the diagonal."
         ) from None
 
 
@@ -278,7 +280,7 @@ def det(input: Tensor) -> Tensor:
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the signs of determinants, and the logarithms of their magnitudes.
 
-    For a singular matrix they are 0 and -inf, and computing the gradient raises `LinAlgError`.
+    The results for a singular matrix are 0 and -inf; its gradient raises `LinAlgError`.
 
     Returns:
         The named tuple `(sign, logabsdet)`.
@@ -294,6 +296,6 @@ def slogdet(input: Tensor) -> SignAndLogarithm:
 
 @validate_call
 def logdet(input: Tensor) -> Tensor:
-    """Return the logarithms of determinants, nan for negative ones; see `slogdet`."""
+    """Return the logarithms of determinants, nan for negative determinants; see `slogdet`."""
     sign, logarithm = slogdet(input)
     return elementwise("where", sign < 0, float("nan"), logarithm)
