@@ -171,11 +171,11 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 @validate_call
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
-    """Return a histogram: the number of elements in each of equal bins, in the dtype of `input`.
+    """Return a histogram: the number of elements in each bin, in the dtype of `input`.
 
     Args:
-        input: a floating-point tensor; nan and elements outside of the range are ignored.
-        bins: the number of bins.
+        input: a floating-point tensor; nan and elements outside the range are ignored.
+        bins: the number of bins, which have equal widths.
         min: the start of the range.
         max: the end of the range, inclusive. If it equals `min`, the range is that of the elements;
             if these are all equal too, it is extended by 1 on both sides.

@@ -37,7 +37,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
         input: a tensor; nan is greater than every number.
         k: the rank, counted from 1.
         dim: the dimension.
-        keepdim: whether to keep it, with size 1.
+        keepdim: whether to keep the reduced dimension, with size 1.
 
     Returns:
         The named tuple `(values, indices)`.
@@ -82,7 +82,7 @@ def quantile(
         q: the fraction, a number from 0 to 1; or a 1-D tensor of fractions in the dtype of `input`,
             which adds a first dimension to the result. It gets no gradient.
         dim: the dimension; None for all elements.
-        keepdim: whether to keep it, with size 1.
+        keepdim: whether to keep the reduced dimension, with size 1.
         interpolation: the result between two elements: "linear" for a weighted mean of them,
             "midpoint" for their mean, or "lower", "higher", "nearest" for one of them.
 
@@ -196,7 +196,7 @@ def diff(
     The difference of bools is whether they differ.
 
     Args:
-        input: at least one dimension.
+        input: a tensor of at least one dimension.
         n: the number of times to take differences.
         dim: the dimension, whose size decreases by `n`.
         prepend: a tensor to prepend along `dim` first.
@@ -213,7 +213,7 @@ def diff(
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
     out = cat(parts, dim) if len(parts) > 1 else input
     name = "logical_xor" if out.dtype is bool_ else "sub"
-    for _ in range(min(n, out.shape[dim])):  # then it is empty
+    for _ in range(min(n, out.shape[dim])):  # further differences are empty
         rest = max(out.shape[dim] - 1, 0)
         out = elementwise(
             name, out.narrow(dim, out.shape[dim] - rest, rest), out.narrow(dim, 0, rest)

@@ -77,8 +77,8 @@ def _reverse_cumsum(x: Tensor, dim: int) -> Tensor:
 def _product_gradient_with_zeros(x: Tensor, dim: int, grad: Tensor) -> Tensor:
     """Return for each k `sum over i >= k of grad[i] * (x[0] * ... * x[i], without x[k])`.
 
-    Since elements are zero, it cannot divide by x[k]. Instead, row k of a matrix replaces x[k] by
-    1.
+    Where x[k] is zero, the product cannot be divided by x[k]. Instead, row k of a matrix replaces
+    x[k] by 1.
     """
     if x.ndim == 0:
         return grad
@@ -220,7 +220,7 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 
 
 def _last_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> Tensor:
-    """Return the last index of each cumulative maximum or minimum; nan wins over numbers."""
+    """Return the last index of each cumulative maximum or minimum; a nan counts as either."""
 
     def indices(values: Array) -> Array:
         is_extreme = (values == ufunc.accumulate(values, dim)) | (values != values)

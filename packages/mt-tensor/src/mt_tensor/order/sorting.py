@@ -195,7 +195,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
         input: a tensor; the smallest of equally frequent elements is returned, and nans are not
             equal to each other.
         dim: the dimension.
-        keepdim: whether to keep it, with size 1.
+        keepdim: whether to keep the reduced dimension, with size 1.
 
     Returns:
         The named tuple `(values, indices)`.

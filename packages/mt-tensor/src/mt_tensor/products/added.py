@@ -34,7 +34,7 @@ def _added(
 ) -> Tensor:
     """Return `beta * first + alpha * multiply(name, second, third)` for three operands.
 
-    It is computed in their promoted dtype; 16-bit floats in float32, rounded once.
+    Compute in the promoted dtype of the operands, or for 16-bit floats in float32, and round once.
     """
     tensors = promoted(name, *operands)
     dtype = tensors[0].dtype
@@ -59,8 +59,8 @@ def addmm(
         input: a tensor that broadcasts to (n, k). It is ignored if `beta` is 0, even if it is nan.
         mat1: shape (n, m).
         mat2: shape (m, k).
-        beta: a factor; an integer for integer tensors.
-        alpha: a factor; an integer for integer tensors.
+        beta: the factor of `input`; an integer for integer tensors.
+        alpha: the factor of the product; an integer for integer tensors.
 
     Raises:
         ShapeError: the shapes do not match.

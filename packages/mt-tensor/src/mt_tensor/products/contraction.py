@@ -60,7 +60,7 @@ _OPERATIONS: dict[str, Callable[..., Tensor]] = {
     "multiply": lambda _, x, y: x * y,
     "matmul": lambda _, x, y: matmul(x, y),
 }
-"""What the steps of a plan do."""
+"""The operations of a plan by name; each takes its setting and its operands."""
 
 
 class _Operand:
@@ -101,7 +101,7 @@ class _Operand:
         return self.at if shape == self.shape else self.plan.add("reshape", self.at, setting=shape)
 
     def aligned(self, labels: Sequence[Label]) -> int:
-        """Return the position of the tensor with a dimension per label; those it lacks have 1."""
+        """Return the position of the tensor with a dimension per label, of size 1 if absent."""
         present = self.ordered([label for label in labels if label in self.labels])
         return present.reshaped([self.length(label) for label in labels])
 
@@ -214,7 +214,7 @@ def contract(
         name: the function that the user called, for error messages.
         tensors: tensors of one dtype.
         inputs: for each tensor, the labels of its dimensions.
-        output: the distinct labels of the result, each of which an operand has.
+        output: the distinct labels of the result, each of which occurs in an operand.
 
     Raises:
         ShapeError: dimensions with the same label have different sizes, neither of which is 1.

@@ -100,7 +100,7 @@ def _resolve(equation: _Equation, shapes: Sequence[Shape]) -> tuple[tuple[Labels
         if named > len(shape) or (named < len(shape) and ... not in labels):
             raise EquationError(
                 f"einsum(): operand {position} has {named} label(s)"
-                f"{' beside the ellipsis' if ... in labels else ''}, but shape {tuple(shape)}."
+                f"{' besides the ellipsis' if ... in labels else ''}, but shape {tuple(shape)}."
             )
         longest = max(longest, len(shape) - named)
     inputs = tuple(

@@ -1,7 +1,7 @@
 """The precision of float32 matrix products on hardware that can trade it for speed.
 
-NVIDIA's tensor cores multiply float32 numbers as TF32, with 10 of their 23 bits, and accumulate in
-float32. A backend for such hardware checks `are_products_exact`.
+NVIDIA's tensor cores multiply float32 numbers as TF32, with 10 of their 23 mantissa bits, and
+accumulate in float32. A backend for such hardware checks `are_products_exact`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ def set_float32_matmul_precision(precision: str) -> None:
 
     Args:
         precision: "highest", the default, to multiply float32 exactly; "high" or "medium" to allow
-            rounding factors to 10 bits first, a relative error of `2**-11`. Only the backend `cuda`
-            uses this, for matrix products and linear layers.
+            rounding factors to 10 mantissa bits first, a relative error of `2**-11`. Only the
+            backend `cuda` uses this, for matrix products and linear layers.
 
     Raises:
         DomainError: `precision` has another value.

@@ -314,7 +314,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
     Args:
         x: 1-D; integers and bools become int64.
-        N: the number of powers; that of the elements by default.
+        N: the number of powers; by default the number of elements.
         increasing: whether the exponents increase from 0 instead of decreasing to 0.
 
     Raises:
