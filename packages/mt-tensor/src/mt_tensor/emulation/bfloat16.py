@@ -26,8 +26,7 @@ def from_array(array: Array) -> Array:
     bits = wide.view(np.uint32)
     if array.dtype not in (np.float32, np.float16, np.bool_):
         # `wide` has been rounded already. Round towards zero instead, and set the last bit if
-        # inexact,
-        # so that the second rounding is correct.
+        # inexact, so that the second rounding is correct.
         exact = array.astype(np.float64)
         bits = bits - (np.abs(wide) > np.abs(exact)) | (wide != exact)
     halfway = np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))

@@ -94,7 +94,7 @@ class autocast:  # noqa: N801 - torch's name
         loss.backward()
 
     Parameters and their gradients remain in float32. `@autocast("cpu")` runs a function in such a
-    block. In nested blocks, the innermost applies, also with `enabled=False`. A block applies to
+    block. Of nested blocks, the innermost applies, even with `enabled=False`. A block applies to
     its thread or task. Call `backward()` outside: gradients have the dtypes of their tensors.
 
     Args:
@@ -162,7 +162,7 @@ class autocast:  # noqa: N801 - torch's name
 def recasting() -> Iterator[None]:
     """Convert parameters again in a `with` block, under `autocast` blocks that may have ended.
 
-    It is for calls that are repeated, in a copy of the context of the first call.
+    Use this for calls that are repeated in a copy of the context of the first call.
     """
     precisions = active_precisions.get()
     if not precisions:

@@ -72,9 +72,9 @@ def converted_argument(name: str, value: Any) -> Any:
     """Convert an argument of an operation to the precision of the active block.
 
     Args:
-        name: the operation.
-        value: floating-point tensors except float64 are converted, also in a list or tuple; other
-            values are returned unchanged.
+        name: the name of the operation.
+        value: the argument. Floating-point tensors except float64 are converted, also in a list or
+            tuple; other values are returned unchanged.
     """
     if isinstance(value, (list, tuple)) and any(isinstance(each, Tensor) for each in value):
         return [converted_argument(name, each) for each in value]

@@ -50,7 +50,7 @@ def between(
         start, end = _rounded(np.array([low, high]), dtype)
         if not (low <= high and np.isfinite(start) and np.isfinite(end - start)):
             raise DomainError(
-                f"a range of {dtype.name} needs finite bounds with low <= high and a finite "
+                f"uniform_() of {dtype.name} needs finite bounds with from_ <= to and a finite "
                 f"difference; {low} and {high} were given."
             )
     drawn = cast(unit(generator, shape, float64, backend) * (high - low) + low, dtype)
@@ -63,7 +63,7 @@ def between(
 def standard_normal(
     generator: Generator | None, shape: Shape, backend: TensorBackend, dtype: DType = float64
 ) -> Tensor:
-    """Return numbers from the standard normal distribution, rounded once."""
+    """Return numbers from the standard normal distribution, drawn in float64 and rounded."""
     count = (size_of(shape) + 1) // 2
     data = unit(generator, (2, count), float64, backend)._tensor
     rows = data.like((count,), (1,), 0), data.like((count,), (1,), count)

@@ -194,7 +194,7 @@ def normal(
         mean: the mean, a number or a tensor of means.
         std: the standard deviation, a number or a tensor; tensors are broadcast.
         size: the shape, as a sequence, if neither is a tensor. Otherwise, the result has the
-            broadcast shape, dtype and backend of the tensors. It is not recorded.
+            broadcast shape, dtype and backend of the tensors, and is not recorded.
         generator: the generator; the default one if None.
         dtype: the dtype if neither is a tensor; by default the default dtype.
         **options: `backend`, `device` and `requires_grad`, as in `tensor`.
@@ -202,7 +202,8 @@ def normal(
     Raises:
         DomainError: a standard deviation is negative.
         DTypeError: the dtype is not floating-point.
-        TypeError: both a tensor and `size` were given, or neither.
+        TypeError: a tensor was given in addition to `size`, `dtype`, `backend` or `device`; or
+            neither a tensor nor `size` was given.
     """
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
     settings = (dtype, options.get("backend"), options.get("device"))

@@ -79,7 +79,7 @@ def _integer_range(dtype: DType) -> tuple[int, int]:
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Return zeros and ones: each is 1 with the probability at the same place of `input`.
+    """Return zeros and ones; each is 1 with the probability at its position in `input`.
 
     Args:
         input: probabilities, of any shape. The result has the same shape, dtype and backend.
@@ -176,7 +176,12 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
 def uniform_(
     self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with uniform numbers from `from_` to `to`, exclusive, and return self."""
+    """Fill with uniform numbers from `from_` to `to`, exclusive, and return self.
+
+    Raises:
+        DTypeError: the tensor is not floating-point.
+        DomainError: `from_` is greater than `to`, or the range is not finite.
+    """
     check_floating("uniform_", self)
     low, high = as_number("from_", from_), as_number("to", to)
     self._check_in_place()
@@ -186,7 +191,18 @@ def uniform_(
 def normal_(
     self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with numbers from a normal distribution, and return self."""
+    """Fill with numbers from a normal distribution, and return self.
+
+    Args:
+        self: a floating-point tensor.
+        mean: the mean.
+        std: the standard deviation.
+        generator: the generator; the default one if None.
+
+    Raises:
+        DTypeError: the tensor is not floating-point.
+        DomainError: `std` is negative.
+    """
     check_floating("normal_", self)
     mean, std = as_number("mean", mean), as_number("std", std)
     check_deviation(std)
@@ -195,7 +211,11 @@ def normal_(
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill with ones with probability `p`, a number or a tensor, else zeros; return self."""
+    """Fill with ones with probability `p`, a number or a tensor, else zeros; return self.
+
+    Raises:
+        DomainError: a probability is not between 0 and 1.
+    """
     self._check_in_place()
     if isinstance(p, Tensor):
         check_floating("bernoulli_", p)
@@ -208,6 +228,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     """Fill with numbers from the exponential distribution of rate `lambd`, and return self.
 
     Raises:
+        DTypeError: the tensor is not floating-point.
         DomainError: `lambd` is not positive.
     """
     check_floating("exponential_", self)
@@ -228,7 +249,7 @@ def random_(
     """Fill with uniform integers, and return self.
 
     `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
-    the largest integer below which the dtype represents all integers.
+    the largest integer up to which the dtype represents all integers.
 
     Raises:
         DomainError: the range is empty, or exceeds that of the dtype.
