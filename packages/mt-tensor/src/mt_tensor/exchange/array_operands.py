@@ -16,12 +16,12 @@ from mt_tensor.core.elementwise import OPERATIONS
 from mt_tensor.core.extensions import extends
 from mt_tensor.core.tensor import Tensor
 
-_FIX = "make it a tensor first, as in mt_tensor.from_numpy(array)"
+_FIX = "convert the array first, as in mt_tensor.from_numpy(array)"
 
 
 @extends("array on the right")
 def on_array(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Apply an operator to this tensor and an operand on the right, neither tensor nor number.
+    """Apply an operator to this tensor and a right operand that is neither tensor nor number.
 
     Returns:
         A bool tensor for a comparison for equality with an array; otherwise NotImplemented, so that
@@ -39,10 +39,10 @@ def on_array(self: Tensor, operator: Operator, other: Any) -> Any:
 
 @extends("array on the left")
 def on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
-    """Apply an operator to this tensor and an operand on the left, neither tensor nor number.
+    """Apply an operator to this tensor and a left operand that is neither tensor nor number.
 
     Raises:
-        TypeError: the operand is an array, and not a dividend.
+        TypeError: the operand is an array, and the operator is not division.
     """
     if not isinstance(other, np.ndarray):
         return NotImplemented

@@ -2,7 +2,7 @@
 
 A capsule holds the address of a C structure, a *managed tensor*: the address, device, shape,
 strides and dtype of a tensor, and a deleter to call when the memory is no longer used. A consumer
-renames the capsule, which transfers the duty to call the deleter to it. The layout of the
+renames the capsule, and is then responsible for calling the deleter. The layout of the
 structures is that of the unversioned `dlpack.h`.
 """
 
@@ -59,8 +59,8 @@ def _python(name: str, *types: Any) -> Any:
     """Return a function of Python's C API; some builds for WebAssembly have none.
 
     Args:
-        name: its name.
-        *types: the type of its result, and those of its arguments.
+        name: the name of the function.
+        *types: the type of the result, and those of the arguments.
     """
     return ctypes.PYFUNCTYPE(*types)((name, ctypes.pythonapi))
 
@@ -136,7 +136,7 @@ def imported(capsule: Any) -> Imported:
     """Consume a capsule.
 
     Raises:
-        ExchangeError: it was consumed before, or is not a capsule.
+        ExchangeError: `capsule` was consumed before, or is not a capsule.
         DTypeError: its dtype is not supported.
     """
     try:
@@ -156,7 +156,7 @@ def imported(capsule: Any) -> Imported:
 
 
 class _Owner:
-    """Calls the deleter of a managed tensor when it is garbage collected."""
+    """The owner of a managed tensor, which calls the deleter when it is garbage collected."""
 
     def __init__(self, address: int) -> None:
         self._address = address

@@ -63,9 +63,8 @@ def to(
         backend: a backend or its name.
         device: a device or its name.
         non_blocking: accepted for compatibility with torch; copies always block.
-        memory_format: the order of the elements in memory, if they are copied; row-major by
-            default, and that of the tensor for `preserve_format`. For another format than that of
-            the tensor, they are copied.
+        memory_format: the order of the elements in memory, which are copied if they have another
+            order. By default a copy is row-major; `preserve_format` keeps the order of the tensor.
 
     Raises:
         TypeError: a dtype or a backend was given twice.

@@ -25,7 +25,7 @@ def restored(
     requires_grad: bool,
     grad: Tensor | None,
 ) -> Any:
-    """Recreate a leaf that was copied or pickled."""
+    """Recreate a leaf that was pickled."""
     return _leaf(cls, Tensor._make(backend.from_host(elements), backend), requires_grad, grad)
 
 
@@ -58,8 +58,8 @@ def __copy__(self: Some) -> Some:
 def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
     """Return a leaf of the same class, with copies of the memory and of the gradient.
 
-    As in torch, the copies of tensors that share memory share theirs; those of parameters do
-    not, nor those on a backend whose storages have no `nbytes`.
+    As in torch, copies of tensors that share memory share memory. Parameters, and tensors on a
+    backend whose storages have no `nbytes`, are copied separately.
 
     Raises:
         NoGradientError: the tensor is not a leaf.
@@ -78,7 +78,7 @@ def __deepcopy__(self: Some, memo: dict[int, Any]) -> Some:
 
 
 def _copied_storage(x: Tensor, memo: dict[int, Any]) -> TensorData:
-    """Return a copy of the whole storage of a tensor, the same one for each of its views."""
+    """Return a copy of the storage of a tensor, the same copy for each of its views."""
     storage, dtype = x._tensor.storage, x.dtype
     if id(storage) not in memo:
         whole = row_major((storage.nbytes // dtype.itemsize,), dtype)

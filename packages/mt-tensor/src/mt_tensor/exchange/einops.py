@@ -22,7 +22,7 @@ class EinopsBackend(AbstractBackend):
     framework_name = "mt_tensor"
 
     def is_appropriate_type(self, tensor: object) -> bool:
-        """Return whether it is a tensor."""
+        """Return whether `tensor` belongs to this backend."""
         return isinstance(tensor, Tensor)
 
     def to_numpy(self, x: Tensor) -> Any:
@@ -30,7 +30,7 @@ class EinopsBackend(AbstractBackend):
         return x.detach().cpu().numpy()
 
     def is_float_type(self, x: Tensor) -> bool:
-        """Return whether the elements have a mean."""
+        """Return whether the dtype is floating-point."""
         return x.is_floating_point()
 
     def reduce(self, x: Tensor, operation: str, axes: Sequence[int]) -> Tensor:
@@ -64,5 +64,5 @@ class EinopsBackend(AbstractBackend):
         return cat(tensors, dim=axis)
 
     def einsum(self, pattern: str, *x: Tensor) -> Tensor:
-        """Sum products of elements by a pattern of letters."""
+        """Return sums of products of elements, given by an equation."""
         return einsum(pattern, *x)

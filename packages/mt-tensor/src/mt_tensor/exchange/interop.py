@@ -23,7 +23,7 @@ def shared_elements(x: Tensor, what: str) -> TensorData:
     """Return the tensor's data if its storage is a NumPy array.
 
     Raises:
-        ExchangeError: it is not.
+        ExchangeError: the storage is not a NumPy array.
     """
     if not is_on_host(x):
         raise ExchangeError(
@@ -66,7 +66,7 @@ def nbytes(self: Tensor) -> int:
 
 
 def data_ptr(self: Tensor) -> int:
-    """Return the address of the first element, on its device; 0 if there is none.
+    """Return the address of the first element in the memory of its device; 0 if there is none.
 
     Raises:
         ExchangeError: the memory cannot be shared.
