@@ -1,8 +1,8 @@
 """Random functions, compared with their compiled and deferred execution.
 
-A function runs instructions of `instructions.py`: views, new tensors, changes in place. It returns
-the tensors that no later instruction uses, and some of the others; the rest are
-intermediate results, which may be fused, and whose buffers may be reused.
+A function runs instructions of `instructions.py`: views, new tensors, in-place changes. It returns
+the tensors that no later instruction uses, and some of the others. The rest are intermediate
+results, which may be fused, and whose buffers may be reused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mt_tensor.programs import fusion, memory_planning
 from mt_tensor.programs.compiling import Compiled
 
 EVERY = 4
-"""One of this many tensors that later instructions use is also a result."""
+"""Every fourth tensor is a result even if later instructions use it."""
 
 
 @contextmanager
@@ -76,7 +76,8 @@ class Function:
 def check_lazy(draw: Draw) -> None:
     """Compare a random function with its deferred execution.
 
-    Operations may save other tensors without kernels, and so refuse other changes in place.
+    Operations may save other tensors for the backward than in eager execution, and therefore reject
+    other in-place changes. Such an error ends the comparison.
 
     Raises:
         AssertionError: the two differ.
@@ -96,7 +97,7 @@ def check_lazy(draw: Draw) -> None:
 def check_program(draw: Draw) -> Compiled:
     """Compare a random function with its program; return the compiled function.
 
-    It is also called with the elements in reverse order, which were not recorded.
+    The compiled function is also called with other elements than were recorded: in reverse order.
 
     Raises:
         CompileError: the function cannot be recorded as a program.
@@ -169,7 +170,7 @@ def backwards(array: Array) -> Array:
 
 
 def new_arguments(arrays: Sequence[Array]) -> list[mt.Tensor]:
-    """Return tensors of arrays; all of floats but the last require a gradient."""
+    """Return tensors of arrays; all floating-point ones but the last require grad."""
     return [
         mt.tensor(each, requires_grad=each.dtype.kind == "f" and each is not arrays[-1])
         for each in arrays
@@ -198,5 +199,5 @@ def outcome(call: Callable[..., Any], *args: Any) -> Any:
     """Return the result of a call, or the error that it raises."""
     try:
         return call(*args)
-    except Exception as error:  # noqa: BLE001 - that both refuse is compared
+    except Exception as error:  # noqa: BLE001 - errors are compared, too
         return error

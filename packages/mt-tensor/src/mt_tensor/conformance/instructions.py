@@ -55,22 +55,22 @@ def some_arrays(draw: Draw) -> list[Array]:
 
 
 def nothing(_: Draw, *__: mt.Tensor) -> Settings:
-    """Take no settings."""
+    """Draw no settings."""
     return ()
 
 
 def a_dim(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a dimension, from either end."""
+    """Draw a dimension, which may be negative."""
     return (draw.between(-x.ndim, x.ndim - 1),) if x.ndim else None
 
 
 def two_dims(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take two dimensions, perhaps the same."""
+    """Draw two dimensions, perhaps the same."""
     return (*a_dim(draw, x), *a_dim(draw, x)) if x.ndim else None  # type: ignore[misc]
 
 
 def a_dim_and_keepdim(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a dimension, and whether to keep it, of a tensor with elements."""
+    """Draw a dimension of a tensor that is not empty, and whether to keep it."""
     return (*a_dim(draw, x), draw.one_of([True, False])) if x.ndim and x.numel() else None  # type: ignore[misc]
 
 
@@ -80,14 +80,14 @@ def of_floats(settings: Callable[..., Settings]) -> Callable[..., Settings]:
 
 
 def of_numbers(settings: Callable[..., Settings]) -> Callable[..., Settings]:
-    """Restrict an instruction to tensors of numbers, and not of bools."""
+    """Restrict an instruction to tensors that are not bool."""
     return lambda draw, *tensors: (
         None if "bool" in {x.dtype.kind for x in tensors} else settings(draw, *tensors)
     )
 
 
 def an_order(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a permutation of the dimensions."""
+    """Draw a permutation of the dimensions."""
     rest, order = list(range(x.ndim)), []
     while rest:
         order.append(rest.pop(draw.below(len(rest))))
@@ -95,7 +95,7 @@ def an_order(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def an_index(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a mixture of integers, slices, None and an Ellipsis."""
+    """Draw an index of integers, slices, None and an Ellipsis."""
     index: list[Any] = []
     for length in x.shape:
         kind = draw.below(6)
@@ -118,7 +118,7 @@ def an_index(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def some_positions(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a dimension, and positions in it with repetition."""
+    """Draw a dimension, and positions along it with repetition."""
     if not x.ndim or not x.numel():
         return None
     dim = draw.below(x.ndim)
@@ -126,7 +126,7 @@ def some_positions(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def a_shape(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take another shape for the same elements."""
+    """Draw another shape for the same elements."""
     rest, shape = x.numel(), []
     for _ in range(draw.below(4)):
         divisors = [d for d in range(1, rest + 1) if rest % d == 0]
@@ -136,7 +136,7 @@ def a_shape(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def a_window(draw: Draw, x: mt.Tensor) -> Settings:
-    """Take a dimension and the size of windows that do not overlap."""
+    """Draw a dimension and the size of windows that do not overlap."""
     if not x.ndim:
         return None
     dim = draw.below(x.ndim)
@@ -144,12 +144,12 @@ def a_window(draw: Draw, x: mt.Tensor) -> Settings:
 
 
 def a_number(draw: Draw, *_: mt.Tensor) -> Settings:
-    """Take a number that every dtype can represent."""
+    """Draw a number that every dtype can represent."""
     return (draw.between(0, 3),)
 
 
 def broadcasting(draw: Draw, *tensors: mt.Tensor) -> Settings:
-    """Apply to tensors that broadcast, and to one of eight others."""
+    """Accept tensors that broadcast, and one in eight that do not."""
     shape = tensors[0].shape
     try:
         for x in tensors[1:]:
@@ -160,7 +160,7 @@ def broadcasting(draw: Draw, *tensors: mt.Tensor) -> Settings:
 
 
 def fitting(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Apply if the second broadcasts to the first, and to one of eight other pairs."""
+    """Accept a second tensor that broadcasts to the first, and one in eight that does not."""
     try:
         fits = shape_broadcast(x.shape, y.shape) == x.shape
     except IndexingError:
@@ -169,28 +169,28 @@ def fitting(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
 
 
 def storable(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Apply if the first can store elements of the second."""
+    """Accept pairs of which the first can store the elements of the second."""
     return fitting(draw, x, y) if x.dtype.kind == y.dtype.kind else None
 
 
 def a_part(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Take an index; apply if that part of the first can store elements of the second."""
+    """Draw an index; accept if that part of the first can store the elements of the second."""
     index = an_index(draw, x)
     return index if index and storable(draw, x[index[0]], y) is not None else None
 
 
 def alike(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Take a dimension; apply to tensors of the same rank."""
+    """Draw a dimension; accept tensors with equally many dimensions."""
     return a_dim(draw, x) if x.ndim == y.ndim else None
 
 
 def products(_: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Apply to tensors of numbers of the same dtype."""
+    """Accept tensors of the same dtype other than bool."""
     return () if x.dtype is y.dtype and x.dtype.kind != "bool" else None
 
 
 def a_type(draw: Draw, *_: mt.Tensor) -> Settings:
-    """Take a dtype."""
+    """Draw a dtype."""
     return (draw.one_of(["float32", "float64", "int64", "int32", "bool"]),)
 
 
@@ -203,10 +203,11 @@ class Instruction:
 
     Attributes:
         name: the name.
-        operands: the number of tensors that it takes.
-        settings: draws the other arguments, given the tensors; None if it does not apply to them.
-        call: from mt_tensor or its reference, the tensors and the settings to the result.
-        changes: whether it changes its first tensor instead of returning a new one.
+        operands: the number of tensor arguments.
+        settings: draws the other arguments for given tensors, or returns None if the instruction
+            does not apply to them.
+        call: computes the result, given mt_tensor or its reference, the tensors and the settings.
+        changes: whether the first tensor is changed in place and no new one is returned.
     """
 
     name: str
@@ -231,7 +232,7 @@ def instruction(
     call: Callable[..., Any] | None = None,
     operands: int = 1,
 ) -> None:
-    """Add an instruction: by default a call of the method that its name begins with."""
+    """Add an instruction; by default, call the method given by the first word of the name."""
     method, *_ = name.split()
 
     def of_method(_: Any, x: Any, *others: Any) -> Any:
@@ -242,7 +243,7 @@ def instruction(
 
 
 def _at(dim: int, places: Any) -> tuple[Any, ...]:
-    """Return the index that picks places along one dimension."""
+    """Return the index that selects positions along one dimension."""
     return (*(slice(None),) * dim, places)
 
 
@@ -304,7 +305,7 @@ instruction(
 )
 instruction("unfold", a_window, lambda lib, x, dim, size: x.unfold(dim, size, size))
 instruction("diagonal", lambda draw, x: (draw.between(-1, 1),) if x.ndim >= 2 else None)
-# not chunk: torch lets none of several views be changed
+# not chunk: torch forbids in-place changes of one of several views
 instruction("narrow", a_window, lambda lib, x, dim, size: x.narrow(dim, x.shape[dim] - size, size))
 
 # --- Changes in place -----------------------------------------------------------------------------
@@ -336,7 +337,7 @@ LARGEST = 128
 def drawn_call(draw: Draw, tensors: Sequence[mt.Tensor]) -> tuple[Instruction, list[int], Settings]:
     """Return an instruction, the indices of its tensors, and its other arguments.
 
-    These are None if the instruction does not apply to the tensors.
+    The other arguments are None if the instruction does not apply to the tensors.
     """
     chosen = draw.one_of(CHANGES if draw.below(4) == 3 else INSTRUCTIONS)
     indices = [draw.below(len(tensors)) for _ in range(chosen.operands)]

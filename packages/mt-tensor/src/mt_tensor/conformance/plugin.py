@@ -68,7 +68,7 @@ def _check(name: str) -> None:
 
 
 def _writable(file: Path) -> Path:
-    """Make the folder of a file, and the file, so that no report is lost in the end."""
+    """Create a file and its folder, so that an invalid path is an error before the tests run."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.open("a").close()
@@ -78,7 +78,7 @@ def _writable(file: Path) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of every package's kit, from whatever module they are run."""
+    """Mark the tests of every package's conformance kit, even if a module imports them."""
     for item in items:
         function = getattr(item, "function", None)
         if "conformance" in getattr(function, "__module__", "").split("."):

@@ -41,7 +41,7 @@ def called(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
 
 
 def differentiated(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
-    """Return a sum and the gradients of the arguments."""
+    """Return the result of a function and the gradients of its arguments."""
     leaves = [
         mt.tensor(array.astype("f4"), backend=backend, requires_grad=True) for array in arrays
     ]
@@ -49,10 +49,10 @@ def differentiated(function: Any, backend: TensorBackend, arrays: list[Array]) -
 
 
 def compare(found: list[Any], wanted: list[Any]) -> None:
-    """Compare the results of two ways of a call.
+    """Compare the results of two calls.
 
     Raises:
-        AssertionError: they differ.
+        AssertionError: the results differ.
     """
     for ours, theirs in zip(found, wanted, strict=True):
         if not isinstance(theirs, mt.Tensor):

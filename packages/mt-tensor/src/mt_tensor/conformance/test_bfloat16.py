@@ -1,7 +1,7 @@
 """bfloat16 on backends that have it: 16 bits, computed in float32 and rounded once.
 
-The oracle computes in float64 with what the elements are, and rounds that as IEEE 754 says: to the
-nearest of 8 binary digits, and of two to the one whose last digit is 0.
+The oracle computes in float64 from the exact elements and rounds the result to 8 significant bits,
+with ties to even, as in IEEE 754.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _rounded(number: float) -> float:
     if not math.isfinite(number) or not number:
         return number
     unit = 2.0 ** (max(math.frexp(number)[1], -125) - 8)
-    held = round(number / unit) * unit  # Python rounds to even, and dividing by `unit` is exact
+    held = round(number / unit) * unit  # round() has ties to even, and dividing by `unit` is exact
     return held if abs(held) < 2.0**128 else math.copysign(math.inf, number)
 
 
@@ -71,7 +71,7 @@ def small(shape: tuple[int, ...], seed: int = 0) -> Array:
 
 EDGES = [
     *(0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -2.5, 0.1, 1e-3, 65504.0, 1e30),
-    *(1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 1 + 2**-8 + 2**-23, 1 + 2**-8 - 2**-24),  # between two
+    *(1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 1 + 2**-8 + 2**-23, 1 + 2**-8 - 2**-24),  # near ties
     *(3.38e38, 3.39e38, 3.4e38, -3.4e38, 2.0**-126, 2.0**-133, 2.0**-134, 1e-44, 3 * 2.0**-134),
 ]
 
@@ -108,7 +108,7 @@ def test_bfloat16_converts_to_and_from_other_dtypes(backend: TensorBackend) -> N
 
 
 OPERATORS_OF_EACH_KIND = ("add", "div", "exp", "maximum", "where", "lt", "isnan", "round", "relu")
-"""The formulas are those of float32 and tested there; these tests are about the conversions."""
+"""A few operators suffice: the formulas are those of float32, and only conversions are new."""
 
 
 @pytest.mark.parametrize("name", OPERATORS_OF_EACH_KIND)

@@ -27,8 +27,8 @@ LOOKING = frozenset(
     repeat_interleave searchsorted unique unique_consecutive unravel_index
     """.split()  # noqa: SIM905 - a list would be a page long
 )
-"""Operations that read elements on the host, on some backends or with some arguments. They are
-refused or have no program."""
+"""Operations that read elements on the host, on some backends or with some arguments. Compiling
+them raises CompileError or records no program."""
 
 
 few = settings(

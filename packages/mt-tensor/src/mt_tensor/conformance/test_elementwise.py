@@ -33,7 +33,7 @@ SMOOTH = [
 VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, 1e-30, -1e-30)
 ZEROS_ALIKE = {"maximum", "minimum", "relu", "clamp_min", "clamp_max", "clamp", "hardtanh"}
 ZEROS_ALIKE |= {"relu6", "hardsigmoid"}
-"""Operators that choose between 0 and -0: the choice depends on the processor."""
+"""Operators that may return 0 or -0, depending on the processor."""
 
 FLOATS = ["float32", "float64", "float16"]
 SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 1, 3, 1, 2)]
@@ -80,8 +80,8 @@ def assert_close(
     Args:
         actual: the computed values.
         wanted: the correct values.
-        tolerance: the largest relative error that is accepted.
-        absolute: an error that is always accepted; the same number if not given.
+        tolerance: the largest relative error.
+        absolute: the largest absolute error; `tolerance` if None.
     """
     np.testing.assert_allclose(
         np.asarray(actual, dtype=np.float64),
@@ -121,7 +121,7 @@ def test_operator_special_values_match_numpy(
         arrays[0] = arrays[0] > 0
     result = mt.elementwise(spec.name, *(mt.tensor(a, backend=backend) for a in arrays))
     with np.errstate(all="ignore"):
-        wanted = expected(spec, arrays).astype(dtype)  # overflows as the dtype does
+        wanted = expected(spec, arrays).astype(dtype)  # overflows as in `dtype`
         values = np.asarray(result, dtype=np.float64)
         if spec.size is not None:  # digits may cancel
             near = abs(values - wanted) <= TOLERANCE[dtype] * spec.size(np, *arrays)
@@ -159,7 +159,7 @@ def test_operator_gradients_match_operator_table(
 def test_operator_gradients_at_special_values_match_operator_table(
     backend: TensorBackend, spec: OpSpec
 ) -> None:
-    """At kinks, poles, infinities, nan and outside the domain they equal the table's on floats."""
+    """This includes kinks, poles, infinities, nan and points outside the domain."""
     points = (*SPECIAL, 0.5, -2.5, 3.0)
     columns = np.array(list(itertools.product(points, repeat=len(spec.ranges)))).T
     arrays = [np.array(column) for column in columns]

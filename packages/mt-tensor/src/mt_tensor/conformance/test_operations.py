@@ -71,12 +71,12 @@ def test_operation_values_match_numpy(backend: TensorBackend, spec: TensorOpSpec
                     if spec.name not in VIEWS:
                         assert not backend.same_memory(
                             result._tensor.storage, arg._tensor.storage
-                        ), "the result lies in the memory of an input"
+                        ), "the result shares memory with an input"
 
 
 @pytest.mark.parametrize("spec", ROWS)
 def test_operation_promotes_dtype_or_raises(backend: TensorBackend, spec: TensorOpSpec) -> None:
-    """Every dtype is promoted by the row's rule or raises, in alternating layouts."""
+    """Dtypes that the rule of the row does not list must raise an error."""
     for first, dtype in enumerate(OTHER_DTYPES):
         for turn, shapes in enumerate(spec.samples, first):
             layout = contiguous if spec.name == "view" else IN_TURN[turn % len(IN_TURN)]
@@ -124,7 +124,7 @@ def test_operation_gradients_match_finite_differences(
 def test_operation_gradients_do_not_depend_on_layout(
     backend: TensorBackend, spec: TensorOpSpec
 ) -> None:
-    """The gradients do not depend on the layouts of the arguments and the upstream gradient."""
+    """Vary the layouts of the arguments and of the upstream gradient."""
     if spec.name == "view":
         return  # a view of a strided tensor may be refused
     for turn, shapes in enumerate(spec.samples, TENSOR_SPECS.index(spec)):
@@ -198,7 +198,7 @@ ARGUMENTS: dict[str, Callable[[Array, int], tuple[Any, ...]]] = {
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("name", KERNELS)
 def test_fused_kernel_matches_composition(backend: TensorBackend, name: str, dim: int) -> None:
-    """Values and gradients, also for operations without such samples."""
+    """Compare values and gradients, also for large numbers, infinities and nan."""
     known = {"arange", "linear_scan", *(row.name for row in TENSOR_SPECS)}
     assert name in known, f"no sample of {name!r}"
     ordinary = np.random.default_rng(0).standard_normal((5, 37)).astype(np.float32)

@@ -159,7 +159,7 @@ def test_reduce_over_empty_dimension_gives_identity(backend: TensorBackend, name
 def test_reduce_with_custom_operator_matches_numpy(
     backend: TensorBackend, shape: tuple[int, ...]
 ) -> None:
-    """The square of the sum of all roots: a backend has to compile the source."""
+    """The operator is not in the table, so a backend has to compile its formula."""
     roots = Operator("roots", lambda x, y: x + y + 2.0 * sqrt(x * y), (zero, zero), identity=0.0)
     source = mt.tensor(np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape), backend=backend)
     out = backend.to_host(backend.reduce(roots, source._tensor, (0,)))
@@ -181,7 +181,7 @@ def test_reduce_with_nan_and_infinity_matches_numpy(backend: TensorBackend, name
 def test_sum_of_negative_zeros_is_positive_zero(
     backend: TensorBackend, dtype: str, layout: str
 ) -> None:
-    """Every fold with `add` starts with 0, even of one element; other folds do not."""
+    """Every sum starts with 0, even of one element; other reductions do not."""
     for shape in ((), (1,), (1, 40), (40, 1), (3, 2), (33, 17), (2, 1, 3)):
         zeros = LAYOUTS[layout](-np.zeros(shape, dtype), backend)
         for dim in (None, *range(len(shape))):

@@ -102,7 +102,7 @@ EXCHANGES = {
     "swap": Formula("swap", 2, 2, lambda x, y: (y, x)),
     "turn": Formula("turn", 2, 2, lambda x, y: (0.6 * x - 0.8 * y, 0.8 * x + 0.6 * y)),
 }
-"""Formulas whose results each read the tensor that the other one replaces."""
+"""Formulas of which each result depends on the tensor that the other result replaces."""
 
 
 CHOICES = {
