@@ -1,11 +1,11 @@
 """The sample table of operations on tensors; that of operators is in `mt_operators.testing`.
 
-A row names an operation, an expression of tensors, and the shapes it is tested on. The conformance
-kit walks the table on every backend: values against those of the same expression in NumPy, dtypes,
-gradients by finite differences, inputs unchanged, and the errors that elements must raise, such as
-an index out of range. What is refused before a backend is called is for the tests of mt-tensor. A
-new operation needs one row, in the file of its subject, and where NumPy does not have it a meaning
-in `reference.py`.
+A row has the name of an operation, an expression of tensors, and the shapes to test. On every
+backend, the conformance kit compares the values of each row with the same expression in NumPy, and
+gradients with finite differences. It also checks dtypes, that inputs are unchanged, and errors that
+depend on elements, such as an index out of range. Errors that are raised before a backend is called
+are left to the tests of mt-tensor. A new operation needs one row, in the file of its subject, and
+an implementation in `reference.py` if NumPy has no function of that name.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
     """Return a function of the tables that uses `library` as `mt`.
 
     Args:
-        call: a function of a table, or an operation of `mt_tensor` itself, for which the library's
-            of the same name is returned.
+        call: a function of a table, or an operation of `mt_tensor`, which is replaced by the
+            function of `library` with the same name.
         library: an object with the names of `mt_tensor` as attributes.
     """
     if not isinstance(call, types.FunctionType):

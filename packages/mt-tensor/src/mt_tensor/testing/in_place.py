@@ -42,7 +42,7 @@ def _operator_in_place(name: str) -> Callable[..., Any]:
 
 
 _STORED = {"real": "float", "number": "number", "integer": "index", "bool": "same"}
-"""The rule for dtypes that can store an operator's results, by the kind of the result."""
+"""The rule for the dtypes that can store an operator's results, by `Operator.result`."""
 
 _ON_BOOL = ("clamp_max", "clamp_min", "sign")
 """The operators of numbers that also accept bool."""
@@ -59,7 +59,7 @@ for _name in (name for name, operator in OPERATORS.items() if dtype_rules_of(ope
         *(((2, 3), (3,)), ((4,), ()), ((0, 2), (2,))),
         positive=_name in _WITHOUT_ZEROS,
         dtypes="same" if _name in _ON_BOOL else _STORED[OPERATORS[_name].result],
-        torch="it has reciprocal_ alone" if _name == "inv" else "",
+        torch="torch has only reciprocal_" if _name == "inv" else "",
     )
 
 
@@ -75,7 +75,7 @@ _changed(
     "add_",
     lambda x, y: x[1:].add_(x[:-1]),  # overlapping views: the right side is read first
     ((6,), ()),
-    torch="it refuses memory that overlaps",
+    torch="torch rejects overlapping memory",
 )
 _changed("sub_", lambda x, y: x.sub_(y), ((2, 3), ()), dtypes="number")
 _changed("subtract_", lambda x, y: x.subtract_(y), dtypes="number")
@@ -168,5 +168,5 @@ _changed(
     _assign_picked,
     *(((3, 2, 2), (2, 2)), ((3, 4, 2), (1, 4)), ((3, 0, 2), ())),
     differentiable=False,
-    torch="it has no negative steps",
+    torch="torch has no negative steps",
 )

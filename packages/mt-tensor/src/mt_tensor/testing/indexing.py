@@ -13,7 +13,7 @@ from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, at, places, refused, row
 
 
 def _out_of_range(name: str, call: Callable[..., Any], index: int = 2) -> None:
-    """Refuse an index that names nothing."""
+    """Add a call whose index is out of range."""
     refused(name, call, IndexingError, f"index {index} is out of range")
 
 
@@ -25,7 +25,7 @@ row(
     "getitem",
     lambda x: x[::-2, 1:],
     *single((5, 3), (1, 2)),
-    torch=lambda x: x.flip(0)[::2, 1:],  # it has no negative steps
+    torch=lambda x: x.flip(0)[::2, 1:],  # torch has no negative steps
 )
 row("getitem", lambda x: x[5:, :0], ((2, 3),))
 row("getitem", lambda x: x[:, [0, -1, 0]], ((2, 3),))
@@ -99,7 +99,7 @@ row(
 row("where", lambda x, y: x.where(x > 0.2, y), ((3,), (2, 3)))
 row("masked_fill", lambda x: x.masked_fill(x > 0, 9.0), ((2, 3),))
 
-# --- Copies with other elements in some places --------------------------------------------------
+# --- Copies with some elements replaced ---------------------------------------------------------
 
 row("index_copy", lambda x, y: x.index_copy(1, at(x), y), ((2, 3), (2, 2)), ((1, 3, 2), (1, 2, 2)))
 _out_of_range("index_copy", lambda x: x.index_copy(0, at(x), x))
@@ -122,7 +122,7 @@ row(
 )
 _out_of_range("index_put", lambda x: x.index_put((at(x),), x))
 
-# --- Views of a copy, replaced; places of the flattened tensor ----------------------------------
+# --- Copies with a view replaced; positions in the flattened tensor -----------------------------
 
 row(
     "select_scatter",
@@ -173,7 +173,7 @@ row("put", lambda x, y: x.put(at(x, [1, 0, 1]), y, accumulate=True), ((2,), (3,)
 
 
 def _scatter_with(reduce: str, name: str) -> None:
-    """Add the rows of `scatter(reduce=...)`, whose gradients torch has by another name only."""
+    """Add the rows of `scatter(reduce=...)`, which torch differentiates as `scatter_reduce`."""
     row(
         "scatter",
         lambda x, y: x.scatter(1, at(x, _POINTS), y, reduce=reduce),

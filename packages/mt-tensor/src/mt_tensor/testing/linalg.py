@@ -13,7 +13,7 @@ from mt_tensor.errors import LinAlgError
 from mt_tensor.testing.specs import refused, row, single
 
 _row = partial(row, dtypes="wide float")
-"""A row of an operation on float32 and float64, as most of linear algebra is."""
+"""Add a row of an operation on float32 and float64."""
 
 SQUARE = single((2, 2), (1, 1), (3, 3), (2, 1, 3, 3))
 OBLONG = single((2, 3), (3, 2), (2, 2), (2, 1, 3))
@@ -22,17 +22,17 @@ OBLONG = single((2, 3), (3, 2), (2, 2), (2, 1, 3))
 
 
 def positive(x: Any) -> Any:
-    """Return x x^T + 1, symmetric and positive definite, of a tensor."""
+    """Return `x x^T + I`, which is symmetric and positive definite."""
     return x @ x.mT + (x.sum(-1) * 0 + 1).diag_embed()
 
 
 def leaning(x: Any) -> Any:
-    """Return a matrix that can be inverted, and is not symmetric."""
+    """Return an invertible matrix that is not symmetric."""
     return positive(x) + x.triu(1)
 
 
 def varied(x: Any) -> Any:
-    """Return a matrix with singular values far from each other, and from 0."""
+    """Return a matrix whose singular values differ clearly from each other and from 0."""
     return x * x - x
 
 
@@ -103,7 +103,7 @@ refused(
 # --- Determinants -------------------------------------------------------------------------------
 
 _row("det", lambda x: leaning(x).det(), *SQUARE)
-_OF_NOTHING = "it takes float16 of no elements"
+_OF_NOTHING = "torch accepts float16 if there are no elements"
 _row("det", lambda x: x.det(), *single((0, 0), (2, 0, 0)), torch=_OF_NOTHING)
 _row("solve", mt.linalg.solve, ((0, 0), (0, 2)), torch=_OF_NOTHING)
 _row("slogdet", lambda x: (-leaning(x)).slogdet().logabsdet, *SQUARE)
@@ -124,7 +124,7 @@ row(
     lambda x: mt.linalg.matrix_norm(x, np.inf),
     *single((0, 3), (2, 3, 0)),
     dtypes="float",
-    torch="of no elements it returns a constant",
+    torch="torch returns a constant if there are no elements",
 )
 row(
     "vector_norm",
@@ -181,7 +181,7 @@ def _from_full(found: Any, x: Any) -> Any:
 
 
 def _times(found: Any) -> Any:
-    """Return what does not vary with the signs of the factors, and needs both."""
+    """Return a product of both factors that does not depend on their signs."""
     q, r = found
     return (q * q) @ (r * r)
 
@@ -191,7 +191,7 @@ for _upper in (False, True):
 refused("cholesky", lambda x: mt.linalg.cholesky(-x @ x.T), LinAlgError, "not positive definite")
 _row(
     "eigh",
-    # The signs of eigenvectors are open: only what does not vary with them is compared.
+    # The signs of eigenvectors are arbitrary: compare a product that does not depend on them.
     lambda x: _recomposed(mt.linalg.eigh(positive(x)), lambda values: values.exp()),
     *single((2, 2), (2, 3, 2)),
 )
@@ -239,7 +239,7 @@ _row("qr", lambda x: _times(mt.linalg.qr(varied(x))), *OBLONG, ((4, 2),))
 
 
 def _of_three(found: Any) -> Any:
-    """Return a product that each of the factors P, L and U changes."""
+    """Return a product that depends on each of the factors P, L and U."""
     p, lower, upper = found
     return p @ (lower * lower) @ (upper * upper)
 

@@ -43,7 +43,7 @@ row("topk", lambda x: x.topk(1).indices, *MATRIX, dtypes="index")
 row("median", lambda x: x.median(), *ANY, dtypes="number")
 row("median", lambda x: x.median(0, True).values, *MATRIX, dtypes="number")
 
-# --- Counting, and places in the order ----------------------------------------------------------
+# --- Counting and order statistics --------------------------------------------------------------
 
 row(
     "unique",
@@ -99,7 +99,7 @@ def _nanmedian(x: Array) -> Any:
 
 
 def _mode(x: Array) -> Any:
-    """Return what occurs most often in a vector; of several the smallest."""
+    """Return the most frequent element of a vector; the smallest if there are several."""
     values, counts = np.unique(x, return_counts=True)
     return values[counts.argmax()]
 
@@ -168,7 +168,7 @@ row(
     dtypes="real number",
 )
 
-# --- Places in what is sorted, and what occurs elsewhere ----------------------------------------
+# --- Binary search and membership ---------------------------------------------------------------
 
 for _right in (False, True):
     row(

@@ -22,7 +22,7 @@ from mt_tensor.testing.specs import (
 )
 
 _real = partial(row, dtypes="real")
-"""A row of an operation that makes floating-point numbers of integers."""
+"""Add a row of an operation that converts integers to floating-point numbers."""
 
 # --- Element-wise, with settings ----------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from mt_tensor.errors import DomainError
 from mt_tensor.testing.specs import Shapes, at, refused, row, single
 
 _row = partial(row, dtypes="number")
-"""A row of a product of numbers, which bools do not have."""
+"""Add a row of a product that is not defined for bools."""
 
 # --- Products -----------------------------------------------------------------------------------
 
@@ -93,10 +93,10 @@ _EQUATIONS: dict[str, tuple[Shapes, ...]] = {
     ",i->i": (((), (3,)),),
 }
 _ADDED_UP = ("i...->...", "ii", "ab,cd->")
-"""Equations that only add up: there torch makes int64 of all integers, and here they stay."""
+"""Equations of sums only, for which torch returns int64 for integers, and mt_tensor their dtype."""
 
 _WITHOUT_SUM = ("iij->ji", "i,j,k->kij", ",i->i")
-"""Equations that add up nothing, which bools also have."""
+"""Equations without sums, which are also defined for bools."""
 
 for _equation, _shapes in _EQUATIONS.items():
     _kept = lambda *args, e=_equation: mt.einsum(e, *args).to(args[0].dtype)  # noqa: E731
@@ -185,7 +185,7 @@ row(
     oracle=lambda x, y: np.linalg.norm(x + 0 * y + 0.5, 3, -1, keepdims=True),
 )
 
-# --- How variables vary together ----------------------------------------------------------------
+# --- Covariance and correlation -----------------------------------------------------------------
 
 row("cov", lambda x: x.cov(), *single((3, 4), (5,), (2, 2)), dtypes="real number")
 refused("cov", lambda x: x.cov(aweights=-x[0]), DomainError, "must not be negative")

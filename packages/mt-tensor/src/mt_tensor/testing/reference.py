@@ -39,7 +39,7 @@ class Reference(np.ndarray):
     backend = None
 
     def __getattr__(self, name: str) -> Any:
-        """Return NumPy's function, or one that stores its result for a name that ends with _."""
+        """Return NumPy's function as a method, which is in-place if the name ends with `_`."""
         if name.startswith("_"):
             raise AttributeError(name)
         if not name.endswith("_"):
@@ -59,7 +59,7 @@ class Reference(np.ndarray):
         return change
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a view, even of a single element, or a copy for lists and arrays as indices."""
+        """Return a view, even of a single element, or a copy if an index is a list or an array."""
         return _wrapped(np.asarray(self)[_of_view(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -68,12 +68,12 @@ class Reference(np.ndarray):
 
     @property
     def H(self) -> Any:  # noqa: N802
-        """Return the transposed matrix."""
+        """The transposed matrix."""
         return self.T
 
     @property
     def mH(self) -> Any:  # noqa: N802
-        """Return the transposed matrices."""
+        """The transposed matrices."""
         return self.mT
 
 
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
 
 
 def on_arrays(meaning: Meaning) -> Meaning:
-    """Return a function of plain arrays as a function of `Reference` arrays."""
+    """Convert a function of NumPy arrays to a function of `Reference` arrays."""
 
     def operation(*args: Any, **settings: Any) -> Any:
         given = {name: _plain(value) for name, value in settings.items()}
@@ -123,7 +123,7 @@ class Library:
 
 
 def reference(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a call's function of NumPy arrays."""
+    """Convert a function of tensors to the same function of NumPy arrays."""
 
     @functools.cache
     def translated() -> Callable[..., Any]:
@@ -514,7 +514,7 @@ IN_LINALG: dict[str, Meaning] = {
     "vander": lambda x, N: x[..., None] ** np.arange(N),
     "diagonal": lambda x, offset: np.diagonal(x, offset, -2, -1),
 }
-"""The same functions for `linalg`."""
+"""The same for the functions of `linalg`."""
 
 for _name, _meaning in MEANINGS.items():
     setattr(Reference, _name, on_arrays(_meaning))

@@ -60,9 +60,9 @@ class TensorOpSpec:
         differentiable: whether gradients are checked against finite differences.
         positive: whether the arguments are drawn positive.
         dtypes: the rule of `PROMOTION` for the dtype of the result.
-        torch: how the call is written for torch, where that is another way than with `mt_tensor`;
-            or in words, why the two are not compared.
-        optional: whether a backend may refuse it, with an ExchangeError.
+        torch: the same operation as a function of torch tensors, if torch needs other code; or a
+            string that says why the two are not compared.
+        optional: whether a backend may lack the operation and raise ExchangeError.
     """
 
     name: str
@@ -106,7 +106,7 @@ def refused(name: str, call: Callable[..., Any], error: type[Exception], message
 
 
 def arguments(spec: TensorOpSpec, shapes: Shapes, dtype: str) -> list[Array]:
-    """Return distinct elements, so that extremes are unique; integers for integer types."""
+    """Return arrays of distinct elements, so that extremes are unique."""
     rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
     arrays = []
     for shape in shapes:
@@ -142,11 +142,11 @@ def row(
     dtypes: str = "same",
     **rest: Any,
 ) -> None:
-    """Add a row to `TENSOR_SPECS`; the arguments as for `TensorOpSpec`.
+    """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`.
 
-    Without an oracle, the expected value is that of the same expression in NumPy. An operation is
-    differentiable by default if it makes floating-point numbers of floating-point numbers, and does
-    not change its argument.
+    Without an oracle, the expected value is that of the same expression in NumPy. By default, an
+    operation is differentiable if the result for float64 is floating-point, and the name does not
+    end with `_`.
     """
     if differentiable is None:
         differentiable = PROMOTION[dtypes].get("float64") in FLOATS and not name.endswith("_")
