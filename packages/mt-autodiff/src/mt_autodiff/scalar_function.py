@@ -38,7 +38,7 @@ class ScalarFunction:
 
     @staticmethod
     def forward(ctx: Context, *inputs: float) -> float:
-        """Compute the value from floats and save what backward needs on `ctx`."""
+        """Compute the value from floats, and save values for `backward` on `ctx`."""
         raise NotImplementedError(
             "a ScalarFunction must define a static method forward(ctx, *inputs)."
         )

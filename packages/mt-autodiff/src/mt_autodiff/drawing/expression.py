@@ -135,6 +135,6 @@ def _short(number: float) -> str:
 
 
 def on_one_line(name: str) -> str:
-    """Return a name on one line, shortened to what fits in a box."""
+    """Return a name on one line, shortened to fit in a box."""
     name = " ".join(name.split())
     return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"

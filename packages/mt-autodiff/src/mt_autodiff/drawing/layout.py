@@ -20,7 +20,7 @@ INPUT_WEIGHT = 0.001  # the weight of an input's position; operations have weigh
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """A place in a layer: a node's box, or a point that a long edge passes through.
+    """A position in a layer: a node's box, or a point that a long edge passes through.
 
     `x` is its left side and `y` its middle. Layers are counted from the result, in layer 0, to the
     left. Each user is stored with the height at which the edge enters it, relative to its middle.

@@ -290,7 +290,7 @@ class Module:
             problems = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
             raise StateDictError(
                 f"the state dictionary does not fit {type(self).__name__} ({problems}). Load it "
-                "into the architecture it was saved from, or pass strict=False to load what fits."
+                "into the architecture it was saved from, or pass strict=False to load the others."
             )
         fitting = {}
         for name, holder in own.items():  # check all before changing the first

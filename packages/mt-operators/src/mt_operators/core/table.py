@@ -108,7 +108,7 @@ class OperatorTable(Mapping[str, Operator]):
     ) -> None:
         """Call `install` with every operator of the table, now and whenever one is added.
 
-        Types use it to define a method for every row. A row whose name is `taken` cannot be added.
+        Types use this to define a method per row. Names for which `taken` is true are rejected.
         """
         for row in self._rows.values():
             install(row)
