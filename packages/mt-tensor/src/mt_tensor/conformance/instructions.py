@@ -180,7 +180,7 @@ def a_part(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
 
 
 def alike(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Draw a dimension; accept tensors with equally many dimensions."""
+    """Draw a dimension; accept tensors with the same number of dimensions."""
     return a_dim(draw, x) if x.ndim == y.ndim else None
 
 
@@ -308,7 +308,7 @@ instruction("diagonal", lambda draw, x: (draw.between(-1, 1),) if x.ndim >= 2 el
 # not chunk: torch forbids in-place changes of one of several views
 instruction("narrow", a_window, lambda lib, x, dim, size: x.narrow(dim, x.shape[dim] - size, size))
 
-# --- Changes in place -----------------------------------------------------------------------------
+# --- In-place changes -----------------------------------------------------------------------------
 
 instructions("add_ mul_", fitting, operands=2)
 instruction("sub_", of_numbers(fitting), operands=2)

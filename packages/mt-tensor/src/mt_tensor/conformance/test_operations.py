@@ -41,7 +41,7 @@ REFUSED = parametrized(BAD_CALLS)
 
 @pytest.fixture(autouse=True)
 def _offered(request: pytest.FixtureRequest, backend: TensorBackend) -> None:
-    """Skip an optional operation if the backend refuses it."""
+    """Skip an optional operation that the backend does not support."""
     spec = request.node.callspec.params.get("spec")
     if spec is not None and spec.optional:
         try:
@@ -58,7 +58,7 @@ def test_operation_values_match_numpy(backend: TensorBackend, spec: TensorOpSpec
             wanted = spec.oracle(*(array.astype(np.float64) for array in arrays))
             for name, layout in LAYOUTS.items():
                 if spec.name == "view" and name != "contiguous":
-                    continue  # a view of a strided tensor may be refused
+                    continue  # view() of a strided tensor may raise an error
                 args = [layout(array, backend) for array in arrays]
                 result = spec.call(*args)
                 assert result.shape == np.shape(wanted), name
@@ -126,7 +126,7 @@ def test_operation_gradients_do_not_depend_on_layout(
 ) -> None:
     """Vary the layouts of the arguments and of the upstream gradient."""
     if spec.name == "view":
-        return  # a view of a strided tensor may be refused
+        return  # view() of a strided tensor may raise an error
     for turn, shapes in enumerate(spec.samples, TENSOR_SPECS.index(spec)):
         arrays = arguments(spec, shapes, "float64")
         strided = gradients(spec, arrays, IN_TURN[turn % len(IN_TURN)], backend)

@@ -147,7 +147,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
 
 
 def _copies(parts: Iterable[Tensor]) -> Iterator[Tensor]:
-    """Yield results in memory of their own, so that a change of one leaves the others unchanged."""
+    """Yield copies of the results, so that changing one in place does not affect the others."""
     return (part.clone() for part in parts)
 
 

@@ -12,7 +12,7 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, IndexingError
 from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single, with_nan
 
-# --- Running folds ------------------------------------------------------------------------------
+# --- Cumulative operations ----------------------------------------------------------------------
 
 row("cumsum", lambda x: x.cumsum(0), *MATRIX, *single((), (0, 3)), dtypes="sum")
 row("cumprod", lambda x: x.cumprod(-1), *MATRIX, *single((), (0, 3)), dtypes="sum")
