@@ -83,7 +83,7 @@ class FastOps(HostBackend):
         return super().random(numbers, shape, dtype) if drawn is None else drawn
 
     def elementwise(self, formula: Formula) -> FormulaRunner:
-        """Return the function that runs a formula; it raises TracingError if tracing fails."""
+        """Return the function that runs a formula; a call raises TracingError if tracing fails."""
         return FormulaRunner(formula, self)
 
     def reduce(
@@ -99,7 +99,7 @@ class FastOps(HostBackend):
         return self.copy(self.reduce(operator, self._wide(source), dims, keepdim), result)
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Multiply floats with BLAS or a registered kernel, integers with a compiled loop."""
+        """Multiply matrices: floats with BLAS or a registered kernel, integers with a loop."""
         dtype = a.layout.dtype
         if dtype.is_narrow:
             product = self.matmul(self._wide(a), self._wide(b))

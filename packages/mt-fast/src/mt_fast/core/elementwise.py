@@ -184,7 +184,7 @@ class FormulaRunner:
 
     Attributes:
         formula: the formula.
-        backend: the backend, whose `parallel_from` decides about threads.
+        backend: the backend; its `parallel_from` determines when all threads are used.
         small: runs the formula on few elements, with the same results; None if not registered.
     """
 

@@ -2,7 +2,7 @@
 
 A kernel processes the work units from `lo` to `hi`; one thread calls it for all of them. The
 parallel form is a second, small function, which gives each thread an equal share. It is compiled on
-first use, since that takes some tenths of a second and most tensors are small. It calls the kernel
+first use, since that takes a few tenths of a second and most tensors are small. It calls the kernel
 by address; otherwise LLVM would inline the kernel and compile it again. Kernels with the same text
 are compiled once.
 """

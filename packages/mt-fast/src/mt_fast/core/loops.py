@@ -25,7 +25,7 @@ from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape, Strides
 
 CACHE_SIZE = 4096
-"""The size of caches keyed by layouts; a training step uses some tens of layouts."""
+"""The size of caches keyed by layouts; a training step uses a few dozen layouts."""
 
 WORTH_A_KERNEL = 16384
 """The number of elements from which a layout justifies another kernel. NumPy copies smaller views
@@ -97,7 +97,7 @@ class Loop:
         layout: the dimensions, and the strides of each view.
         form: the form of the kernel.
         roles: for each view, its elements in the innermost dimension: a contiguous "row", one
-            repeated "element", or "apart".
+            repeated "element", or "apart" for any other stride.
         calls: the calls of the kernel.
     """
 

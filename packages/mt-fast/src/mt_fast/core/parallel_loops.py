@@ -94,7 +94,7 @@ def tensor_zip(
 def tensor_reduce(
     fn: Callable[[Any, Any], Any], start: Any
 ) -> Callable[[TensorData, TensorData, int], None]:
-    """Reduce one dimension with a function of two scalars; it is kept with size 1.
+    """Reduce one dimension with a function of two scalars; the dimension is kept with size 1.
 
     Along the dimension, for each index of `out`, on all threads:
     `out[index] = fn(fn(start, source[first]), source[second]) ...`
@@ -145,7 +145,7 @@ def _products(a: Any, b: Any, out: Any) -> None:
 def tensor_matrix_multiply(a: TensorData, b: TensorData, out: TensorData) -> None:
     """Multiply matrices, one row of the result at a time.
 
-    for each batch and i, on all threads:
+    For each batch and i, on all threads:
         out[batch, i, :] = sum over j of a[batch, i, j] * b[batch, j, :]
 
     The innermost loop runs along rows of `b` and `out`, whose elements are usually neighbors in

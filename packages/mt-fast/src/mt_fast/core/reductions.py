@@ -104,7 +104,7 @@ def fold_text(operator: Operator, dtype: DType) -> FoldText:
 
 @functools.lru_cache(None)
 def fold_rows(operator: Operator, dtype: DType) -> Source:
-    """Generate the kernel that reduces contiguous rows with a constant distance; a unit is a row.
+    """Generate the kernel that reduces equally spaced, contiguous rows; a unit is a row.
 
     A row is reduced in blocks, and the results of the blocks are combined: a single chain of
     float32 additions would lose precision.

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 WIDTH = 88
-"""The longest line of a function's signature."""
+"""The maximum length of a line of a function's signature."""
 
 OUTER = 4
 """The number of dimensions of a kernel outside its rows."""
