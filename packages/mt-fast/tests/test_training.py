@@ -36,7 +36,7 @@ def test_command_prints_comparison_and_suggests_close_name(
     first, second, last = capsys.readouterr().out.splitlines()
     assert first.startswith("numpy ")
     assert second.startswith("fast ")
-    assert " ms an epoch  loss 0." in second
+    assert " ms per epoch  loss 0." in second
     assert last.startswith("the losses differ by at most ")
     with pytest.raises(SystemExit):
         compare.main(["xor", "--backends", "fats", "--epochs", "1"])

@@ -29,9 +29,7 @@ if find_spec("mt_fast.integers") is not None:  # quotients, shifts and powers of
     import mt_fast.integers.lowering
 if find_spec("mt_fast.vector_math") is not None:  # vectorized elementary functions
     import mt_fast.vector_math.operators
-if (
-    find_spec("mt_fast.transposition") is not None
-):  # copies by kernels, with transposition in registers
+if find_spec("mt_fast.transposition") is not None:  # copies, transposed in registers
     import mt_fast.transposition.copies
 if find_spec("mt_fast.small") is not None:  # NumPy's functions for few elements
     import mt_fast.small.calls

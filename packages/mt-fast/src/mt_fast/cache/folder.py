@@ -34,7 +34,7 @@ class Folder:
     variable: str
 
     def path(self) -> Path | None:
-        """Return the path; None if nothing is to be stored, or the user has no home.
+        """Return the path; None if storing is off, or the user has no home directory.
 
         Raises:
             BackendUnavailableError: the variable names the home of a user who does not exist.
@@ -75,7 +75,7 @@ class Folder:
 
 @functools.cache
 def among_caches(name: str) -> Path | None:
-    """Return the path of a folder in the user's cache directory; None if the user has no home."""
+    """Return the path of a folder in the user's cache directory; None without a home directory."""
     import platformdirs  # imported on first use
 
     try:
@@ -85,7 +85,7 @@ def among_caches(name: str) -> Path | None:
 
 
 def hashed(*parts: str | bytes) -> bytes:
-    """Return the hash of some texts; their boundaries count."""
+    """Return the SHA-256 digest of the parts and their lengths."""
     digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode()

@@ -49,7 +49,7 @@ UNRELATED = ("examples",)
 """Folders of this package that no kernel uses: if examples change, compiled kernels stay valid."""
 
 NUMBERS = 2**60
-"""The number of possible first numbers."""
+"""The first number that a process uses is below this."""
 
 _compiler: Any = compiler  # Numba's functions have no types
 _serialize: Any = serialize
@@ -66,7 +66,7 @@ if hasattr(os, "register_at_fork"):  # two children would continue with the same
 
 
 def cached(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
-    """Return a function compiled by Numba that looks up its machine code on disk.
+    """Make a function compiled by Numba look up its machine code on disk, and return it.
 
     A function of another package is returned unchanged, and compiled by each process: a hash of its
     text does not cover the meaning of the names in it.

@@ -6,8 +6,9 @@ The windows are copied to a buffer (`windows.py`) and multiplied by the kernels,
 - The convolution is `kernels @ windows`.
 - The gradient of the kernels is `gradients @ windows.T`, summed over the images.
 - The gradient of the images is a convolution of the gradients with the transposed kernels. With a
-  stride s, image elements that are s apart are reached by the same elements of the kernel and
-  others by others, so there is one convolution per *phase*, a position within the stride.
+  stride of s, image elements at a distance of s are reached by the same elements of the kernel, and
+  the elements between them by other ones. So there is one convolution per *phase*, a position
+  within the stride.
 
 Arrays are C-contiguous and of one dtype, float32 or float64; pairs are (height, width). Images that
 are 1 high are processed as if they were 1 wide: rows of the output are then adjacent in memory.
@@ -45,12 +46,12 @@ Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
 PARALLEL_FROM = 2**18
-"""The number of multiplications from which all threads are used: waking a thread that sleeps costs
-about as much, and one that is awake almost nothing."""
+"""The number of multiplications from which all threads are used: they take about as long as waking
+a sleeping thread. Starting a thread that is awake takes almost no time."""
 
 FEWEST = 32
-"""The least number of channels in the buffer at once: adding the results of fewer channels costs as
-much as computing them."""
+"""The minimum number of channels in the buffer at once: adding the results of fewer channels takes
+as long as computing them."""
 
 POSITIONS = 1024
 """The number of positions of a strip for the gradient of kernels: the gradients at these positions,
@@ -77,7 +78,7 @@ class Part(NamedTuple):
         layout: the layout of its elements.
         rows: the number of its rows, at most that of the windows.
         columns: the number of its columns.
-        taps: the numbers of these elements of the kernel.
+        taps: the positions of these elements in the flat kernel.
     """
 
     layout: Layout
@@ -227,7 +228,7 @@ def _arranged(
 
 
 def _alike(windows: Windows, channels: int, itemsize: int) -> int:
-    """Return the number of channels in the buffer at once, such that all blocks are equally large.
+    """Return the number of channels in the buffer at once, so that blocks have about equal size.
 
     It does not depend on the number of threads, since it determines the order of additions.
     """
@@ -410,7 +411,7 @@ def _gradient_plan(
     itemsize: int,
     threads: int,
 ) -> tuple[tuple[int, ...], list[tuple[slice, slice]], bool, Work | None]:
-    """Return how the gradient of the images is a convolution of the gradients.
+    """Express the gradient of the images as a convolution of the gradients.
 
     The kernel of the windows has all shifts of all phases. For each phase of rows and each phase of
     columns there is a part of the images.

@@ -57,7 +57,7 @@ class _Convolution(FusedKernel):
 def _image_gradient_by_composition(
     grad: Tensor, x: Tensor, kernels: Tensor, *rest: Any
 ) -> Tensor | None:
-    """Return the gradient of images for kernels that are infinite or nan.
+    """Return the gradient of images for kernels with elements that are infinite or nan.
 
     The convolution of the gradients would multiply these by padding, too, which gives nan.
     """

@@ -23,13 +23,14 @@ SMALL = 64
 """The number of positions from which an image is not small: they fill several vectors."""
 
 MANY = 16
-"""The least number of images."""
+"""The minimum number of images to interleave any."""
 
 MULTIPLICATIONS = 1024
-"""The number of multiplications per element of images and results from which interleaving pays."""
+"""The number of multiplications per element of images and results from which interleaving is
+faster."""
 
 WIDE = 64
-"""The most positions of a row of a wide image: more do not fit the cache."""
+"""The maximum number of positions in a row of a wide image: more do not fit in the cache."""
 
 PARALLEL_FROM = 2**15
 """The number of elements from which all threads copy."""

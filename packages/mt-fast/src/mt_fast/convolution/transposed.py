@@ -33,7 +33,7 @@ class TransposedConvolution(FusedKernel):
         return fit and x.numel() > 0 and self._convolution.fits(_images(*arguments), *given)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return images such that their convolution has the size of the input."""
+        """Return the gradient of the convolution with respect to its images, plus the biases."""
         x, kernels, bias, *_ = arguments
         given = (_images(*arguments), kernels, None, *_settings(arguments))
         out, *_ = self._convolution.gradient(x, (), (True, False, False), *given)

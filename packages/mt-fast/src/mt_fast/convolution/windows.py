@@ -12,7 +12,7 @@ vertically adjacent taps overlap: they are rows of the matrix that start at `off
 s, taps that are s image rows apart share lines, and others do not; a plane then has s *phases*,
 each with the lines of every s-th row.
 
-A buffer has to fit the cache, so large images are processed in *strips* of output rows, and many
+A buffer has to fit in the cache, so large images are processed in *strips* of output rows, and many
 channels in blocks.
 """
 
@@ -76,14 +76,14 @@ class Strips(NamedTuple):
 
 
 def rows_that_fit(windows: Windows, channels: int, itemsize: int) -> int:
-    """Return the number of output rows whose windows fit a buffer with so many channels."""
+    """Return the number of output rows whose windows fit in a buffer with this many channels."""
     line = _line(windows, itemsize) * channels
     more = _shared_lines(windows)
     return max(BUFFER // max(line, 1) - more, 2 * more, 1)
 
 
 def channels_that_fit(windows: Windows, rows: int, itemsize: int) -> int:
-    """Return the number of channels that fit a buffer for so many output rows."""
+    """Return the number of channels that fit in a buffer for this many output rows."""
     return max(BUFFER // (_line(windows, itemsize) * (rows + _shared_lines(windows))), 1)
 
 
@@ -108,7 +108,7 @@ def plan(windows: Windows, channels: int, rows: int) -> tuple[Strips, npt.NDArra
     Args:
         windows: the windows of the positions.
         channels: the number of channels in the buffer.
-        rows: the most output rows of a strip.
+        rows: the maximum number of output rows of a strip.
 
     Returns:
         The strips, and the offsets, shape (channels * kernel height * kernel width,).

@@ -27,7 +27,7 @@ from mt_tensor.examples.training import accuracy, train
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A training on one backend.
+    """A training run on one backend.
 
     Attributes:
         backend: its name.
@@ -63,7 +63,7 @@ def train_on(
 
     Raises:
         BackendError: the backend is unknown, or cannot be used on this machine.
-        ValueError: a setting makes no sense, or training diverged; see `train`.
+        ValueError: a setting is invalid, or training diverged; see `train`.
     """
     with mt.use_backend(backend):
         network = Network(hidden=hidden, seed=seed)
@@ -76,16 +76,16 @@ def train_on(
 
 
 def largest_difference(one: Run, other: Run) -> float:
-    """Return the largest difference between the losses of two trainings.
+    """Return the largest difference between the losses of two training runs.
 
     Raises:
-        ValueError: one has more epochs than the other.
+        ValueError: the runs have different numbers of epochs.
     """
     epochs = len(one.history), len(other.history)
     if epochs[0] != epochs[1]:
         raise ValueError(
-            f"trainings of {epochs[0]} and {epochs[1]} epochs cannot be compared: give both the "
-            "same."
+            f"largest_difference: runs of {epochs[0]} and {epochs[1]} epochs cannot be compared: "
+            "train both for the same number of epochs."
         )
     pairs = zip(one.history, other.history, strict=True)
     return max(abs(mine.loss - yours.loss) for mine, yours in pairs)
@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
         epochs=300,
     )
     add_choices(parser, data="spiral", hidden=[100, 100], rate=0.03)
-    parser.add_argument("--backends", nargs="+", default=["numpy", "fast"], help="where to compute")
+    parser.add_argument("--backends", nargs="+", default=["numpy", "fast"], help="the backends")
     options = parser.parse_args(arguments)
     dataset = DATASETS[options.data](options.points, options.seed)
     settings = {name: getattr(options, name) for name in ("hidden", "epochs", "rate", "seed")}
@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
             run = train_on(backend, dataset, **settings)
             runs.append(run)
             print(
-                f"{backend:8} {1000 * median(run.seconds):8.2f} ms an epoch  "
+                f"{backend:8} {1000 * median(run.seconds):8.2f} ms per epoch  "
                 f"loss {run.history[-1].loss:.4f}  accuracy {run.accuracy:.0%}"
             )
     except (ValueError, BackendError) as error:

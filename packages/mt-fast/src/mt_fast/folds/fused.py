@@ -1,7 +1,7 @@
 """Fuse a reduction with the formula that computes its elements, which are never stored.
 
 A compiled program (`mt_tensor.compile`) uses this for elements that are only reduced. On each
-thread, the formula's kernel computes some thousand elements into scratch memory, which stays in the
+thread, the formula's kernel computes a few thousand elements in scratch memory, which stays in the
 cache, and the reduction's kernel reduces them from there. The kernels and the order of arithmetic
 are those of the two primitives, so the results have the same bits.
 """
@@ -31,7 +31,7 @@ CHUNK = 8192
 """The number of elements to compute at a time, unless a unit of the reduction has more."""
 
 MOST = 2**20
-"""The most elements to compute at a time: more scratch memory would not stay in the cache."""
+"""The maximum number of elements to compute at a time: more would not stay in the cache."""
 
 
 def fold_of(
@@ -108,14 +108,15 @@ def _filling(formula: Formula, inputs: tuple[Layout, ...], source: Layout) -> _F
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A call of a reduction's kernel, with the elements that it reads computed before.
+    """A call of a reduction's kernel, after computing the elements that it reads.
 
     Attributes:
         step: the planned call; each unit reads consecutive elements.
         filling: how to compute them.
         size: the number of elements of a unit.
         start: the first element.
-        extra: the most elements that are computed in addition, if rows are longer.
+        extra: the maximum number of further elements that are computed, if a unit does not consist
+            of whole units of the formula's kernel.
     """
 
     step: plans.Step
@@ -204,9 +205,10 @@ def {name}({", ".join((*counts, *first, *second))}):
 
 
 def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str], str]:
-    """Return names for the arguments of a kernel but `scratch`, and its call with a buffer.
+    """Return names for the arguments of a kernel except `scratch`, and its call with a buffer.
 
-    The elements in the buffer start elsewhere in the tensor, so the start after it is moved.
+    The buffer begins with element `first * row` of the tensor, so the start that follows it in the
+    arguments is reduced by this.
     """
     given, places = [], []
     for argument in arguments:

@@ -18,7 +18,7 @@ from mt_operators import Operator
 from mt_tensor import DType
 
 COLUMNS = 4096
-"""The number of outputs to compute at once when rows are added to rows: they fit the L1 cache."""
+"""The number of outputs to compute at once when rows are added to rows; they fit in L1 cache."""
 
 ROWS = 4
 """The number of rows to add to them at a time."""
@@ -36,7 +36,7 @@ reduced dimensions."""
 def columns(operator: Operator, dtype: DType) -> Source:
     """Return the kernel that reduces rows with rows; a unit is a piece of a row of outputs.
 
-    A piece fits the fastest cache. Several rows of the source are added to it at a time, so that it
+    A piece fits in the L1 cache. Several rows of the source are added to it at a time, so that it
     is loaded and stored less often.
     """
     how = fold_text(operator, dtype)

@@ -14,7 +14,7 @@ from mt_fast.folds.kernels import step_of
 from mt_fast.folds.plans import OUT, Dimension, Fold, Plan
 
 SHARE = 16384
-"""The least number of elements of a part."""
+"""The minimum number of elements of a part."""
 
 PARTS = 32
 """The largest number of parts."""
@@ -26,7 +26,7 @@ PARTIAL = OUT + 1
 def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
     """Return a plan that reduces the longest dimension in parts, and then their results.
 
-    It is None if one step is enough, or if there are too many dimensions.
+    Return None if one step is enough, or if there are too many dimensions.
     """
     parts = _parts(fold) if fold.elements() >= parallel_from else 1
     if parts <= 1:

@@ -28,9 +28,9 @@ from mt_tensor.extending import folded_shape
 def planned(
     operator: Operator, source: Layout, dims: tuple[int, ...], parallel_from: int
 ) -> Plan | None:
-    """Return how to reduce a view to a contiguous one.
+    """Return the plan to reduce a view to a contiguous one.
 
-    It is None if no dimension is reduced, or if the elements must be copied to rows first.
+    Return None if no dimension is reduced, or if the elements must be copied to rows first.
 
     Args:
         operator: the operator to reduce with.
@@ -85,7 +85,7 @@ def by_numpy(
 ) -> Callable[[TensorData], TensorData]:
     """Return the function of a reduction of few elements, for which a kernel takes longer to call.
 
-    NumPy adds the elements one after the other, which is as exact for so few.
+    NumPy adds the elements one after the other, which is just as accurate for so few.
     """
     shape, dtype = result.shape, result.dtype.numpy
 

@@ -34,12 +34,11 @@ BLOCK = 8 * LARGEST
 """The number of queries in a unit of work."""
 
 UNITS = 16
-"""The least number of units that the backward pass is split into if there are fewer heads."""
+"""The minimum number of units that the backward pass is split into if there are fewer heads."""
 
 # --- Kernels on flat arrays ---------------------------------------------------------------------
 #
-# `offsets` holds the start of each head, `strides` the distance between rows of a head. `sizes` are
-# the numbers of queries and keys, the width of both, and the width of values.
+# `offsets` holds the start of each head, `strides` the distance between rows of a head.
 
 
 @inner
@@ -84,7 +83,7 @@ def _attend(
         out: the means, flat.
         offsets: the starts of heads in queries, keys, values, mask and means.
         strides: the distance between rows in each of these.
-        sizes: see above.
+        sizes: the numbers of queries and keys, the width of both, and the width of values.
         causal: whether query i attends only to the keys 0 to i.
         scale: the factor for the products.
     """
@@ -169,7 +168,7 @@ def _attend_back(
         offsets: the starts of heads in queries, keys, values, `upstream` and the gradients of
             queries, keys and values.
         strides: the distance between rows in each of these.
-        sizes: see above.
+        sizes: see `_attend`.
         parts: the number of parts that the queries of a head are split into.
         causal: see `_attend`.
         scale: see `_attend`.

@@ -94,7 +94,7 @@ def _ctc_gradient(
         durations: the number of time steps of each sample.
         lengths: the number of labels of each sample.
         skips: as written by `_ctc`.
-        emissions: memory.
+        emissions: memory, see `_ctc`.
         forward: as written by `_ctc`, with a row for each time and one before the first.
         backward: memory for the log-probability of the paths from each state after a time to the
             end, before MARGIN impossible states, shape (batch, states + MARGIN).
@@ -188,7 +188,7 @@ class _CTC(FusedKernel):
     """CTC on log-probabilities, state labels, durations, lengths and the blank label."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require float32 or float64, and labels that exist."""
+        """Require scores of float32 or float64, and labels within the range of the scores."""
         scores, labels = arguments[:2]
         if not is_compiled(scores) or not labels.numel():
             return False

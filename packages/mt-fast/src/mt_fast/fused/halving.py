@@ -165,7 +165,7 @@ def _splat(v: Vectors, place: int) -> Any:
 
 
 def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
-    """Write the maximum, nan if there is one, or the mean of each window."""
+    """Write the maximum (nan if any element is nan) or the mean of each window."""
     _, height, width = x.shape
     _, rows, columns = out.shape
     for plane in range(lo, hi):

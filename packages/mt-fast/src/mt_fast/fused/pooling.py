@@ -30,7 +30,7 @@ from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved, Sha
 Pair = tuple[int, int]
 
 LARGEST_PLANE = 2**31 - 1
-"""The largest number of elements of a plane whose positions fit int32."""
+"""The largest number of elements of a plane whose positions fit in int32."""
 
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
@@ -124,7 +124,7 @@ def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -
 def _mean_gradient_planes(
     lo: Any, hi: Any, grad: Any, size: Any, stride: Any, padding: Any, out: Any
 ) -> None:
-    """Write the gradient of the image: each element receives its share of all windows with it."""
+    """Write the gradient of the image: each element receives a share from each of its windows."""
     height, width = out.shape[1], np.uintp(out.shape[2])
     outputs, step, padded = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
     scale = grad.dtype.type(1.0 / (size[0] * size[1]))
@@ -164,7 +164,7 @@ class _Pooling(FusedKernel):
         self.largest = largest
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty images of float32 or float64 whose positions fit int32."""
+        """Require non-empty images of float32 or float64 whose positions fit in int32."""
         x: Tensor = arguments[0]
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 

@@ -23,7 +23,7 @@ summing = jit(fastmath=set(REASSOCIATE))
 
 @jit()
 def largest_of(row: Any) -> Any:
-    """Return the largest element; nan if there is one."""
+    """Return the largest element; nan if any element is nan."""
     largest, has_nan = row[0], False
     for i in range(row.size):
         largest = larger(largest, row[i])  # without a test for nan

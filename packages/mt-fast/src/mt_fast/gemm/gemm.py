@@ -58,18 +58,18 @@ PARALLEL_FROM = 2**21
 much."""
 
 LONGEST = 2**12
-"""The longest block of the inner dimension: a panel of such columns fits the L2 cache."""
+"""The longest block of the inner dimension: a panel of such columns fits in the L2 cache."""
 
 LONGEST_DOWN = 2**8
 """The same for a transposed first factor: down its columns each element is on a cache line and a
 page of its own, of which the L1 cache and the TLB hold few."""
 
 UNEVEN = 16
-"""If panels have more columns than the matrix by this fraction or more, the last panel is much less
+"""If the panels have over 1 / `UNEVEN` more columns than the matrix, the last panel is much less
 work than the others: then threads share the rows of each panel, and not the panels."""
 
 NARROW = 16
-"""The least size of a dimension: with fewer rows, a product waits for memory, and tiles do not
+"""The minimum size of each dimension: with fewer rows, a product waits for memory, and tiles do not
 help."""
 
 
@@ -79,7 +79,7 @@ def pays(batch: int, n: int, m: int, k: int) -> bool:
 
 
 def packs_again(m: int, k: int, itemsize: int) -> bool:
-    """Return whether matrices (m, k) need several panels next to a transposed first factor."""
+    """Return whether a second factor (m, k) needs several panels if the first is transposed."""
     return min(m, LONGEST_DOWN) * k * itemsize > PANEL_BYTES
 
 

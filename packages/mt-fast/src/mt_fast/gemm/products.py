@@ -16,7 +16,7 @@ from mt_tensor.extending import Array, Shape, as_dtype
 
 TRANSPOSED_BYTES = 2**22
 """The largest transposed first factor that tiles read down its columns: in a larger one, each
-element is on another memory page than the one before. The second factor must fit one panel, too,
+element is on another memory page than the one before. The second factor must fit in one panel,
 since the first is packed again for each panel."""
 
 

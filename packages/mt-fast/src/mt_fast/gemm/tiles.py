@@ -96,7 +96,7 @@ def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
 
 
 def _product(rows: int, columns: int) -> Any:
-    """Return `product` for at most that many rows, with tiles of so many columns."""
+    """Return `product` for at most `rows` rows, with tiles of up to `columns` vectors."""
     wide, two, narrow = (_product_tile(rows, count) for count in (columns, 2, 1))
 
     @inlined

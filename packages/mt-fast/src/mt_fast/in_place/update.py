@@ -45,13 +45,13 @@ _BEFORE: dict[Kind, str] = {
 def update_source(
     formula: Formula, dtype: DType, kinds: Sequence[Kind], changed: Sequence[int], table: Table
 ) -> Source:
-    """Return the kernel of a formula over rows.
+    """Generate the kernel of a formula over rows, some of which its results replace.
 
     Args:
         formula: the computation for each element.
         dtype: the dtype of all elements.
         kinds: the kind of each input; numbers are converted.
-        changed: the inputs, rows, that the results replace.
+        changed: the positions of the inputs that the results replace, all of them rows.
         table: the lowerings of elementary functions.
     """
     names = argument_names(formula)
@@ -85,9 +85,10 @@ def update(
     inputs: Sequence[TensorData | Number],
     parallel: bool,
 ) -> bool:
-    """Run the kernel of a formula, and return True; return False if it does not take such inputs.
+    """Run the kernel of a formula, and return True; return False for unsupported arguments.
 
-    It takes contiguous views, views that repeat one element, and numbers.
+    Every output must be an input. Inputs may be contiguous views of float32 or float64, views that
+    repeat one element, and numbers.
 
     Args:
         formula: the computation for each element.

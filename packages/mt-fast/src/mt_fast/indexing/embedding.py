@@ -33,7 +33,7 @@ _LOOKUP = Kernel.of(_rows)
 
 
 class _Embedding(FusedKernel):
-    """A table, and the numbers of rows of it."""
+    """Embedding lookup: a table, and the numbers of the rows to return."""
 
     def fits(self, *arguments: Any) -> bool:
         """Require a non-empty table of float32 or float64, and at least one number."""
@@ -44,7 +44,7 @@ class _Embedding(FusedKernel):
         """Return the rows.
 
         Raises:
-            IndexingError: a number is not that of a row.
+            IndexingError: a row number is out of range.
         """
         table, indices = arguments
         rows, numbers = array_of(table), array_of(indices).reshape(-1)

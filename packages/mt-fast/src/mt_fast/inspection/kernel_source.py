@@ -41,8 +41,8 @@ def source(
         UnknownOperatorError: no operator has this name.
         FusionError: the function was not returned by `fuse`.
         DTypeError: the dtype is unknown.
-        ValueError: the layout is unknown, it does not take such arguments, or kernels do not
-            compute in this dtype.
+        ValueError: the layout is unknown or does not support the other arguments, `gradient` or
+            `repeats` does not match the operator, or kernels do not compute in this dtype.
         TracingError: the operator cannot be compiled.
     """
     operator = OPERATORS[operation] if isinstance(operation, str) else operator_of(operation)
@@ -50,28 +50,30 @@ def source(
     element = as_dtype(dtype)
     stored = bool_ if operator.result == "bool" else element
     if layout not in LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; {layout!r} was given.")
+        raise ValueError(
+            f"source: layout must be one of {', '.join(LAYOUTS)}; {layout!r} was given."
+        )
     if element.is_narrow:
         raise ValueError(
-            f"kernels do not compute in {dtype}, but in float32: pass dtype='float32'."
+            f"source: kernels do not compute in {dtype}, but in float32: pass dtype='float32'."
         )
     if layout not in LOOPS:
         if operator.arity != 2 or gradient is not None or repeats is not None:
             raise ValueError(
-                f"layout {layout!r} is for reductions by an operator of two arguments, without "
-                f"gradient and repeats; {name!r} has {operator.arity} argument(s)."
+                f"source: layout {layout!r} is for reductions by an operator of two arguments, "
+                f"without gradient or repeats; {name!r} has {operator.arity} argument(s)."
             )
         return (fold_rows if layout == "fold" else columns)(operator, stored).text
     if gradient is not None and (len(gradient) != operator.arity or not any(gradient)):
         raise ValueError(
-            f"gradient must have a bool for each of the {operator.arity} argument(s) of {name!r}, "
-            f"at least one of them True; {gradient} was given."
+            f"source: gradient must have a bool for each of the {operator.arity} argument(s) of "
+            f"{name!r}, at least one of them True; {gradient} was given."
         )
     repeated = (False,) * operator.arity if repeats is None else repeats
     if len(repeated) != operator.arity:
         raise ValueError(
-            f"repeats must have a bool for each of the {operator.arity} argument(s) of {name!r}; "
-            f"{repeats} was given."
+            f"source: repeats must have a bool for each of the {operator.arity} argument(s) of "
+            f"{name!r}; {repeats} was given."
         )
     formula, inputs = operator.value, [element] * operator.arity
     if name == "where":

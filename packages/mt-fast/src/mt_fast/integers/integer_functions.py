@@ -86,16 +86,16 @@ def floor_divide(x, y):
 """,
 }
 """The functions of floats by name: `{kind}` is the dtype of their arguments, and `{fmod}` the
-target's name of the remainder with the sign of `x`."""
+target's name for the remainder with the sign of `x`."""
 
 NAMES = INTEGERS.keys() | FLOATS.keys()
-"""All names."""
+"""The names of all functions."""
 
 
 def text(name: str, kind: str, fmod: str) -> str:
     """Return the definition of a function for arguments of the dtype `kind`.
 
-    It is empty if the function needs no definition for this dtype.
+    Return an empty string if the function needs no definition for this dtype.
 
     Args:
         name: the function.

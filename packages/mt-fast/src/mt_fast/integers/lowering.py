@@ -84,7 +84,7 @@ def _by_type(name: str) -> Any:
     """Return a function of `integer_functions.py`, chosen by the type of its arguments."""
 
     def function(x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba reads the names
-        raise TypeError(f"{name} is for kernels only.")
+        raise TypeError(f"{name} can only be called from a function compiled by Numba.")
 
     @overload(function)
     def chosen(x: Any, y: Any) -> Any:

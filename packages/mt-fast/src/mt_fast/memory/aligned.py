@@ -19,10 +19,10 @@ from mt_fast.core.tables import MEMORY
 Array = npt.NDArray[Any]
 
 LINE = 64
-"""Bytes of a cache line, and of the longest vectors."""
+"""The number of bytes of a cache line, and of the longest vectors."""
 
 LARGE = 2**19
-"""Bytes from which alignment pays: finding the address of memory takes a microsecond."""
+"""The number of bytes from which arrays are aligned: finding an address takes a microsecond."""
 
 _BYTES = np.dtype(np.uint8)
 
@@ -50,7 +50,7 @@ def empty_like(array: Array) -> Array:
 
 
 def aligned(array: Array) -> Array:
-    """Return a contiguous array, or an aligned copy if it is large and not aligned."""
+    """Return a contiguous array unchanged, or an aligned copy if it is large and not aligned."""
     if array.nbytes < LARGE or array.ctypes.data % LINE == 0:
         return array
     copied = empty_like(array)

@@ -38,8 +38,8 @@ _WORD = 2**64
 """The number of values of a word."""
 
 WORTH_DRAWING = 8192
-"""The number of elements from which this pays: advancing a NumPy generator takes as long as drawing
-so many."""
+"""The number of elements from which this is faster: advancing a NumPy generator takes as long as
+drawing this many."""
 
 
 @intrinsic

@@ -15,8 +15,8 @@ from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
 WORTH_PANELS = 2**17
-"""The most elements of the weight per step: cutting so many into panels takes as long as
-dispatching the operations of a composed step."""
+"""The maximum number of elements of the weight per step: cutting this many into panels takes as
+long as dispatching the operations of a composed step."""
 
 
 class Recurrent(FusedKernel):

@@ -28,7 +28,7 @@ from mt_tensor.extending import Array
 
 @inner
 def add_up(total: Any, first: Any, second: Any) -> None:
-    """Add two rows to a row; they may be longer."""
+    """Add two rows, which may be longer, to the row `total`."""
     for j in range(total.size):
         total[j] += first[j] + second[j]
 
@@ -124,9 +124,9 @@ def _scan_back(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        backwards: whether to start with the last step, as the layer did not.
+        backwards: whether to start with the last step: the opposite of the layer's order.
         panels: the panels of the weight.
-        products: the products of the gradients of the step before with it, shape (batch,
+        products: the products of the weight with the gradients of the step before, shape (batch,
             panels.columns).
         carried: gradients of the hidden state that do not flow through the products, shape (batch,
             width).

@@ -1,6 +1,6 @@
 """Call the kernel of a formula for few elements with as little Python as possible.
 
-Building a list of arguments takes as long as a kernel of some hundred elements, so the call is
+Building a list of arguments takes as long as a kernel of a few hundred elements, so the call is
 generated for each number of views.
 """
 
@@ -32,7 +32,7 @@ def short_call(plan: Plan, out: Layout, inputs: int) -> Callable[..., Any] | Non
 
 @functools.cache
 def _caller(inputs: int, outputs: int, before: int) -> Callable[..., Any]:
-    """Return a factory of such functions, which takes the constant arguments of the kernel."""
+    """Return a factory for `short_call`, which takes the constant arguments of the kernel."""
     xs, ys = [f"x{i}" for i in range(inputs)], [f"y{i}" for i in range(outputs)]
     sizes = [f"sizes{i}" for i in range(before)]
     places = [f"{view}_place" for view in (*xs, *ys)]

@@ -28,7 +28,7 @@ def by_numpy(formula: Formula) -> FormulaRunner | None:
 
 
 def is_exact(formula: Formula) -> bool:
-    """Return whether each result is one such operator of arguments, as in a product's gradient."""
+    """Return whether each result is one operator of `EXACT_STEPS`, as in a product's gradient."""
     try:
         steps = expanded(graph_of(formula)).expressions[formula.arity :]
     except TracingError:  # compiling the kernel will raise it

@@ -157,7 +157,7 @@ def tiles_of(layout: LoopLayout, column: int) -> Sequence[Piece]:
 
 
 def _in_tiles(layout: LoopLayout, column: int) -> LoopLayout:
-    """Return a layout whose last but one dimension is that of the columns."""
+    """Return a layout whose second-to-last dimension is that of the columns."""
     last = len(layout.sizes) - 1
     order = (*(d for d in range(last) if d != column), column, last)
     sizes, *strides = (tuple([of[d] for d in order]) for of in (layout.sizes, *layout.strides))

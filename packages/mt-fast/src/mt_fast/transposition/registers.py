@@ -1,9 +1,9 @@
 """Transpose blocks in registers: columns of memory become rows.
 
-Copying a column to a row element by
-element takes a load and a store for each. Here as many columns as a vector has elements are loaded
-as vectors, and interleaved repeatedly: the first half of the vectors with the second half, element
-by element, like two halves of a pack of cards. After log2(n) rounds each vector is a row.
+Copying a column to a row element by element takes a load and a store for each. Here as many columns
+as a vector has elements are loaded as vectors, and interleaved repeatedly: the first half of the
+vectors with the second half, element by element, like two halves of a pack of cards. After log2(n)
+rounds each vector is a row.
 
 Blocks make up tiles, which copies (`copies.py`) transpose one at a time.
 
@@ -26,15 +26,15 @@ from mt_fast.core.tables import jit
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 TILE_ROWS = 32
-"""The most rows of a tile: the number of adjacent elements to read of each column. The rest of a
-cache line is still in the cache when the next rows are made from the same columns."""
+"""The maximum number of rows of a tile: the number of adjacent elements to read of each column. The
+rest of a cache line is still in the cache when the next rows are made from the same columns."""
 
 TILE_COLUMNS = 256
-"""The most columns of a tile: few enough for its elements to stay in the cache, and enough for
-loops over its rows."""
+"""The maximum number of columns of a tile: few enough for its elements to stay in the cache, and
+enough for loops over its rows."""
 
 MOST_LANES = 16
-"""The largest block: its columns, and as many vectors made of them, have to fit the registers."""
+"""The largest block: its columns, and as many vectors made of them, have to fit in registers."""
 
 
 @register_jitable

@@ -31,11 +31,11 @@ from mt_fast.vector_math.values import (
 )
 
 END = {FLOAT32: 14.4, FLOAT64: 38.7}
-"""The distance from which on the tail is 0."""
+"""The distance from 0 beyond which the tail underflows to 0."""
 
 PEAK = {FLOAT32: 0.3989414870738983, FLOAT64: 0.39894228040143265}
-"""The density at 0, `1 / sqrt(2 * pi)`, or slightly less: chosen so that times P(0) it is exactly
-1/2, and for float32 so that the fit is better."""
+"""The density at 0, `1 / sqrt(2 * pi)`, or slightly less: chosen so that its product with P(0) is
+exactly 1/2, and for float32 so that the fit is better."""
 
 DENSITY = {
     kind: tuple(PEAK[kind] * c * 2.0**-LIFT for c in scaled((*powers, 1.0, 1.0), -0.5))

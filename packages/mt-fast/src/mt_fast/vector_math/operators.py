@@ -1,8 +1,8 @@
 """Lower operators to the functions of `vector_math`, chosen by the dtypes of their arguments.
 
-Exponentials and logarithms of both float dtypes are vectorized, and of float32 also sines, cosines,
-powers and the error function; the others are C's. Operators that would be slower or less accurate
-as compositions of these are vectorized as a whole.
+Exponentials and logarithms are vectorized for both float dtypes; sines, cosines, powers and the
+error function for float32 only. The other functions are C's. Operators that would be slower or less
+accurate as compositions of these are vectorized as a whole.
 """
 
 from __future__ import annotations

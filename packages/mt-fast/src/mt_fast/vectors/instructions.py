@@ -43,7 +43,7 @@ class Vectors:
     """
 
     def __init__(self, builder: Any, kind: Any) -> None:
-        """Emit with a builder, for elements of the Numba type `kind`."""
+        """Create an emitter for elements of the Numba type `kind`."""
         bits = kind.bitwidth
         self.builder = builder
         self.lanes = 8 * VECTOR_BYTES // bits
