@@ -1,4 +1,4 @@
-"""Drawings for the pages of the site: SVG in the colours of light and dark themes.
+"""Drawings for the pages of the site: SVG in the colors of light and dark themes.
 
 A cell whose last expression is a `Picture` shows it. This package uses only the standard library
 and the stages, so that it also runs in the reader's browser.

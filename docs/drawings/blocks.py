@@ -1,6 +1,6 @@
 """A block of threads at work: what it reads and writes from barrier to barrier.
 
-The simulator of mt-cuda runs a kernel, and every access to an array is recorded on the way.
+The simulator of mt-cuda runs a kernel, and every access to an array is recorded.
 """
 
 from __future__ import annotations

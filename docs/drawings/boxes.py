@@ -11,7 +11,7 @@ CHARACTER = 7.4
 """The width of a character."""
 
 LINE, PADDING, MARGIN = 18.0, 11.0, 8.0
-"""The height of a line, the space beside the text, and the space around the picture."""
+"""The height of a line, the space on each side of the text, and the space around the picture."""
 
 STYLES = {
     "": f"fill: {PAPER}; stroke: {MUTED}; stroke-width: 1.5",
@@ -20,7 +20,7 @@ STYLES = {
     "done": f"fill: light-dark(#e3f5e8, #173423); stroke: {COLOURS[2]}; stroke-width: 1.5",
     "dashed": f"fill: {PAPER}; stroke: {MUTED}; stroke-width: 1.5; stroke-dasharray: 4 3",
 }
-"""The looks of a box, by its kind."""
+"""The style of a box, by its kind."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Box:
     """A box.
 
     Attributes:
-        column: where its middle is, in columns.
-        row: the row that it is in.
+        column: the position of its center, in columns.
+        row: the position of its center, in rows.
         lines: its text.
         kind: see `STYLES`.
     """
@@ -50,11 +50,11 @@ class Box:
         return LINE * len(self.lines) + 10.0
 
     def top(self, row: float) -> float:
-        """Return where the box begins, for a distance of rows."""
+        """Return the upper edge of the box, given the distance between rows."""
         return self.row * row - self.height / 2.0
 
     def bottom(self, row: float) -> float:
-        """Return where the box ends, for a distance of rows."""
+        """Return the lower edge of the box, given the distance between rows."""
         return self.row * row + self.height / 2.0
 
 
@@ -65,7 +65,7 @@ class Edge:
     Attributes:
         start: the key of the box where it begins.
         end: the key of the box that it points to.
-        between: pairs of a column and a row, through which it is led.
+        between: the points that it passes through, pairs of a column and a row.
     """
 
     start: Hashable
@@ -87,8 +87,8 @@ def boxes(
         places: the boxes by key.
         edges: the arrows.
         alt: the text alternative.
-        column: the distance of columns.
-        row: the distance of rows.
+        column: the distance between columns.
+        row: the distance between rows.
     """
     everything = list(places.values())
     arrows = [
@@ -121,7 +121,7 @@ def _box(box: Box, x: float, y: float) -> str:
 
 
 def _arrow(points: Sequence[tuple[float, float]]) -> str:
-    """Return a smooth line through points, which goes down at each of them, with its head."""
+    """Return a smooth arrow through points, vertical at each of them."""
     path = [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
     ends = [*points[1:-1], (points[-1][0], points[-1][1] - 6.0)]
     for (x, y), (to_x, to_y) in zip(points, ends, strict=False):

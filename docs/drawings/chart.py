@@ -29,9 +29,9 @@ def plot(
     Args:
         x: the positions.
         lines: by name, a value for each position; values that are not finite interrupt the line.
-        xlabel: what `x` is.
-        ylabel: what the values are.
-        alt: the text alternative; by default made of the names.
+        xlabel: the label of the horizontal axis.
+        ylabel: the label of the vertical axis.
+        alt: the text alternative; by default it lists the names.
         log: the logarithmic axes: "", "x", "y" or "xy".
         ylim: the range of the vertical axis; by default that of the values.
         points: whether to mark each value.
@@ -93,7 +93,7 @@ def _axis(
 
 
 def _width(low: float, high: float, count: int, integers: bool = False) -> float:
-    """Return a round distance of marks; not 2.5 if values are integers."""
+    """Return a round distance between marks; not 2.5 if values are integers."""
     rough = (high - low) / count
     unit = 10.0 ** math.floor(math.log10(rough))
     factors = (1.0, 2.0, 5.0, 10.0) if integers else (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -101,7 +101,7 @@ def _width(low: float, high: float, count: int, integers: bool = False) -> float
 
 
 def _rounded(low: float, high: float, logarithmic: bool) -> tuple[float, float]:
-    """Return a range that ends at marks, so that no line ends or turns beyond the last one."""
+    """Return a range that ends at marks, so that no line extends beyond the last mark."""
     if low == high:
         return low, high
     if logarithmic:

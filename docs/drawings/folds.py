@@ -27,7 +27,7 @@ def left_fold(function: Callable[[Any, Any], Any], start: Any, values: Sequence[
 
 
 def pairwise_fold(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> Picture:
-    """Draw a fold of neighbors, then of the results, and so on; an odd one out is kept."""
+    """Draw a fold of neighbors, then of the results, and so on; an unpaired one is carried over."""
     level: list[Hashable] = [("value", number) for number in range(len(values))]
     found: dict[Hashable, Any] = dict(zip(level, values, strict=True))
     places = {key: Box(i, 0, [_number(found[key])], "source") for i, key in enumerate(level)}

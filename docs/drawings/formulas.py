@@ -55,7 +55,7 @@ def _texts(graph: Graph, names: Sequence[str]) -> list[str]:
 
 
 def _draw(graph: Graph, names: Sequence[str], known: dict[int, str], now: int, alt: str) -> Picture:
-    """Draw a graph with the values that are known, and mark an expression."""
+    """Draw a graph with the values that are known, and mark the expression `now`."""
     texts = _texts(graph, names)
     kinds = {"argument": "source", "constant": "dashed"}
     places: dict[Hashable, Box] = {}
@@ -85,7 +85,7 @@ def _width(text: str) -> float:
 def _layout(
     graph: Graph, widths: Sequence[float]
 ) -> tuple[dict[int, Point], dict[tuple[int, int], list[Point]]]:
-    """Return the places of expressions, and the points between, through which edges are led."""
+    """Return the places of expressions, and the points that each edge passes through."""
     rows = _rows(graph)
     layers: list[list[Hashable]] = [[] for _ in range(max(rows) + 1)]
     above: dict[Hashable, list[Hashable]] = {}
@@ -121,7 +121,7 @@ def _straighten(
     size: dict[Hashable, float],
     middle: float,
 ) -> None:
-    """Lead an edge straight down where one of its positions is free in all of its rows."""
+    """Route an edge straight down, if one of its positions is free in all of its rows."""
     others = [
         (at[key] - size[key] / 2.0, at[key] + size[key] / 2.0)
         for layer in layers
@@ -152,7 +152,7 @@ def _spread(
     above: dict[Hashable, list[Hashable]],
     size: dict[Hashable, float],
 ) -> dict[Hashable, float]:
-    """Return horizontal positions: each close to its neighbors, and none over another."""
+    """Return horizontal positions: each close to its neighbors, without overlaps."""
     below: dict[Hashable, list[Hashable]] = {key: [] for key in above}
     for key, keys in above.items():
         for other in keys:

@@ -28,8 +28,8 @@ def grid(
         numbers: rows of numbers, or a tensor or array of them.
         rows: the labels of the rows.
         columns: the labels of the columns.
-        row_title: what the rows are.
-        column_title: what the columns are.
+        row_title: the title of the rows.
+        column_title: the title of the columns.
         zeros: whether to write zeros; otherwise their cells are empty.
         reach: the absolute value with the full color; by default the largest.
         alt: the text alternative.

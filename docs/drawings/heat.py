@@ -24,8 +24,8 @@ def heat(
         values: rows of numbers from 0 to 1.
         rows: the labels of the rows.
         columns: the labels of the columns.
-        row_title: what the rows are.
-        column_title: what the columns are.
+        row_title: the title of the rows.
+        column_title: the title of the columns.
         alt: the text alternative; by default the largest number of each row.
     """
     parts = [

@@ -28,8 +28,8 @@ def images(
         captions: a line for each image; may be empty.
         columns: the number of images in a row.
         size: the width of each.
-        signed: whether numbers below 0 have a color of their own; otherwise they are blank.
-        alt: the text alternative; by default made of the captions.
+        signed: whether negative numbers have a second color; otherwise they are blank.
+        alt: the text alternative; by default it lists the captions.
     """
     found = [_rows(each) for each in pixels]
     reach = max((abs(v) for image in found for row in image for v in row), default=0.0) or 1.0

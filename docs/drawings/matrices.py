@@ -20,7 +20,7 @@ class Matrix:
             and its gradient have the same color.
         rows: the number of rows.
         columns: the number of columns.
-        marked: the ranges of rows and of columns of the areas that are filled.
+        marked: the areas to fill, pairs of a range of rows and a range of columns.
         size: the size to write instead of the numbers of rows and columns.
     """
 
@@ -102,12 +102,12 @@ def _box(matrix: Matrix, x: float, y: float, unit: float, colour: str, filled: b
 
 
 def _letter(name: str) -> str:
-    """Return the name of the matrix of which one is a transpose, or a gradient."""
+    """Return the name of a matrix, given that of its transpose or its gradient."""
     return name.removesuffix("ᵀ").removeprefix("gradient of ")
 
 
 def _in_words(part: Matrix | str) -> str:
-    """Return a part of an equation for readers who do not see it."""
+    """Return a part of an equation in words, for the text alternative."""
     if isinstance(part, str):
         return {"@": "times", "=": "equals"}.get(part, part)
     size = part.size or f"{part.rows} by {part.columns}"

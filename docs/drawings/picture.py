@@ -19,7 +19,7 @@ COLOURS = (
     "light-dark(#1a7a3c, #6fd58a)",
     "light-dark(#8430ce, #c58af9)",
 )
-"""Colours of lines and classes, which differ in lightness, too."""
+"""Colors of lines and classes, which differ in lightness, too."""
 
 FONT = "font-family: system-ui, sans-serif; font-size: 13px"
 
@@ -30,7 +30,7 @@ class Picture:
 
     Attributes:
         svg: an `<svg>` element.
-        alt: what it shows, for readers who do not see it.
+        alt: the text alternative, for readers who cannot see it.
     """
 
     svg: str

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from drawings.picture import COLOURS, PAPER, RULE, Picture, element, svg
 
-SIZE, MARGIN, CELLS = 342.0, 6.0, 33  # cells of 10 pixels, without gaps by rounding
+SIZE, MARGIN, CELLS = 342.0, 6.0, 33  # cells of exactly 10 pixels leave no gaps
 INNER = SIZE - 2.0 * MARGIN
 
 LEVELS = 8
@@ -22,7 +22,7 @@ def plane(
     *,
     alt: str = "",
 ) -> Picture:
-    """Draw points, over the prediction for each place.
+    """Draw points on top of the predicted class of each place.
 
     Args:
         points: pairs of coordinates.

@@ -1,4 +1,4 @@
-"""A curve, its tangent at a point, and the lines whose slopes the two differences compute."""
+"""A curve, its tangent at a point, and the secants of one-sided and central differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def secants(
     *,
     reach: float = 1.0,
 ) -> Picture:
-    """Draw a function around a point, and its one-sided and central difference there.
+    """Draw a function around a point, its tangent, and its one-sided and central secants there.
 
     Args:
         f: the function.

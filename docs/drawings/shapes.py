@@ -18,7 +18,7 @@ def aligned(*shapes: Sequence[int]) -> Picture:
     """Draw shapes that are broadcast.
 
     Dimensions that a shape lacks have a dashed outline. Sizes that are repeated are blue. Sizes
-    that do not fit together are orange, and there is no result then.
+    that cannot be broadcast are orange, and their result is a cross.
 
     Args:
         *shapes: the shapes, of any number of dimensions.

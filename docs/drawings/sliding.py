@@ -73,7 +73,7 @@ def _product(
 def _terms(
     image: Sequence[Sequence[float]], kernel: Sequence[Sequence[float]], row: int, column: int
 ) -> str:
-    """Return that sum as text, without the products that are 0."""
+    """Return the sum of `_product` as text, without the products that are 0."""
     terms = [
         f"{factor:g}·{image[row + i][column + j]:g}"
         for i, line in enumerate(kernel)

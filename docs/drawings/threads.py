@@ -1,4 +1,4 @@
-"""Threads of a GPU: which element each one takes, and which memory a warp of them reads."""
+"""Threads of a GPU: which element each one processes, and which memory a warp of them reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACROSS, DOWN = 8, 8
 
 
 def grid(count: int, blocks: int, threads: int) -> Picture:
-    """Draw the threads of a grid below the elements that they take.
+    """Draw the threads of a grid below the elements that they process.
 
     Args:
         count: the number of elements; further threads have none.
@@ -40,7 +40,7 @@ def grid(count: int, blocks: int, threads: int) -> Picture:
 
 
 def _thread(x: float, top: float, side: float, i: int, thread: int, busy: bool) -> str:
-    """Return a thread, and the element it takes if it is busy."""
+    """Return a thread, and if it is busy the element that it processes."""
     middle, y = x + side / 2.0, top + 105.0
     dashes = "" if busy else "; stroke-dasharray: 2 4"
     circle = f"fill: none; stroke: {COLOURS[0] if busy else MUTED}; stroke-width: 2{dashes}"

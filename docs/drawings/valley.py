@@ -88,7 +88,7 @@ def _contour(
 
 
 def _zero(start: tuple[float, float, float], end: tuple[float, float, float]) -> Point:
-    """Return where the third number is 0 between two points, if it is linear."""
+    """Return where the third number is 0 between two points, assuming that it is linear."""
     share = start[2] / (start[2] - end[2])
     return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
