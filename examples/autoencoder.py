@@ -28,7 +28,7 @@ CONSOLE = Console()
 
 
 class Autoencoder(nn.Module):
-    """An image of 8×8 as a point among `size` dimensions, and back."""
+    """A variational autoencoder of 8×8 images, with a latent space of `size` dimensions."""
 
     def __init__(self, size: int = 8, width: int = 128) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Autoencoder(nn.Module):
     def encode(self, images: mt.Tensor) -> Normal:
         """Return the distribution of the latent point of each image."""
         seen = self.encoder(images)
-        # Scales are exponentials, so positive: a check would only wait for the device.
+        # Scales are exponentials and so positive; checking them would only wait for the device.
         return Normal(self.mean(seen), self.log_deviation(seen).exp(), validate_args=False)
 
     def forward(self, images: mt.Tensor) -> tuple[mt.Tensor, Normal]:
@@ -55,7 +55,7 @@ class Autoencoder(nn.Module):
 
     @mt.no_grad()
     def draw(self, count: int) -> mt.Tensor:
-        """Return new images, whose shades are from 0 to 1."""
+        """Return new images of shape (count, 1, 8, 8), with values from 0 to 1."""
         shades: mt.Tensor = self.decoder(mt.randn(count, self.size)).sigmoid()
         return shades
 
@@ -91,13 +91,13 @@ def train(model: Autoencoder, epochs: int) -> float:
 
 
 def picture(image: mt.Tensor) -> Text:
-    """Return an image as lines of shades, each two letters wide."""
+    """Return an image as text, with two characters for each pixel."""
     steps = (image[0] * (len(SHADES) - 0.01)).long().tolist()
     return Text("\n".join("".join(2 * SHADES[step] for step in row) for row in steps))
 
 
 def main(arguments: list[str] | None = None) -> float:
-    """Train, draw, and return the loss of unseen digits."""
+    """Train, print new digits, and return the loss on the test set."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--backend", help="the backend (default: the current one)")

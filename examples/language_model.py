@@ -61,7 +61,7 @@ class Block(nn.Module):
 
 
 class LanguageModel(nn.Module):
-    """Scores for the letter that follows each letter of a text."""
+    """A transformer that returns scores for the letter after each letter of a text."""
 
     def __init__(self, width: int = 64, heads: int = 4, layers: int = 2, context: int = 64) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class LanguageModel(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.scores = nn.Linear(width, len(LETTERS), bias=False)
         self.scores.weight = self.letters.weight
-        for module in self.modules():  # small weights, as GPT-2 begins with
+        for module in self.modules():  # small initial weights, as in GPT-2
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, std=0.02)
 
@@ -84,7 +84,7 @@ class LanguageModel(nn.Module):
 
     @mt.no_grad()
     def write(self, begin: str, letters: int, choices: int = 5) -> str:
-        """Go on from some letters, each time with one of the likeliest."""
+        """Continue a text: draw each letter from the `choices` most likely ones."""
         codes = mt.tensor([[LETTERS.index(letter) for letter in begin]])
         for _ in range(letters):
             scores, numbers = self(codes[:, -self.context :])[:, -1].topk(choices)
@@ -94,7 +94,7 @@ class LanguageModel(nn.Module):
 
 
 def optimizer_of(model: nn.Module, lr: float) -> nn.optim.AdamW:
-    """Return AdamW, under which only matrices decay."""
+    """Return AdamW with weight decay for matrices only."""
     return nn.optim.AdamW(
         [
             {"params": [p for p in model.parameters() if p.ndim >= 2], "weight_decay": 0.1},
@@ -106,13 +106,13 @@ def optimizer_of(model: nn.Module, lr: float) -> nn.optim.AdamW:
 
 
 def train(model: LanguageModel, steps: int, warm_up: int = 20) -> float:
-    """Train on windows from anywhere in the text; return the mean of the last losses."""
+    """Train on random windows of the text; return the mean of the last losses."""
     codes = mt.tensor([LETTERS.index(letter) for letter in TEXT])
     windows = codes.unfold(0, model.context + 1, 1)
     optimizer = optimizer_of(model, lr=3e-3)
 
     def share(step: int) -> float:
-        """Return the learning rate: up in a line, down as half a cosine."""
+        """Return the factor of the learning rate: linear warm-up, then cosine decay."""
         if step < warm_up:
             return (step + 1) / warm_up
         return 0.05 + 0.475 * (1 + math.cos(math.pi * (step - warm_up) / max(1, steps - warm_up)))
@@ -130,7 +130,7 @@ def train(model: LanguageModel, steps: int, warm_up: int = 20) -> float:
         schedule.step()
         losses.append(loss.item())
         if step % 50 == 0:
-            CONSOLE.print(f"step {step:4d}   loss {sum(losses[-20:]) / 20:.3f} nats a letter")
+            CONSOLE.print(f"step {step:4d}   loss {sum(losses[-20:]) / 20:.3f} nats per letter")
     return sum(losses[-20:]) / len(losses[-20:])
 
 
@@ -144,7 +144,7 @@ def main(arguments: list[str] | None = None) -> float:
         mt.manual_seed(0)
         model = LanguageModel()
         loss = train(model, options.steps)
-        CONSOLE.print(Panel(model.write("on monday ", 200), title="what it writes"))
+        CONSOLE.print(Panel(model.write("on monday ", 200), title="generated text"))
     return loss
 
 

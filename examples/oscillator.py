@@ -37,7 +37,7 @@ def slope(y: mt.Tensor, t: mt.Tensor) -> mt.Tensor:
 
 
 class Motion(nn.Module):
-    """Where the mass is at moments of shape (count, 1): at 1 and at rest in the beginning."""
+    """The position of the mass at times of shape (count, 1), initially 1 and at rest."""
 
     def __init__(self, width: int = 32) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Motion(nn.Module):
 
 
 def loss_of(model: Motion, moments: mt.Tensor) -> mt.Tensor:
-    """Return how badly the model obeys the equation."""
+    """Return the mean square of the residual of the equation, divided by w²."""
     t = moments.requires_grad_()
     x = model(t)
     speed = slope(x, t)

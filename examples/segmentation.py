@@ -26,11 +26,11 @@ CONSOLE = Console()
 
 
 def pictures(count: int) -> tuple[mt.Tensor, mt.Tensor]:
-    """Return noisy pictures (count, 1, SIZE, SIZE), and the class of each of their points."""
+    """Return noisy images (count, 1, SIZE, SIZE), and the class of each pixel."""
     rows, columns = mt.arange(SIZE).view(1, -1, 1), mt.arange(SIZE).view(1, 1, -1)
 
     def where() -> tuple[mt.Tensor, mt.Tensor, mt.Tensor]:
-        """Return rows and columns as seen from a centre for each picture, and a size."""
+        """Return coordinates relative to a random center in each image, and a random size."""
         down, right = mt.randint(4, SIZE - 4, (2, count, 1, 1))
         return rows - down, columns - right, mt.randint(3, 6, (count, 1, 1))
 
@@ -46,7 +46,7 @@ def pictures(count: int) -> tuple[mt.Tensor, mt.Tensor]:
 
 
 def convolutions(inside: int, outside: int) -> nn.Sequential:
-    """Return two convolutions that keep the size."""
+    """Return two convolutions that keep the size, each with batch normalization and ReLU."""
     layers = []
     for channels in (inside, outside):
         layers += [
@@ -58,7 +58,7 @@ def convolutions(inside: int, outside: int) -> nn.Sequential:
 
 
 class UNet(nn.Module):
-    """Scores for the classes of every point, from three views: near, farther, and far."""
+    """A U-Net that returns scores for the classes of each pixel, from three resolutions."""
 
     def __init__(self, width: int = 8) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ def overlap(found: mt.Tensor, classes: mt.Tensor) -> float:
 
 
 def drawn(classes: mt.Tensor) -> Text:
-    """Return a picture of classes as letters."""
+    """Return an image of classes as text, with every second row left out."""
     text = Text()
     for row in classes[::2].tolist():
         for kind in row:
@@ -102,7 +102,7 @@ def drawn(classes: mt.Tensor) -> Text:
 
 
 def main(arguments: list[str] | None = None) -> float:
-    """Train, show two pictures, and return the overlap in unseen ones."""
+    """Train, print a true and a predicted image, and return the overlap in unseen images."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--backend", help="the backend (default: the current one)")
@@ -127,7 +127,7 @@ def main(arguments: list[str] | None = None) -> float:
         with mt.no_grad():
             found = model(images).argmax(1)
         share = overlap(found, classes)
-        CONSOLE.print("\nwhat was drawn, and what the network found in it:\n")
+        CONSOLE.print("\ntrue and predicted classes:\n")
         CONSOLE.print(Columns([drawn(classes[0]), drawn(found[0])], padding=(0, 4)))
         CONSOLE.print(f"intersection over union: {share:.2f}")
     return share

@@ -29,7 +29,7 @@ CONSOLE = Console()
 
 
 def date(numbers: random.Random) -> tuple[str, str]:
-    """Return a date as people write it, and as computers do."""
+    """Return a random date as people write it, and in ISO format."""
     day = dt.date(1900, 1, 1) + dt.timedelta(numbers.randrange(73_000))
     month = MONTHS.split()[day.month - 1]
     ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10 if day.day not in (11, 12, 13) else 0)
@@ -48,7 +48,7 @@ def codes(text: str) -> mt.Tensor:
 
 
 class Translator(nn.Module):
-    """Scores for the letters of an answer, from the letters of a question."""
+    """An encoder and a decoder that return scores for the letters of the answer to a question."""
 
     def __init__(self, width: int = 64) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def batch(numbers: random.Random, size: int) -> tuple[mt.Tensor, list[int], mt.T
 
 
 def accuracy(model: Translator) -> float:
-    """Return the share of unseen dates that are translated without a mistake."""
+    """Return the fraction of unseen dates that are translated without a mistake."""
     questions, lengths, answers = batch(random.Random("unseen"), 400)
     with mt.no_grad():
         scores, _ = model(questions, lengths)
@@ -100,7 +100,7 @@ def accuracy(model: Translator) -> float:
 
 
 def show(model: Translator, question: str) -> None:
-    """Print a translation, and which letter of the question each of its letters came from."""
+    """Print a translation, and for each letter the one of the question with the most attention."""
     with mt.no_grad():
         scores, attention = model(codes(question).unsqueeze(0), [len(question)])
     table = Table("answer", *(LETTERS[code] for code in scores[0].argmax(1).tolist()))
@@ -110,7 +110,7 @@ def show(model: Translator, question: str) -> None:
 
 
 def train(model: Translator, steps: int) -> list[float]:
-    """Train on dates that are made on the way; return the losses."""
+    """Train on random dates; return the loss of each step."""
     numbers = random.Random(0)
     optimizer = nn.optim.Adam(model.parameters(), lr=5e-3)
     schedule = nn.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)

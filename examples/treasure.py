@@ -47,7 +47,7 @@ def after(place: Place, move: int) -> tuple[Place, float, bool]:
 
 
 def seen(places: list[Place]) -> mt.Tensor:
-    """Return places as inputs of the network: maps with a one at the agent."""
+    """Return places as inputs of the network: one-hot vectors, shape (places, SIZE²)."""
     return mt.one_hot(mt.tensor([row * SIZE + column for row, column in places]), SIZE**2).float()
 
 
@@ -82,7 +82,11 @@ class Agent:
                 slow.lerp_(quick, 0.05)
 
     def walk(self, curiosity: float = 0.0, learning: bool = False) -> tuple[list[Place], bool]:
-        """Walk to an end, or for 40 moves; return the way, and whether there is the treasure."""
+        """Walk until the episode ends, at most 40 moves; return the path, and whether it succeeded.
+
+        With the probability `curiosity` a move is random. With `learning`, the moves are stored and
+        the network is trained.
+        """
         way: list[Place] = [(0, 0)]
         while len(way) <= 40:
             curious = random.random() < curiosity

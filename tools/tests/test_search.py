@@ -208,7 +208,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "shape (18, 8) was given": change_settings(vocab_size=7),
     "layers.2": change_settings(num_hidden_layers=3),
     "'sin' was given": change_settings(hidden_act="sin"),
-    "no BERT that can be read": lambda folder: (folder / "config.json").write_text("[1"),
+    "does not contain a readable BERT": lambda folder: (folder / "config.json").write_text("[1"),
     "recursion depth exceeded": lambda folder: (folder / "config.json").write_text("[" * 100_000),
     "config.json (No such file": lambda folder: (folder / "config.json").unlink(),
     "is not a vocabulary": lambda folder: (folder / "tokenizer.json").write_text('{"a": 1}'),

@@ -47,7 +47,7 @@ except mt.errors.BackendUnavailableError as error:
 
 def test_backend_without_a_driver_is_unavailable(tmp_path):
     output = python(PRINT_ERROR, OCL_ICD_VENDORS=str(tmp_path), OCL_ICD_FILENAMES="")
-    assert "there is no OpenCL device. Install the driver of one" in output
+    assert "there is no OpenCL device. Install a driver" in output
 
 
 @pytest.mark.parametrize("choice", ["99", "0:99", "unknown"])
@@ -96,7 +96,7 @@ def test_device_without_a_working_compiler_is_unavailable(monkeypatch):
 
 def test_allocation_above_device_limit_raises(device):
     count = device.device.max_mem_alloc_size // 8 + 1
-    with pytest.raises(OutOfMemoryError, match=r"allocates at most [\d,.]+ MiB at once\. Take"):
+    with pytest.raises(OutOfMemoryError, match=r"allocates at most [\d,.]+ MiB at once\. Use"):
         mt.empty(count, dtype=mt.float64, backend=OpenClOps(device))
     with pytest.raises(OutOfMemoryError, match="at once"):
         device.allocate(1 << 80, mt.uint8)
@@ -124,7 +124,7 @@ print(kept.tolist())
 def test_tensors_keep_their_values_after_memory_runs_out():
     error, kept = python(EXHAUST_MEMORY).splitlines()
     assert "536,870,912 elements of uint8 could not be allocated: " in error
-    assert "has no memory left. Take smaller batches" in error
+    assert "has no memory left. Use smaller batches" in error
     assert kept == "[1.0, 1.0, 1.0]"
 
 

@@ -1,4 +1,4 @@
-"""A backend for mt-tensor whose elements live in plain Python lists.
+"""A backend for mt-tensor that stores elements in plain Python lists.
 
 It is written against the contract alone (`mt_tensor.core.contract`), and shares no code with
 the built-in backends.
@@ -43,14 +43,21 @@ def replaced(index: Index, dim: int, i: int) -> Index:
 
 
 class ListOps(TensorBackend):
-    """Python loops over Python lists."""
+    """The backend that computes with Python loops over lists."""
 
     name = "lists"
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
-        """Return zeros."""
+        """Return a new view of zeros.
+
+        Raises:
+            DTypeError: the dtype is bfloat16, which lists do not support.
+        """
         if dtype is bfloat16:
-            raise DTypeError("lists hold no bfloat16: convert it first, as in x.float().")
+            raise DTypeError(
+                "the backend 'lists' does not support bfloat16: convert the tensor first, as in "
+                "x.float()."
+            )
         return TensorData([0] * math.prod(shape), shape, dtype=dtype)
 
     def from_host(self, array: npt.NDArray[Any]) -> TensorData:
@@ -65,7 +72,7 @@ class ListOps(TensorBackend):
         return row.reshape(data.shape)
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run the formula on each element: its source works on Python numbers as it is."""
+        """Return the function that runs a formula on each element, in Python."""
 
         def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
             views, results = self.operands(inputs, out), self.results(formula, out)
@@ -81,7 +88,7 @@ class ListOps(TensorBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Group the elements by where they go, and fold each group."""
+        """Group the elements by the index of their result, and reduce each group."""
         groups: dict[Index, list[Any]] = {}
         for index in self.empty(folded_shape(source.shape, dims, True), source.dtype).indices():
             groups[index] = [] if operator.identity is None else [operator.identity]
@@ -94,7 +101,7 @@ class ListOps(TensorBackend):
         return out
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Add up products of rows and columns."""
+        """Multiply matrices: each element is the sum of the products of a row and a column."""
         a, b, shape = self.factors(a, b)
         result = self.empty(shape, a.dtype)
         out = TensorData(result.storage, (*a.shape[:-1], b.shape[-1]), dtype=a.dtype)
@@ -105,7 +112,7 @@ class ListOps(TensorBackend):
         return result
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Read where the index points."""
+        """Read elements by index."""
         out = self.empty(index.shape, source.dtype)
         for i in index.indices():
             write(out, i, read(source, replaced(i, dim, read(index, i))))
@@ -119,7 +126,7 @@ class ListOps(TensorBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Write where the index points."""
+        """Write elements by index; an operator combines old and new elements."""
         for i in index.indices():
             target = replaced(i, dim, read(index, i))
             value = read(source, i)
@@ -128,7 +135,7 @@ class ListOps(TensorBackend):
             write(out, target, value)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
-        """Copy each element."""
+        """Copy and convert each element."""
         out = self.target(out)
         for index in source.indices():
             write(out, index, read(source, index))

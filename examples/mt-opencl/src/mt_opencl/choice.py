@@ -10,21 +10,21 @@ import pyopencl as cl
 from mt_tensor.errors import BackendUnavailableError
 
 CHOICE = "PYOPENCL_CTX"
-"""The environment variable that chooses a device, as everywhere in pyopencl: `1`, or `0:1`."""
+"""The environment variable of pyopencl that selects a device: `1`, or `0:1`."""
 
 EXTENSIONS = {
     "cl_khr_fp64": "floats of 64 bits",
     "cl_khr_int64_base_atomics": "atomic sums of 64 bits",
     "cl_khr_int64_extended_atomics": "atomic comparisons of 64 bits",
 }
-"""Features of OpenCL that kernels use and that not every device has."""
+"""Optional OpenCL features that kernels use, by the name of the extension."""
 
 
 def chosen() -> cl.Context:
-    """Return a context of the device that is chosen, or of the first.
+    """Return a context of the selected device, or of the first.
 
     Raises:
-        BackendUnavailableError: there is no device; the message says how to install one.
+        BackendUnavailableError: `PYOPENCL_CTX` is not a device, or there is none.
     """
     try:
         return cl.create_some_context(interactive=False)
@@ -35,14 +35,14 @@ def chosen() -> cl.Context:
             message = f"{CHOICE}={os.environ.get(CHOICE, '')} is not an OpenCL device: {names}."
         else:
             message = (
-                "there is no OpenCL device. Install the driver of one; on Debian and Ubuntu, "
-                "`apt-get install pocl-opencl-icd` makes one of the processor."
+                "there is no OpenCL device. Install a driver; on Debian and Ubuntu, `apt-get "
+                "install pocl-opencl-icd` installs one for the processor."
             )
         raise BackendUnavailableError(message) from error
 
 
 def devices() -> dict[str, cl.Device]:
-    """Return every device, by the value of `PYOPENCL_CTX` that chooses it."""
+    """Return every device, by the value of `PYOPENCL_CTX` that selects it."""
     try:
         platforms = cl.get_platforms()
     except cl.Error:  # no driver at all
@@ -58,11 +58,11 @@ def check(device: Any, threads: int) -> None:
     """Check that a device can run the kernels.
 
     Args:
-        device: it.
-        threads: how many threads its blocks have to have.
+        device: the OpenCL device.
+        threads: the number of threads of a block.
 
     Raises:
-        BackendUnavailableError: it cannot; the message names all that it lacks.
+        BackendUnavailableError: it cannot; the message lists the missing features.
     """
     offered = device.extensions.split()
     lacks = [what for name, what in EXTENSIONS.items() if name not in offered]
@@ -71,5 +71,5 @@ def check(device: Any, threads: int) -> None:
     if lacks:
         raise BackendUnavailableError(
             f"the OpenCL device {device.name} lacks {', '.join(lacks)}, which kernels use. "
-            f"{CHOICE} chooses another device."
+            f"Set {CHOICE} to select another device."
         )

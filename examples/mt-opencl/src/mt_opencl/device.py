@@ -36,7 +36,7 @@ EXHAUSTED = (cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, cl.status_code.OUT_OF
 """Status codes of OpenCL for exhausted memory."""
 
 FREE = (
-    "Take smaller batches or a smaller network, forget tensors that are no longer needed, or keep "
+    "Use smaller batches or a smaller network, delete tensors that are no longer needed, or record "
     "no graph (`with mt.no_grad()`)."
 )
 
@@ -47,7 +47,7 @@ class Memory:
     Attributes:
         buffer: the OpenCL buffer.
         count: the number of elements.
-        dtype: their type.
+        dtype: the dtype of the elements.
     """
 
     __slots__ = ("buffer", "count", "dtype")
@@ -59,7 +59,7 @@ class Memory:
 
 
 class Device(Machine):
-    """The first OpenCL device; `PYOPENCL_CTX=1` chooses the second, as everywhere in pyopencl.
+    """The first OpenCL device; with the variable `PYOPENCL_CTX=1` of pyopencl, the second.
 
     Raises:
         BackendUnavailableError: there is no device, or it lacks a feature that kernels use.
@@ -80,13 +80,13 @@ class Device(Machine):
         (self.device, *_) = self.context.devices
         check(self.device, self.size.threads)
         self.queue = cl.CommandQueue(self.context)
-        # A processor's memory is the host's, and taken at once; PoCL would abort the program where
-        # a kernel finds that there is none.
+        # The memory of a processor is the host's, and is allocated here: PoCL would abort the
+        # program if it ran out of memory when a kernel is launched.
         host = self.device.type & cl.device_type.CPU
         self._flags = cl.mem_flags.READ_WRITE | (cl.mem_flags.ALLOC_HOST_PTR if host else 0)
         self._process = os.getpid()
         self._launching = threading.Lock()  # arguments belong to a kernel, not to its launch
-        # Warnings are about parentheses, and comparisons of a number with itself to find nan.
+        # Compilers warn about parentheses, and about tests for nan (`x != x`).
         dialects = [(PRELUDE, ["-w"])]
         if self.device.platform.name == "Portable Computing Language":
             dialects.insert(0, (DECLARATIONS + PRELUDE, ["-w", OPTION]))
@@ -100,7 +100,7 @@ class Device(Machine):
         )
 
     def _fault(self) -> str:
-        """Run a small kernel, and return why it does not work; nothing if it does."""
+        """Run a small kernel, and return why it does not work; an empty string if it does."""
         kernel = define("one", operand("y", float32), ["y[y_at] = float32(1)"])
         try:
             memory = self.allocate(1, float32)
@@ -110,10 +110,12 @@ class Device(Machine):
             return " ".join(str(error).split())
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Return new memory.
+        """Allocate memory.
 
         Raises:
-            OutOfMemoryError: it is larger than a single allocation can be, or memory is exhausted.
+            OutOfMemoryError: the device does not support allocations of this size, or its memory
+                is exhausted.
+            KernelError: the allocation failed for another reason.
         """
         size, most = max(count, 1) * dtype.itemsize, self.device.max_mem_alloc_size
         if size > most:
@@ -151,16 +153,16 @@ class Device(Machine):
             raise self._failed("a copy, or a kernel before it, failed", error) from error
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
-        """Return the same bytes as whole elements of another type."""
+        """Return the same memory as elements of another dtype."""
         count = memory.count * memory.dtype.itemsize // dtype.itemsize
         return Memory(memory.buffer, count, dtype)
 
     def shares(self, a: Memory, b: Memory) -> bool:
-        """Return whether two memories are one."""
+        """Return whether two memories have the same buffer."""
         return a.buffer is b.buffer
 
     def identity(self, memory: Memory) -> Hashable:
-        """Return the number of the allocation."""
+        """Return a number that identifies the allocation."""
         return id(memory.buffer)
 
     def load(self, kernel: Kernel) -> Any:
@@ -179,7 +181,7 @@ class Device(Machine):
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Put a kernel into the queue."""
+        """Enqueue a kernel."""
         self._check_process()
         arguments = [
             part.buffer
@@ -196,7 +198,7 @@ class Device(Machine):
             raise self._failed(action, error) from error
 
     def synchronize(self) -> None:
-        """Wait for the queue."""
+        """Wait until all enqueued kernels and copies have finished."""
         self._check_process()
         try:
             self.queue.finish()
@@ -204,7 +206,7 @@ class Device(Machine):
             raise self._failed("a kernel failed", error) from error
 
     def _check_process(self) -> None:
-        """Raise in a forked process, which has no threads to work on the queue, and would wait."""
+        """Raise KernelError in a forked process: it has no threads that run the queue."""
         if os.getpid() != self._process:
             raise KernelError(
                 f"{self.device.name} is used by the process that this one was forked from. Start "
@@ -212,18 +214,18 @@ class Device(Machine):
             )
 
     def _failed(self, action: str, error: cl.Error) -> BackendError:
-        """Return the error for an action, by the exception of OpenCL."""
+        """Return the error for a failed action, given OpenCL's exception."""
         if error.code in EXHAUSTED:
             return OutOfMemoryError(f"{action}: {self.device.name} has no memory left. {FREE}")
         return KernelError(f"{action} on {self.device.name}: {error}")
 
     def describe(self) -> str:
-        """Name the device."""
+        """Return the name and the version of the device."""
         return f"{self.device.name.strip()}, {self.device.version.strip()}"
 
 
 class OpenClOps(CudaOps):
-    """The backend `cuda` on another machine."""
+    """The backend `cuda` on an OpenCL device."""
 
     name = "opencl"
     device = "opencl"

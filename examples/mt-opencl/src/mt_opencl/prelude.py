@@ -16,7 +16,7 @@ _TYPES = {
     "float32": "float",
     "float64": "double",
 }
-"""The types of elements. They are macros: of some names OpenCL has vectors."""
+"""The types of elements. They are macros, since some of the names are vector types in OpenCL."""
 
 _MACROS = """\
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
