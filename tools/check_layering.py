@@ -161,7 +161,7 @@ class Environment:
             output([str(self.python), "-m", "pip", "install", *arguments])
 
     def ask(self, program: str, *arguments: str) -> str:
-        """Run a program in this environment, isolated from the tree and user settings."""
+        """Run a program in this environment, isolated from the repository and user settings."""
         return output([str(self.python), "-I", "-c", program, *arguments], self.folder)
 
     def installed(self) -> dict[NormalizedName, list[Requirement]]:
@@ -252,7 +252,10 @@ def find_wheels(workspace: Workspace, folder: Path) -> list[Wheel]:
             found[name].append(path)
     for name, paths in found.items():
         if len(paths) != 1:
-            message = f"{folder} contains {len(paths)} wheels of {name}, not one; rebuild into it"
+            message = (
+                f"{folder} contains {len(paths)} wheels of {name}, not one: rebuild them with "
+                "`hatch run layering:check`"
+            )
             raise LayeringError(message)
     return [Wheel(stage, found[name][0]) for name, stage in workspace.stages.items()]
 
@@ -309,7 +312,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build, check and report."""
+    """Build the wheels, check the stages, and print the results."""
     parser = argparse.ArgumentParser(description="Prove from wheels that the stages are layered.")
     parser.add_argument("package", nargs="*", help="check only this package")
     parser.add_argument("--dist", type=Path, help="take the wheels in this folder; build nothing")

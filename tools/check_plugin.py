@@ -51,13 +51,13 @@ assert mt.ones(2, backend="lists").tolist() == mt.ones(2).tolist()
 
 
 def require(holds: bool, claim: str, seen: str) -> None:
-    """Print a claim that holds.
+    """Print a claim if it holds.
 
     Raises:
-        LayeringError: It does not; the message contains the output.
+        LayeringError: It does not hold; the message contains the output.
     """
     if not holds:
-        message = f"it does not hold that {claim}:\n{seen}"
+        message = f"this claim does not hold: {claim}:\n{seen}"
         raise LayeringError(message)
     print(f"  ok      {claim}", flush=True)
 
@@ -117,7 +117,7 @@ def prove(wheels: Sequence[Wheel], folder: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check, and report."""
+    """Check every claim, and print the results."""
     parser = argparse.ArgumentParser(description="Prove that other people's backends plug in.")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where the wheels are")
     options = parser.parse_args(arguments)

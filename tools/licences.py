@@ -1,8 +1,8 @@
-"""Write THIRD_PARTY.md: what the packages and their extras install from others, and its licences.
+"""Write THIRD_PARTY.md: the third-party distributions that packages and extras install.
 
     hatch run licences:write
 
-The licences are those that the distributions declare, in the versions that pip selects today.
+Each is listed with its licence, as declared by the version that pip selects today.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ that build on it. `hatch run licences:write` writes this page from what they dec
 """
 
 OTHERS = """
-The tools for developing, such as torch and Sphinx, are installed with none of the packages.
+Development tools, such as torch and Sphinx, are not installed with any of the packages.
 """
 
 
 def rows(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
-    """Yield each third-party distribution once, with its licence and the first that installs it."""
+    """Yield each third-party distribution once: its name, its licence and what installs it."""
     seen = set()
     for stage, extras in installations(workspace):
         wanted = third_party(workspace, stage, extras)

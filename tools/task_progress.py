@@ -165,8 +165,8 @@ class Progress:
         others = self.tallies[""]
         if others.failed:
             terminal.write_line(
-                f"{len(others.failed)} tests fail that belong to no task, and passed in the "
-                "original folder",
+                "Failed tests that belong to no task, and passed in the original folder: "
+                f"{len(others.failed)}",
                 red=True,
             )
         tallies = {mark: tally for mark, tally in self.tallies.items() if mark and tally != Tally()}

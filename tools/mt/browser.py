@@ -53,9 +53,9 @@ def programs() -> tuple[str, str]:
     driver = shutil.which(DRIVER)
     if browser is None or driver is None:
         raise BrowserError(
-            f"no {'browser' if browser is None else DRIVER}: install Chromium and its driver (on "
-            "Debian, `apt-get install chromium chromium-driver`), or set the environment variable "
-            "MT_BROWSER to a browser."
+            f"no {'browser' if browser is None else DRIVER} found: install Chromium and its driver "
+            "(on Debian, `apt-get install chromium chromium-driver`), or set the environment "
+            "variable MT_BROWSER to a browser."
         )
     return browser, driver
 
@@ -124,12 +124,12 @@ class Page:
         """Wait until a JavaScript expression is true.
 
         Raises:
-            TimeoutError: it is not within these seconds.
+            TimeoutError: it is still false after this time.
         """
         end = time.monotonic() + seconds
         while not self._holds(expression):
             if time.monotonic() > end:
-                raise TimeoutError(f"not within {seconds} s: {expression}")
+                raise TimeoutError(f"{expression} was not true within {seconds} s")
             time.sleep(0.05)
 
     def _holds(self, expression: str) -> bool:

@@ -33,7 +33,7 @@ def run_elsewhere(arguments: Sequence[str], needed: Sequence[str]) -> int:
     """
     absent = ", ".join(needed)
     if os.environ.get("HATCH_ENV_ACTIVE") == ENVIRONMENT:
-        message = f"{absent} is missing from the environment {ENVIRONMENT!r}: hatch env prune"
+        message = f"{absent} is missing from the environment {ENVIRONMENT!r}: run `hatch env prune`"
         raise ToolError(message)
     hatch = shutil.which("hatch")
     if hatch is None:

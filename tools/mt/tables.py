@@ -45,7 +45,7 @@ def check_table(
         table: the parsed table.
         needed: the types of required values, by key.
         optional: the types of optional values, by key.
-        held: the types of the items of lists, by key; by default, strings.
+        held: the types of the items of lists, by key; by default, `str`.
     """
     known = {**needed, **(optional or {})}
     for key in needed:
@@ -53,7 +53,7 @@ def check_table(
             raise TableError(f"{where}: {key!r} is missing.")
     for key, value in table.items():
         if key not in known:
-            raise TableError(f"{where}: {key!r} is unknown; there are {', '.join(known)}.")
+            raise TableError(f"{where}: {key!r} is unknown; the known keys are {', '.join(known)}.")
         if not isinstance(value, known[key]):
             raise TableError(
                 f"{where}: {key!r} must be of type {known[key].__name__}; {value!r} was given."
@@ -61,5 +61,6 @@ def check_table(
         kind = (held or {}).get(key, str)
         if isinstance(value, list) and not all(isinstance(each, kind) for each in value):
             raise TableError(
-                f"{where}: {key!r} must hold values of type {kind.__name__}; {value!r} was given."
+                f"{where}: {key!r} must contain values of type {kind.__name__}; "
+                f"{value!r} was given."
             )

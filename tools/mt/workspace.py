@@ -127,7 +127,7 @@ class Workspace:
         near = get_close_matches(
             wanted, [*self.stages, *(s.short for s in self.stages.values())], 1
         )
-        hint = f"; is it {near[0]}?" if near else ""
+        hint = f"; did you mean {near[0]}?" if near else ""
         message = f"unknown stage {name!r}; the stages are {known}{hint}"
         raise UnknownStageError(message)
 

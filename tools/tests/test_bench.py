@@ -74,7 +74,7 @@ def test_row_is_selected_by_name_or_regular_expression(pattern: str) -> None:
 
 def test_unknown_row_is_an_error_that_lists_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
     said = error_message(capsys, "no such row", *ITSELF)
-    assert "no row of the group 'kernels' matches 'no such row'; there are: " in said
+    assert "no row of the group 'kernels' matches 'no such row'; the rows are: " in said
 
 
 @pytest.mark.parametrize("arguments", [("--rounds", "0"), ("--threads", "-1"), ("--against", "me")])
@@ -120,7 +120,8 @@ def test_torch_environment_without_torch_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HATCH_ENV_ACTIVE", "torch")
-    assert "torch is missing from the environment 'torch': hatch env prune" in error_message(capsys)
+    message = "torch is missing from the environment 'torch': run `hatch env prune`"
+    assert message in error_message(capsys)
 
 
 def test_missing_returns_modules_that_are_not_installed() -> None:

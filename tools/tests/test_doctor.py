@@ -210,7 +210,7 @@ def stage(folder: Path, plugin: str) -> Stage:
 def test_outdated_metadata_is_a_fault_and_another_checkout_a_note(tmp_path: Path) -> None:
     outdated, elsewhere = packages.check_stages(Workspace([stage(tmp_path, "new")]))
     assert (outdated.state, elsewhere.state) == ("fault", "note")
-    assert outdated.text == "has other backends than its installed metadata"
+    assert outdated.text == "declares other backends than its installed metadata"
     assert "is imported from" in elsewhere.text
 
 

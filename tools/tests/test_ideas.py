@@ -44,7 +44,8 @@ def test_idea_is_found_by_each_of_its_names(name: str) -> None:
 
 
 def test_unknown_idea_is_an_error_that_suggests_a_similar_name() -> None:
-    with pytest.raises(UnknownIdeaError, match="no idea is called 'brodcast'. Is it broadcast"):
+    message = "no idea is called 'brodcast'. Did you mean broadcast"
+    with pytest.raises(UnknownIdeaError, match=message):
         find_idea(THEMES, "brodcast")
 
 

@@ -197,7 +197,7 @@ def test_exit_status_is_1_for_unsupported_names(
     [
         (["nothing.py"], "No such file"),
         ([__file__.replace(".py", ".md")], "No such file"),
-        (["compare", "gtp"], "there is no program 'gtp'; there are actor_critic, bert"),
+        (["compare", "gtp"], "there is no program 'gtp'; the programs are actor_critic, bert"),
     ],
 )
 def test_missing_file_or_unknown_program_exits_with_status_1(

@@ -97,8 +97,8 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         ({"name": "two"}, r"two\.toml: the name must be the number of a task"),
         ({"title": None}, r"2_3\.toml: 'title' is missing"),
         ({"stage": 2}, r"2_3\.toml: 'stage' must be of type str; 2 was given"),
-        ({"start": [1]}, r"'start' must hold values of type str; \[1\] was given"),
-        ({"hint": "none"}, "'hint' is unknown; there are stage, title"),
+        ({"start": [1]}, r"'start' must contain values of type str; \[1\] was given"),
+        ({"hint": "none"}, "'hint' is unknown; the known keys are stage, title"),
         ({"functions": []}, r"a task needs either functions or a table \[tests\]"),
         ({"functions": [], "tests": 3}, "'tests' must be of type dict"),
         ({"functions": [], "tests": {"a": 3}}, "'tests': patterns must be a table or \"all\""),
@@ -106,7 +106,7 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
             {"functions": [], "tests": {"a": "all"}},
             "neither it nor any task before it has functions",
         ),
-        ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*no 'mop'. Is it map"),
+        ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*'mop'. Did you mean map"),
         (
             {"functions": ["mt_operators.operators"]},
             "is not a function; name functions, methods or rows",
@@ -496,7 +496,7 @@ def test_solving_keeps_line_endings_and_permissions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace("def prod(", "def product("), "has no 'prod'. Is it "),
+        (lambda text: text.replace("def prod(", "def product("), "has no 'prod'. Did you mean "),
         (
             lambda text: f"{text}def more(:\n",
             r"operators.py is not readable as Python: invalid syntax \(.*, line \d+\)",

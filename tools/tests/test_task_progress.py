@@ -244,7 +244,7 @@ def test_last_line_counts_waiting_tests_and_hidden_failures(
 def test_failing_test_without_a_task_is_reported(tmp_path: Path) -> None:
     lines = pytest_in(tmp_path, one="return 1", two="return 2\n\n\none = 1")
     assert progress(lines)[:2] == [
-        "1 tests fail that belong to no task, and passed in the original folder",
+        "Failed tests that belong to no task, and passed in the original folder: 1",
         "0.1  0 of 5, 5 fail  The first number",
     ]
     assert shown(lines) == [*ALL_OF_ONE[:3], "test_nothing"]

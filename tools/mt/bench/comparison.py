@@ -88,7 +88,7 @@ def names_of(group: str, pattern: str) -> list[str]:
     names = [name for name in there if pattern in name or expression.search(name)]
     if not names:
         message = (
-            f"no row of the group {group!r} matches {pattern!r}; there are: {'; '.join(there)}"
+            f"no row of the group {group!r} matches {pattern!r}; the rows are: {'; '.join(there)}"
         )
         raise ToolError(message)
     return names

@@ -54,7 +54,7 @@ class Library:
 
 
 def library(name: str, threads: int) -> Library:
-    """Return the side with this module of tensors, on a number of threads.
+    """Return the library whose module of tensors has this name, limited to a number of threads.
 
     `torch+compile` compiles networks, and `mt_tensor+compile` whole steps.
     """

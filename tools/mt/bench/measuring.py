@@ -1,8 +1,8 @@
 """Measure a program on several sides in turn, each in its own process.
 
 Shared machines are noisy, and a single time means little: the main result is the ratio of the
-minimum times. The median of the ratios of adjacent measurements, with the quartiles, shows what is
-usual.
+minimum times. The median of the ratios of adjacent measurements, with the quartiles, shows the
+typical ratio.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def runs_needed(program: Program, duration: float, wait: Program) -> int:
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Measure each requested workload until the input ends."""
     make, wait = _makers(sys.argv[1], int(sys.argv[2]))
     programs: dict[str, Callable[[], float]] = {}
     for line in sys.stdin:
@@ -81,7 +81,7 @@ def _timed(name: str, program: Program, wait: Program) -> Callable[[], float]:
 def _peak() -> int:
     """Return the peak memory of this process, in bytes.
 
-    mt-nn has such a function, too, but must not be imported in the process of another library.
+    mt-nn has the same function, but must not be imported in the process of another library.
     """
     import resource  # not available on every system
 

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     with reported("bench.twin"):
         if missing(["torch"]):
-            raise ToolError("torch is not installed here: hatch run torch:twin")
+            raise ToolError("torch is not installed here: use `hatch run torch:twin`")
         _compare(options, _settings(options))
 
 
@@ -85,10 +85,11 @@ class Twin(Server):
         super().__init__("mt.bench.twin_side", arguments, environment(side, backend, threads))
 
     def ask(self, request: int | str | None = None) -> Any:
-        """Return the time of an epoch in seconds, and its validation or test.
+        """Run an epoch or the test, and return its time in seconds and a description of the result.
 
         Args:
-            request: the number of the epoch, or "test"; None waits until the data are read.
+            request: the number of the epoch, or "test"; None waits until the data are read, and
+                returns None.
 
         Raises:
             ToolError: the process has ended.
@@ -126,7 +127,7 @@ def _compare(options: argparse.Namespace, settings: Settings) -> None:
             print(f"test      {name:5}  {side.ask('test')[1]}")
     for what, of in (("fastest", min), ("median", median)):
         ours, theirs = (of(seconds[name]) for name in sides)
-        print(f"{what} epoch: {ours:.2f} s beside {theirs:.2f} s, ratio {ours / theirs:.2f}")
+        print(f"{what} epoch: {ours:.2f} s against {theirs:.2f} s, ratio {ours / theirs:.2f}")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ WAYS = (
 other."""
 
 FEW = 2
-"""The most numbers of a download that are not data: the extremes of indices, for instance."""
+"""The maximum number of values in a download that is not data, such as the extremes of indices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _passes(machine: _Counter, prepare: Prepare) -> tuple[Record, Record | None]
 def _without_samples(machine: Recorder) -> Iterator[None]:
     """Exclude uploads by `mt_tensor.tensor`: samples create arguments within a call.
 
-    Packages import the function from its module; by this name it is called from outside.
+    Packages import the function from its module, so only samples call it by this name.
     """
     tensor = mt_tensor.tensor
 
@@ -205,5 +205,5 @@ def _ways(records: Sequence[Record | None]) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Count and print."""
+    """Count the requests of operations, and print the report."""
     print("\n".join(report(options.names)))

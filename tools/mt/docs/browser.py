@@ -2,8 +2,8 @@
 
 Python is Pyodide, CPython compiled to WebAssembly, from the npm package in `docs/node_modules` or
 from the folder of a full distribution, which has NumPy, too. A page whose front matter names a
-`stage` loads that stage and those below. Where something is missing, its cells show the results of
-the build, and say so.
+`stage` loads that stage and those below. If something is missing, the cells show the results of the
+build, and say so.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def packages(app: Sphinx, stage: str | None) -> list[str]:
 def add_scripts(
     app: Sphinx, name: str, _template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the script for cells to a page that has some, and the packages that they import."""
+    """Add the script for cells to a page with cells, and the names of the packages they import."""
     if "body" in context:
         context["body"] = improved(context["body"])
     if doctree is None or not any(doctree.findall(_is_live)):
@@ -95,10 +95,10 @@ def add_scripts(
 def improved(body: str) -> str:
     """Return the HTML of a page's text, usable with a keyboard and on small screens.
 
-    What scrolls must be able to have the focus. Long names may be broken after points and
-    underscores, and before capital letters. Sphinx writes the lines of a signature as a definition
-    list without terms, which screen readers announce. Punctuation stays on the line of the formula
-    before it.
+    Scrollable elements can have the focus. Long names may be broken after points and underscores,
+    and before capital letters. Sphinx writes the lines of a signature as a definition list without
+    terms, which screen readers would announce. Punctuation stays on the line of the formula before
+    it.
     """
     body = body.replace("<pre>", '<pre tabindex="0">')
     body = body.replace("<p><img", '<p tabindex="0"><img')
@@ -132,21 +132,21 @@ _BREAKS = re.compile(r"(?<=\w[._(,])(?=\w)|(?<=[a-z\d])(?=[A-Z][a-z])")
 
 
 LONG = 30
-"""The number of characters from which code in a text may be broken: a line of a small screen."""
+"""The number of characters from which inline code may be broken: a line of a small screen."""
 
 
 def _breakable(code: re.Match[str]) -> str:
-    """Return a word of code that may be broken, in a table or if it is long."""
+    """Return a word of code that may be broken if it is in a table or long."""
     parts = re.sub(r"(?<=\w[._(,])(?<!\bmt_)(?=\w)", "<wbr>", code[1])
     return f'<span class="pre{" long" if len(code[1]) >= LONG else ""}">{parts}</span>'
 
 
 SHORT = 26
-"""The number of characters up to which code in a text stays in one line."""
+"""The number of characters up to which inline code stays on one line."""
 
 
 def _unbroken(code: re.Match[str]) -> str:
-    """Return code in a text; if it is short, in one line."""
+    """Return inline code, which stays on one line if it is short."""
     if len(re.sub("<[^>]*>", "", code[0])) > SHORT:
         return code[0]
     return code[0].replace(' notranslate"', ' notranslate unbroken"', 1)
@@ -161,7 +161,7 @@ def _title(text: str) -> str:
 
 
 def _lines(signature: str) -> str:
-    """Return the lines of a signature as elements without meaning."""
+    """Return the lines of a signature as elements without semantics."""
     signature = signature.replace("<dl>", '<span class="lines">').replace("</dl>", "</span>")
     return signature.replace("<dd>", "<span>").replace("</dd>", "</span>")
 

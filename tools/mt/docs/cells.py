@@ -7,8 +7,8 @@
     ```
 
 The cells of a page share one namespace. After a page is read, all of them run in one new process
-(see `running.py`), and what they show is kept in the page, which can so be read without scripts.
-An exception fails the build, unless the option `raises` names its type.
+(see `running.py`), and their output is kept in the page, so that it can be read without scripts. An
+exception fails the build, unless the option `raises` names its type.
 
 Options:
     raises: the type of the exception that the cell shows.
@@ -74,7 +74,8 @@ def run_cells(app: Sphinx, doctree: nodes.document) -> None:
         if output.error != cell["raises"]:
             place = f"{app.env.docname}, line {cell['line']}"
             expected = f"{cell['raises']} expected, but " if cell["raises"] else ""
-            raise ExtensionError(f"{place}: {expected}the cell fails: {output.trace or 'no error'}")
+            raised = f"raises an error:\n{output.trace}" if output.trace else "raises no error"
+            raise ExtensionError(f"{place}: {expected}the cell {raised}")
         cell["output"] = output
 
 
@@ -82,7 +83,7 @@ def run_in_process(sources: list[tuple[str, str]]) -> list[Output]:
     """Run pairs of a name and a source in one new process.
 
     Raises:
-        ExtensionError: the process died.
+        ExtensionError: the process failed; the message contains the end of its stderr.
     """
     settings = {name: value for name, value in os.environ.items() if not name.startswith("MT_")}
     settings["PYTHONPATH"] = str(ROOT / "docs")  # for `drawings`
@@ -96,7 +97,7 @@ def run_in_process(sources: list[tuple[str, str]]) -> list[Output]:
         check=False,
     )
     if result.returncode:
-        raise ExtensionError(f"the process of the cells died:\n{result.stderr[-2000:]}")
+        raise ExtensionError(f"the process that runs the cells failed:\n{result.stderr[-2000:]}")
     return [Output(**fields) for fields in json.loads(result.stdout.splitlines()[-1])]
 
 

@@ -59,7 +59,7 @@ def fill(folder: Path, answers: Iterable[tuple[str, str, str]]) -> None:
 
     Args:
         folder: the student's folder.
-        answers: triples of a file, the text in it, and the text to replace it by, dedented.
+        answers: triples of a file, the text to replace in it, and the replacement, dedented.
 
     Raises:
         ValueError: a file does not contain the text.

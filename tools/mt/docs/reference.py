@@ -165,7 +165,7 @@ UNRELATED = {"history", "inv", "mean", "normalize", "tile"}
 
 
 class Pages:
-    """Which page a name in a docstring leads to, and which names are of one thing."""
+    """The page that a name in a docstring links to, and the names of each object."""
 
     def __init__(self, found: Iterable[Entry]) -> None:
         self._by_name: dict[str, Entry] = {}
@@ -195,9 +195,10 @@ class Pages:
         )
 
     def _find(self, entry: Entry, name: str) -> str:
-        """Return the qualified name that a name in the module of an entry stands for, or nothing.
+        """Return the qualified name of a name in the docs of an entry; empty if it is unknown.
 
-        It is one of its module, of its package, or of a package that this builds on.
+        It is looked up in the module of the entry, its package, and the packages that this builds
+        on.
         """
         package, space = entry.stage.import_name, entry.path.rpartition(".")[0]
         below = self._stages[self._stages.index(package) :: -1]
@@ -218,7 +219,7 @@ class Pages:
         return [other for other in others if other.stage is entry.stage and other is not entry]
 
     def defined(self, entry: Entry, value: Any) -> Entry:
-        """Return the entry of a function in the package of another; else the other."""
+        """Return the entry of a function in the package of `entry`; if it has none, `entry`."""
         others = self._by_value[id(value)]
         return next((other for other in others if other.stage is entry.stage), entry)
 
@@ -232,7 +233,7 @@ class Pages:
         return [self._types[id(each)] for each in others if self.has_type(each)][:1]
 
     def twins(self, entry: Entry) -> list[Entry]:
-        """Return the functions and classes that are called like another, in all packages."""
+        """Return the functions and classes with the same name as another, in all packages."""
         word = _word(entry)
         others = [] if word in UNRELATED else self._by_word[word]
         same = [entry, *self.same(entry)]

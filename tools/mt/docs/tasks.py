@@ -69,7 +69,7 @@ class TaskDirective(SphinxDirective):
         name = self.arguments[0]
         tasks = read_tasks()
         if name not in tasks:
-            raise self.error(f"there is no task {name}; there are {', '.join(tasks)}.")
+            raise self.error(f"there is no task {name}; the tasks are {', '.join(tasks)}.")
         task = tasks[name]
         node = TaskNode("", classes=["task"], task=name, skip=self.options.get("skip", ""))
         title = f"Task {task.number}: {task.title}"
@@ -135,7 +135,7 @@ def _add_module(out: zipfile.ZipFile, name: str) -> None:
     """
     spec = find_spec(name)
     if spec is None or spec.origin is None:
-        raise FileNotFoundError(f"{name} is not installed, which the tests of tasks import")
+        raise FileNotFoundError(f"{name}, which the tests of tasks import, is not installed")
     origin = Path(spec.origin)
     if origin.name != "__init__.py":
         out.write(origin, origin.name)

@@ -14,8 +14,8 @@ class Finding:
     """The result of checking one subject.
 
     Attributes:
-        subject: the checked thing, such as a package.
-        state: how it is.
+        subject: what was checked, such as a package.
+        state: whether there is a problem.
         text: the finding.
         fix: how to fix it; empty if nothing needs to be done.
     """

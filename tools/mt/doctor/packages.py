@@ -61,7 +61,7 @@ def _outdated(stage: Stage) -> Iterator[Finding]:
     """Check that the installed metadata has the backends of the source."""
     entries = metadata.distribution(stage.name).entry_points.select(group=PLUGINS)
     if {entry.name for entry in entries} != set(stage.plugins):
-        text = "has other backends than its installed metadata"
+        text = "declares other backends than its installed metadata"
         yield fault(stage.name, text, _install_stage(stage))
 
 

@@ -32,10 +32,10 @@ EFFECTS = {
     "NUMBA_DEBUG": ("0", "loops are slower"),
     "NUMBA_OPT": ("3", "loops are slower"),
 }
-"""Other variables, with the value that does nothing, and the effect of others."""
+"""Other variables, with the value that has no effect, and the effect of all other values."""
 
 BREAKS = ("NUMBA_DISABLE_JIT", "NUMBA_ENABLE_CUDASIM")
-"""Those with which a backend does not work."""
+"""The variables that break a backend."""
 
 
 def check_settings() -> Iterator[Finding]:

@@ -87,7 +87,7 @@ def _test(context: str) -> str:
 
 
 def selected(distances: dict[str, int]) -> list[str]:
-    """Return the closest tests, with those of one function at one distance apart."""
+    """Return the closest tests; at equal distance, one of each function before the next of any."""
     seen = Counter[tuple[int, str]]()
     keys = {}
     for test, distance in distances.items():

@@ -29,10 +29,10 @@ LIMITS = {"float32": 1e-5, "float64": 1e-12}
 """The maximum difference from torch's losses in each dtype; see `differences`."""
 
 RESULTS = 10
-"""How much larger the differences of results may be, which come after all steps."""
+"""The factor by which the differences of results, which come after all steps, may be larger."""
 
 SIDES = ("torch", "mt_tensor")
-"""The libraries that programs run with; only those for torch stay as they are."""
+"""The libraries that programs run with; for torch, the programs stay unchanged."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -96,7 +96,7 @@ def programs(names: Sequence[str] = ()) -> list[Program]:
 
     Raises:
         TableError: the table is invalid.
-        ToolError: there is no program of a name.
+        ToolError: a name is not that of a program.
     """
     known = {}
     for name, table in read_table(FOLDER / "programs.toml").items():
@@ -105,7 +105,7 @@ def programs(names: Sequence[str] = ()) -> list[Program]:
         known[name] = Program(name, **{**table, "short": tuple(table["short"])})
     for name in names:
         if name not in known:
-            raise ToolError(f"there is no program {name!r}; there are {', '.join(known)}.")
+            raise ToolError(f"there is no program {name!r}; the programs are {', '.join(known)}.")
     return [known[name] for name in names or known]
 
 

@@ -107,7 +107,7 @@ def prepare(workspace: Workspace, stage: Stage, version: Version | None = None) 
     if others := [
         f"{each.name:14}{why}" for each, why in state.pending(workspace) if each != stage
     ]:
-        print("\nTo release as well, in order, those first that it needs:\n")
+        print("\nTo release as well, dependencies first:\n")
         print("\n".join(others))
 
 

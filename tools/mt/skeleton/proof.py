@@ -1,7 +1,7 @@
 """Find, write and check the marks that say which task each test depends on.
 
-Both run the tests of a stage in a student's folder: first with all solutions removed, and then,
-as task after task is solved, those that still fail. In the end every test has passed once.
+`mark` and `prove` run the tests of a stage in a student's folder: first with all solutions removed,
+and then, as task after task is solved, those that still fail. At the end each test has passed once.
 """
 
 from __future__ import annotations

@@ -100,12 +100,12 @@ def _check_replaceable(symbol: Object, solution: Object) -> None:
     if type(node_of(symbol)) is not type(node_of(solution)):
         raise ToolError(
             f"{name_of(solution)} is no longer a function ({file}, line {symbol.lineno}): define "
-            "it by `def` again."
+            "it with `def` again."
         )
     if _count(symbol) != _count(solution):
         raise ToolError(
-            f"{name_of(solution)} is defined {_count(symbol)} times in {file}: keep the one to "
-            "replace by the solution."
+            f"{name_of(solution)} is defined {_count(symbol)} times in {file}: keep only the one "
+            "that the solution is to replace."
         )
 
 

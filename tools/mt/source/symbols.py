@@ -43,7 +43,7 @@ class _Omissions(Extension):
     """Add definitions that griffe leaves out."""
 
     def on_attribute_instance(self, *, node: Any, attr: Attribute, **_: Any) -> None:
-        """Count the decorators of a property to its lines."""
+        """Include the decorators of a property in its lines."""
         if isinstance(node, ast.FunctionDef):
             attr.lineno, _end = lines_of(node)
 
@@ -104,7 +104,7 @@ def find(owner: ModulesCollection | Object, name: str) -> Object:
 def _member(owner: Any, name: str) -> Object:
     if name not in owner.all_members:
         near = difflib.get_close_matches(name, owner.all_members, 3, 0.5)
-        hint = f" Is it {' or '.join(near)}?" if near else ""
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
         where = "the workspace" if owner.is_collection else _place(owner)
         raise UnknownSymbolError(f"{where} has no {name!r}.{hint}")
     found = owner.all_members[name]

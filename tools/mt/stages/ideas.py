@@ -155,7 +155,7 @@ def find_idea(themes: list[Theme], name: str) -> Idea:
     by_name = {_spoken(each): idea for idea in ideas for each in (idea.name, *idea.also)}
     if _spoken(name) not in by_name:
         near = difflib.get_close_matches(_spoken(name), by_name, 3, 0.5)
-        hint = f" Is it {' or '.join(near)}?" if near else ""
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownIdeaError(f"no idea is called {name!r}.{hint} `mt stages` lists all.")
     return by_name[_spoken(name)]
 

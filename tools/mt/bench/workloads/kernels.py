@@ -90,7 +90,7 @@ workload("matmul, a batch of 64 products 256 x 256", 1.0)(_code("a @ b", a=_batc
 def _both(
     name: str, targets: tuple[float, float], expression: str, **shapes: tuple[int, ...]
 ) -> None:
-    """Add a function, and its backward alone, repeated on the same result."""
+    """Add workloads for a function and for its backward alone, repeated on the same result."""
     workload(f"{name}: forward", targets[0])(_code(expression, **shapes))
     leaves = "".join(f"{name}.requires_grad_(); " for name in shapes)
     setup = f"{leaves}out = {expression}; upstream = mt.randn(*out.shape)"
