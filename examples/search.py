@@ -141,7 +141,7 @@ class Embedder:
             self.encoder = SentenceEncoder(self.settings).eval()
             self.encoder.load_state_dict(translated(self.weights), assign=True)
         except KeyError as error:
-            message = f"{folder} does not contain a complete BERT: {error} is missing."
+            message = f"{folder} does not contain a complete BERT: its files have no {error}."
             raise nn.FileError(message) from error
         except (MemoryError, RecursionError, TypeError, ValueError) as error:
             raise nn.FileError(f"{folder} does not contain a readable BERT: {error}") from error

@@ -123,7 +123,11 @@ def test_release_sets_the_version_and_dates_the_changelog(
         (True, ["lower", "v0.2.0"], "'v0.2.0' is not in the normal form: write 0.2.0"),
         (True, ["lower", "0.2.0"], "upper needs lower<0.2,>=0.1, which excludes 0.2.0: change the"),
         (False, ["lower"], "packages/lower/CHANGELOG.md has no entry below `## Unreleased`: desc"),
-        (True, ["lowest"], "unknown stage 'lowest'; the stages are lower, upper; is it lower?"),
+        (
+            True,
+            ["lowest"],
+            "unknown stage 'lowest'; the stages are lower, upper; did you mean lower?",
+        ),
     ],
 )
 def test_invalid_release_exits_with_status_1_and_changes_nothing(
@@ -165,7 +169,7 @@ def test_order_lists_dependencies_before_dependents(
     repository.allow(">=0.2,<0.3")
     assert repository.run("lower", "0.2.0") == 0
     upper = "upper has changed since upper-v0.1.0, after lower<0.3,>=0.2"
-    assert printed_text(capsys).endswith(f"those first that it needs: {upper}")
+    assert printed_text(capsys).endswith(f"dependencies first: {upper}")
     assert repository.run("--order") == 0
     assert printed_text(capsys) == f"lower has version 0.2.0, which is not tagged {upper}"
 
