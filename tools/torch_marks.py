@@ -68,7 +68,7 @@ def compares(item: pytest.Item) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Ignore modules that do not mention torch if only such tests are selected."""
+    """Ignore modules that do not mention torch if only tests that need it are selected."""
     if config.option.markexpr != "torch" or collection_path.suffix != ".py":
         return None
     return "torch" not in collection_path.read_text(encoding="utf-8").lower() or None

@@ -228,7 +228,7 @@ class Pages:
         return id(kind) in self._types
 
     def bases(self, entry: Entry) -> list[Entry]:
-        """Return the nearest base of a class that has a page, in a list."""
+        """Return a list with the nearest base of a class that has a page; empty if none has."""
         others = entry.value.__mro__[1:] if inspect.isclass(entry.value) else ()
         return [self._types[id(each)] for each in others if self.has_type(each)][:1]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from mt.doctor.findings import Finding, fault, fine, note
 
 FOLDERS = {"MT_FAST_CACHE": "mt_fast.cache.kernels", "MT_CUDA_CACHE": "mt_cuda.cubins.cache"}
-"""The modules that have such a folder, by the variable that sets another."""
+"""The modules that define a cache folder, by the environment variable that overrides it."""
 
 KERNELS = (".nbc", ".cubin")
 """The suffixes of compiled kernels."""

@@ -8,8 +8,8 @@ There are two kinds of jobs:
   the first kind, so only two combinations run: the oldest Python with the oldest NumPy, and the
   newest with the newest. The others run on demand.
 
-A stage without NumPy has no such dimension. All of this is derived from what the packages declare:
-Python versions, dependencies, backends, and whether they contain a kit.
+A stage without NumPy has one job for each Python. All of this is derived from what the packages
+declare: Python versions, dependencies, backends, and whether they contain a kit.
 """
 
 from __future__ import annotations

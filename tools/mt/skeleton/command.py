@@ -17,7 +17,7 @@ from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write exercises, insert solutions, or mark or prove which tests depend on which task."""
+    """Write exercises, insert solutions, or write or check the marks of tests."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if (options.task or options.solve) and options.out is None:

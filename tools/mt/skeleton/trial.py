@@ -40,7 +40,7 @@ class Outcomes:
     skipped_files: list[str]
 
     def that(self, outcome: str) -> list[str]:
-        """Return the tests with an outcome."""
+        """Return the tests with this outcome."""
         return [test for test, became in self.outcomes.items() if became == outcome]
 
 

@@ -76,7 +76,7 @@ def exported(module: Module) -> list[str] | None:
 def _shown_to_readers(modules: ModulesCollection, package: Module) -> Iterator[str]:
     """Yield the names that the README and the guides of a package import from it.
 
-    These are names of modules without `__all__`, and such modules.
+    These are modules without `__all__`, and names in such modules.
     """
     folder = file_of(package).parents[2]
     for file in (*folder.glob("README.md"), *sorted(folder.glob("docs/*.md"))):

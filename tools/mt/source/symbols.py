@@ -64,7 +64,7 @@ def load(*folders: Path) -> ModulesCollection:
     """Read packages, given the folders with their `__init__.py`; this is done once.
 
     Raises:
-        LoadingError: an `__init__.py` is not valid Python. Other such modules are left out.
+        LoadingError: an `__init__.py` is not valid Python. Other invalid modules are skipped.
     """
     loader = GriffeLoader(
         extensions=_EXTENSIONS,

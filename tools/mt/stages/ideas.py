@@ -146,7 +146,7 @@ def _spoken(name: str) -> str:
 
 
 def find_idea(themes: list[Theme], name: str) -> Idea:
-    """Return the idea with a name, whatever its case and separators.
+    """Return the idea with a name, regardless of case and separators.
 
     Raises:
         UnknownIdeaError: no idea has this name.

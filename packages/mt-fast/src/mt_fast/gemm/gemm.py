@@ -88,7 +88,7 @@ def multiply(a: Array, b: Array) -> Array:
 
     Args:
         a: shape (*batch, n, m). Rows or columns are contiguous, and no stride is negative.
-        b: shape (*batch, m, k), of the same dtype, float32 or float64; likewise.
+        b: shape (*batch, m, k), with the same conditions and the same dtype, float32 or float64.
     """
     plan = _plan(a.shape, a.strides, b.shape, b.strides, a.itemsize, thread_count())
     out = empty(plan.shape, a.dtype)

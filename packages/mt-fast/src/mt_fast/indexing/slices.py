@@ -75,7 +75,7 @@ class _Plan(NamedTuple):
         numbers: the position of the slice numbers in the storage of the index.
         pieces: the shape (outer, size, inner) of the contiguous view, or (outer, size) if the
             pieces of slices have one element.
-        named: the shape of the indexed slices, likewise.
+        named: the shape of the indexed slices, in the same form.
         bits: the unsigned integer type that elements are read as.
         result: the layout of the slices.
     """

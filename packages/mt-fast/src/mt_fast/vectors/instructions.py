@@ -53,10 +53,10 @@ class Vectors:
         self._suffix = f"v{self.lanes}f{bits}"
 
     def load(self, pointer: Any, few: Any = None) -> Any:
-        """Return the elements from a pointer on, which may be integers.
+        """Return the vector of elements at a pointer, which may be integers.
 
         Args:
-            pointer: the address of the first one.
+            pointer: the address of the first element.
             few: the number of elements to read, if not all; the others are 0.
         """
         kind, size, suffix = self._elements_at(pointer)
@@ -69,7 +69,7 @@ class Vectors:
         return loaded
 
     def store(self, vector: Any, pointer: Any, few: Any = None) -> None:
-        """Write the elements from a pointer on, or only the first `few`."""
+        """Write a vector to memory at a pointer, or only its first `few` elements."""
         _, size, suffix = self._elements_at(pointer)
         if few is not None:
             arguments = [vector, self._at(pointer), ir.Constant(_PLACE, size), self._first(few)]
