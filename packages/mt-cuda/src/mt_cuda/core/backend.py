@@ -48,10 +48,10 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 SIMULATE = "MT_CUDA_SIM"
-"""The environment variable that selects the simulator; `reversed` reverses its threads."""
+"""The environment variable that selects the simulator; `reversed` runs threads in reverse."""
 
 CACHE_SIZE = 4096
-"""The number of cached plans, and of cached kernels; a typical program has some hundreds."""
+"""The number of cached plans, and of cached kernels; a typical program has a few hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ class CudaOps(TensorBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Reduce in one launch, or in two for long reductions with few outputs."""
+        """Reduce dimensions in one launch, or in two for long reductions with few outputs."""
         shape, dtype = folded_shape(source.shape, dims, keepdim), source.dtype
         if source.size == 0:
             return self.full(shape, dtype, operator.identity or 0)
@@ -345,7 +345,7 @@ class CudaOps(TensorBackend):
         return self.plan(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
 
     def folds_by_rows(self, kept: Layout, folded: Layout) -> bool:
-        """Return whether the threads of a block share a fold: for long folds along memory."""
+        """Return whether a block shares each fold, as for long folds of adjacent elements."""
         few = self.machine.size.threads // 4
         if folded.size >= few and (kept.size < few or lies_along(kept, folded)):
             return True
@@ -354,7 +354,7 @@ class CudaOps(TensorBackend):
     def plan_rows(
         self, fold: reduction.Fold, grid: Grid, length: int, numbers: tuple[int, ...]
     ) -> Plan:
-        """Plan a launch with a block for each output and chunk, `grid`; folds have `length`."""
+        """Plan a launch with one block per output and chunk (`grid`); folds have `length`."""
         special: Plan | None = self.special("plan_rows", fold, grid, length, numbers)
         threads = self.machine.size.threads
         return special or self.plan(reduction.rows(fold, threads), grid, threads, numbers)
@@ -362,7 +362,7 @@ class CudaOps(TensorBackend):
     # --- Matrix product -------------------------------------------------------------------------
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
-        """Run the tiled kernel, with one block for each tile of each product."""
+        """Multiply matrices with the tiled kernel: one block for each tile of each product."""
         left, right, shape = self.factors(a, b)
         special: TensorData | None = self.special("matmul", left, right, shape)
         if special is not None:
@@ -408,7 +408,7 @@ class CudaOps(TensorBackend):
         return super().checked_indices(index, size, where, negative) if checked is None else checked
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Run a kernel over the elements of the index."""
+        """Gather elements along a dimension, in one launch over the elements of the index."""
         out = self.empty(index.shape, source.dtype)
         if index.size == 0:
             return out
@@ -432,7 +432,7 @@ class CudaOps(TensorBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Run a kernel over the elements or lines of the index."""
+        """Scatter elements along a dimension, in one launch over elements or lines of the index."""
         if index.size == 0:
             return
         views = (source, index, out)
@@ -463,12 +463,12 @@ class CudaOps(TensorBackend):
     # --- Launching ------------------------------------------------------------------------------
 
     def together(self) -> AbstractContextManager[None]:
-        """Return a context in which calls may be delayed, to launch them with later ones."""
+        """Return a context manager that may delay calls, to launch several at once."""
         special: AbstractContextManager[None] | None = self.special("together")
         return special or super().together()
 
     def program(self, calls: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-        """Return a function that launches all calls at once."""
+        """Return a function that runs the calls of a program, in one launch if possible."""
         return self.special("program", calls) or super().program(calls)
 
     def settle(self) -> None:
@@ -539,7 +539,7 @@ def _call(
 
 def _number(value: Any, dtype: DType) -> np.generic:
     """Convert a number to `dtype`, and then to the type of computations in `dtype`."""
-    if isinstance(value, NumberLike):  # one that is not known yet: see `graphs/`
+    if isinstance(value, NumberLike):  # a number without a value yet: see `graphs/`
         return cast(np.generic, value.later(_number, dtype))
     return cast(np.generic, no_warnings().run(computed(dtype).numpy.type, dtype.convert(value)))
 

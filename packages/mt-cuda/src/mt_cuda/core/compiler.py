@@ -29,7 +29,7 @@ Capability = tuple[int, int]
 HOPPER: Capability = (9, 0)
 
 AROUND: dict[str, Callable[[], AbstractContextManager[None]]] = {"compile": nullcontext}
-"""The context manager for compilation (`compatibility.py`)."""
+"""The context manager in which kernels are compiled (`compatibility.py`)."""
 
 _LOCK = threading.Lock()
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")

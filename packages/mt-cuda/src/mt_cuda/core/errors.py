@@ -14,11 +14,11 @@ class KernelError(BackendError):
 
 
 class DeviceLostError(KernelError):
-    """This process cannot use the GPU any more; the message names the first failure."""
+    """This process can no longer use the GPU; the message names the first failure."""
 
 
 class OutOfMemoryError(BackendError, MemoryError):
-    """The GPU has not enough memory for a tensor; existing tensors are unaffected."""
+    """The GPU does not have enough memory for a tensor; existing tensors are unaffected."""
 
 
 class SimulationError(BackendError):
@@ -33,7 +33,7 @@ class BarrierError(SimulationError):
 
 
 class RaceError(SimulationError):
-    """Two threads accessed the same shared memory without a barrier in between, and one wrote.
+    """Two threads accessed one element without a barrier in between, and at least one wrote.
 
     On a GPU the result depends on timing.
     """

@@ -78,7 +78,7 @@ class Memory:
 
 
 class _Thread(threading.local):
-    """Whether the device is current, and what records allocations and launches (`graphs/`)."""
+    """Thread-local state: whether the device is current, and the recorder (`graphs/`) or None."""
 
     is_current = False
     recording: Any = None
@@ -202,7 +202,7 @@ class Gpu(Machine):
         return Memory(memory.address, count, dtype, memory.owner, memory.borrowed)
 
     def shares(self, a: Memory, b: Memory) -> bool:
-        """Return whether two allocations overlap, which borrowed ones may."""
+        """Return whether two allocations overlap; only borrowed memory may overlap partially."""
         if not (a.borrowed or b.borrowed):
             return a.owner is b.owner
         return (
@@ -227,7 +227,7 @@ class Gpu(Machine):
         return Loaded(kernel, self.handle(code, compiled.entry), arrays)
 
     def handle(self, code: Any, entry: str) -> Any:
-        """Load compiled code, and return a kernel in it."""
+        """Load compiled code, and return its kernel with the given entry point."""
         self.make_current()
         try:
             return code.get_kernel(entry)
@@ -283,7 +283,7 @@ class Gpu(Machine):
         return f"{self.device.name}, compute capability {major}.{minor}, {multiprocessors} SMs"
 
     def make_current(self) -> None:
-        """Make the device current in this thread, if it is not yet."""
+        """Make the device current in this thread, unless it already is."""
         if not self.thread.is_current:
             self.device.set_current()
             self.thread.is_current = True

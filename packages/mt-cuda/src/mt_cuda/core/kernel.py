@@ -49,9 +49,9 @@ class Kernel:
         source: the source.
         parameters: first the numbers, then for each operand its storage and the position of its
             first element.
-        work: the names of the numbers whose product is how often the innermost statements run;
-            empty if they run once per element.
-        native: an equivalent kernel in C for NVIDIA GPUs from Ampere on, with instructions that
+        work: the names of the numbers whose product is the number of runs of the innermost
+            statements; empty if they run once per element.
+        native: an equivalent kernel in C for NVIDIA GPUs since Ampere, with instructions that
             Python source cannot express; empty for most kernels.
     """
 

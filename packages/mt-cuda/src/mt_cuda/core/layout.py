@@ -16,7 +16,7 @@ from mt_tensor.core.strides import size_of
 Strides = tuple[int, ...]
 
 NARROW_LIMIT = 2**31
-"""With fewer elements than this, index arithmetic uses 32 bits, since GPUs divide them faster."""
+"""With fewer elements, index arithmetic uses 32 bits, in which GPUs divide faster."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Size:
         least: the smallest number of elements of a fold per thread.
         large: the tiling of a large matrix product.
         small: the tiling of a small matrix product.
-        enough: the number of tiles from which a matrix product is large.
+        enough: the smallest number of tiles of a large matrix product.
     """
 
     threads: int
@@ -89,7 +89,7 @@ class Machine(ABC):
         """Return whether two allocations may overlap."""
 
     def identity(self, memory: Any) -> Hashable:
-        """Return a key that is equal for all memory that may overlap with this; None if unknown."""
+        """Return a key that is equal for all overlapping memory; None if it is unknown."""
         return None
 
     @abstractmethod

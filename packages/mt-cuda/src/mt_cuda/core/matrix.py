@@ -6,7 +6,7 @@ strips. So every element read from global memory is used once per row or column 
 
 Within a tile each thread computes a small square of elements, kept in registers: from
 `each + each` numbers read from shared memory it computes `each * each` products. Its elements are
-apart by the number of threads, so that neighboring threads access neighboring memory.
+spaced by `side`, so that neighboring threads access neighboring memory.
 
 Strides are arbitrary, so transposed matrices need no copy. Edges are padded with zeros.
 """
@@ -55,7 +55,7 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
     """Generate the kernel of `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
     Args:
-        dtype: the dtype of all three.
+        dtype: the dtype of the factors and the result.
         tiling: the tile sizes.
         batch: the number of batch dimensions after merging.
         a_by_rows: whether the stride within rows of `a` is the smaller one; threads load in that

@@ -76,19 +76,19 @@ class Fold:
         ]
 
     def first(self) -> Lines:
-        """Return the lines that compute the start of the source of this output."""
+        """Return the lines that compute the position where the fold of this output starts."""
         sizes = size_names(self.kept, "kept")
         start = position("x_at", stride_names("kept", self.kept), "k")
         return [*take_apart("output", sizes, self.index, "k"), f"start = {start}"]
 
     def begin(self) -> str:
-        """Return the statement that initializes a total, with braces in place of the element."""
+        """Return the format string of the statement that initializes a total with an element."""
         if self.identity is None:
             return "total = {}"
         return f"total = combine({constant(self.identity, self.total)}, {{}})"
 
     def element(self, assign: str) -> Lines:
-        """Return the lines that read the i-th element of the fold and use it in `assign`."""
+        """Return the lines that read the i-th element, and insert it in the statement `assign`."""
         sizes = size_names(self.folded, "folded")
         at = position("start", stride_names("folded", self.folded), "f")
         return [

@@ -226,7 +226,7 @@ class Program:
 
 
 class _Barriers(ast.NodeTransformer):
-    """Replace the statement `cuda.syncthreads()` by `yield`."""
+    """Replace the statement `cuda.syncthreads()` with `yield`."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """Replace a barrier."""

@@ -19,8 +19,8 @@ kernel:
 - `elementwise(ops, call, layout)`: the kernel of a formula that moves 16 bytes at a time, its
   numbers, and how many elements a thread moves at once (`vectors/`);
 - `copy(ops, source, out)`: copies that transpose (`transposition.py`);
-- `folds_by_rows(kept, folded)`, `plan_rows(ops, fold, grid, length, numbers)`: short rows, folded
-  by a part of a block (`rows/`);
+- `folds_by_rows(ops, kept, folded)`, `plan_rows(ops, fold, grid, length, numbers)`: short rows,
+  folded by a part of a block (`rows/`);
 - `matmul(ops, a, b, shape)`: products of floats (`matrices/`);
 - `random(ops, generator, shape, dtype)`: random numbers drawn on the device (`random_numbers/`);
 - `checked_indices(ops, index, size, where, negative)`: indices checked on the device;
@@ -31,13 +31,13 @@ kernel:
 """
 
 GPU: dict[str, Callable[..., Any]] = {}
-"""Extensions of the GPU machine. The first argument, `gpu`, is the machine:
+"""Extensions of the GPU machine. The argument `gpu` is the machine:
 
 - `check(gpu)`, `try_out(gpu)`: raise an error that says why a GPU cannot be used, before and after
   the machine is initialized (`faults/`);
 - `error(gpu, action, reason)`: the error for an action that failed in the driver (`faults/`);
 - `allocate_again(gpu, size, count, dtype)`: free cached buffers, and allocate again (`memory/`);
-- `release(gpu)`: free memory that is kept for later, before that (`graphs/`);
+- `release(gpu)`: free memory of graphs, before `allocate_again` allocates (`graphs/`);
 - `pool(resource)`: a pool of buffers on top of a memory resource (`memory/`);
 - `shared_memory(gpu)`: the interface for other libraries to access the memory (`memory/`);
 - `load(gpu, kernel)`: a kernel compiled by NVRTC, or loaded from disk (`cubins/`).
