@@ -16,18 +16,18 @@ from mt_tensor import DType, Tensor, TensorData, bool_
 from mt_tensor.errors import BackendMismatchError, DomainError, DTypeError, ShapeError
 
 MOST_THREADS = 1024
-"""The most threads of a block, on every GPU."""
+"""The maximum number of threads per block, on every GPU."""
 
 
 def sum_practice(x: Tensor, block: int = 32) -> Tensor:
-    """Return the sum of each block of elements: of the first `block`, the next, and so on.
+    """Return the sum of every `block` consecutive elements, with one thread block for each sum.
 
     Args:
-        x: `(n,)`, numbers on a backend of this package.
-        block: elements of a block, and its threads.
+        x: `(n,)`, of any dtype except bool, on a backend of this package.
+        block: the number of elements per sum, and of threads per block.
 
     Returns:
-        `(ceil(n / block),)`, of the dtype of `x`; the last block may have fewer elements.
+        `(ceil(n / block),)`, of the dtype of `x`; the last sum may have fewer terms.
 
     Raises:
         BackendMismatchError: `x` is on another backend.
@@ -35,10 +35,10 @@ def sum_practice(x: Tensor, block: int = 32) -> Tensor:
         ShapeError: `x` is not one-dimensional.
         DomainError: `block` is not an integer from 1 to 1024.
     """
-    ops, data = _on_gpu(x)
+    ops, data = _on_gpu("sum_practice", x)
     if data.ndim != 1:
         raise ShapeError(f"sum_practice takes a tensor of one dimension; got shape {x.shape}.")
-    _check_block(block, MOST_THREADS)
+    _check_block("sum_practice", block, MOST_THREADS)
     (n,) = data.shape
     out = ops.empty((-(-n // block),), x.dtype)
     if n:
@@ -85,28 +85,34 @@ def mm_practice(a: Tensor, b: Tensor, block: int = 32) -> Tensor:
     """Return the product of two matrices that are no larger than a block of threads.
 
     Args:
-        a: `(rows, inner)`, numbers on a backend of this package.
+        a: `(rows, inner)`, of any dtype except bool, on a backend of this package.
         b: `(inner, columns)`, of the same dtype.
-        block: threads along each side of the block; no size may be larger.
+        block: the number of threads along each side of the block; no size may be larger.
 
     Returns:
         `(rows, columns)`.
 
     Raises:
         BackendMismatchError: `a` or `b` is on another backend.
-        DTypeError: they are of dtype bool, or differ in dtype.
-        ShapeError: they are not matrices, do not match or are larger than the block.
+        DTypeError: `a` and `b` are of dtype bool, or differ in dtype.
+        ShapeError: `a` and `b` are not matrices, do not match or are larger than the block.
         DomainError: `block` is not an integer from 1 to 32.
     """
-    ops, left = _on_gpu(a)
-    other, right = _on_gpu(b)
+    ops, left = _on_gpu("mm_practice", a)
+    other, right = _on_gpu("mm_practice", b)
     if other is not ops:
-        raise BackendMismatchError("mm_practice takes two tensors on one backend.")
+        raise BackendMismatchError(
+            f"mm_practice takes two tensors on one backend; got {ops.name!r} and {other.name!r}. "
+            "Move one of them with to()."
+        )
     if a.dtype is not b.dtype:
         raise DTypeError(f"mm_practice takes matrices of one dtype; got {a.dtype} and {b.dtype}.")
-    _check_block(block, int(MOST_THREADS**0.5))
+    _check_block("mm_practice", block, int(MOST_THREADS**0.5))
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
-        raise ShapeError(f"matrices of shapes {a.shape} and {b.shape} cannot be multiplied.")
+        raise ShapeError(
+            f"mm_practice: matrices of shapes {a.shape} and {b.shape} cannot be multiplied. Pass "
+            "shapes (rows, inner) and (inner, columns)."
+        )
     (rows, inner), columns = left.shape, right.shape[1]
     if max(rows, inner, columns) > block:
         raise ShapeError(
@@ -156,19 +162,21 @@ def block_product(dtype: DType, block: int) -> Kernel:
     return define(f"block_product_{dtype.name}_{block}", parameters, body)
 
 
-def _on_gpu(x: Tensor) -> tuple[CudaOps, TensorData]:
-    """Return the backend of a tensor, and its elements."""
+def _on_gpu(name: str, x: Tensor) -> tuple[CudaOps, TensorData]:
+    """Return the backend of a tensor and its elements; `name` is that of the exercise."""
     if not isinstance(x.backend, CudaOps):
         raise BackendMismatchError(
-            f"the exercises run on a GPU or its simulator; got a tensor of backend "
-            f"{x.backend.name!r}: move it with x.to('cuda')."
+            f"{name} runs on a GPU or its simulator; got a tensor of backend {x.backend.name!r}. "
+            "Move it with x.to('cuda')."
         )
     if x.dtype is bool_:
-        raise DTypeError("the exercises take numbers; a bool tensor was given.")
+        raise DTypeError(f"{name} takes numbers; got a bool tensor. Convert it with x.int().")
     return x.backend, x._tensor
 
 
-def _check_block(block: int, most: int) -> None:
-    """Raise an error for an invalid size of blocks."""
+def _check_block(name: str, block: int, most: int) -> None:
+    """Raise DomainError unless `block` is an integer from 1 to `most`."""
     if type(block) is not int or not 1 <= block <= most:
-        raise DomainError(f"block must be an integer from 1 to {most}; {block!r} was given.")
+        raise DomainError(
+            f"{name}: block must be an integer from 1 to {most}; {block!r} was given."
+        )
