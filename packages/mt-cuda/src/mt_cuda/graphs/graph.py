@@ -12,7 +12,7 @@ from mt_cuda.core.gpu import Gpu
 from mt_cuda.graphs.recording import Launch, Variable
 
 WORD = 8
-"""The bytes that are reserved for each argument; none is larger."""
+"""The number of bytes reserved for each argument; no argument is larger."""
 
 
 class Node:
@@ -48,7 +48,7 @@ class Graph:
         fixed: the values of the other variables in the launches.
 
     Raises:
-        KernelError: the driver refuses it.
+        KernelError: the driver refuses the graph.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Graph:
         self._executable = self._created(executable, driver.cuGraphExecDestroy)
 
     def _created(self, returned: tuple[Any, ...], destroy: Any) -> Any:
-        """Return the handle that a driver call has created, and destroy it with this object."""
+        """Return the handle that a driver call created; it is destroyed with this object."""
         self._gpu.check(returned)
         weakref.finalize(self, destroy, returned[1]).atexit = False  # the process ends anyway
         return returned[1]
@@ -87,7 +87,7 @@ class Graph:
         After an error the graph is in an unknown state.
 
         Raises:
-            KernelError: the driver refuses them.
+            KernelError: the driver refuses the new arguments or the launch.
         """
         gpu, driver = self._gpu, self._gpu.driver
         gpu.make_current()

@@ -2,8 +2,8 @@
 
 The first run is recorded: its launches become the nodes of a graph. Each run then sets what
 differs: the addresses of arguments and results, numbers such as learning rates, and counters of
-random numbers. Temporary results are in memory of the graph. What a program returns is in memory
-that is not in use, so a run never overwrites what an earlier one has returned.
+random numbers. Temporary results are in memory of the graph. Results are returned in memory that
+is not in use, so a run never overwrites the results of an earlier one.
 
 Some programs have no graph: those that copy elements between host and device, for example, or call
 cuBLAS. They run as usual, and `print(step.program.calls)` says why.
@@ -36,10 +36,11 @@ from mt_tensor.backends.extending import PLAIN, leaves_in, map_leaves
 Calls = Callable[[list[Any]], list[Any]]
 
 MOST = 16
-"""The most graphs that are made of one program, one after the other."""
+"""The maximum number of graphs that are recorded for one program, one after the other."""
 
 FAILURES = 2
-"""How often a program may fail to become a graph: the first run may upload constants."""
+"""The number of failed recordings after which a program is not recorded again; the first run may
+fail because it uploads constants."""
 
 
 class Given:
@@ -67,12 +68,12 @@ class Given:
 
 
 class Renewed:
-    """Copies of tensors in nested tuples, with other memory.
+    """A function that copies tensors in nested tuples, with their memory replaced.
 
-    There is no cycle of references to it, so that the memory is freed with its last tensor.
+    It is not part of a reference cycle, so that the memory is freed with its last tensor.
 
     Args:
-        memory_of: returns the other memory.
+        memory_of: a function that returns the replacement of a memory.
     """
 
     def __init__(self, memory_of: Callable[[Any], Memory]) -> None:
@@ -80,7 +81,7 @@ class Renewed:
         self._made: dict[int, TensorData] = {}
 
     def __call__(self, leaf: Any) -> Any:
-        """Return the copy of a leaf."""
+        """Return the copy of a leaf; return a leaf that is not a tensor unchanged."""
         if isinstance(leaf, Tensor):
             return Tensor._make(self(leaf._tensor), leaf.backend)
         if not isinstance(leaf, TensorData):
@@ -93,7 +94,7 @@ class Renewed:
 
 
 class Output:
-    """The memory of a result, in blocks of which one is kept when its last user has dropped it."""
+    """The memory of a result; one block is cached when its last user has dropped it."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -113,7 +114,7 @@ class Recorded:
     """The graph of a program, for arguments with one key.
 
     Raises:
-        KernelError: the program has no graph. Other errors mean so, too.
+        KernelError: the program cannot be recorded. Other exceptions mean the same.
     """
 
     def __init__(self, ops: CudaOps, gpu: Gpu, calls: Calls, given: Given) -> None:
@@ -145,15 +146,16 @@ class Recorded:
     def _stand_ins(self, given: Given, addresses: Iterator[Any], recording: Recording) -> list[Any]:
         """Return arguments with variables in place of addresses and numbers.
 
-        Memory looks borrowed, since arguments may share it at another run: calls that use it are
-        not launched together. Numbers that are equal now are one, so that other calls are.
+        Memory is marked as borrowed, since arguments may share memory in another run: calls that
+        use it are not launched together. Equal numbers get one placeholder, so that other calls
+        can be.
         """
 
         def memory(like: Memory) -> Memory:
             return Memory(next(addresses), like.count, like.dtype, None, borrowed=True)
 
         def stand_in(leaf: Any) -> Any:
-            return Renewed(memory)(leaf)  # each with an address of its own
+            return Renewed(memory)(leaf)  # each leaf has its own address
 
         numbers: dict[Any, UnknownNumber] = {}
         self._equal: list[tuple[int, int]] = []
@@ -240,7 +242,7 @@ class ProgramGraph:
             if recorded is None or not recorded.fits(given):
                 self._recorded = recorded = None  # frees its memory
                 if self._recordings == MOST:
-                    raise KernelError("which of its numbers are equal changes too often")
+                    raise KernelError(f"arguments changed too often: it was recorded {MOST} times")
                 self._recordings += 1
                 recorded = Recorded(self._ops, self._gpu, self.calls, given)
         except Exception as error:  # noqa: BLE001 - an error of the program occurs again
@@ -255,11 +257,11 @@ class ProgramGraph:
         return results
 
     def release(self) -> None:
-        """Free the memory of the graph, which is captured again at the next run."""
+        """Free the memory of the graph; the next run records it again."""
         self._recorded, self.reason = None, "its memory was needed"
 
     def __repr__(self) -> str:
-        """Say whether there is a graph, and if not, why."""
+        """Describe the graph, or why there is none."""
         graph = self._recorded
         return graph.description if graph else f"separate launches: {self.reason}"
 
@@ -268,16 +270,16 @@ def _elements(leaf: Any) -> Any:
     """Return the elements of a tensor, and any other value unchanged.
 
     Raises:
-        KernelError: the value may change.
+        KernelError: the value has a mutable type.
     """
     data = leaf._tensor if isinstance(leaf, Tensor) else leaf
     if not isinstance(data, (TensorData, Generator, *PLAIN)):
-        raise KernelError(f"it passes on a value of type {type(data).__name__}")
+        raise KernelError(f"it takes or returns a value of type {type(data).__name__}")
     return data
 
 
 def _same(a: float, b: float) -> bool:
-    """Return whether two numbers are the same: nan is, 0.0 and -0.0 are not."""
+    """Return whether two numbers are equal; nan equals nan, and 0.0 differs from -0.0."""
     return a == b != 0 or repr(a) == repr(b)
 
 

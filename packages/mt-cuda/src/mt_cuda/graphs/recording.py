@@ -2,8 +2,8 @@
 
 Nothing runs on the device meanwhile, so recording may fail anywhere: the program then runs as
 usual. Memory has no address yet, and numbers that differ at each run have no value. Both are passed
-to kernels as a `Variable`. Any other use of them, such as a comparison, is an error, since what is
-launched may depend on it.
+to kernels as a `Variable`. Any other use of a variable, such as a comparison, is an error, since
+the launches may depend on the outcome.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mt_tensor.backends.extending import NumberLike, drawing
 
 
 def _refuse(*_: Any) -> NoReturn:
-    raise KernelError("what it launches depends on a number or an address that may differ")
+    raise KernelError("its launches depend on the value of a number or an address")
 
 
 @dataclass(eq=False, slots=True)
@@ -47,7 +47,7 @@ class Launch(NamedTuple):
 
 
 class Source(NamedTuple):
-    """How variables are computed: by a function of an argument of the program, and of others."""
+    """How variables are computed: `function(x, *more)`, where `x` is an argument of the program."""
 
     position: int
     function: Callable[..., Any]
@@ -61,7 +61,7 @@ class Recording:
     Attributes:
         launches: the launches, in order.
         sources: how numbers are computed, in the order of the program.
-        constants: memory that existed before, besides that of arguments; by identity.
+        constants: memory that existed before the recording, except that of arguments, by id.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class UnknownNumber(NumberLike):
     """A placeholder for a number that differs at each run.
 
     Attributes:
-        position: its first position among the arguments of the program.
+        position: the position of its first occurrence among the arguments of the program.
     """
 
     def __init__(self, sources: list[Source], position: int) -> None:
@@ -105,7 +105,7 @@ class UnknownNumber(NumberLike):
 
 
 class UnknownNumbers(NumberLike, Generator):
-    """A placeholder for a generator and for the NumPy generator in it; draws blocks."""
+    """A placeholder for a `Generator`, and for the NumPy generator in it."""
 
     def __init__(self, sources: list[Source], position: int) -> None:
         self._sources = sources
@@ -131,9 +131,9 @@ def _draw(generator: Generator, function: Callable[..., Any], *more: Any) -> Any
 def offsets_in_arena(
     launches: Sequence[Launch], outputs: Container[Any]
 ) -> tuple[dict[Variable, int], int]:
-    """Plan the memory of temporary results: they share an arena.
+    """Return the offsets of temporary results in an arena that they share.
 
-    The largest one is placed first. Each is placed at the lowest offset where nothing else is used
+    The largest result is placed first, and each at the lowest offset where nothing else is used
     between its first and its last launch.
 
     Args:
@@ -141,7 +141,7 @@ def offsets_in_arena(
         outputs: memory that outlives the program.
 
     Returns:
-        The offset of each, and the size of the arena.
+        The offset of each temporary result in bytes, and the size of the arena in bytes.
     """
     lives: dict[Variable, tuple[int, int]] = {}  # the first and the last launch
     for at, (*_, arguments) in enumerate(launches):
