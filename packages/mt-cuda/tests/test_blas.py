@@ -180,7 +180,7 @@ def test_cublas_error_status_raises_kernel_error(mock_cublas):
     ops, library = mock_cublas
     library.status = 13
     _, x = random_integers(ops, 4, 4)
-    with pytest.raises(KernelError, match="cuBLAS failed to multiply matrices: status 13"):
+    with pytest.raises(KernelError, match="cuBLAS failed: status 13"):
         x @ x
 
 

@@ -53,7 +53,7 @@ def source(name: str, **form: Unpack[Form]) -> str:
 
     Raises:
         UnknownOperatorError: the operator is unknown; the message suggests the nearest name.
-        KernelError: the operator has no such kernel.
+        KernelError: the operator has no such kernel, or the layout is unknown.
         DTypeError: the dtype is unknown.
     """
     return kernel(name, **form).source
@@ -109,7 +109,8 @@ def kernel(
         return _fold(operator, element, layout)
     if layout not in ELEMENTWISE:
         raise KernelError(
-            f"layout must be one of {', '.join((*ELEMENTWISE, *FOLDS))}; {layout!r} was given."
+            f"{name} has no kernel with layout {layout!r}; layout must be one of "
+            f"{', '.join((*ELEMENTWISE, *FOLDS))}."
         )
     return _elementwise(operator, element, layout, gradient)
 

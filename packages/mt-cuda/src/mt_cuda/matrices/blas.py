@@ -27,10 +27,10 @@ from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape
 
 TYPES = {"float16": 2, "bfloat16": 14, "float32": 0, "float64": 1}
-"""The codes of dtypes: `cudaDataType`."""
+"""The codes of dtypes in cuBLAS, of type `cudaDataType`."""
 
 IN_FLOAT32, IN_FLOAT64, ROUNDED = 68, 70, 77
-"""The codes of computation types: `cublasComputeType_t`; the last rounds factors to TF32."""
+"""The codes of computation types, `cublasComputeType_t`; the last one rounds factors to TF32."""
 
 DEFAULT = -1
 """The code for an algorithm that the library selects."""
@@ -169,7 +169,7 @@ class Cublas:
 
     def _check(self, status: int) -> None:
         if status:
-            raise KernelError(f"cuBLAS failed to multiply matrices: status {status}.")
+            raise KernelError(f"cuBLAS failed: status {status}; see cublasStatus_t in its manual.")
 
 
 def installed(stream: int) -> Cublas | None:
@@ -199,7 +199,7 @@ def library_of(machine: Machine) -> Cublas | None:
 def multiplied(
     ops: CudaOps, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None
 ) -> TensorData | None:
-    """Return a product plus a bias per column; None if the library is not used for it."""
+    """Return a product plus a bias per column; None if the library does not compute it."""
     library, memory = library_of(ops.machine), ops.machine.shared_memory
     if library is None or memory is None:
         return None

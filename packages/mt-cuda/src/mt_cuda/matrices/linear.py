@@ -20,7 +20,7 @@ class Linear(FusedKernel):
     """Linear map of inputs (*batch, inputs), weight (outputs, inputs) and bias (outputs,)."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one float dtype with fewer than `LARGEST` elements."""
+        """Return whether tensors are non-empty, of one float dtype, and smaller than `LARGEST`."""
         return is_floating(*arguments) and all(x is None or x.numel() < LARGEST for x in arguments)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
@@ -31,7 +31,7 @@ class Linear(FusedKernel):
         return _with_shape(out, (*x.shape[:-1], weight.shape[0]), x), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of input, weight and bias, each if it is needed."""
+        """Return the gradients of input, weight and bias; None if not needed."""
         x, weight, _ = arguments
         ops, upstream = ops_of(x), _rows(grad)
         of_x = of_weight = of_bias = None

@@ -26,7 +26,7 @@ elements."""
 
 
 def matmul(ops: CudaOps, left: TensorData, right: TensorData, shape: Shape) -> TensorData | None:
-    """Return a product of matrices by the kernel for this layout; None if there is none."""
+    """Return a product of matrices; None if it is empty, or no kernel supports its layout."""
     return multiplied(ops, left, right, shape) if size_of(shape) else None
 
 
@@ -67,7 +67,7 @@ def product_and_sums(ops: CudaOps, a: TensorData, b: TensorData) -> tuple[Tensor
 def multiplied(
     ops: CudaOps, left: TensorData, right: TensorData, shape: Shape, bias: TensorData | None = None
 ) -> TensorData | None:
-    """Return a product plus a bias per column, by cuBLAS or our kernel; None for neither."""
+    """Return a product plus a bias per column; None if no kernel supports its layout."""
     by_library = blas.multiplied(ops, left, right, shape, bias)
     if by_library is not None:
         return by_library
@@ -95,7 +95,12 @@ def _plan_first(ops: CudaOps, found: Planned) -> Plan:
 def _plan_product(
     ops: CudaOps, a: TensorData, b: TensorData, biased: bool
 ) -> tuple[Plan | None, Plan | None, int]:
-    """Plan a product: a launch, another that adds parts, if there are any, and their totals."""
+    """Plan a product.
+
+    Returns:
+        The launch of the product, None if no kernel supports it; the launch that adds the parts,
+        None if there is one part; and the number of elements of all parts.
+    """
     size = ops.machine.size
     found = plan(a, b, size, biased=biased)
     if found is None:

@@ -14,7 +14,7 @@ from mt_tensor import TensorData, float32
 from mt_tensor.backends.extending import are_products_exact
 
 LARGEST = 2**31
-"""The exclusive limit of a dimension: within a matrix, indices have 32 bits."""
+"""The exclusive limit of the size of a dimension, since indices within a matrix have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Matrix:
     steps: Strides
 
     def factor(self, width: int, depth: int) -> Factor:
-        """Return its layout in memory, for strips of this size in the outer and inner dimension."""
+        """Return the layout in memory, for strips of `width` outer and `depth` inner elements."""
         outer, inner = (abs(stride) for stride in self.strides)
         by_inner = self.inner > 1 and (self.outer == 1 or inner <= outer)
         if by_inner:
@@ -73,10 +73,12 @@ def plan(
         b: the right factor; the same.
         size: the size of the machine.
         biased: whether to add a bias to each column.
-        summed: whether to return the sums of the rows of `a`, too, which has no leading dimensions.
+        summed: whether to also compute the sums of the rows of `a`; then there are no leading
+            dimensions.
 
     Returns:
-        None if this kernel does not support the product: no floats, or huge dimensions.
+        The plan; None if the kernel does not support the product, because the dtype is not
+        floating-point or a dimension is too large.
     """
     dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
     if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
@@ -108,7 +110,7 @@ def plan(
 
 
 def lengths(a: TensorData, b: TensorData) -> tuple[Layout, int, int, int]:
-    """Return the matrices of a product, merged, and its rows, inner dimension and columns.
+    """Return the merged batch dimensions of a product, and the sizes `rows`, `inner` and `columns`.
 
     Left matrices that share one right matrix are merged into one of many rows.
     """

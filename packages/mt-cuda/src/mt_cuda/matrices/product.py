@@ -53,9 +53,9 @@ class Product:
         wide: whether groups of the contiguous result start at multiples of 16 bytes.
         batch: the number of batch dimensions after merging.
         biased: whether a bias is added to each column.
-        summed: whether to store the sums of the rows of `a`, too, after the result of each part.
-            There is no batch then.
-        rounded: whether float32 may be rounded to TF32 before; this source does not round.
+        summed: whether to also store the sums of the rows of `a`, after the result of each part;
+            then there are no batch dimensions.
+        rounded: whether float32 factors may be rounded to TF32; this kernel does not round.
     """
 
     dtype: DType

@@ -23,8 +23,8 @@ class Factor:
 
     Attributes:
         by_inner: whether neighbors along the inner dimension are closest to each other.
-        wide: whether 16 bytes of neighbors can be read at once: they are contiguous, each group is
-            aligned, and is inside or outside of the matrix as a whole.
+        wide: whether 16 bytes of neighbors can be read at once: neighbors are contiguous, and each
+            group is aligned and entirely inside or outside of the matrix.
     """
 
     by_inner: bool
@@ -167,12 +167,12 @@ class Strip:
         ]
 
     def add_to_sums(self) -> Lines:
-        """Return the lines that add a thread's elements to its sums, place by place."""
+        """Return the lines that add a thread's elements to its sums, elementwise."""
         m = self.name
         return [f"for e in range({self.held}):", f"    {m}_sums[e] += {m}_next[e]"]
 
     def take_sums(self) -> Lines:
-        """Return the lines that replace a thread's elements by the sums."""
+        """Return the lines that replace a thread's elements with the sums."""
         m = self.name
         return [f"for e in range({self.held}):", f"    {m}_next[e] = {m}_sums[e]"]
 
@@ -180,7 +180,7 @@ class Strip:
         """Return the lines that load a thread's groups, and increment its pointers.
 
         Args:
-            whole: whether the strip is complete; else nothing is read beyond its end.
+            whole: whether the strip is complete; otherwise nothing is read beyond its end.
         """
         m, lines = self.name, []
         for r, (inner, outer) in enumerate(self.rounds):

@@ -1,6 +1,6 @@
 """Products by tensor cores: a warp multiplies 16 × 16 by 16 × 8 numbers of 16 bits at once.
 
-It multiplies float32, rounded to TF32, in blocks of 16 × 8 by 8 × 8, if
+It also multiplies float32 numbers, rounded to TF32, in blocks of 16 × 8 by 8 × 8, if
 `set_float32_matmul_precision` allows it.
 
 The source of a kernel has no expressions for the joint operations of a warp. So this kernel is in
@@ -78,14 +78,18 @@ DEVICE void multiply_pieces(float32 *totals, const uint32 *a, const uint32 *b)
 
 
 def best(form: Product) -> Kernel:
-    """Return the kernel of a product, with a native kernel for tensor cores if they support it."""
+    """Return the kernel of a product, with a native kernel if tensor cores support the product."""
     if fits(form):
         return replace(product(form), native=native(form))
     return product(replace(form, rounded=False))
 
 
 def fits(form: Product) -> bool:
-    """Return whether tensor cores support the product: 16-bit groups, tiles of complete warps."""
+    """Return whether tensor cores support the product.
+
+    The dtype must be supported, both factors must be read 16 bytes at a time, and the tile must
+    consist of complete warps.
+    """
     tile = form.tile
     return (
         (form.rounded or (form.dtype.name in TYPES and form.dtype.is_narrow))
@@ -165,7 +169,7 @@ def _declare(strip: Strip) -> Lines:
 
 
 def _kept(strip: Strip) -> str:
-    """Return the type of a strip's elements in shared memory: one type serves all of 16 bits."""
+    """Return the type of a strip's elements in shared memory, float16 for all 16-bit dtypes."""
     return "float16" if strip.dtype.is_narrow else "float32"
 
 

@@ -17,7 +17,7 @@ from mt_cuda.core.machine import Size
 from mt_tensor import DType
 
 MUCH = 10_000_000
-"""The number of multiply-adds from which every multiprocessor must have work."""
+"""The number of multiply-adds above which every multiprocessor must have work."""
 
 OF_A_BYTE_FROM_CACHE, OF_A_BYTE_OF_PARTS = 2.9, 5.9
 """The costs of a byte that one multiprocessor reads for its strips, and of a byte of the parts."""
@@ -46,8 +46,8 @@ class Tile:
         rows: the rows of the part.
         columns: the columns of the part.
         depth: the size of the inner dimension in shared memory at a time.
-        each_rows: the rows of a thread.
-        each_columns: the columns of a thread.
+        each_rows: the rows per thread.
+        each_columns: the columns per thread.
     """
 
     rows: int
@@ -62,7 +62,7 @@ class Tile:
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
+        """The number of threads per block."""
         return self.rows // self.each_rows * (self.columns // self.each_columns)
 
     @property
@@ -139,7 +139,7 @@ class Cut:
 
     @property
     def blocks(self) -> int:
-        """Blocks of the launch."""
+        """The number of blocks of the launch."""
         return self.tiles * self.parts
 
     def cost(self, multiprocessors: int, batches: int, rows: int, columns: int) -> float:
@@ -178,7 +178,7 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
 
 
 def _tiles(total: DType, size: Size) -> Iterator[Tile]:
-    """Yield the tiles for a machine whose totals fit into the registers of a thread."""
+    """Yield the tiles for a machine, except those whose totals exceed a thread's registers."""
     for tile in TINY if size.threads < 32 else SMALL if size.threads < 128 else TILES:
         held = tile.each_rows * tile.each_columns * total.itemsize
         if tile.threads <= size.threads and held <= 256:

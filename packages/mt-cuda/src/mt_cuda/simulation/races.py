@@ -54,7 +54,8 @@ class Shared:
         """Check an index that is used for the first time, and forget accesses before a barrier."""
         place = at if isinstance(at, tuple) else (at,)
         if not all(0 <= i < size for i, size in zip(place, self._elements.shape, strict=True)):
-            raise OutOfBoundsError(f"index {at} of shared memory {self._elements.shape}.")
+            shape = self._elements.shape
+            raise OutOfBoundsError(f"index {at} of shared memory {shape} is out of bounds.")
         self._inside.add(at)
         if self._phase != self._cuda.phase:
             self._phase = self._cuda.phase

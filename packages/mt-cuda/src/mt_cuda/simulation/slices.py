@@ -1,6 +1,6 @@
 """Slices without an end in kernels: `x[n:]` is the array from position n on, without a copy.
 
-A loop that increments such a slice computes no positions.
+A loop that increments a slice needs no index arithmetic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mt_cuda.core.simulator import NAMES, TRANSFORMS
 
 @dataclass(eq=False, slots=True)
 class Rest:
-    """The rest of an array from some position on: `x[n:]`. Negative positions are allowed, too."""
+    """The rest of an array from a position, `x[n:]`; negative indices access elements before it."""
 
     array: Any
     begin: int
@@ -36,7 +36,7 @@ def rest_of(array: Any, begin: int) -> Rest:
 
 
 class Slices(ast.NodeTransformer):
-    """Replace slices by calls of `rest_of`."""
+    """Replace slices with calls of `rest_of`."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """Replace a slice."""

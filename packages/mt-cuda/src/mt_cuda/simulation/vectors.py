@@ -31,7 +31,10 @@ def _check_aligned(memory: Any, at: int, lanes: int) -> None:
     if isinstance(memory, Rest):
         at += memory.begin
     if at % lanes:
-        raise SimulationError(f"16 bytes from position {at} on are not aligned to 16 bytes.")
+        raise SimulationError(
+            f"16 bytes from position {at} on are not aligned: the position must be a multiple of "
+            f"{lanes}."
+        )
 
 
 for _lanes in (2, 4, 8, 16):
