@@ -34,10 +34,10 @@ _INDICES = {
     "cuda.gridDim.x": "BLOCKS_X",
     "cuda.gridDim.y": "BLOCKS_Y",
 }
-"""The indices of a thread and their macros; they have 32 bits."""
+"""The 32-bit indices and sizes of a grid, and their macros."""
 
 _GRID = {"cuda.grid": "GRID_INDEX", "cuda.gridsize": "GRID_SIZE"}
-"""The indices in the whole grid and their macros; they have 64 bits."""
+"""The 64-bit index of a thread in the grid and number of threads, and their macros."""
 
 
 class Functions(Protocol):
@@ -70,7 +70,7 @@ class Expressions:
         self.wraps = wraps
 
     def refuse(self, node: ast.AST, why: str = "is not supported") -> NoReturn:
-        """Raise an error for an expression without a C equivalent."""
+        """Raise KernelError for a statement or expression without a C equivalent."""
         raise KernelError(
             f"kernel {self.kernel} cannot be written in C: `{ast.unparse(node)}` {why}."
         )
@@ -82,7 +82,7 @@ class Expressions:
         return found(node)
 
     def of_name(self, node: ast.Name) -> Value:
-        """Translate a variable."""
+        """Translate a variable, `inf` or `nan`."""
         if node.id in ("inf", "nan"):
             return Value({"inf": "INFINITY", "nan": "NAN"}[node.id], "float32")
         if node.id not in self.names:
@@ -96,7 +96,7 @@ class Expressions:
         return Value(repr(node.value), PLAIN if isinstance(node.value, int) else "float64")
 
     def of_attribute(self, node: ast.Attribute) -> Value:
-        """Translate an index of the thread."""
+        """Translate an index or size of the grid, such as `cuda.threadIdx.x`."""
         name = ast.unparse(node)
         if name not in _INDICES:
             self.refuse(node)

@@ -27,7 +27,7 @@ GLOBAL, SHARED = "GLOBAL", "SHARED_POINTER"
 """The macros before pointers to global memory, and to shared memory of a block."""
 
 LONGEST = 100
-"""The length from which the parameters of a function are written one per line."""
+"""The maximum length of the head of a function; in longer ones, each parameter is on a line."""
 
 
 def to_c(kernel: Kernel) -> str:
@@ -93,7 +93,7 @@ class Inside:
 
 
 class Statements(Expressions):
-    """Translates the statements of one function.
+    """A translator of the statements of one function.
 
     A variable is declared at its first assignment, with the type of the value, and belongs to that
     block: it cannot be read after the block.
@@ -141,7 +141,7 @@ class Statements(Expressions):
         return [f"{declared}{target.id} = {value.stored(self.names[target.id].type)};"]
 
     def declared(self, target: ast.expr, kind: str) -> str:
-        """Return the type to write before an assignment, if it declares the variable."""
+        """Return the type to write before an assignment; empty unless it declares the variable."""
         if not isinstance(target, ast.Name):
             self.refuse(target, "is not a variable")
         if target.id in self.names:
@@ -168,7 +168,8 @@ class Statements(Expressions):
         """Translate a slice without an end to a pointer."""
         memory = self.value(storage)
         if not memory.space or part.lower is None or part.upper or part.step:
-            self.refuse(ast.Subscript(storage, part), "is not a slice `x[n:]` of shared memory")
+            why = "is not a slice `x[n:]` of global or shared memory"
+            self.refuse(ast.Subscript(storage, part), why)
         declared = "" if target.id in self.names else f"{memory.space} {memory.type} *"
         if not declared and self.names[target.id].space != memory.space:
             self.refuse(target, "is not a pointer to this memory")
@@ -205,7 +206,7 @@ class Statements(Expressions):
         return [f"{place.text} = {value.stored(place.type)};"]
 
     def do_expr(self, node: ast.Expr) -> Lines:
-        """Translate a call without a result."""
+        """Translate a call without a result: a barrier, a store or an atomic operation."""
         called = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
         if called == "cuda.syncthreads":
             return ["BARRIER;"]
@@ -228,7 +229,7 @@ class Statements(Expressions):
         return [f"while ({self.value(node.test).text}) {{", *indented(self.block(node.body)), "}"]
 
     def do_for(self, node: ast.For) -> Lines:
-        """Translate a loop over a range from 0; with a constant length it is unrolled."""
+        """Translate a loop over `range(n)`, which is unrolled if `n` is a literal."""
         if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
             self.refuse(node)
         name, (end,) = ast.unparse(node.target), map(self.value, node.iter.args)
@@ -266,7 +267,7 @@ def _place(memory: Value, at: Value) -> str:
 
 
 def _function(head: str, parameters: Sequence[str], lines: Lines) -> Lines:
-    """Return a function, followed by an empty line."""
+    """Return the lines of a function, followed by an empty line."""
     first = [f"{head}({', '.join(parameters)})"]
     if len(first[0]) > LONGEST:
         first = [

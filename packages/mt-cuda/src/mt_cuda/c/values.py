@@ -22,7 +22,7 @@ BITS = {n: 8 * t.itemsize for n, t in DTYPES.items() if n not in (BOOL, "bfloat1
 
 FLOATS = tuple(name for name in BITS if name.startswith("float"))
 TYPES = (*BITS, INDEX)
-"""The types, whose names convert a number when they are called."""
+"""The names of types, which are also conversion functions in kernels."""
 
 SIGNS: dict[type, tuple[str, int]] = {
     ast.Mult: ("*", 10),
@@ -85,9 +85,9 @@ class Value:
         return Value(f"({target}){self.beside(PREFIX)}", target, PREFIX)
 
     def _by_half(self, target: str) -> Value:
-        """Convert from float16 or to it, which are 16 bits that C cannot compute with."""
+        """Convert from or to float16, 16 bits for which C has no arithmetic."""
         if target == "float16":
-            # float32 holds every integer that float16 does not overflow at
+            # float32 represents all integers in the range of float16 exactly
             source = self if self.type == "float64" else self.to("float32")
             return Value(f"half_of_{source.type}({source.text})", target)
         return Value(f"float_of_half({self.text})", "float32").to(target)
@@ -113,7 +113,7 @@ def _literal(text: str, kind: str) -> str:
 
 
 def computed(kind: str) -> str:
-    """Return the type that a number is computed in."""
+    """Return the type in which a number is computed."""
     if kind in (INDEX, BOOL, PLAIN, *FLOATS):
         return kind
     return "uint64" if kind.startswith("u") else "int64"
@@ -134,9 +134,9 @@ def common(*values: Value) -> str | None:
 
 
 def together(kind: str, left: Value, right: Value, *, shifts: bool = False) -> tuple[Value, Value]:
-    """Convert two numbers so that C combines them in this type.
+    """Convert two numbers so that C combines them in the type `kind`.
 
-    C does so itself if one of them has the type; a shift has the type of its left operand.
+    If one of them has this type, C converts the other; a shift has the type of its left operand.
     """
     if kind in (PLAIN, BOOL):
         return left, right

@@ -18,11 +18,11 @@ NO_MEMORY = "CUDA_ERROR_OUT_OF_MEMORY"
 
 
 def allocate_again(gpu: Gpu, size: int, count: int, dtype: DType) -> Any:
-    """Free unused memory, and allocate again; return a buffer.
+    """Free unused memory, allocate `size` bytes again, and return the buffer.
 
     Raises:
-        OutOfMemoryError: there still is not enough.
-        KernelError: the driver has refused for another reason.
+        OutOfMemoryError: there still is not enough memory.
+        KernelError: the driver refused the allocation for another reason.
     """
     if "release" in gpu.parts:
         gpu.parts["release"](gpu)
@@ -49,7 +49,7 @@ def allocate_again(gpu: Gpu, size: int, count: int, dtype: DType) -> Any:
 
 
 def sized(count: int) -> str:
-    """Format a number of bytes."""
+    """Return a number of bytes as text, such as "1.5 GiB"."""
     size, unit = float(count), "bytes"
     for larger in ("KiB", "MiB", "GiB"):
         if size < 1024:

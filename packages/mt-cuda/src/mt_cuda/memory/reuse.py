@@ -2,8 +2,8 @@
 
 Everything runs on one stream, in order. All work that uses a block which the host has freed was
 launched before any work that uses it next, so a freed block can be reused at once. A training
-program allocates the same sizes again and again; other sizes are rounded up, by an eighth at most,
-so that blocks fit more often.
+program allocates the same sizes again and again. Sizes are rounded up, to a multiple of 512 bytes
+or by an eighth at most, so that blocks fit more often.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from mt_cuda.core.tables import GPU
 
 SMALLEST = 512
-"""The least bytes of a block; the driver rounds up to it, too."""
+"""The minimum size of a block in bytes; the driver rounds up to it, too."""
 
 
 class Block:
@@ -21,7 +21,7 @@ class Block:
 
     Attributes:
         handle: the address.
-        size: bytes.
+        size: the size in bytes.
     """
 
     __slots__ = ("__weakref__", "_buffer", "_kept", "handle", "size")
@@ -41,7 +41,7 @@ class Reuse:
     """A memory resource of `cuda.core` with a cache of freed buffers.
 
     Attributes:
-        resource: the resource.
+        resource: the underlying memory resource.
     """
 
     def __init__(self, resource: Any) -> None:
@@ -49,7 +49,7 @@ class Reuse:
         self._kept: dict[int, list[tuple[int, Any]]] = {}
 
     def allocate(self, size: int, stream: Any) -> Block:
-        """Return a cached block, or else a new one."""
+        """Return a block of at least `size` bytes, from the cache if possible."""
         size = rounded(size)
         kept = self._kept.setdefault(size, [])
         try:
@@ -66,7 +66,9 @@ class Reuse:
 
 
 def rounded(size: int) -> int:
-    """Round up to one of eight sizes between a power of two and the next.
+    """Round a size up to one of eight sizes between a power of two and the next.
+
+    The result is a multiple of `SMALLEST`.
 
     >>> rounded(1), rounded(1025), rounded(9000), rounded(16384)
     (512, 1536, 9216, 16384)

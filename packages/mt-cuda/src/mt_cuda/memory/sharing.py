@@ -1,4 +1,4 @@
-"""Access to the memory of a GPU by other libraries without copies: torch, CuPy, Numba and others.
+"""Access to GPU memory by other libraries without copies: torch, CuPy, Numba and others.
 
 Each library has its own stream, and streams have to wait for each other.
 """
@@ -28,9 +28,9 @@ class GpuMemory(SharedMemory):
         return storage.address
 
     def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
-        """Return elements of another library, in a storage with the alignment of ours.
+        """Return elements of another library as a view of an aligned storage.
 
-        The storage may start before them: it is part of a larger allocation.
+        The storage may start before the elements, which are part of a larger allocation.
         """
         before = address % ALIGNED
         offset = before // dtype.itemsize
@@ -38,7 +38,7 @@ class GpuMemory(SharedMemory):
         return TensorData(memory, (count,), (1,), offset, dtype=dtype)
 
     def let_wait(self, stream: int) -> None:
-        """Make another stream wait for all work of the backend until now."""
+        """Make another stream wait for all work of the backend that was launched so far."""
         self._gpu.make_current()
         driver, check = self._gpu.driver, self._gpu.check
         status, event = driver.cuEventCreate(0)
