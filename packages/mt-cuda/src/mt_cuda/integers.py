@@ -1,7 +1,7 @@
 """Division, shifts, gcd and powers: operations that take several steps in kernels.
 
-The core lowers each operation to one expression. The sources of these functions are those of stage
-3, except for the power of two integers, a loop.
+The core lowers each operation to one expression. These functions have the same source as in stage
+3, except for the power of integers, which is a loop.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def whole_power(base, exponent):  # by squaring; a fraction is dropped, as every
 
 
 def _power(name: str) -> str:
-    """Return the function that raises integers to a power; floats need none."""
+    """Return the source of the function that raises integers to a power; empty for floats."""
     dtype = DTYPES[name]
     if dtype.kind != "integer":
         return ""

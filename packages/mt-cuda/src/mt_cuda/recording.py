@@ -26,19 +26,19 @@ from mt_tensor import DType
 from mt_tensor.extending import Array
 
 MULTIPROCESSORS = 132
-"""The number of an H100."""
+"""The number of multiprocessors of an H100."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch.
+    """A recorded launch of a kernel.
 
     Attributes:
         kernel: the kernel.
         grid: the number of blocks in each dimension.
         threads: the number of threads per block.
-        numbers: its numbers, by name.
-        elements: the number of elements of its largest memory.
+        numbers: the arguments that are passed by value, by name.
+        elements: the number of elements of the largest allocation among the operands.
     """
 
     kernel: Kernel
@@ -62,7 +62,7 @@ class Launch:
 
 @dataclass(slots=True)
 class Record:
-    """The calls of a machine.
+    """The calls that a recorder has received.
 
     Attributes:
         launches: every launch, in order.
@@ -81,12 +81,15 @@ class Record:
     synchronisations: int = 0
 
     def least_blocks(self, operations: int = 10_000_000) -> int | None:
-        """Return the fewest blocks of a launch with more operations than that; None without any."""
+        """Return the smallest number of blocks of the launches with more than `operations`.
+
+        Return None if there is no such launch.
+        """
         return min((x.blocks for x in self.launches if x.operations > operations), default=None)
 
 
 class Recorder(Simulator):
-    """Record the calls of a backend.
+    """A machine that records the calls of a backend, and can run the kernels.
 
     Args:
         order: the order in which the simulator runs threads; if None, no kernel is run.
@@ -104,21 +107,21 @@ class Recorder(Simulator):
         self._runs = order is not None
 
     def allocate(self, count: int, dtype: DType) -> Memory:
-        """Count an allocation; memory stays zero unless a kernel runs."""
+        """Count an allocation; without running kernels, the memory contains zeros."""
         self.record.allocations += 1
         if self._runs:
             return super().allocate(count, dtype)
         return Memory(np.zeros(count, stored_type(dtype)), dtype)
 
     def upload(self, values: Array) -> Memory:
-        """Count an upload; the host waits until the array may be changed."""
+        """Count an upload, and the allocation and the synchronization that it takes."""
         self.record.allocations += 1
         self.record.uploads += 1
         self.record.synchronisations += 1
         return super().upload(values)
 
     def download(self, memory: Memory, count: int) -> Array:
-        """Count a download."""
+        """Count a download, and the synchronization that it takes."""
         self.record.downloads += 1
         self.record.downloaded += count
         self.record.synchronisations += 1
@@ -143,7 +146,7 @@ class Recorder(Simulator):
         numbers: Sequence[Number],
         operands: Sequence[Any],
     ) -> None:
-        """Record a launch."""
+        """Record a launch, and run the kernel if kernels are run."""
         kernel, program = loaded
         names = [parameter.name for parameter in kernel.parameters]
         named = dict(zip(names, numbers, strict=False))
@@ -157,5 +160,5 @@ class Recorder(Simulator):
         self.record.synchronisations += 1
 
     def describe(self) -> str:
-        """Describe the machine, which is not a GPU."""
+        """Return a description of the recorder."""
         return f"recorded, for {MULTIPROCESSORS} multiprocessors"

@@ -15,7 +15,7 @@ from mt_tensor.extending import FusedKernel, Shape
 
 
 def ops_of(tensor: Tensor) -> CudaOps:
-    """Return the backend of a tensor, which is one of this package."""
+    """Return the backend of a tensor, which must be a `CudaOps`."""
     return cast(CudaOps, tensor.backend)
 
 
@@ -37,7 +37,7 @@ def new(like: Tensor, shape: Shape | None = None, dtype: DType | None = None) ->
 
 
 def new_in_order(like: Tensor, shape: Shape) -> TensorData:
-    """Allocate memory of another shape with the dimension order of a tensor."""
+    """Allocate a tensor of the given shape, with the dimension order of another in memory."""
     steps = like._tensor.strides
     strides, size = [0] * len(shape), 1
     for dim in sorted(range(len(shape)), key=lambda d: (abs(steps[d]), -d)):
@@ -47,7 +47,7 @@ def new_in_order(like: Tensor, shape: Shape) -> TensorData:
 
 
 def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the integer arguments of a kernel, in the order of its parameters."""
+    """Return the values that a kernel takes, in the order of its parameters."""
     return tuple(
         values[parameter.name]
         for parameter in kernel.parameters
@@ -56,7 +56,7 @@ def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def is_floating(first: Tensor, *others: Tensor | None) -> bool:
-    """Return whether tensors, of which some may be None, are not empty and have one float dtype."""
+    """Return whether tensors are non-empty and have one floating-point dtype; skip None."""
     return first.dtype.is_floating_point and all(
         x.numel() and x.dtype is first.dtype for x in (first, *others) if x is not None
     )
@@ -66,14 +66,14 @@ class FloatKernel(FusedKernel):
     """A kernel for operations whose first argument is a non-empty floating-point tensor."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty floating-point tensor."""
+        """Return whether the first argument is a non-empty floating-point tensor."""
         return is_floating(arguments[0])
 
 
 def planned_over_grid(
     ops: CudaOps, recipe: tuple[Any, ...], count: int, numbers: tuple[int, ...] = ()
 ) -> Plan:
-    """Return the launch of a kernel that loops over elements, which is planned on first use.
+    """Return the cached plan of a kernel that loops over elements.
 
     Args:
         ops: the backend.
@@ -90,5 +90,5 @@ def planned_over_grid(
 
 
 def number_of(value: float, dtype: DType) -> np.generic:
-    """Convert a number to the type that kernels compute in for a dtype."""
+    """Convert a number to the NumPy type in which kernels compute for a dtype."""
     return cast(np.generic, computed(dtype).numpy.type(value))

@@ -27,8 +27,7 @@ from mt_tensor import DType, TensorData
 from mt_tensor.extending import size_of
 
 SIDE, FEW = 32, 4
-"""The rows and columns of a tile, of which a warp moves one at a time, and for blocks of fewer
-threads."""
+"""The number of rows and columns of a tile: the threads of a warp, or `FEW` for smaller blocks."""
 
 
 def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> Kernel:
@@ -39,9 +38,9 @@ def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> 
     Args:
         dtype: the dtype of the elements.
         rank: the number of batch dimensions, at least 1.
-        side: rows and columns of a tile.
-        threads: threads of a block, a multiple of `side`.
-        index: the type in which the number of a matrix is decomposed.
+        side: the number of rows and columns of a tile.
+        threads: the number of threads per block, a multiple of `side`.
+        index: the integer type of index arithmetic.
     """
     strides = {each: stride_names(each, rank) for each in ("x", "y")}
     turns, step = side * side // threads, threads // side
@@ -81,7 +80,10 @@ def transposed(dtype: DType, rank: int, side: int, threads: int, index: str) -> 
 
 
 def copy(ops: CudaOps, source: TensorData, out: TensorData) -> bool:
-    """Copy by tiles, if that moves more elements at a time; return whether it was done."""
+    """Copy by tiles if the two layouts have different contiguous dimensions.
+
+    Return whether the copy was made.
+    """
     if source.dtype is not out.dtype or source.shape != out.shape or not source.size:
         return False
     key = ("transposed", source.dtype, source.shape, source.strides, out.strides)
@@ -116,7 +118,7 @@ def _plan_tiles(ops: CudaOps, source: TensorData, target: TensorData) -> Plan | 
 def _contiguous_dimensions(layout: Layout, side: int) -> tuple[int, int] | None:
     """Return the contiguous dimensions of the source and the target.
 
-    None if they are the same, if there are none, or if either is much shorter than a tile.
+    Return None if they are the same, if one is missing, or if one is much shorter than a tile.
     """
     read, written = layout.strides
     if 1 not in read or 1 not in written:

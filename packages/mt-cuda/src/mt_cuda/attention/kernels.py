@@ -24,7 +24,7 @@ LARGER = ["def larger(a, b):", "    return a if (a >= b) | (a != a) else b"]
 
 
 def value(form: Form) -> Kernel:
-    """Return the kernel that computes `out`, and `logarithm` for each query."""
+    """Return the kernel that computes `out`, and `logarithm`, the log of the sum of each query."""
     tile, kind = form.tile, form.compute.name
     lowest, zero = constant(float("-inf"), form.compute), constant(0, form.compute)
     seen = [f"scores[i, k] = scores[i, k]{form.added}"] if form.masked else []
@@ -73,7 +73,7 @@ def query_gradient(form: Form, *, of_mask: bool = False) -> Kernel:
 
     Args:
         form: the parameters of the kernel.
-        of_mask: whether to store the gradient of each score in `of_mask`, too.
+        of_mask: whether to also store the gradient of each score, in `of_mask`.
     """
     tile, kind = form.tile, form.compute.name
     slope = f"math.exp(scores[i, k]{form.added} - logarithms[i]) * (slopes[i, k] - deltas[i])"
@@ -174,13 +174,13 @@ def key_gradient(form: Form) -> Kernel:
 
 
 def _own_queries(form: Form) -> Lines:
-    """Return the line that finds a block's queries, last ones first, since they see most keys."""
+    """Return the line that finds a block's queries; the last ones, with most keys, come first."""
     own = form.tile.own
     return [f"first_own = ((n_queries - 1) // {own} - cuda.blockIdx.x // n_matrices) * {own}"]
 
 
 def _last_key(form: Form) -> Lines:
-    """Return the line that finds the number of keys that a block's queries see."""
+    """Return the line that finds the number of keys to which a block's queries attend."""
     return [f"end = min(first_own + {form.tile.own}, n_keys)" if form.causal else "end = n_keys"]
 
 

@@ -18,14 +18,19 @@ from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class Attention(FusedKernel):
-    """Attention on queries, keys, values, an additive mask or None, `causal` and the scale.
+    """Attention; the arguments are queries, keys, values, a mask or None, `causal` and the scale.
 
-    Results and gradients have the dimension order of the queries, keys and values, so that heads
-    that were split from a feature dimension are merged without a copy.
+    The mask is added to the scores. Results and gradients have the dimension order of the queries,
+    keys and values, so that heads that were split from a feature dimension are merged without a
+    copy.
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Require one float dtype, rows of at most `WIDEST`, and no mask with `causal`."""
+        """Return whether the kernels support the arguments.
+
+        These must be non-empty tensors of one floating-point dtype with fewer than 2**31 elements
+        each, at most `WIDEST` in the last dimension, and no mask if `causal`.
+        """
         query, _, value, mask, causal, _ = arguments
         return (
             is_floating(*arguments[:4])
@@ -35,7 +40,7 @@ class Attention(FusedKernel):
         )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the means; saved are the means and the log of the sum of each query."""
+        """Return the weighted means of values; save them, and the log of the sum of each query."""
         query, _, value, *_ = arguments
         out = new_in_order(query, (*query.shape[:-1], value.shape[-1]))
         logarithm = new(query, query.shape[:-1], computed(query.dtype))

@@ -22,7 +22,7 @@ from mt_fast.extending import constant, converted
 from mt_tensor import DType
 
 WIDEST = 128
-"""The most elements of queries, keys and values."""
+"""The maximum size of the last dimension of queries, keys and values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Tile:
     Attributes:
         own: the number of its own rows.
         others: the number of other rows in shared memory at a time.
-        width: the number of elements of a row that there is memory for.
+        width: the number of elements of a row in shared memory, with padding.
         beside: the number of threads that share a row.
-        threads: threads of a block.
+        threads: the number of threads per block.
         lanes: the number of elements that are moved at once.
     """
 
@@ -52,22 +52,22 @@ class Tile:
 
     @property
     def rows(self) -> int:
-        """The number of the block's rows that a thread has."""
+        """The number of own rows per thread."""
         return self.own // self.down
 
     @property
     def columns(self) -> int:
-        """The number of other rows that a thread has, in scores."""
+        """The number of other rows per thread, in scores."""
         return self.others // self.beside
 
     @property
     def groups(self) -> int:
-        """The number of groups of adjacent columns that a thread has, in totals."""
+        """The number of groups of adjacent columns per thread, in totals."""
         return self.width // (self.lanes * self.beside)
 
     @property
     def pitch(self) -> int:
-        """The padded distance between rows in shared memory, against bank conflicts."""
+        """The distance between rows in shared memory, padded to avoid bank conflicts."""
         return self.width + self.lanes
 
     @property
@@ -77,7 +77,7 @@ class Tile:
 
 
 def choose(width: int, compute: DType, size: Size, *, backward: bool) -> Tile:
-    """Return the tile for rows of so many elements that fits shared memory."""
+    """Return the tile for rows of `width` elements that fits into shared memory."""
     lanes = 16 // compute.itemsize
     if size.threads < 32:
         padded = next(w for w in (8, 16, 32, 64, 128) if w >= width)
@@ -157,7 +157,7 @@ class Form:
     # --- Tiles in shared memory -----------------------------------------------------------------
 
     def arrays(self, *own: str, others: tuple[str, ...]) -> Lines:
-        """Return the shared arrays: tiles of the block's own rows, and of others, and weights."""
+        """Return the declarations of shared arrays: tiles of own and of other rows, and weights."""
         tile, kind = self.tile, self.compute.name
         sizes = {
             **dict.fromkeys(own, tile.own * tile.pitch),
@@ -196,7 +196,7 @@ class Form:
     # --- Products of tiles ----------------------------------------------------------------------
 
     def multiply(self, result: str, own: str, others: str, width: str) -> Lines:
-        """Return the lines that set `result` to the products of own rows with others."""
+        """Return the lines that set `result` to the dot products of own rows and other rows."""
         tile = self.tile
         rows, columns = range(tile.rows), range(tile.columns)
         return [
@@ -217,7 +217,7 @@ class Form:
         ]
 
     def accumulate(self, totals: str, others: str, sums: str = "") -> Lines:
-        """Return the lines that add rows of others, times weights, to totals; weights to sums."""
+        """Return the lines that add weighted other rows to `totals`, and weights to `sums`."""
         tile = self.tile
         rows, groups = range(tile.rows), range(tile.groups)
         return [
@@ -302,11 +302,11 @@ class Form:
         return " + added" if self.masked else ""
 
     def weight(self, place: str = "own") -> str:
-        """Return the element of the weights for a score."""
+        """Return the expression of the weight of a score; `place` is its row in the tile."""
         return f"weights[{self.tile.weight_pitch} * {place} + other]"
 
     def store(self, totals: str, matrix: str, first: str, end: str, width: str, by: str) -> Lines:
-        """Return the lines that store totals in a matrix, each followed by `by`."""
+        """Return the lines that store totals in a matrix; `by` is appended to each expression."""
         tile = self.tile
         value = converted(f"{totals}[i, c]{by}", self.compute, self.dtype)
         at = f"{matrix}_start + row * {matrix}_row + column * {matrix}_column"
@@ -328,4 +328,5 @@ def times(count: int) -> str:
 
 
 COUNTS = ("matrices", "queries", "keys", "width", "outputs")
-"""The number of matrices in the batch, of rows of queries and keys, and of their elements."""
+"""The names of the sizes: the matrices of the batch, the rows of queries and of keys, the elements
+of a query or key, and those of a value."""

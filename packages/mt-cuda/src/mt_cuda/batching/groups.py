@@ -14,19 +14,19 @@ from mt_cuda.core.kernel import Lines, Parameter, indented, numbers
 from mt_tensor import DType
 
 TENSORS = 16
-"""The most groups of a launch, which determines the number of pointers passed to a kernel."""
+"""The maximum number of groups per launch, which determines how many pointers a kernel takes."""
 
 EACH = 8
-"""Elements per thread."""
+"""The number of elements per thread."""
 
 
 def blocks_of(size: int, threads: int) -> int:
-    """Return the number of blocks of a group of so many elements."""
+    """Return the number of blocks of a group of `size` elements."""
     return -(-size // (threads * EACH))
 
 
 def counts() -> list[Parameter]:
-    """Return the parameters for the ends of the groups, and for their numbers of elements."""
+    """Return the parameters for the ends of the groups and their numbers of elements."""
     return numbers(*(f"end{k}" for k in range(TENSORS)), *(f"size{k}" for k in range(TENSORS)))
 
 
@@ -34,8 +34,9 @@ def counts_of(sizes: Sequence[int], threads: int) -> tuple[tuple[int, ...], int]
     """Return the numbers for `counts`, and the number of blocks.
 
     Args:
-        sizes: the elements of each group; at most `TENSORS`. Missing groups have no blocks.
-        threads: threads of a block.
+        sizes: the number of elements of each of at most `TENSORS` groups. Missing groups have no
+            blocks.
+        threads: the number of threads per block.
     """
     ends, end = [], 0
     for size in sizes:
@@ -56,7 +57,7 @@ def storages(named: Sequence[tuple[str, DType]]) -> list[Parameter]:
 
 
 def find(names: Sequence[str]) -> Lines:
-    """Return the lines that find a block's group: its storages, by these names.
+    """Return the lines that assign the storages of a block's group to variables of these names.
 
     Afterwards `begin` is the group's first block, and `size` its number of elements.
     """

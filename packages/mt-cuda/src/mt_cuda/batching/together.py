@@ -3,8 +3,7 @@
 An optimizer computes the same formula for each of its parameters, and a launch for each would take
 longer than the work. Inside `together` an elementwise operation is delayed until there are enough
 operations of its formula, or until any other operation is called. An operation that depends on a
-delayed one is not added to it: the delayed ones are launched first. So results are the same as
-without it.
+delayed one is not added to it: the delayed ones are launched first. So results do not change.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Pattern:
     """The common structure of groups of tensors that one kernel updates.
 
     Attributes:
-        places: for each view of the formula, the number of its storage in the group: a view that is
+        places: for each view of the formula, the index of its storage in the group: a view that is
             updated in place is read and written, but passed once.
         unit: for each view, whether its elements are contiguous; the others are one element.
     """
@@ -43,7 +42,7 @@ class Pattern:
 
     @property
     def first(self) -> list[int]:
-        """For each storage, the first view of it."""
+        """For each storage, the index of its first view."""
         return [self.places.index(place) for place in range(max(self.places) + 1)]
 
 
@@ -57,7 +56,7 @@ def together(
         graph: the traced formula.
         types: the dtypes of a group.
         pattern: the common structure of the groups.
-        threads: threads of a block.
+        threads: the number of threads per block.
     """
     storages = [types.operands[view] for view in pattern.first]
     names = [storages[place][0] for place in pattern.places]
@@ -87,8 +86,8 @@ class Waiting:
         key: their common formula, dtypes, pattern and numbers.
         call: the first of them.
         groups: the views of each.
-        written: the identities of the memories that they write to.
-        read: the identities of the memories that they read.
+        written: the identities of the allocations that they write.
+        read: the identities of the allocations that they read.
     """
 
     key: tuple[Formula, Signature, Pattern, tuple[np.generic, ...]]
@@ -106,7 +105,7 @@ class Queue:
         self._waiting: Waiting | None = None
 
     def takes(self, call: Call, views: Sequence[TensorData], values: Sequence[np.generic]) -> bool:
-        """Delay a call, and return whether that is possible."""
+        """Delay a call if possible; return whether it was delayed."""
         ops = self._ops
         memories = [ops.machine.identity(view.storage) for view in views]
         owners = tuple(map(memories.index, memories))

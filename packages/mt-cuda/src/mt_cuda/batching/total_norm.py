@@ -1,7 +1,7 @@
 """The norm of many tensors as if they were one vector, for clipping: one launch per 16 tensors.
 
-Each block sums the squares of its elements, and stores the sum. One more launch adds these, always
-in the same order, and takes the root.
+Each block sums the squares of its elements, and stores the sum. One more launch adds these sums,
+always in the same order, and computes the square root.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def squares(dtype: DType, threads: int) -> Kernel:
 
 
 def root_of_sum(dtype: DType, team: Team) -> Rows:
-    """Return the kernel that adds the sums of blocks, and stores the root of the total."""
+    """Return the kernel that adds the sums of blocks, and stores the square root of the total."""
     compute = computed(dtype)
     operands = {"partial": Operand(compute), "out": Operand(dtype, "row")}
     rows = Rows("root_of_sum", operands, team, compute)
@@ -53,13 +53,13 @@ def root_of_sum(dtype: DType, team: Team) -> Rows:
 
 
 class TotalNorm(FusedKernel):
-    """The norm of a tensor and others: a tensor, the others, and the order of the norm.
+    """The norm of all elements; the arguments are a tensor, other tensors and the order.
 
-    It has no gradient, and is used only if none is recorded.
+    It has no gradient, and is used only if no gradient is required.
     """
 
     def fits(self, *arguments: Any) -> bool:
-        """Require the 2-norm of non-empty tensors of one float dtype on one backend."""
+        """Return whether the order is 2, and non-empty tensors share a float dtype and backend."""
         first, others, p = arguments
         return (
             p == 2
@@ -68,7 +68,7 @@ class TotalNorm(FusedKernel):
         )
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the norm, a tensor without dimensions."""
+        """Return the norm, a zero-dimensional tensor."""
         first, others, _ = arguments
         ops, dtype = ops_of(first), first.dtype
         threads = ops.machine.size.threads

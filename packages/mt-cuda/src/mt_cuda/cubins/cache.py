@@ -48,7 +48,7 @@ def _entry(kernel: Kernel, capability: Capability) -> str:
 
 @functools.cache
 def _meaning() -> bytes:
-    """Return a hash of the translator to C; translating would take longer than reading a cubin."""
+    """Return a hash of the modules that translate kernels to C; translating would take longer."""
     modules = [Path(nvrtc.__file__), *sorted(Path(c.__file__).parent.glob("*.py"))]
     return hashed(*(module.read_bytes() for module in modules))
 

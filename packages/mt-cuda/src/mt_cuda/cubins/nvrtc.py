@@ -157,14 +157,14 @@ def _compiled(kernel: Kernel, capability: Capability, target: str) -> bytes:
     if "invalid value for --gpu-architecture" in reason:
         raise KernelError(
             f"NVRTC of CUDA {release} does not support GPUs of compute capability "
-            f"{'.'.join(map(str, capability))}. Install the newest that the driver supports: "
-            f"{EXTRAS}."
+            f"{'.'.join(map(str, capability))}. Install the newest version that the driver "
+            f"supports: {EXTRAS}."
         )
     raise KernelError(f"kernel {kernel.name} does not compile ({status.name}: {reason}).")
 
 
 def _read(nvrtc: Any, what: str, program: Any) -> bytes:
-    """Return an output of a program; a text ends with a zero."""
+    """Return an output of a program; text without its final zero byte."""
     _, size = getattr(nvrtc, f"nvrtcGet{what}Size")(program)
     content: bytes = b" " * size
     getattr(nvrtc, f"nvrtcGet{what}")(program, content)
@@ -172,7 +172,7 @@ def _read(nvrtc: Any, what: str, program: Any) -> bytes:
 
 
 AMPERE: Capability = (8, 0)
-"""The first compute capability with the instructions of kernels that have C sources."""
+"""The lowest compute capability that has the instructions of native kernels."""
 
 
 def text(kernel: Kernel, capability: Capability) -> str:
@@ -190,7 +190,7 @@ def version() -> tuple[int, int]:
     """Return the CUDA version of the compiler.
 
     Raises:
-        KernelError: it is missing.
+        KernelError: NVRTC is missing.
     """
     try:
         from cuda.bindings import nvrtc

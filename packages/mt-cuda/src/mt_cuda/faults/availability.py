@@ -1,4 +1,4 @@
-"""Find out why a GPU cannot be used, when the backend is created, and what to do about it."""
+"""Report why a GPU cannot be used, and what to do about it, when the backend is created."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mt_tensor.errors import BackendError
 
 
 def check(gpu: Gpu) -> None:
-    """Raise an error unless there are a driver and a device."""
+    """Raise BackendUnavailableError unless there are a suitable driver and a GPU."""
     lasting.begin(gpu)
     driver = gpu.driver
     install = "Install the NVIDIA driver, or use a machine that has a GPU."
@@ -38,7 +38,7 @@ def check(gpu: Gpu) -> None:
 
 
 def try_out(gpu: Gpu) -> None:
-    """Run one small kernel, so that missing components are reported now."""
+    """Run one small kernel; raise BackendUnavailableError if it fails."""
     kernel = define("one", [*numbers("n"), *operand("y", float32)], ["y[y_at] = float32(n)"])
     try:
         memory = gpu.allocate(1, float32)

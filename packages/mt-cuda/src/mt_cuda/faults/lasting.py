@@ -36,14 +36,15 @@ REFUSED = (
     "CUDA_ERROR_NO_BINARY_FOR_GPU",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
 )
-"""Error codes for code that the driver cannot run: the compiler is newer, or for another GPU."""
+"""Error codes for code that the driver cannot run: the compiler is too new for the driver, or too
+old for the GPU."""
 
 
 class Faults:
     """The faults of one GPU.
 
     Attributes:
-        process: the id of the process that uses it.
+        process: the id of the process that uses the GPU.
         first: the fault that has ended all work, if there was one.
     """
 
@@ -56,12 +57,12 @@ _FAULTS: WeakKeyDictionary[Gpu, Faults] = WeakKeyDictionary()
 
 
 def begin(gpu: Gpu) -> None:
-    """Store which process uses a GPU."""
+    """Store the process that uses a GPU."""
     _FAULTS[gpu] = Faults()
 
 
 def error(gpu: Gpu, action: str, reason: str) -> KernelError:
-    """Return the error of an action that the driver has refused, or has reported a fault in.
+    """Return the error for an action that the driver refused, or during which it reported a fault.
 
     Args:
         gpu: the machine.

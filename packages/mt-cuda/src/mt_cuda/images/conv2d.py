@@ -16,10 +16,17 @@ from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
 
 
 class Convolution(FusedKernel):
-    """Convolution: images, kernels, biases or None, stride, padding, dilation, groups."""
+    """Convolution; the arguments are images, kernels, biases or None, and the settings.
+
+    The settings are stride, padding, dilation and groups.
+    """
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one float dtype, and sizes that fit 32-bit indices."""
+        """Return whether the kernels support the arguments.
+
+        Tensors must be non-empty and of one floating-point dtype, with sizes that fit 32-bit
+        indices.
+        """
         x, kernels, bias, stride, padding, dilation, _ = arguments
         size = convolved_size(x.shape[2:], kernels.shape[2:], stride, padding, dilation)
         out = (x.shape[0], kernels.shape[0], *size)
@@ -33,7 +40,7 @@ class Convolution(FusedKernel):
         return _convolved(x, kernels, bias, through, groups), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
-        """Return the gradients of images, kernels and biases, each if it is needed."""
+        """Return the gradients of images, kernels and biases; None if not needed."""
         x, kernels, _, *settings, groups = arguments
         sizes = (x.shape[2:], grad.shape[2:], kernels.shape[2:])
         of_images = of_kernels = of_biases = None
@@ -55,7 +62,7 @@ def _convolved(
     *,
     transposed: bool = False,
 ) -> Tensor:
-    """Return the products of windows of a source with the kernels.
+    """Return the sums of products of the windows of a source and the kernels.
 
     Args:
         source: the images to read, shape (batch, channels, *sizes).

@@ -28,10 +28,10 @@ class Tile:
     """How a block computes its part.
 
     Attributes:
-        points: the points of a block.
-        channels: its channels of the result.
-        each_points: the points of a thread.
-        each_channels: the channels of a thread.
+        points: the number of points per block.
+        channels: the number of channels of the result per block.
+        each_points: the number of points per thread.
+        each_channels: the number of channels per thread.
     """
 
     points: int
@@ -41,11 +41,11 @@ class Tile:
 
     @property
     def threads(self) -> int:
-        """Threads of a block: at most as many as points."""
+        """The number of threads per block, at most the number of points."""
         return self.points // self.each_points * (self.channels // self.each_channels)
 
     def blocks(self, points: int, channels: int, groups: int) -> int:
-        """Return the number of blocks for so many points, and channels of each group."""
+        """Return the number of blocks for `points` points, and `channels` channels per group."""
         return groups * -(-points // self.points) * -(-channels // self.channels)
 
     @property
@@ -77,7 +77,7 @@ DEPTH = 16
 """The number of taps in shared memory at a time."""
 
 HELD = 256
-"""The bytes of totals that a thread has registers for."""
+"""The number of bytes of totals that fit into the registers of a thread."""
 
 
 def choose(points: int, channels: int, groups: int, compute: DType, size: Size) -> Tile:
@@ -114,7 +114,7 @@ class Convolution:
 def convolution(form: Convolution) -> Kernel:
     """Return the kernel that computes each channel of each point of `target`.
 
-    It is the sum over the channels of the source and the taps of the window elements times
+    The result is the sum, over the channels of the source and the taps, of window elements times
     `weight`, whose strides are `weight_column` for channels of the result and `weight_row` for
     channels of the source. Groups have separate channels.
     """

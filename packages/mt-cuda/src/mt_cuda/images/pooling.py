@@ -2,8 +2,8 @@
 
 A thread computes one result by a loop over its window. Backward a thread owns an element of the
 input, and loops over the windows that contain it, in order: so no two threads add to the same
-element, as threads that own windows would. For the maximum, it adds the gradients of those windows
-only whose maximum it was.
+element, as threads that own windows would. For max pooling, it adds only the gradients of windows
+whose maximum is this element.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ NUMBERS = tuple(
 
 
 def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
-    """Return the kernel of `y`, with a thread for each of its elements.
+    """Return the kernel that reduces each window to an element of `y`, with one thread for each.
 
     Args:
-        way: the maximum of a window, or the mean.
+        way: whether to compute the maximum or the mean of a window.
         dtype: the dtype of the elements.
         remembers: whether to store which tap of each window was the maximum, in `choice`.
     """
@@ -77,9 +77,9 @@ def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
 
 
 def pool_gradient(way: Way, dtype: DType) -> Kernel:
-    """Return the kernel of `out`, the gradient of the images, with a thread for each element.
+    """Return the kernel of `out`, the gradient of the images, with one thread for each element.
 
-    It reads `grad`, the upstream gradient, and for the maximum also `choice`.
+    It reads `grad`, the upstream gradient, and for max pooling also `choice`.
     """
     compute = computed(dtype)
     found = load("grad[at]", dtype, compute)
@@ -142,7 +142,7 @@ def _windows_of(what: str, ways: str, window: str) -> Lines:
 
 
 class Pooling(FusedKernel):
-    """Pooling: images, and the size, the stride and the padding of windows.
+    """Pooling; the arguments are images, and the size, stride and padding of windows.
 
     Attributes:
         way: the reduction of a window.
@@ -152,13 +152,13 @@ class Pooling(FusedKernel):
         self.way: Way = way
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty float images, and sizes that 32-bit indices can address."""
+        """Return whether the images are non-empty and floating-point, and sizes fit 32 bits."""
         x, size, stride, padding = arguments
         out = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
         return is_floating(x) and countable(x.shape, size, out, padding)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the results; saved is the tap of each maximum, if it is needed."""
+        """Return the reduced windows; save the tap of each maximum if a gradient is needed."""
         x, size, stride, padding = arguments
         shape = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
         out, remembers = new(x, shape), needs[0] and self.way == "max"

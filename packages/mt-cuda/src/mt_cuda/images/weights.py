@@ -58,7 +58,7 @@ def choose(rows: int, columns: int, groups: int, points: int, size: Size) -> Cut
 def partial_sums(dtype: DType, tile: Tile) -> Kernel:
     """Return the kernel that stores the totals of part y of the points in row y of `target`.
 
-    Such a row has the gradients of all kernels, and after them those of all biases.
+    Each row has the gradients of all kernels, followed by those of all biases.
 
     Args:
         dtype: the dtype of the elements.
@@ -194,7 +194,7 @@ def _store(tile: Tile) -> Lines:
 def added_parts(dtype: DType, team: Team) -> Rows:
     """Return the kernel that adds the parts of `partial_sums`, and stores both gradients.
 
-    Of the sums, the first `weights` belong to the kernels, the others to the biases.
+    The first `weights` sums belong to the kernels, the others to the biases.
     """
     compute, total = computed(dtype), Operand(dtype, "row")
     operands = {"partial": Operand(compute), "weight": total, "bias": total}

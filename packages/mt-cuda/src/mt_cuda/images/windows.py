@@ -6,7 +6,7 @@ the gradient of the result, dilated by the stride. Both read, at tap (r, s), the
 
     row = point's row * step + r * spread + ahead - low
 
-if it is inside of the source; and if rows are dilated by `between`, if it is a multiple of that.
+if this row is inside the source and, if rows are dilated by `between`, a multiple of `between`.
 `low` and `ahead`, one of which is 0, keep all numbers nonnegative, since indices are unsigned.
 Windows are not copied; a kernel reads the source in place.
 """
@@ -23,10 +23,10 @@ from mt_tensor.extending import Shape
 Pair = tuple[int, int]
 
 NOWHERE = 2**30
-"""A row outside of any source, also if something smaller is added."""
+"""A row outside of any source, even after a smaller number is added."""
 
 LARGEST = 2**31
-"""The exclusive limit of the elements of a tensor: within images indices have 32 bits."""
+"""The exclusive limit of the number of elements of a tensor, since indices have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Windows:
         return self.between != (1, 1)
 
     def numbers(self) -> dict[str, int]:
-        """Return the numbers of a kernel with these windows, by name."""
+        """Return the integer arguments of a kernel that describe these windows, by name."""
         return {
             f"{each.name}_{way}": number
             for each in fields(self)
@@ -69,7 +69,7 @@ class Windows:
 
 WAYS = ("rows", "columns")
 NUMBERS = tuple(Windows(*[(1, 1)] * 6).numbers())
-"""The names of the numbers."""
+"""The names of these arguments."""
 
 WORK = ("points", "source_channels", "tap_rows", "tap_columns")
 """The names of the numbers whose product is the work for a channel of the result."""
@@ -103,7 +103,7 @@ def _pair(values: Iterable[int]) -> Pair:
 
 
 def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
-    """Return the number of windows of images of this size."""
+    """Return the height and width of a convolution's result."""
     every = zip(images, taps, stride, padding, dilation, strict=True)
     return _pair(
         (length + 2 * margin - spread * (size - 1) - 1) // step + 1
@@ -143,7 +143,7 @@ def begin(dilated: bool) -> Lines:
 
 
 def tap_tables(count: int) -> Lines:
-    """Return the shared arrays of the positions of so many taps, of several channels."""
+    """Return the declarations of shared arrays for the positions of `count` taps."""
     return [f"tap_{name} = cuda.shared.array({count}, index32)" for name in ("at", "down", "right")]
 
 
@@ -152,7 +152,7 @@ def find_tap(tap: str, exists: str = "") -> Lines:
 
     Args:
         tap: an expression.
-        exists: the condition that there is such a tap, if it may be missing.
+        exists: the condition under which the tap exists; empty if it always does.
     """
     down = "tap // n_tap_columns * n_spread_rows"
     return [
@@ -169,7 +169,7 @@ def find_point(point: str, exists: str, i: str = "") -> Lines:
 
     Args:
         point: the number of the point, counted through all images.
-        exists: the condition that there is such a point.
+        exists: the condition under which the point exists.
         i: the index of the results `image`, `place`, `top` and `left`, if these are arrays.
     """
     at = f"[{i}]" if i else ""

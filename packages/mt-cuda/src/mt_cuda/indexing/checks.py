@@ -38,10 +38,10 @@ WORDS = ("check", "lowest", "highest", "place", "least", "length")
 and the largest invalid index; the number of the operation; and the range of valid indices."""
 
 NOTED = ("check", "place")
-"""The numbers that a kernel needs to note an invalid index."""
+"""The names of the integer parameters with which a kernel notes an invalid index."""
 
 MOST_PLACES = 4096
-"""The most operations, each with its dimension, that are distinguished."""
+"""The maximum number of pairs of operation and dimension that errors distinguish."""
 
 _SOMEWHERE = ("an operation", "a dimension")
 _LIMITS = np.iinfo(np.int64)
@@ -73,9 +73,9 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
     """Return the kernel that copies indices as int64, and reports invalid ones.
 
     Args:
-        dtype: their dtype.
+        dtype: the dtype of the indices.
         rank: the number of dimensions after merging.
-        index: the type in which positions are decomposed.
+        index: the integer type of index arithmetic.
     """
     given, out = (position(f"{each}_at", stride_names(each, rank)) for each in ("index", "out"))
     lines = [
@@ -99,10 +99,10 @@ def safe(dtype: DType, rank: int, index: str) -> Kernel:
 
 
 class Notice:
-    """The words on the device in which a check notes invalid indices.
+    """The words on the device in which checks note invalid indices.
 
     Attributes:
-        pending: whether there was a check since they were last read.
+        pending: whether there was a check since the words were last read.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -122,7 +122,7 @@ class Notice:
         return self._words
 
     def place(self, where: tuple[str, str]) -> int:
-        """Return the number of an operation and its dimension."""
+        """Return the number assigned to an operation and its dimension."""
         if where not in self._places and len(self._places) >= MOST_PLACES:
             where = _SOMEWHERE
         return self._places.setdefault(where, next(self._numbers))
@@ -132,7 +132,7 @@ class Notice:
         return next(self._checks)
 
     def read(self, memory: Any, count: int) -> Array:
-        """Download the first elements of a memory, and the words.
+        """Download the first elements of an allocation, and the words.
 
         Raises:
             IndexingError: an index was out of range, and the error has not been raised yet.
@@ -144,7 +144,11 @@ class Notice:
         return values
 
     def wait(self) -> None:
-        """Wait for the device; raises as `read` does."""
+        """Wait for the device, and read the words.
+
+        Raises:
+            IndexingError: as in `read`.
+        """
         self.pending = False
         self._raise(self.machine.download(self.words.storage, len(WORDS)))
 
@@ -168,7 +172,7 @@ def notice_of(ops: CudaOps) -> Notice:
 def checked_indices(
     ops: CudaOps, index: TensorData, size: int, where: tuple[str, str], negative: bool
 ) -> TensorData | None:
-    """Check on the device; return None if no index can be valid or the dtype is not supported."""
+    """Check indices on the device; return None for uint64, no indices or an empty dimension."""
     if index.dtype is uint64 or not size or not index.size:
         return None
     once = tuple(e if s else 1 for e, s in zip(index.shape, index.strides, strict=True))

@@ -15,15 +15,15 @@ from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class Embedding(FusedKernel):
-    """A table, and the numbers of rows of it."""
+    """Embedding lookup; the arguments are a table and row numbers."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty table of floats, and numbers with a dimension."""
+        """Return whether both are non-empty, the table is of floats, and the numbers not 0-D."""
         table, numbers = arguments
         return numbers.ndim > 0 and numbers.numel() > 0 and is_floating(table)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the rows; saved are their valid numbers.
+        """Return the rows; save the checked row numbers.
 
         An invalid number raises an error at the next synchronization: see
         `mt_cuda.indexing.checks`.

@@ -25,7 +25,7 @@ from mt_tensor.extending import Gradients, Needs, Saved, size_of
 
 
 def moments(dtype: DType, team: Team) -> Rows:
-    """Return the kernel of the mean of each chunk, and of its squared distances from it."""
+    """Return the kernel of each chunk's mean, and of the sum of squared distances from it."""
     compute = computed(dtype)
     part = Operand(compute, "part")
     operands = {"x": Operand(dtype), "centers": part, "squares": part}
@@ -40,7 +40,7 @@ def normalized(dtype: DType, affine: Sequence[str], team: Team) -> Rows:
 
     Args:
         dtype: the dtype of the elements.
-        affine: "weight", "bias", both or none.
+        affine: "weight", "bias", both or neither.
         team: the threads that share a chunk.
     """
     compute = computed(dtype)
@@ -69,7 +69,7 @@ def normalized(dtype: DType, affine: Sequence[str], team: Team) -> Rows:
 
 
 def sums_of_gradients(dtype: DType, team: Team) -> Rows:
-    """Return the kernel of each chunk's sums of gradients, and of gradients times distances."""
+    """Return the kernel that sums gradients, and gradients times distances, over each chunk."""
     compute = computed(dtype)
     part = Operand(compute, "part")
     operands = {
@@ -125,10 +125,13 @@ def gradients(dtype: DType, weighted: bool, needed: Sequence[str], team: Team) -
 
 
 class BatchNorm(FloatKernel):
-    """Batch normalization: input, weight, bias, eps, and a list that receives mean and variance."""
+    """Batch normalization; the arguments are input, weight, bias, eps and a list.
+
+    The list receives the mean and the variance of each channel.
+    """
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; saved are mean and scale of each channel."""
+        """Return the result; save the mean and the scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         affine, dtype, compute = given(weight, bias), x.dtype, computed(x.dtype)
         ops, (layout, chunks) = ops_of(x), _cut(x)

@@ -24,7 +24,7 @@ CHANNEL = "own % groups * members + index32(j) // index32(plane)"
 
 
 def sums_of_planes(dtype: DType, team: Team) -> Rows:
-    """Return the kernel of each plane's sums for the gradients of weight and bias.
+    """Return the kernel that sums each plane, for the gradients of weight and bias.
 
     `members` is the number of planes that share a mean and a scale.
     """
@@ -48,10 +48,10 @@ def sums_of_planes(dtype: DType, team: Team) -> Rows:
 
 
 class GroupNorm(FloatKernel):
-    """Group normalization: input, weight, bias, number of groups, eps."""
+    """Group normalization; the arguments are input, weight, bias, number of groups and eps."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; saved are mean and scale of each group."""
+        """Return the result; save the mean and the scale of each group."""
         x, weight, bias, groups, eps = arguments
         return _rows(x, groups).value(x, given(weight, bias), eps)
 
@@ -74,7 +74,7 @@ class GroupNorm(FloatKernel):
 
 
 def _rows(x: Tensor, groups: int) -> Normalized:
-    """Return the rows of a tensor: its groups."""
+    """Return a tensor's groups as rows to normalize."""
     members = x.shape[1] // groups
     layout = RowLayout(x.shape[0] * groups, x.numel() // (x.shape[0] * groups))
     counts = {"groups": groups, "members": members, "plane": layout.length // members}

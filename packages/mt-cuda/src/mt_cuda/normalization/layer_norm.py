@@ -6,8 +6,8 @@ mean(g) - y * mean(g * y))` (Ioffe and Szegedy, Batch normalization, 2015). RMS 
 a row to a mean square of 1 without centering it: its mean is taken as 0, and its gradient lacks
 `mean(g)`.
 
-The gradients of weight and bias are sums over the columns of all rows; columns are rows side by
-side.
+The gradients of weight and bias are sums over columns. The kernels treat columns as rows that are
+side by side in memory.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def normalized_rows(
     Args:
         dtype: the dtype of the elements.
         centered: whether to subtract the mean of a row.
-        names: "weight", "bias", both or none.
-        place: the position of their elements; see `Operand`.
-        counts: the names of numbers in `place`.
+        names: "weight", "bias", both or neither.
+        place: the position of the elements of weight and bias; see `Operand`.
+        counts: the names of the integers that `place` refers to.
         team: the threads that share a row.
     """
     compute, affine = computed(dtype), dict.fromkeys(names, Operand(dtype, place))
@@ -101,7 +101,7 @@ def gradient_of_rows(
 def gradient_of_columns(
     dtype: DType, centered: bool, needed: Sequence[str], parts: bool, team: Team
 ) -> Rows:
-    """Return the kernel of the gradients of weight and bias, or one of them.
+    """Return the kernel of the gradients of weight and bias, or of one of them.
 
     Args:
         dtype: the dtype of the elements.
@@ -153,7 +153,7 @@ def _named(name: str, centered: bool, others: Iterable[str]) -> str:
 
 
 def given(weight: Tensor | None, bias: Tensor | None) -> dict[str, Tensor]:
-    """Return weight and bias by name, without one that is None."""
+    """Return the weight and the bias by name, except those that are None."""
     both = {"weight": weight, "bias": bias}
     return {name: tensor for name, tensor in both.items() if tensor is not None}
 
@@ -163,10 +163,10 @@ class Normalized:
     """Rows of a tensor that are normalized.
 
     Attributes:
-        layout: their layout.
+        layout: the layout of the rows.
         centered: whether to subtract the mean of a row.
         place: the position of the elements of weight and bias; see `Operand`.
-        counts: the numbers in `place`, by name.
+        counts: the integers that `place` refers to, by name.
     """
 
     layout: RowLayout
@@ -175,7 +175,7 @@ class Normalized:
     counts: dict[str, int] = field(default_factory=dict)
 
     def value(self, x: Tensor, affine: dict[str, Tensor], eps: float) -> tuple[Tensor, Saved]:
-        """Return the normalized tensor, and mean and scale of each row."""
+        """Return the normalized tensor, and the mean (if centered) and scale of each row."""
         out, compute = new(x), computed(x.dtype)
         statistics = [new(x, (self.layout.rows,), compute) for _ in range(1 + self.centered)]
         views = [elements_of(x), *map(elements_of, affine.values()), out, *statistics]
@@ -196,7 +196,9 @@ class Normalized:
 
 
 class LastDimensions(FloatKernel):
-    """Normalization over the last dimensions: input, weight, bias, number of dimensions, eps.
+    """Normalization over the last dimensions.
+
+    The arguments are input, weight, bias, number of dimensions and eps.
 
     Attributes:
         centered: whether to subtract the mean; if not, the arguments have no bias.
@@ -206,7 +208,7 @@ class LastDimensions(FloatKernel):
         self.centered = centered
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; saved are mean and scale of each row."""
+        """Return the result; save the mean (if centered) and the scale of each row."""
         x, affine, shape, eps = self._taken(arguments)
         return self._rows(x, shape).value(x, affine, eps)
 
@@ -228,7 +230,7 @@ class LastDimensions(FloatKernel):
         return x, given(weight, *bias or (None,)), x.shape[x.ndim - folded :], eps
 
     def _rows(self, x: Tensor, shape: Shape) -> Normalized:
-        """Return the rows, each of this shape."""
+        """Return the rows to normalize, each with the elements of `shape`."""
         length = size_of(shape)
         return Normalized(RowLayout(x.numel() // length, length), self.centered)
 
@@ -265,8 +267,8 @@ def added_up(like: Tensor, parts: Sequence[TensorData], shape: Shape) -> list[Te
 
 
 WORTH = 16
-"""The elements per thread of a GPU from which another launch pays, so that all threads sum
-columns."""
+"""The number of elements per thread of the GPU above which columns are split, at the cost of a
+second launch."""
 
 
 def _is_much(layout: RowLayout, size: Size) -> bool:

@@ -13,11 +13,11 @@ from mt_tensor import Tensor, TensorData
 from mt_tensor.extending import Gradients, Needs, Saved
 
 KEPT = Formula("kept", 4, 1, lambda x, noise, p, scale: x * where(noise >= p, scale, 0.0))
-"""An element times a scale if its noise is at least `p`, else times 0."""
+"""An element times `scale` if its noise is at least `p`, otherwise times 0."""
 
 
 class Dropout(FloatKernel):
-    """Dropout: elements, noise, and the probability of zeroing an element."""
+    """Dropout; the arguments are elements, noise and the probability of zeroing an element."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the elements after dropout."""

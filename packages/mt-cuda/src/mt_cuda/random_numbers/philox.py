@@ -1,9 +1,9 @@
 """Random numbers drawn on the device: each thread computes whole blocks of bits.
 
 A block is Philox4x64-10 of its number under the key of the seed (Salmon et al., Parallel Random
-Numbers: As Easy as 1, 2, 3, 2011), so threads need nothing from each other, and nothing from the
-host but key and number. The bits are converted to the numbers that NumPy draws from the same
-blocks: see `mt_tensor.randomness.blocks`.
+Numbers: As Easy as 1, 2, 3, 2011), so threads are independent, and the host provides only the key
+and the number of the first block. The bits are converted to the numbers that NumPy draws from the
+same blocks: see `mt_tensor.randomness.blocks`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How numbers of one dtype are taken from words of 64 bits.
+    """How 64-bit words are converted to random numbers of one dtype.
 
     Attributes:
         each: the number of values per word.
@@ -67,7 +67,7 @@ def high_product(a, b):  # the upper half of a product of 128 bits
 
 
 def uniform(dtype: DType) -> Kernel:
-    """Return the kernel that draws `n` numbers in [0, 1) in `blocks` blocks from `first` on.
+    """Return the kernel that draws `n` numbers in [0, 1), from `blocks` blocks starting at `first`.
 
     Args:
         dtype: one of `DRAWN`.
@@ -147,7 +147,10 @@ def _stores(drawn: Drawn) -> Lines:
 
 
 def random(ops: CudaOps, generator: Any, shape: Shape, dtype: DType) -> TensorData | None:
-    """Draw on the device, while the host only counts the blocks; None for the host to draw."""
+    """Draw uniform numbers in [0, 1); None if the dtype is not in `DRAWN` or there are none.
+
+    The host only counts the blocks.
+    """
     drawn, size = DRAWN.get(dtype), size_of(shape)
     if drawn is None or size == 0:
         return None
@@ -161,7 +164,7 @@ def random(ops: CudaOps, generator: Any, shape: Shape, dtype: DType) -> TensorDa
 
 
 def counter_of(generator: np.random.Generator, count: int) -> tuple[np.generic, ...]:
-    """Take blocks; return the number of the first one, and the two words of the key."""
+    """Advance a generator by `count` blocks; return the number of the first, and the key."""
     (key0, key1), first = take_blocks(generator, count)
     return np.int64(first), np.uint64(key0), np.uint64(key1)
 

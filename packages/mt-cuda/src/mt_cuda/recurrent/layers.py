@@ -15,7 +15,7 @@ Make = Callable[..., Step]
 
 
 class Recurrent(FusedKernel):
-    """All steps of a layer.
+    """A recurrent layer: all steps of `rnn`, `gru` or `lstm`.
 
     Attributes:
         names: the arguments in order: `projected`, the products with the inputs, shape (steps,
@@ -24,7 +24,7 @@ class Recurrent(FusedKernel):
             the cell.
         forward: returns the kernel of a step.
         backward: returns the kernel of a backward step.
-        gates: the numbers that a step saves per feature.
+        gates: the number of values that a step saves per feature.
     """
 
     def __init__(self, names: str, forward: Make, backward: Make, gates: int = 0) -> None:
@@ -39,13 +39,13 @@ class Recurrent(FusedKernel):
         return dict(zip(self.names, arguments, strict=True))
 
     def _recipe(self, make: Make, named: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the function that returns a kernel, and its option, if there is one."""
+        """Return the function that returns the kernel of a step, and its option, if it has one."""
         if "is_relu" in named:
             return make, named["is_relu"]
         return (make, named.get("bias") is not None) if make is steps_of.gru_step else (make,)
 
     def fits(self, *arguments: Any) -> bool:
-        """Require one float dtype, and no projection of hidden states."""
+        """Return whether there is one float dtype, and no projection of hidden states."""
         named = self._named(arguments)
         others = map(named.get, ("hidden", "weight", "cell", "bias"))
         return (

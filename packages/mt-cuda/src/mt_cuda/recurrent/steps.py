@@ -28,12 +28,12 @@ from mt_tensor.extending import Shape
 
 @dataclass(slots=True)
 class Step:
-    """The kernel of a step, while it is built: for element `i`, feature `j` of sequence `b`.
+    """A builder of the kernel of a step, for each element `i`: feature `j` of sequence `b`.
 
     Attributes:
         name: the name of the operation.
-        dtype: the dtype of its operands.
-        operands: their names, in the order of its parameters.
+        dtype: the dtype of the operands.
+        operands: the names of the operands, in the order of the parameters.
         lengths: whether sequences have lengths, in an additional operand.
         lines: the lines so far.
     """
@@ -96,7 +96,7 @@ class Step:
 
 
 def gate(number: int, gates: int) -> str:
-    """Return the position of a gate of the feature, in rows of so many gates."""
+    """Return the position of a gate of the feature, in rows of `gates` gates."""
     return f"(b * {gates} + {number}) * width + j"
 
 
@@ -120,7 +120,10 @@ class Steps:
     backwards: bool
 
     def times(self, back: bool = False) -> Iterator[tuple[int, int | None]]:
-        """Return each step and its predecessor, None for the first; `back` reverses the order."""
+        """Return an iterator over steps and their predecessors, None for the first.
+
+        If `back`, the order is reversed.
+        """
         steps = list(range(len(self.projected)))
         order = steps[::-1] if self.backwards else steps
         pairs = list(zip(order, [None, *order[:-1]], strict=True))
@@ -160,7 +163,7 @@ def at(steps: TensorData, time: int) -> TensorData:
 
 
 def whole(data: TensorData, like: Tensor, shape: Shape | None = None) -> Tensor:
-    """Return new memory that all steps have filled as a tensor, of a shape if it is given."""
+    """Return memory that all steps have filled as a tensor, of another shape if one is given."""
     shape = data.shape if shape is None else shape
     return tensor_of(TensorData(data.storage, shape, dtype=data.dtype), like)
 
@@ -168,12 +171,13 @@ def whole(data: TensorData, like: Tensor, shape: Shape | None = None) -> Tensor:
 def gradient_of_weight(
     of_products: TensorData, hidden: Tensor, states: Tensor | None, backwards: bool
 ) -> Tensor:
-    """Return the gradient of the weight of hidden states, given those of its products.
+    """Return the gradient of the weight of hidden states, given that of the products with it.
 
     Args:
-        of_products: contiguous, shape (steps, batch, products).
+        of_products: the gradient of the products, contiguous, shape (steps, batch, products).
         hidden: the first hidden state, shape (batch, width).
-        states: those after each step, shape (steps, batch, width); None if there is one step.
+        states: the hidden states after each step, shape (steps, batch, width); None if there is one
+            step.
         backwards: whether the layer started with the last step.
     """
     before = hidden

@@ -17,13 +17,13 @@ from mt_cuda.core.tables import SPECIAL_CASES
 from mt_cuda.rows.teams import Team
 
 SHORTEST = 8
-"""The least elements of a row that threads share: a GPU reads 32 bytes at once."""
+"""The minimum length of a row that several threads share: a GPU reads 32 bytes at once."""
 
 WARP = 32
-"""The most threads of a team."""
+"""The maximum number of threads per team."""
 
 EACH = 16
-"""The most elements of a row per thread of a team; longer rows get a block."""
+"""The maximum number of elements of a row per thread of a team; longer rows get a block."""
 
 
 def folds_by_rows(_ops: CudaOps, kept: Layout, folded: Layout) -> bool:
@@ -34,7 +34,7 @@ def folds_by_rows(_ops: CudaOps, kept: Layout, folded: Layout) -> bool:
 def plan_rows(
     ops: CudaOps, fold: Fold, grid: Grid, length: int, numbers: tuple[int, ...]
 ) -> Plan | None:
-    """Plan a launch in which teams reduce rows; None unless the rows are whole and short."""
+    """Plan a launch in which teams reduce rows; None if rows are long or split into chunks."""
     outputs, chunks = grid
     team = _team(length, ops.machine.size.threads)
     if chunks > 1 or team.rows == 1 or length > team.size * EACH:
@@ -47,7 +47,7 @@ def short_rows(fold: Fold, team: Team) -> Kernel:
 
     Args:
         fold: operator, dtypes and ranks; there is one chunk.
-        team: with at most as many threads as elements.
+        team: the teams, with at most as many threads as elements.
     """
     body = [
         f"totals = cuda.shared.array({team.threads}, {stored_type(fold.total)})",

@@ -74,7 +74,7 @@ class RowLayout(NamedTuple):
     plane: int = 1
 
     def teams(self, threads: int) -> Team:
-        """Return the teams for these rows, in blocks of so many threads."""
+        """Return the teams for these rows, in blocks of `threads` threads."""
         if self.inner > 1 and self.plane == 1:
             team = team_beside(self.rows, self.length, threads)
         else:
@@ -105,8 +105,8 @@ class Rows:
     """A builder of a kernel over rows.
 
     Attributes:
-        name: the name of its operation.
-        operands: its operands, by name, in the order of its parameters.
+        name: the name of the operation.
+        operands: the operands, by name, in the order of the parameters.
         team: the threads that share a row.
         compute: the dtype of computations.
         values: names of numbers that are passed by value, in the dtype of computations.
@@ -131,7 +131,7 @@ class Rows:
     kept: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Keep no elements of chunks in registers: their positions are not evenly spaced."""
+        """Do not keep elements of chunks in registers: their positions are not evenly spaced."""
         if self.chunked:
             self.team = replace(self.team, each=0)
 
@@ -156,7 +156,7 @@ class Rows:
         return self
 
     def store(self, out: str, value: str) -> Rows:
-        """Store a value for each element of the rows, or for each row, or each of its parts."""
+        """Store a value for each element, row or chunk, depending on the place of `out`."""
         target = self.operands[out]
         write = f"{out}[{self._at(out)}] = {self._stored(value, target)}"
         if target.place == "element":
@@ -168,7 +168,7 @@ class Rows:
         return self
 
     def element(self, name: str, place: str) -> str:
-        """Return the expression of an operand's element at some position in the row."""
+        """Return the expression of an operand's element at a position in the row."""
         return self._loaded(name, f"{name}_at + start + {self._apart(place)}")
 
     def kernel(self) -> Kernel:
@@ -224,7 +224,7 @@ class Rows:
 
         Args:
             lines: the body of the loop.
-            texts: the expressions in it, as they were passed.
+            texts: the expressions in the body, with operands in braces.
         """
         if self.team.each:
             read = {name for text in texts for _, name, _, _ in Formatter().parse(text) if name}
@@ -251,7 +251,7 @@ class Rows:
         ]
 
     def _together(self, folded: dict[str, str], kind: str) -> Rows:
-        """Combine the totals of the threads of a team, which have one type."""
+        """Combine the totals of the threads of a team; all totals have the type `kind`."""
         if self.team.size > 1:
             arrays = [f"{kind}_totals{k or ''}" for k in range(len(folded))]
             self.shared.update(dict.fromkeys(arrays, kind))
@@ -293,7 +293,7 @@ class Rows:
         return load(f"{name}[{at}]", self.operands[name].dtype, self._type(name))
 
     def _type(self, name: str) -> DType:
-        """Return the dtype that an operand's elements are read as."""
+        """Return the dtype to which an operand's elements are converted."""
         dtype = self.operands[name].dtype
         as_is = dtype.kind == "integer" and self.compute.is_floating_point
         return dtype if as_is else self.compute
@@ -316,7 +316,7 @@ def planned(
     chunks: int | None = None,
     counts: tuple[int, ...] = (),
 ) -> Plan:
-    """Return the launch of a kernel on rows, which is planned on first use.
+    """Return the cached plan of a kernel over rows.
 
     Args:
         ops: the backend.

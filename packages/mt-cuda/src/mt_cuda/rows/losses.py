@@ -22,8 +22,7 @@ from mt_tensor.extending import Gradients, Needs, Saved
 def losses_of_rows(dtype: DType, losses: DType, team: Team) -> Rows:
     """Return the kernel of each row's loss, and of the log of its sum of exponentials.
 
-    The loss of a target that is ignored is 0; an invalid target is noted, and its loss is
-    nan.
+    The loss of an ignored target is 0; an invalid target is noted, and its loss is nan.
     """
     compute = computed(dtype)
     operands = {
@@ -80,9 +79,9 @@ def gradient_of_rows(dtype: DType, reduction: str, team: Team) -> Rows:
 
 
 def total_of_losses(compute: DType, dtype: DType, mean: bool, team: Team) -> Rows:
-    """Return the kernel of the sum of all losses, which are one row, or of their mean.
+    """Return the kernel of the sum or the mean of all losses, which are one row.
 
-    The mean is over losses that are not ignored; their number is stored, too.
+    The mean is over losses that are not ignored; the kernel also stores their number.
     """
     team = Team(team.threads, team.threads)  # all threads of a block
     row = Operand(compute, "row")
@@ -95,10 +94,13 @@ def total_of_losses(compute: DType, dtype: DType, mean: bool, team: Team) -> Row
 
 
 class CrossEntropy(FloatKernel):
-    """Cross-entropy of scores (samples, classes, *rest), targets, the ignored target, reduction."""
+    """Cross-entropy; the arguments are scores, targets, the target to ignore and the reduction.
+
+    Scores have the shape (samples, classes, *rest), targets (samples, *rest).
+    """
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the loss; saved are the logs of the sums, and the number of targets of a mean.
+        """Return the loss; save the logs of the sums, and the number of targets if it is a mean.
 
         An invalid target raises an error at the next synchronization: see
         `mt_cuda.indexing.checks`.

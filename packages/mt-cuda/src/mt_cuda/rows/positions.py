@@ -15,12 +15,12 @@ from mt_tensor.extending import FUSED
 Name = Literal["argmax", "argmin"]
 
 LONGEST = 256
-"""The most elements of a row per thread of a block. For a longer row, several launches that use the
-whole GPU are faster."""
+"""The maximum number of elements of a row per thread of a block. For longer rows, several launches
+that use the whole GPU are faster."""
 
 
 def first_of_rows(name: Name, dtype: DType, team: Team) -> Rows:
-    """Return the kernel of the first position in each row of the extreme, or nan."""
+    """Return the kernel of the first position of the extreme, or of nan, in each row."""
     operands = {"x": Operand(dtype), "out": Operand(int64, "row")}
     rows = Rows(name, operands, team, computed(dtype))
     better = "larger" if name == "argmax" else "smaller"

@@ -15,7 +15,7 @@ Name = Literal["softmax", "log_softmax", "softmax_gradient", "log_softmax_gradie
 
 
 def rowwise(name: Name, dtype: DType, team: Team) -> Rows:
-    """Return the kernel from `x` to `y`, or from `grad` and `y` to the gradient `out`."""
+    """Return the kernel that computes `y` from `x`, or the gradient `out` from `grad` and `y`."""
     gradient = name.endswith("gradient")
     names = ("grad", "y", "out") if gradient else ("x", "y")
     rows = Rows(name, dict.fromkeys(names, Operand(dtype)), team, computed(dtype))
@@ -53,7 +53,7 @@ class Rowwise(FusedKernel):
         )
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty floating-point tensor with a dimension."""
+        """Return whether the tensor is non-empty, floating-point and not a scalar."""
         x, _ = arguments
         return x.ndim > 0 and is_floating(x)
 

@@ -1,4 +1,4 @@
-"""Teams of threads that share a row: as many as pays, and several rows in a block.
+"""Teams of threads: the threads of a team share a row, and a block has several teams.
 
 The core's reductions use a whole block per row, or a single thread. Neither suits rows of a hundred
 elements. A team is a power of two of threads: each visits every n-th element of the row, and they
@@ -22,11 +22,11 @@ class Team:
     """The teams of a block.
 
     Attributes:
-        size: threads of a team, a power of two.
-        threads: threads of a block, a multiple of it.
+        size: the number of threads per team, a power of two.
+        threads: the number of threads per block, a multiple of `size`.
         beside: whether adjacent threads process adjacent rows, not the same row.
-        each: the most elements of a row per thread, all of which it keeps in registers; 0 if there
-            are too many, so that it reads them again.
+        each: the maximum number of elements of a row per thread, which keeps all of them in
+            registers; 0 if there are too many, so that they are read again.
     """
 
     size: int
@@ -36,17 +36,17 @@ class Team:
 
     @property
     def rows(self) -> int:
-        """The number of rows of a block."""
+        """The number of rows per block."""
         return self.threads // self.size
 
     @property
     def name(self) -> str:
-        """The suffix of names of kernels for these teams."""
+        """The suffix of the names of kernels for these teams."""
         kept = f"_of_{self.each}" if self.each else ""
         return f"{'beside' if self.beside else 'team'}{self.size}{kept}"
 
     def blocks(self, rows: int) -> int:
-        """Return the number of blocks for so many rows."""
+        """Return the number of blocks for `rows` rows."""
         return -(-rows // self.rows)
 
     def begin(self) -> Lines:
@@ -95,7 +95,7 @@ class Team:
         ]
 
     def visit_kept(self, variable: str, end: str, lines: Lines) -> Lines:
-        """Return the same loop from 0, unrolled: `k` numbers the elements that a thread keeps."""
+        """Return the loop of `visit` from 0, unrolled; `k` is the index of a kept element."""
         return [
             "if row < rows:",
             f"    for k in range({self.each}):",
@@ -110,13 +110,13 @@ class Team:
 
 
 SECTOR = 8
-"""The least number of adjacent rows in a block: a GPU reads that many elements at once."""
+"""The minimum number of adjacent rows in a block: a GPU reads that many elements at once."""
 
 BUSY = 2**15
 """The number of threads that keep a GPU busy."""
 
 MOST = 16
-"""The most elements of a row that a thread keeps."""
+"""The maximum number of elements of a row that a thread keeps."""
 
 
 def team_for(length: int, threads: int) -> Team:
@@ -125,8 +125,8 @@ def team_for(length: int, threads: int) -> Team:
     A short row gets a warp: 32 threads read 128 bytes at once.
 
     Args:
-        length: elements of a row.
-        threads: threads of a block.
+        length: the number of elements of a row.
+        threads: the number of threads per block.
     """
     size = 1 if length < 8 else min(32, threads)
     while size < threads and size * MOST < length:
@@ -139,8 +139,8 @@ def team_beside(rows: int, length: int, threads: int) -> Team:
 
     Args:
         rows: the number of rows.
-        length: elements of a row.
-        threads: threads of a block.
+        length: the number of elements of a row.
+        threads: the number of threads per block.
     """
     size = 1
     while size * SECTOR < threads and size * 4 <= length and size * rows < BUSY:
@@ -149,6 +149,6 @@ def team_beside(rows: int, length: int, threads: int) -> Team:
 
 
 def kept(length: int, size: int) -> int:
-    """Return the number of elements that each thread keeps: a power of two, or 0."""
+    """Return the number of elements that each thread keeps: a power of two, or 0 if too many."""
     each = 1 << (-(-length // size) - 1).bit_length()
     return each if each <= MOST else 0

@@ -31,17 +31,17 @@ from mt_fast.extending import converted
 from mt_tensor import DType, TensorData, float64, int64, uint64
 
 Chunks = Literal["blocks", "totals", "carried"]
-"""The result of blocks: scans of whole rows; the totals of chunks; or scans that start with
-these."""
+"""The result of `blocks`: scans of entire rows, the totals of chunks, or scans of chunks that start
+with these totals."""
 
 EACH = 4
 """The number of neighbors that a thread combines at once."""
 
 SHORT = 16
-"""The most elements of a short row."""
+"""The maximum length of a short row."""
 
 LEAST = 2
-"""The least number of tiles of a chunk."""
+"""The minimum number of tiles per chunk."""
 
 
 def total_type(dtype: DType) -> DType:
@@ -60,7 +60,7 @@ class Scan:
     Attributes:
         name: the name of the operation.
         totals: the dtypes of the numbers of a total.
-        identity: the expressions of the total of no elements.
+        identity: the expressions of the total of zero elements.
         combine: the statements that return the total of `a0`, `a1`, ... and `b0`, `b1`, ..., in
             this order.
         inputs: the dtypes of the inputs.
@@ -158,7 +158,7 @@ def blocks(scan: Scan, chunks: Chunks, threads: int) -> Kernel:
     Args:
         scan: the scan.
         chunks: whether there are chunks, and whether to compute their totals or start with them.
-        threads: the threads of a block, a power of two.
+        threads: the number of threads per block, a power of two.
     """
     carries = scan.names("carries")
     tile = [
@@ -204,7 +204,7 @@ def blocks(scan: Scan, chunks: Chunks, threads: int) -> Kernel:
 
 
 def _arrays(scan: Scan, where: str, name: str, count: int) -> Lines:
-    """Return the arrays for so many totals."""
+    """Return the declarations of arrays for `count` totals."""
     return [
         f"{each} = cuda.{where}.array({count}, {dtype.name})"
         for each, dtype in zip(scan.names(name), scan.totals, strict=True)
@@ -234,7 +234,7 @@ def _fold_own(scan: Scan) -> Lines:
 
 
 def _fold_before(scan: Scan, threads: int) -> Lines:
-    """Return the steps after which shared memory has the totals up to every thread, from `side`.
+    """Return the lines that scan the totals of threads in shared memory; results start at `side`.
 
     A step reads one half of the memory and writes the other, so that one barrier is enough.
     """
@@ -297,9 +297,9 @@ class Chunked:
     """The launches of a scan whose rows are split.
 
     Attributes:
-        totals: computes the totals of chunks.
-        between: scans them.
-        carried: scans the chunks, starting with these.
+        totals: the launch that computes the totals of chunks.
+        between: the launch that scans these totals, or launches if there are many.
+        carried: the launch that scans the chunks, starting with the scanned totals.
         count: the number of totals.
     """
 
@@ -358,7 +358,7 @@ def _planned(ops: CudaOps, scan: Scan, layout: RowLayout) -> Plan | Chunked:
         return ops.plan(serial(scan), grid, threads, (rows, length, inner))
     most = length // (threads * EACH * LEAST)
     span = -(-length // max(1, min(size.parallel // rows, most)))
-    chunks = -(-length // span)  # none of them empty
+    chunks = -(-length // span)  # no chunk is empty
 
     def plan(way: Chunks) -> Plan:
         kernel = blocks(scan, way, threads)

@@ -30,7 +30,7 @@ def coordinates(dtype: DType, rank: int, index: str) -> Kernel:
     Args:
         dtype: the dtype of the elements.
         rank: the number of dimensions, each of which has a row of `found` positions.
-        index: the type in which positions are decomposed.
+        index: the integer type of index arithmetic.
     """
     store = [f"out[out_at + {d} * found + place] = c{d}" for d in range(rank)]
     element = [
@@ -49,10 +49,10 @@ def coordinates(dtype: DType, rank: int, index: str) -> Kernel:
 
 
 def nonzero(ops: CudaOps, x: TensorData) -> TensorData:
-    """Return the coordinates of nonzero elements of a contiguous view with a dimension.
+    """Return the coordinates of nonzero elements of a contiguous view that is not a scalar.
 
     Returns:
-        int64, a row for each dimension.
+        int64, of shape (dimensions, nonzero elements).
     """
     shape, size = x.shape, x.size
     counted = ops.empty((size,), int64)

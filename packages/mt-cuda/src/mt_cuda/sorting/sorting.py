@@ -1,7 +1,7 @@
 """Sort rows: sort short runs within a block, then merge pairs of runs until one is left.
 
-Both process elements together with their original positions. If two elements are equal, their
-positions decide: so the order is stable, and reproducible.
+Both steps process elements together with their original positions. Equal elements are ordered by
+position, so that the order is stable and reproducible.
 
 - *Runs.* A block sorts as many elements as fit its memory, by a sorting network (Batcher, "Sorting
   networks and their applications", 1968): in every step each thread puts two elements in order, and
@@ -29,13 +29,13 @@ from mt_cuda.tensors import elements_of, new, ops_of, tensor_of
 from mt_tensor import DType, Tensor, TensorData, int64
 
 EACH = 8
-"""The elements of a block per thread; there are half as many pairs."""
+"""The number of elements of a block per thread; a step compares half as many pairs."""
 
 
 def comes_after(descending: bool) -> Lines:
-    """Return the function `after` that tests whether one number comes after another.
+    """Return the source of the function `after`, which tests whether a number comes after another.
 
-    It is false for numbers that are equal or both nan.
+    The result is false for numbers that are equal or both nan.
     """
     if descending:
         return ["def after(a, b):", "    return (a < b) | ((b != b) & (a == a))", ""]
@@ -49,7 +49,7 @@ def runs(dtype: DType, threads: int, descending: bool, last: bool) -> Kernel:
 
     Args:
         dtype: the dtype of the elements.
-        threads: the threads of a block, a power of two.
+        threads: the number of threads per block, a power of two.
         descending: whether the largest comes first.
         last: whether a run is a whole row, so that only positions are stored.
     """
@@ -171,7 +171,7 @@ def _way(descending: bool) -> str:
 
 
 def _stored(value: str, dtype: DType) -> str:
-    """Return the expression of an element as it was stored before."""
+    """Return the expression that converts a key back to the storage type."""
     if dtype.kind == "bool":
         return f"uint8({value})"
     return f"{dtype.name}({value})"

@@ -31,7 +31,7 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         name: the name of the formula.
         graph: the traced formula.
         types: the dtypes, all of one size except for operands of one element.
-        unit: as in `contiguous`.
+        unit: as in `mt_cuda.core.elementwise.contiguous`.
         lanes: the number of elements in 16 bytes.
     """
     streams = [each for each, row in zip(types.names, unit, strict=True) if row]
@@ -67,7 +67,7 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
 
 
 def for_layout(ops: CudaOps, called: Call, layout: Layout) -> Any:
-    """Return the kernel, its numbers, and the elements that a thread moves at once; or None."""
+    """Return the kernel, its numbers, and the number of elements per 16 bytes; or None."""
     unit, types = layout.unit(), called.types
     lanes = 16 // types.outputs[-1].itemsize
     if unit is None or not called.aligned or layout.size < lanes or not _same_size(types, unit):
