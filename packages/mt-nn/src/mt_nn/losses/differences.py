@@ -44,13 +44,14 @@ def reduce(losses: Tensor, reduction: Reduction) -> Tensor:
 def mse_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """Return the squared difference between `input` and `target`, which have the same shape.
+    """Return the mean squared difference between `input` and `target`, of the same shape.
 
     Args:
         input: predictions.
         target: the correct values.
         reduction: "mean", "sum" or "none".
-        weight: a weight for each element, of the same shape; the mean divides by their sum.
+        weight: a weight for each element, of the same shape; the mean divides by the sum of the
+            weights.
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
@@ -83,7 +84,10 @@ def weighted_mean(name: str, losses: Tensor, weight: Tensor | None, reduction: R
 def l1_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """Return the absolute difference between `input` and `target`; see `mse_loss`."""
+    """Return the mean absolute difference between `input` and `target`.
+
+    The arguments and errors are those of `mse_loss`.
+    """
     check_one_shape("l1_loss", input, target)
     return weighted_mean("l1_loss", _absolute_difference(input, target), weight, reduction)
 

@@ -23,8 +23,8 @@ def binary_cross_entropy(
     """Return `-(target * log(input) + (1 - target) * log(1 - input))`.
 
     As in torch, logarithms are clamped to at least -100, and the divisor of the gradient to at
-    least 1e-12, so that both are finite for probabilities of 0 and 1, for which
-    `binary_cross_entropy_with_logits` is exact.
+    least 1e-12, so that both are finite for probabilities of 0 and 1.
+    `binary_cross_entropy_with_logits` is exact without clamping.
 
     Args:
         input: probabilities, from 0 to 1.
@@ -33,7 +33,8 @@ def binary_cross_entropy(
         reduction: "mean", "sum" or "none".
 
     Raises:
-        InputError: the shapes differ, or the input or the target is not from 0 to 1.
+        InputError: a shape is invalid, a tensor is not floating-point, or a probability is not from
+            0 to 1.
         DTypeError: the dtypes differ.
         SettingError: the reduction is invalid.
     """
@@ -55,7 +56,7 @@ class _BinaryCrossEntropy(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Return the gradients with respect to probabilities and targets."""
+        """Return the gradients of the probabilities and the targets."""
         input, target = ctx.saved_tensors
         needs = ctx.needs_input_grad
         return (
@@ -206,7 +207,11 @@ def _reduced(losses: Tensor, weight: Tensor | None, reduction: Reduction) -> Ten
 @as_one_call
 def _check_labels(target: Tensor, labels: int) -> None:
     if target.numel() and not ((target >= -1) & (target < labels)).all():
-        raise InputError(f"targets must be labels from 0 to {labels - 1}, or -1.")
+        lowest, highest = target.min().item(), target.max().item()
+        raise InputError(
+            f"multilabel_margin_loss() takes labels from 0 to {labels - 1}, or -1, as targets; "
+            f"they are from {lowest} to {highest}."
+        )
 
 
 @checked

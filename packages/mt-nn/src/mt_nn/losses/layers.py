@@ -16,7 +16,7 @@ from mt_tensor import Tensor
 
 
 class _Loss(FunctionLayer):
-    """Base class of losses: the reduction."""
+    """Base class of losses, with the setting `reduction`."""
 
     shown = ()
     _: KW_ONLY
@@ -24,7 +24,7 @@ class _Loss(FunctionLayer):
 
 
 class _WeightedLoss(_Loss):
-    """Base class of losses whose first setting are weights of classes or elements."""
+    """Base class of losses whose first setting is `weight`, of classes or elements."""
 
     weight: Tensor | None = None
 
@@ -110,7 +110,7 @@ class BCEWithLogitsLoss(_WeightedLoss, function=functional.binary_cross_entropy_
 
 
 class SoftMarginLoss(_Loss, function=functional.soft_margin_loss):
-    """Logistic loss of scores and targets of the same shape, which are 1 or -1.
+    """Logistic loss of scores, for targets of the same shape that are 1 or -1.
 
     See `mt_nn.functional.soft_margin_loss`.
     """
@@ -178,7 +178,7 @@ class _MarginLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_MarginLoss, function=functional.cosine_embedding_loss):
-    """Loss of the cosine of pairs of vectors (batch, size), for targets (batch,) of 1 or -1.
+    """Cosine embedding loss of pairs of vectors (batch, size), for targets (batch,) of 1 or -1.
 
     See `mt_nn.functional.cosine_embedding_loss`.
     """
@@ -192,7 +192,7 @@ class MarginRankingLoss(_MarginLoss, function=functional.margin_ranking_loss):
 
 
 class HingeEmbeddingLoss(_Loss, function=functional.hinge_embedding_loss):
-    """Hinge loss of distances, for targets of the same shape, which are 1 or -1.
+    """Hinge loss of distances, for targets of the same shape that are 1 or -1.
 
     See `mt_nn.functional.hinge_embedding_loss`.
     """
@@ -201,7 +201,7 @@ class HingeEmbeddingLoss(_Loss, function=functional.hinge_embedding_loss):
 
 
 class TripletMarginLoss(_Loss, function=functional.triplet_margin_loss):
-    """Loss of triplets of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
+    """Triplet loss of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
 
     margin: float = 1.0
     p: float = 2.0
@@ -210,7 +210,7 @@ class TripletMarginLoss(_Loss, function=functional.triplet_margin_loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss, function=functional.triplet_margin_with_distance_loss):
-    """Loss of triplets with a given distance.
+    """Triplet loss with a given distance function.
 
     See `mt_nn.functional.triplet_margin_with_distance_loss`.
     """

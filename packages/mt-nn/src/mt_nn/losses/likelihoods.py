@@ -29,10 +29,11 @@ def kl_div(
         target: probabilities, of the same shape.
         reduction: "mean", "sum", "none", or "batchmean", the sum divided by the batch size, which
             is the divergence as it is defined.
-        log_target: whether the targets are logarithms, too.
+        log_target: whether the targets are log-probabilities, too.
 
     Raises:
-        InputError: the shapes differ, or a tensor is not floating-point.
+        InputError: the shapes differ, a tensor is not floating-point, or the input is a scalar for
+            "batchmean".
         SettingError: the reduction is invalid.
     """
     if reduction not in ("mean", "sum", "batchmean", "none"):
@@ -74,8 +75,8 @@ def poisson_nll_loss(
     Args:
         input: predicted means, or their logarithms.
         target: counts, of the same shape.
-        log_input: whether the input contains logarithms, for a loss of
-            `exp(input) - target * input`; otherwise it is `input - target * log(input + eps)`.
+        log_input: whether the input contains logarithms; then the loss is
+            `exp(input) - target * input`, otherwise `input - target * log(input + eps)`.
         full: whether to add the logarithm of the factorial of counts above 1, with Stirling's
             approximation `target * log(target) - target + log(2 * pi * target) / 2`.
         eps: added to the input, so that the logarithm is finite.
@@ -83,7 +84,7 @@ def poisson_nll_loss(
 
     Raises:
         InputError: the shapes differ, or the input is not floating-point.
-        SettingError: the reduction is invalid.
+        SettingError: the reduction is invalid, or `eps` is negative.
     """
     check("eps", eps, eps >= 0, "at least 0")
     check_one_shape("poisson_nll_loss", input, target)
@@ -144,7 +145,7 @@ def _check_variance(variance: Tensor) -> None:
 
 
 def _variance(input: Tensor, var: Tensor | float) -> Tensor:
-    """Check variances, and return them in a shape that broadcasts to that of the input."""
+    """Check variances, and return them in a shape that broadcasts to the shape of the input."""
     variance = var if isinstance(var, Tensor) else full_like(input.detach(), number("var", var))
     _check_variance(variance)
     shape = input.shape

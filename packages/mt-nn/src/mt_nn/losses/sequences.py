@@ -1,4 +1,4 @@
-"""CTC loss: for label sequences without an alignment to the input."""
+"""CTC loss, for label sequences whose alignment to the input is unknown."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def ctc_loss(
 
 
 class _Infinite(Function):
-    """Replace losses without an alignment by infinity, with a gradient of nan."""
+    """Replace losses without an alignment with infinity, with a gradient of nan."""
 
     @staticmethod
     def forward(ctx: Any, losses: Tensor, scores: Tensor, infinite: Tensor, running: Tensor) -> Any:
@@ -109,12 +109,12 @@ def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> Array:
     values = values.reshape(-1)
     if values.shape != (batch,) or values.dtype.kind not in "iu":
         raise InputError(
-            f"{name} must be {batch} integers, one for each sample; shape {values.shape} of "
-            f"{values.dtype} was given."
+            f"ctc_loss(): {name} must be {batch} integers, one for each sample; shape "
+            f"{values.shape} of {values.dtype} was given."
         )
     if batch and (values.min() < 0 or (most is not None and values.max() > most)):
         expected = "non-negative" if most is None else f"from 0 to {most}"
-        raise InputError(f"{name} must be {expected}; {values.tolist()} were given.")
+        raise InputError(f"ctc_loss(): {name} must be {expected}; got {values.tolist()}.")
     return values.astype(np.int64)
 
 
@@ -127,7 +127,7 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
     batch, longest = len(lengths), int(lengths.max(initial=0))
     given = targets.detach().numpy()
     error = InputError(
-        f"targets must have shape ({batch}, {longest} or more), or be concatenated; "
+        f"ctc_loss(): targets must have shape ({batch}, {longest} or more), or be concatenated; "
         f"{targets.shape} was given."
     )
     if longest > given.size:  # check this first, since arrays of this length may not fit in memory
@@ -137,7 +137,8 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
     if given.ndim == 1 and (batched or len(given) == lengths.sum()):
         if len(given) != lengths.sum():
             raise InputError(
-                f"target_lengths add up to {lengths.sum()}, but there are {len(given)} targets."
+                f"ctc_loss(): target_lengths add up to {lengths.sum()}, but there are {len(given)} "
+                "targets."
             )
         rows[inside] = given
     else:

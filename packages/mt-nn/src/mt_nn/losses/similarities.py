@@ -168,6 +168,8 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """Return the loss of `triplet_margin_loss` with a given distance.
 
+    The errors are those of `triplet_margin_loss`.
+
     Args:
         anchor: a batch of samples.
         positive: samples that should be closer to the anchor.

@@ -40,7 +40,7 @@ def nll_loss(
 
     Raises:
         InputError: a shape or dtype is invalid.
-        DTypeError: the weights have another dtype than the scores.
+        DTypeError: the weights have another dtype than the input.
         IndexingError: a class is out of range.
         SettingError: the reduction is invalid.
         BackendMismatchError: the tensors belong to different backends.
@@ -78,7 +78,7 @@ def soft_cross_entropy(
     if ignore_index >= 0:
         raise SettingError(
             "cross_entropy() does not support ignore_index for probabilities as targets; got "
-            f"{ignore_index}. Give the samples to ignore probabilities of 0."
+            f"{ignore_index}. To ignore a sample, set its probabilities to 0."
         )
     if weight is not None:
         _check_count("cross_entropy", input, weight)
@@ -124,7 +124,7 @@ def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:
 
 
 def check_class_weights(name: str, input: Tensor, weight: Tensor | None) -> None:
-    """Raise an error unless there is one weight per class, of the dtype of the scores, or None."""
+    """Raise an error unless `weight` is None or of shape (classes,) and the dtype of the input."""
     if weight is not None:
         _check_count(name, input, weight)
         check_alike(name, input, weight)
