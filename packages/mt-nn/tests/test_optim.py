@@ -293,7 +293,7 @@ def test_zero_grad_with_set_to_none_false_zeroes_in_place() -> None:
         (lambda p: optim.SGD([p], differentiable=True), "gradients cannot flow through them"),
         (lambda p: optim.SGD([p], foreach=True, fused=True), "cannot both be True"),
         (lambda p: optim.SGD([p], foreach="yes"), "foreach must be None, True or False"),
-        (lambda p: optim.SGD({p}), "a set of parameters has no order"),
+        (lambda p: optim.SGD({p}), "takes parameters in order"),
         (lambda p: optim.SGD([("a", p), nn.Parameter(mt.ones(1))]), "name all of them"),
         (
             lambda p: optim.SGD(

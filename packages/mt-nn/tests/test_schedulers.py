@@ -37,7 +37,7 @@ def optimizer(groups: int = 2) -> optim.SGD:
         (lambda o: schedules.ReduceLROnPlateau(o, "least"), "mode must be 'min' or 'max'"),
         (lambda o: schedules.ReduceLROnPlateau(o, factor=1.0), "factor must be below 1"),
         (lambda o: schedules.ExponentialLR(o, 0.9, last_epoch=3), "resumes training"),
-        (lambda o: schedules.ChainedScheduler([]), "was given no schedulers"),
+        (lambda o: schedules.ChainedScheduler([]), "takes at least one scheduler"),
         (
             lambda o: schedules.ChainedScheduler([schedules.ReduceLROnPlateau(o)]),
             "without a metric; ReduceLROnPlateau was given",
@@ -247,7 +247,7 @@ def test_averaged_model_copies_buffers_or_averages_them(use_buffers: bool) -> No
 
 def test_averaged_model_rejects_other_models_and_bad_settings() -> None:
     averaged = optim.swa_utils.AveragedModel(nn.Linear(2, 2))
-    with pytest.raises(nn.InputError, match="another was given"):
+    with pytest.raises(nn.InputError, match="this model differs"):
         averaged.update_parameters(nn.Linear(2, 3))
     with pytest.raises(nn.SettingError, match="avg_fn or multi_avg_fn, not both"):
         optim.swa_utils.AveragedModel(

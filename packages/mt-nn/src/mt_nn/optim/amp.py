@@ -1,10 +1,10 @@
 """`GradScaler`: loss scaling, which keeps small float16 gradients from becoming zero.
 
-Numbers below 6e-8 are zero in float16, and many gradients are smaller. Scaling the loss by a large
-factor scales its gradients; before the optimizer's step they are divided by the factor again, in
-float32. If a gradient is infinite or nan, the factor was too large: the step is skipped and the
-factor halved. After many steps without an overflow it is doubled (Micikevicius et al. 2018, "Mixed
-Precision Training"). bfloat16 has the range of float32 and does not need loss scaling.
+Numbers below 3e-8 are rounded to zero in float16, and many gradients are smaller. Scaling the loss
+by a large factor scales its gradients; before the optimizer's step they are divided by the factor
+again, in float32. If a gradient is infinite or nan, the factor was too large: the step is skipped
+and the factor halved. After many steps without an overflow it is doubled (Micikevicius et al. 2018,
+"Mixed Precision Training"). bfloat16 has the range of float32 and does not need loss scaling.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ class GradScaler:
         return self._scale if self._enabled else 1.0
 
     def scale(self, outputs: Any) -> Any:
-        """Multiply a tensor, or each tensor of a list or tuple, by the scale factor.
+        """Multiply a tensor, or each tensor of a list, tuple or iterator, by the scale factor.
 
         Raises:
-            SettingError: `outputs` is neither.
+            SettingError: `outputs` is neither a tensor nor an iterable of tensors.
         """
         if not self._enabled:
             return outputs
@@ -99,7 +99,7 @@ class GradScaler:
         """Divide the gradients of an optimizer's parameters by the factor; check for overflow.
 
         Raises:
-            NetworkError: `unscale_` or `step` was called for it since the last update.
+            NetworkError: `unscale_` or `step` was called for the optimizer since the last update.
             SettingError: parameters have dtype float16, in which small gradients become zero.
         """
         if not self._enabled:
@@ -108,7 +108,8 @@ class GradScaler:
         if key in self._overflowed:
             when = "after step()" if key in self._stepped else "twice"
             raise NetworkError(
-                f"unscale_() was called {when} for an optimizer since the last update()."
+                f"unscale_() was called {when} for an optimizer since the last update(). Call it "
+                "once per optimizer and update(), before step()."
             )
         parameters = (each for group in optimizer.param_groups for each in group["params"])
         gradients = [each.grad for each in parameters if each.grad is not None]
@@ -134,10 +135,10 @@ class GradScaler:
             **kwargs: keyword arguments of its `step`.
 
         Returns:
-            The result of its `step`; None if it is skipped.
+            The result of the optimizer's `step`; None if the step is skipped.
 
         Raises:
-            NetworkError: `step` was called for it since the last update.
+            NetworkError: `step` was called for the optimizer since the last update.
             SettingError: a closure is given, or parameters have dtype float16.
         """
         if not self._enabled:
@@ -146,17 +147,20 @@ class GradScaler:
             raise SettingError("step() takes no closure: compute the loss and gradients before it.")
         key = id(optimizer)
         if key in self._stepped:
-            raise NetworkError("step() was called twice for an optimizer since the last update().")
+            raise NetworkError(
+                "step() was called twice for an optimizer since the last update(). Call update() "
+                "after the steps of all optimizers."
+            )
         if key not in self._overflowed:
             self.unscale_(optimizer)
         self._stepped.add(key)
         return None if self._overflowed[key] else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """Reduce the factor if a gradient overflowed since the last update, else let it grow.
+        """Reduce the factor if a gradient overflowed since the last update; otherwise let it grow.
 
         Args:
-            new_scale: the new factor, instead.
+            new_scale: if not None, set the factor to this value instead.
 
         Raises:
             NetworkError: `step` or `unscale_` was not called since the last update.
@@ -215,7 +219,7 @@ class GradScaler:
         """Load the state of another scaler; do nothing if disabled.
 
         Raises:
-            SettingError: `state_dict` lacks keys; that of a disabled scaler is empty.
+            SettingError: `state_dict` lacks keys; the state of a disabled scaler is empty.
         """
         if not self._enabled:
             return

@@ -65,7 +65,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: value in (None, "original", "match_rms_adamw"),
     ),
 }
-"""By the requirement that error messages state: the settings with it, and a predicate."""
+"""For each requirement, as error messages state it: the names of its settings, and a predicate."""
 
 DEFAULT_KINDS = {name: kind for kind, (names, _) in KINDS.items() for name in names.split()}
 """The requirement of each setting, unless the `kinds` of an optimizer override it."""
@@ -128,8 +128,8 @@ def check_group(optimizer: Optimizer, group: Any) -> None:
         raise SettingError(f"a group for {name} lacks 'params'; it has {', '.join(group)}.")
     if isinstance(group["params"], set | frozenset):
         raise SettingError(
-            "a set of parameters has no order, so a saved state cannot be matched to it: pass a "
-            "list."
+            f"{name} takes parameters in order, so that a saved state can be matched to them; got "
+            "a set. Pass a list."
         )
 
 
@@ -222,7 +222,7 @@ def loaded_state(
     saved: Mapping[str, Any],
     key: Any,
 ) -> dict[str, Any]:
-    """Return a saved state, its values converted to the types in a new state.
+    """Return a saved state of a parameter, with values of the same types as in a new state.
 
     `key` identifies the parameter in error messages.
     """

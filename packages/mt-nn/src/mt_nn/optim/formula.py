@@ -92,7 +92,7 @@ class FormulaOptimizer(DeclaredOptimizer):
 def _compiled(
     formula: Callable[[Values], None], updated: tuple[str, ...], inputs: tuple[str, ...]
 ) -> Callable[..., None]:
-    """Compile a formula, after weight decay if one of the inputs is named after its kind.
+    """Compile a formula, preceded by weight decay if an input is named after a kind of decay.
 
     Args:
         formula: reads and assigns values.

@@ -140,8 +140,9 @@ def interpolated(a: Point, b: Point, low: float, high: float) -> float:
 
 _COUNTS = ("func_evals", "n_iter")
 _STATE = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
-"""The state after a step, besides counts: the last direction, its length, the history of gradient
-changes and steps, the inverses of their products, numbers, and the last gradient."""
+"""The state after a step, besides counts: the last direction, the step length, the history of
+gradient changes and steps, the inverses of their products, the scale of the initial inverse
+Hessian, the last gradient and the last loss."""
 
 
 class LBFGS(DeclaredOptimizer):
@@ -155,7 +156,7 @@ class LBFGS(DeclaredOptimizer):
         params: parameters; only one group is supported.
         lr: the step length along the direction, non-negative.
         max_iter: the largest number of iterations per step.
-        max_eval: the largest number of calls of the closure per step; `1.25 * max_iter` if None.
+        max_eval: the largest number of calls to the closure per step; `1.25 * max_iter` if None.
         tolerance_grad: stop when no element of the gradient is larger.
         tolerance_change: stop when the parameters or the loss change by no more.
         history_size: the number of iterations that the approximation is computed from.

@@ -1,4 +1,4 @@
-"""Averages of a model's weights over training, which often generalize better than the last."""
+"""Averages of a model's weights over training, which often generalize better than the last ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class AveragedModel(Module):
     """A copy of a model whose parameters are averages of the model's parameters.
 
     By default they are means (Izmailov et al. 2018, "Averaging Weights Leads to Wider Optima");
-    with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` exponential moving averages.
+    with `multi_avg_fn=get_ema_multi_avg_fn(0.999)` they are exponential moving averages.
 
     Args:
         model: the model; it is copied.
@@ -108,13 +108,14 @@ class AveragedModel(Module):
         """Update the averages with the values of the model; the first update copies them.
 
         Raises:
-            InputError: the names or shapes of its parameters or buffers differ from the averages.
+            InputError: the names or shapes of the model's parameters or buffers differ from those
+                of the averages.
         """
         own, given = _tensors(self.module), _tensors(model)
         if [(name, x.shape) for name, x, _ in own] != [(name, x.shape) for name, x, _ in given]:
             raise InputError(
-                "update_parameters() takes a model with the parameters and buffers of the one that "
-                "was given to AveragedModel; another was given."
+                "update_parameters() takes a model whose parameters and buffers have the names and "
+                "shapes of the model given to AveragedModel; this model differs."
             )
         count = int(self.n_averaged.item())
         averages, currents = [], []
@@ -151,7 +152,7 @@ class SWALR(LRScheduler):
     Args:
         optimizer: the optimizer whose learning rates are set.
         swa_lr: the final rate, one value for all groups or one per group.
-        anneal_epochs: the number of epochs until then.
+        anneal_epochs: the number of epochs until rates are `swa_lr`.
         anneal_strategy: the curve: `"cos"` or `"linear"`.
         last_epoch: see `LRScheduler`.
     """
@@ -199,7 +200,7 @@ def update_bn(
 ) -> None:
     """Recompute the running statistics of batch normalization, for averaged weights.
 
-    They become the means over all batches.
+    The statistics become means over all batches.
 
     Args:
         loader: yields batches: a tensor, or a list or tuple whose first member is the model's

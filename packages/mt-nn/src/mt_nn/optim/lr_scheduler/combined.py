@@ -36,7 +36,7 @@ class ReduceLROnPlateau(Declared, Schedule):
         threshold_mode: `"rel"` for a threshold relative to the best metric, or `"abs"`.
         cooldown: the number of epochs after a reduction that do not count.
         min_lr: the lower bound of rates, one value for all groups or one per group.
-        eps: skip reductions that are not larger.
+        eps: the largest reduction that is skipped.
 
     Attributes:
         best: the best metric so far.
@@ -72,7 +72,7 @@ class ReduceLROnPlateau(Declared, Schedule):
         self._last_lr = self._rates()
 
     def step(self, metrics: SupportsFloat) -> None:
-        """Reduce the rates if the metric of the last epoch calls for it.
+        """Record the metric of an epoch, and reduce the rates if it has stopped improving.
 
         Args:
             metrics: the metric, a number or a tensor of one element.
@@ -126,7 +126,7 @@ class _Combined(Schedule):
         """Store the members; raise SettingError unless all belong to one optimizer."""
         name = type(self).__name__
         if not schedulers:
-            raise SettingError(f"{name} was given no schedulers.")
+            raise SettingError(f"{name} takes at least one scheduler; none was given.")
         for scheduler in schedulers:
             if not isinstance(scheduler, Schedule) or isinstance(scheduler, ReduceLROnPlateau):
                 raise SettingError(
@@ -136,7 +136,7 @@ class _Combined(Schedule):
         self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
         check_optimizer(self.optimizer)
         if any(scheduler.optimizer is not self.optimizer for scheduler in schedulers):
-            raise SettingError(f"{name} takes schedulers of one optimizer.")
+            raise SettingError(f"{name} takes schedulers of one optimizer; theirs are different.")
         self._schedulers = list(schedulers)
 
     def state_dict(self) -> dict[str, Any]:
@@ -171,8 +171,9 @@ class SequentialLR(_Combined):
         last_epoch: must be -1; to resume training, load a state.
 
     Raises:
-        SettingError: the number of schedulers is not one more than that of milestones; or one
-            belongs to another optimizer, takes a metric, or is a combination.
+        SettingError: the number of schedulers is not one more than that of milestones, milestones
+            are not in order, or a scheduler belongs to another optimizer, takes a metric, or is a
+            combination.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ def set_rate(group: dict[str, Any], rate: float) -> None:
 
 
 class Schedule(ABC):
-    """Base of all schedulers: they set the rates of an optimizer, and have a state.
+    """Base of all schedulers, which set the rates of an optimizer and have a state.
 
     Attributes:
         optimizer: the optimizer whose learning rates are set.
@@ -159,7 +159,7 @@ class LRScheduler(Schedule):
 
     @property
     def _beginning(self) -> bool:
-        """Return whether `get_lr` is called by the constructor, before the first step."""
+        """Whether `get_lr` is called by the constructor, before the first step."""
         return self._step_count == 1
 
     def _begin(self) -> None:
@@ -196,7 +196,7 @@ class FactorLR(LRScheduler):
 
 
 class DeclaredLR(Declared):
-    """Mixin for schedulers that declare their settings; the first base class."""
+    """Mixin for schedulers that declare their settings; it must be the first base class."""
 
     optimizer: Optimizer
 

@@ -79,7 +79,7 @@ class StepLR(DeclaredLR, FactorLR):
         self.step_size = integer("step_size", self.step_size, 1)
 
     def ratio(self, group: int) -> float:
-        """Return `gamma` at the end of a step, otherwise 1."""
+        """Return `gamma` if `last_epoch` is a multiple of `step_size`, otherwise 1."""
         return 1.0 if self.last_epoch % self.step_size else self.gamma
 
 
@@ -229,9 +229,9 @@ def _line(start: float, end: float, fraction: float) -> float:
 
 
 class CosineAnnealingLR(DeclaredLR, LRScheduler):
-    """Let rates fall to `eta_min` along half a period of the cosine, `T_max` epochs long.
+    """Decrease rates to `eta_min` along half a period of a cosine, in `T_max` epochs.
 
-    They rise again afterwards. Loshchilov and Hutter 2017, "SGDR", without restarts.
+    Afterwards rates rise again. See Loshchilov and Hutter 2017, "SGDR", without restarts.
 
     Args:
         optimizer: the optimizer whose learning rates are set.
@@ -264,7 +264,7 @@ class CosineAnnealingLR(DeclaredLR, LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(DeclaredLR, LRScheduler):
-    """Let rates fall along half a period of the cosine, and restart (Loshchilov and Hutter 2017).
+    """Decrease rates along half a period of a cosine, and restart (Loshchilov and Hutter 2017).
 
     Args:
         optimizer: the optimizer whose learning rates are set.
@@ -369,7 +369,8 @@ class OneCycleLR(_MomentumCycle):
         max_momentum: the highest momentum, at the start and at the end.
         div_factor: the highest rate divided by the initial rate.
         final_div_factor: the initial rate divided by the last rate.
-        three_phase: whether the rate first falls to the initial rate, as fast as it rose.
+        three_phase: whether the rate first falls to the initial rate, as fast as it rose, and then
+            to the last rate.
         last_epoch: see `LRScheduler`.
 
     Raises:
@@ -401,7 +402,10 @@ class OneCycleLR(_MomentumCycle):
             batches = integer("steps_per_epoch", steps_per_epoch, 1)
             self.total_steps = integer("epochs", epochs, 1) * batches
         else:
-            raise SettingError("OneCycleLR takes total_steps, or epochs and steps_per_epoch.")
+            raise SettingError(
+                "OneCycleLR takes total_steps, or epochs and steps_per_epoch; got epochs="
+                f"{epochs} and steps_per_epoch={steps_per_epoch}."
+            )
         check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
         check_either("anneal_strategy", anneal_strategy, "cos", "linear")
         self._anneal_func_type = anneal_strategy
