@@ -67,7 +67,7 @@ class BackwardPass:
 def _watched(
     values: tuple[Any, ...], hook: Callable[[Gradients], Gradients]
 ) -> tuple[tuple[Any, ...], bool]:
-    """Return values with a hook on the gradients of all tensors, and whether there are any."""
+    """Return values with a hook on the gradients of tensors, and whether any requires grad."""
     indices = [i for i, x in enumerate(values) if isinstance(x, Tensor) and x.requires_grad]
     if not indices:
         return values, False
@@ -93,7 +93,7 @@ def _watched(
 
 
 def _replaced(gradients: Gradients, returned: Any) -> Gradients:
-    """Return the gradients that a hook returned, or the given ones if it returned None.
+    """Return the gradients that a hook returned, or `gradients` if it returned None.
 
     Raises:
         TypeError: the hook returned another type, or another number of gradients.

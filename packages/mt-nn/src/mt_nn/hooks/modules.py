@@ -58,8 +58,8 @@ def _before_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[...
             return (changed if isinstance(changed, tuple) else (changed,)), kwargs
         if not isinstance(changed, tuple) or len(changed) != 2:
             raise TypeError(
-                "a hook with_kwargs must return None or a tuple of arguments and keyword "
-                f"arguments; {changed!r} was returned."
+                "a forward pre-hook with with_kwargs=True must return None or a tuple of arguments "
+                f"and keyword arguments; {changed!r} was returned."
             )
         return changed
 
@@ -92,11 +92,11 @@ class HookMethods:
         return ModuleHooks.of(self).register("after forward", hook, prepend, called)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_outputs)` in backward, before that of the module."""
+        """Call `hook(module, grad_outputs)` before the backward pass of the module."""
         return ModuleHooks.of(self).register("before backward", hook, prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_inputs, grad_outputs)` in backward, after that of the module."""
+        """Call `hook(module, grad_inputs, grad_outputs)` after the module's backward pass."""
         return ModuleHooks.of(self).register("after backward", hook, prepend)
 
     register_backward_hook = register_full_backward_hook

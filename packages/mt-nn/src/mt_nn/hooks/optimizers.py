@@ -41,7 +41,7 @@ class OptimizerHooks(Hooks):
                 continue
             if not isinstance(changed, tuple) or len(changed) != 2:
                 raise TypeError(
-                    "a hook before a step must return None or a tuple of arguments and keyword "
+                    "a step pre-hook must return None or a tuple of arguments and keyword "
                     f"arguments; {changed!r} was returned."
                 )
             arguments, kwargs = changed
@@ -51,7 +51,7 @@ class OptimizerHooks(Hooks):
         return loss
 
     def call(self, moment: str, optimizer: Optimizer) -> None:
-        """Call the hooks of a moment."""
+        """Call the hooks of a moment with the optimizer."""
         for hook in self.at(moment):
             hook(optimizer)
 
@@ -95,7 +95,7 @@ class Methods:
         return OptimizerHooks.of(self).register("loaded", hook, prepend)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes except for the hooks, for copies."""
+        """Return all attributes except for the hooks, which are not copied."""
         return {name: value for name, value in vars(self).items() if name != "_hooks"}
 
 

@@ -19,7 +19,7 @@ class Hooks:
 
     @classmethod
     def of(cls, owner: Any) -> Self:
-        """Return the hooks of an object; create them at the first call."""
+        """Return the hooks of an object; create an empty collection at the first call."""
         if owner._hooks is None:
             vars(owner)["_hooks"] = cls()
         hooks: Self = owner._hooks
@@ -34,7 +34,7 @@ class Hooks:
             moment: when to call it.
             hook: the hook.
             prepend: whether to add it before the others.
-            called: a function that calls the hook, to register instead of it.
+            called: a function that calls the hook, to register instead of the hook.
 
         Raises:
             TypeError: the hook is not callable.
@@ -49,7 +49,7 @@ class Hooks:
         return handle
 
     def remove(self, moment: str, hook: Hook) -> None:
-        """Remove a function that `register` was given as `called`, or as `hook` without it."""
+        """Remove a registered function: the argument `called` of `register`, or else `hook`."""
         hooks = self._hooks[moment]
         del hooks[next(number for number, each in hooks.items() if each is hook)]
 

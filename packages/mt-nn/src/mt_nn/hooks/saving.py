@@ -149,7 +149,7 @@ def _call_before_loading(
     assign: bool,
     lists: tuple[list[str], ...],
 ) -> None:
-    """Call the hooks before loading, each with the part of the state that is of its module."""
+    """Call the hooks before loading, each with the part of the state of its module."""
     metadata = dict(versions.get(prefix[:-1], {}))
     if assign:
         metadata["assign_to_params_buffers"] = True

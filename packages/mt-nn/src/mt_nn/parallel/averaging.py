@@ -37,7 +37,7 @@ class Packed:
         backend: the backend of the tensors.
 
     Attributes:
-        tensor: the whole buffer, 1-D.
+        tensor: the buffer as a 1-D tensor.
         buffer: the same memory as a NumPy array.
     """
 
@@ -56,7 +56,7 @@ class Packed:
         ]
 
     def put(self, index: int, tensor: Tensor | None) -> None:
-        """Copy a tensor to its part of the buffer; fill that with zeros for None."""
+        """Copy a tensor to its part of the buffer; fill the part with zeros for None."""
         part = self._parts[index]
         if tensor is None:
             part.zero_()

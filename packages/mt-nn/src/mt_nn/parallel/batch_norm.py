@@ -40,7 +40,7 @@ class SyncBatchNorm(BatchNorm):
         self.process_group = world() if process_group is None else process_group
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape.
+        """Normalize the input, and return a tensor of the same shape.
 
         Raises:
             InputError: the input has another number of channels, or in training a single value per
@@ -58,7 +58,10 @@ class SyncBatchNorm(BatchNorm):
         dims = (0, *range(2, x.ndim))
         counts = group.gather(x.numel() // self.num_features, "number of values")
         if (count := sum(counts)) == 1:
-            raise InputError("SyncBatchNorm in training needs more than one value per channel.")
+            raise InputError(
+                "SyncBatchNorm in training takes more than one value per channel; got one from all "
+                "ranks together."
+            )
         mean = Sum.apply(x.sum(dims, keepdim=True), group) / max(count, 1)
         centered = x - mean
         variance = Sum.apply(centered.square().sum(dims, keepdim=True), group) / max(count, 1)
@@ -76,7 +79,7 @@ class SyncBatchNorm(BatchNorm):
         """Replace all batch normalization layers of a model, and return the model.
 
         Args:
-            module: the model; if it is such a layer itself, the new layer is returned.
+            module: the model; if it is a batch normalization layer, the new layer is returned.
             process_group: the ranks that share statistics; see `SyncBatchNorm`.
         """
         if isinstance(module, BatchNorm) and not isinstance(module, SyncBatchNorm):

@@ -31,7 +31,7 @@ class DataParallel(Module):
     overlapped with the computation. With one rank, nothing is sent.
 
     Args:
-        module: the model, an attribute of the result.
+        module: the model, which is also an attribute.
         broadcast_buffers: whether to copy buffers, such as running statistics, from rank 0 before
             each call in training mode.
         bucket_cap_mb: the number of megabytes of gradients per message.
@@ -113,7 +113,7 @@ class DataParallel(Module):
 
     @contextmanager
     def _own_random_numbers(self) -> Iterator[None]:
-        """Let each rank draw different random numbers in a `with` block, for example for dropout.
+        """Draw different random numbers on each rank in a `with` block, for example for dropout.
 
         The default generator is not affected, so that the order of samples is equal on all ranks.
         """

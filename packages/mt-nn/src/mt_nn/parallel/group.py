@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 
 class Pending(NamedTuple):
-    """A sum that was started.
+    """A sum that was started but may not be complete.
 
     Attributes:
-        wait: waits until the sum is complete.
-        progress: lets MPI make progress, without waiting.
+        wait: a function that waits until the sum is complete.
+        progress: a function that lets MPI make progress, without waiting.
     """
 
     wait: Callable[[], Any] = lambda: None
@@ -73,7 +73,7 @@ def check_same(group: Group, what: str, lines: list[str]) -> None:
     """Check that all ranks have the same lines of text.
 
     Raises:
-        RankError: (on all ranks) they differ.
+        RankError: the lines differ; raised on all ranks.
     """
     first, *others = group.gather(lines, f"comparison of {what}")
     for rank, other in enumerate(others, 1):

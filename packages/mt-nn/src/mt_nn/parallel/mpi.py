@@ -26,7 +26,7 @@ from mt_tensor.extending import Array
 T = TypeVar("T")
 
 GRACE = 1.0
-"""How many seconds a rank waits after a timeout, so that other ranks can report theirs."""
+"""The seconds that a rank waits after a timeout, so that other ranks can report theirs."""
 
 
 class MPIGroup(Group):
@@ -79,7 +79,7 @@ class MPIGroup(Group):
         self._communicator.Abort(1)
 
     def _on_timeout(self, problem: str) -> None:
-        cause = "The cause is a rank that reports nothing, or another operation"
+        cause = "The cause is a rank that reports nothing, or is in another operation"
         self._report(f"{problem}. {cause}")
         time.sleep(GRACE)
         self._communicator.Abort(1)

@@ -1,4 +1,4 @@
-"""Each rank's part of the data: of indices and of batches."""
+"""Samplers that select each rank's part of the indices or of each batch."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class SharedBatches(Sampler):
 
 
 def _size_and_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
-    """Return the number of ranks and the index of this one, by default of the program."""
+    """Return the number of ranks and the index of this rank, by default those of the program."""
     size = world().size if num_replicas is None else integer("num_replicas", num_replicas, 1)
     own = world().rank if rank is None else integer("rank", rank, 0)
     check("rank", own, own < size, f"less than num_replicas={size}")
@@ -125,5 +125,5 @@ def _size_and_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int
 
 
 def _part(indices: Sequence[int], count: int, size: int, rank: int) -> list[int]:
-    """Return `count` indices for a rank; too few are repeated from the first."""
+    """Return `count` indices for a rank; if there are too few, repeat them from the first."""
     return list(itertools.islice(itertools.cycle(indices), rank, count * size, size))

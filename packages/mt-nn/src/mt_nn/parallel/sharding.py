@@ -26,14 +26,14 @@ class ZeroRedundancyOptimizer(Optimizer):
     Gradients must be equal on all ranks, as with `DataParallel`.
 
     Args:
-        params: see the optimizer.
+        params: parameters or groups; see the optimizer.
         optimizer_class: the class of the optimizer, which must update each parameter separately,
             unlike `LBFGS`.
         process_group: the ranks; all ranks of the program if None.
         **defaults: the settings of the optimizer.
 
     Attributes:
-        optim: the optimizer, without states of the parameters of other ranks.
+        optim: the optimizer, without the states of other ranks' parameters.
 
     Raises:
         SettingError: the optimizer does not update parameters separately, or a setting is invalid.

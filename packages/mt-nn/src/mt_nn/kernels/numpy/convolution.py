@@ -5,10 +5,10 @@ with the kernels is the convolution, and the product with the upstream gradient 
 kernels.
 
 The gradient of the images consists of convolutions, too. With a stride of s, every s-th element of
-an image met the same elements of the kernels. Its gradient is a convolution of the upstream
-gradient with these elements, flipped (Dumoulin and Visin, A guide to convolution arithmetic for
-deep learning, 2016, section 4). A transposed convolution is this gradient; its own gradients are a
-convolution, and the gradient of the kernels.
+an image is multiplied by the same elements of the kernels. The gradient of these image elements is
+a convolution of the upstream gradient with those elements of the kernels, flipped (Dumoulin and
+Visin, A guide to convolution arithmetic for deep learning, 2016, section 4). A transposed
+convolution is this gradient; its own gradients are a convolution, and the gradient of the kernels.
 
 Arrays have the shapes (batch, channels, *sizes) and (out channels, channels / groups, *size).
 """
@@ -30,8 +30,8 @@ from mt_tensor.backends.extending import no_warnings
 from mt_tensor.extending import Array, FusedKernel, Shape, Strides
 
 COLUMNS = 2**18
-"""Number of elements of a block of columns: they fit into the L2 cache, and a product takes much
-longer than its call."""
+"""The number of elements of a block of columns: small enough for the L2 cache, and so large that a
+product takes much longer than its call."""
 
 Numbers = tuple[int, ...]
 
@@ -102,11 +102,11 @@ def _phases(
     """Yield the convolutions that the gradient of images consists of, along one dimension.
 
     Yields:
-        For the elements of images that meet the same elements (taps) of kernels:
+        For the elements of images that are multiplied by the same elements (taps) of kernels:
         - the taps, in reverse order,
-        - the range of elements of the upstream gradient, which may exceed it,
+        - the range of elements of the upstream gradient, which may extend beyond its ends,
         - the slice of the images,
-        - the dilation, the distance of elements of the upstream gradient.
+        - the dilation, the distance between elements of the upstream gradient.
     """
     common = math.gcd(stride, dilation)
     phases: dict[int, list[int]] = {}
@@ -224,7 +224,7 @@ class _Products(FusedKernel):
         return kernel_gradient(upstream, images, size, how)
 
     def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
-        """Return the gradients of images, kernels and biases, if they are needed."""
+        """Return the gradients of images, kernels and biases; None if not needed."""
         x, kernels, _, *settings = arguments
         upstream, run, how = array_of(grad), no_warnings().run, self.sliding(*settings)
         d_x = d_kernels = None
@@ -238,7 +238,10 @@ class _Products(FusedKernel):
 
 
 class Convolution(_Products):
-    """Arguments: images, kernels, biases, stride, padding, dilation and groups."""
+    """Convolution; the arguments are images, kernels, biases or None, and the settings.
+
+    The settings are stride, padding, dilation and groups.
+    """
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
         """Return the convolved images."""
@@ -249,9 +252,10 @@ class Convolution(_Products):
 
 
 class TransposedConvolution(_Products):
-    """Arguments: images, kernels, biases, stride, padding, output padding, dilation and groups.
+    """Transposed convolution: the gradient of a convolution with respect to its images.
 
-    The images are the output of the convolution of which this is the gradient.
+    The arguments are images (the upstream gradient), kernels, biases or None, stride, padding,
+    output padding, dilation and groups.
     """
 
     def fits(self, *arguments: Any) -> bool:

@@ -1,8 +1,8 @@
 """Linear maps: one matrix product forward, and two backward, for all rows of a batch.
 
 NumPy multiplies the matrices of a batch one by one. For small matrices, BLAS spends much of its
-time packing the weight, again for each. The gradient of the weight would be a sum of one product
-for each matrix.
+time packing the weight, which it repeats for each matrix. The gradient of the weight would be a sum
+of one product for each matrix.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ def linear(x: Array, weight: Array, bias: Array | None) -> Array:
 
 
 class Linear(FusedKernel):
-    """Inputs of shape (*batch, inputs), weights (outputs, inputs) and biases (outputs,)."""
+    """Linear map; the arguments are inputs, weights and biases or None.
+
+    Shapes are (*batch, inputs), (outputs, inputs) and (outputs,).
+    """
 
     reads = (0, 1)
 
@@ -42,7 +45,7 @@ class Linear(FusedKernel):
         return tensor_of(out, x), ()
 
     def gradient(self, grad: Any, saved: Saved, needs: Needs, *arguments: Any) -> Sequence[Any]:
-        """Return the gradients of inputs, weights and biases, if they are needed."""
+        """Return the gradients of inputs, weights and biases; None if not needed."""
         x, weight, _ = arguments
         upstream, inputs, run = _rows(array_of(grad)), array_of(x), no_warnings().run
         d_x = d_weight = d_bias = None

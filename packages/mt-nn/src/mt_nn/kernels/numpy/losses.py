@@ -1,6 +1,6 @@
 """Cross-entropy on arrays, in blocks of rows that fit into the cache.
 
-The gradient consists of the exponentials that the loss computes, too, so forward computes both.
+The gradient consists of the exponentials that the loss computes, so the forward pass computes both.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def cross_entropies(scores: Array, classes: Array, weights: Array, out: Array | 
 
 
 class CrossEntropy(FusedKernel):
-    """Scores, classes, `ignore_index` and the reduction."""
+    """Cross-entropy; the arguments are scores, classes, `ignore_index` and the reduction."""
 
     reads = ()
 
@@ -55,7 +55,7 @@ class CrossEntropy(FusedKernel):
         return are_supported(arguments[0])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Any, Saved]:
-        """Return the reduced losses, and the gradient for an upstream gradient of 1."""
+        """Return the reduced losses; save the gradient for an upstream gradient of 1."""
         x, target, ignore_index, reduction = arguments
         scores, given = np.moveaxis(array_of(x), 1, -1), array_of(target)
         rows, counted = scores.reshape(-1, x.shape[1]), (given != ignore_index).reshape(-1)

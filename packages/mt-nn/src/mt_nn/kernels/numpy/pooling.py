@@ -139,7 +139,7 @@ def mean_gradient(grad: Array, lengths: Shape, size: Pair, stride: Pair, padding
 
 
 class _Pooling(FusedKernel):
-    """Images, and the size, stride and padding of windows."""
+    """Base of pooling; the arguments are images, and the size, stride and padding of windows."""
 
     def fits(self, *arguments: Any) -> bool:
         """Return whether the images are non-empty, and float32 or float64."""

@@ -33,7 +33,7 @@ def tensor_of(array: Array, like: Any) -> Any:
 def are_supported(*tensors: Any) -> bool:
     """Return whether all tensors are non-empty, and all float32 or all float64; skip None.
 
-    Sums of float16 would be rounded after each addition.
+    float16 is excluded, since sums would be rounded after each addition.
     """
     dtype = None
     for tensor in tensors:
