@@ -119,7 +119,7 @@ def max(input: Tensor, dim: int) -> Tensor:
     """Return the largest elements along a dimension, which is kept with size 1.
 
     The gradient is divided evenly among several largest elements, so that the sum is the
-    derivative; in the course, each gets the whole gradient.
+    derivative; in the course, each gets the full gradient.
 
     Args:
         input: any shape.
@@ -148,7 +148,7 @@ def dropout(input: Tensor, p: float, ignore: bool = False) -> Tensor:
     In torch, the rest is scaled by `1 / (1 - p)`.
 
     Args:
-        input: any shape, as that of the result.
+        input: any shape; the result has the same shape.
         p: the probability.
         ignore: if True, return the input unchanged.
 

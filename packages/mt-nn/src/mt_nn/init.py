@@ -1,6 +1,7 @@
 """Initializers of parameters, with the names and formulas of torch.
 
-Each function fills a tensor in place, without recording, and returns it; see `mt_nn.core.init`.
+Each initializer fills a tensor in place, without recording gradients, and returns it; see
+`mt_nn.core.init`.
 `xavier_*` are the initializations of Glorot, and `kaiming_*` those of He. If a function has a
 `generator`, random numbers come from it, or by default from the one that `manual_seed` seeds.
 """
@@ -124,6 +125,9 @@ def xavier_uniform_(
         tensor: a weight of shape (outputs, inputs, ...); it is changed and returned.
         gain: the factor for the activation function that follows; see `calculate_gain`.
         generator: the random generator, or None.
+
+    Raises:
+        SettingError: the tensor has fewer than two dimensions.
     """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
@@ -132,7 +136,7 @@ def xavier_uniform_(
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Fill from a normal distribution with `std = gain * sqrt(2 / (fan_in + fan_out))`.
 
-    The arguments are those of `xavier_uniform_`.
+    The arguments and errors are those of `xavier_uniform_`.
     """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
@@ -150,13 +154,14 @@ def kaiming_uniform_(
 ) -> Tensor:
     """Fill uniformly between -b and b, with `b = gain * sqrt(3 / fan)`.
 
-    A layer that is followed by relu preserves the variance of its inputs in forward, or that of
-    gradients in backward (He et al. 2015, "Delving Deep into Rectifiers", equations 10 and 14).
+    A layer that is followed by relu then preserves the variance of its inputs in the forward pass,
+    or that of gradients in the backward pass (He et al. 2015, "Delving Deep into Rectifiers",
+    equations 10 and 14).
 
     Args:
         tensor: shape (outputs, inputs, *kernel).
         a: the negative slope, for leaky relu.
-        mode: "fan_in" to preserve the variance in forward, "fan_out" in backward.
+        mode: "fan_in" to preserve the variance in the forward pass, "fan_out" in the backward pass.
         nonlinearity: the activation function; see `calculate_gain`.
         generator: the random generator, or None.
 
@@ -307,7 +312,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
         shape = (max(rows, columns), min(rows, columns))
         numbers = randn(*shape, generator=generator, dtype="float64", backend=tensor.backend)
         q, r = linalg.qr(numbers)
-        q = q * r.diagonal().sign()  # so that all are equally likely (Mezzadri 2007)
+        q = q * r.diagonal().sign()  # makes the distribution uniform (Mezzadri 2007)
         q = q if rows >= columns else q.T
         return tensor.copy_(q.reshape(*tensor.shape) * gain)
 

@@ -1,4 +1,4 @@
-"""Linear layers whose weights are integers of 8 bits, for models that are not trained any further.
+"""Linear layers whose weights are 8-bit integers, for models that are not trained any further.
 
 Each output has a scale: the largest absolute weight of its row, divided by 127. The weights are
 rounded to multiples of it, and stored as int8. Inputs, biases and results stay floats: this is
@@ -61,7 +61,7 @@ class QuantizedLinear(Module):
         in_features: size of the last dimension of the input.
         out_features: size of the last dimension of the output.
         bias: whether to add a bias.
-        dtype: that of inputs and outputs.
+        dtype: the dtype of inputs and outputs.
 
     Attributes:
         weight: a buffer of int8, shape (out_features, in_features).
@@ -119,10 +119,10 @@ def quantize_dynamic(
     mapping: Any = None,
     inplace: bool = False,
 ) -> M:
-    """Replace all linear layers of a model by layers with int8 weights.
+    """Replace all linear layers of a model with layers that have int8 weights.
 
     In torch, the inputs are quantized, too. To load saved weights, quantize a new model of the same
-    kind, and call `load_state_dict`.
+    class, and call `load_state_dict`.
 
     Args:
         model: the model; a `Linear` itself is replaced, too. Subclasses of `Linear` stay.
@@ -136,12 +136,14 @@ def quantize_dynamic(
         layers keep them as floats.
 
     Raises:
-        SettingError: a setting differs from these.
+        SettingError: another value is given for `qconfig_spec`, `dtype` or `mapping`.
     """
     kinds = {Linear} if qconfig_spec is None else set(qconfig_spec)
     if kinds != {Linear} or as_dtype(dtype) is not int8 or mapping is not None:
         raise SettingError(
-            "quantize_dynamic() quantizes linear layers to int8: pass {nn.Linear} and torch.qint8."
+            "quantize_dynamic() quantizes linear layers to int8; got "
+            f"qconfig_spec={qconfig_spec!r}, dtype={dtype} and mapping={mapping!r}. Pass "
+            "{nn.Linear}, torch.qint8 and None."
         )
     if not inplace:
         model = copy.deepcopy(model)
