@@ -491,7 +491,10 @@ X = np.arange(3, dtype="f4")
         (lambda ops, x, n: ops.to_host(x), "copies elements to the host"),
         (lambda ops, x, n: ops.synchronize(), "waits for the device"),
         (lambda ops, x, n: ops.shared_memory().address(x.storage), "calls a library"),
-        (lambda ops, x, n: ops.copy(x, x.layout) if n == 0 else None, "depend on the value of a number"),
+        (
+            lambda ops, x, n: ops.copy(x, x.layout) if n == 0 else None,
+            "depend on the value of a number",
+        ),
         (lambda ops, x, n: None if n else ops.copy(x, x.layout), "depend on the value of a number"),
         (lambda ops, x, n: {n: 1}, "depend on the value of a number"),
         (lambda ops, x, n: np.float32(n), "UnknownNumber"),

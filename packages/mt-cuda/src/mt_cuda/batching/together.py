@@ -49,7 +49,7 @@ class Pattern:
 def together(
     formula: Formula, graph: Graph, types: Signature, pattern: Pattern, threads: int
 ) -> Kernel:
-    """Return the kernel that computes a formula for groups of tensors, the views of one call each.
+    """Return the kernel that computes a formula for several groups of tensors, one for each call.
 
     Args:
         formula: the formula.

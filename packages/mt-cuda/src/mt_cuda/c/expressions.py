@@ -44,7 +44,7 @@ class Functions(Protocol):
     """The functions inside a kernel."""
 
     def has(self, name: str) -> bool:
-        """Return whether there is a function of that name."""
+        """Return whether there is a function with this name."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
         """Return the C name of a function for these arguments, and the types of its results."""
@@ -103,7 +103,7 @@ class Expressions:
         return Value(_INDICES[name], INDEX)
 
     def of_tuple(self, node: ast.Tuple) -> Value:
-        """Translate several expressions."""
+        """Translate a tuple."""
         return Value("", "", items=tuple(self.value(each) for each in node.elts))
 
     def of_subscript(self, node: ast.Subscript) -> Value:

@@ -67,7 +67,7 @@ class Inside:
         self.results: dict[str, tuple[str, ...]] = {}
 
     def has(self, name: str) -> bool:
-        """Return whether there is a function of that name."""
+        """Return whether there is a function with this name."""
         return name in self.trees
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:

@@ -57,7 +57,7 @@ def table_name(dtype: DType) -> str:
 
 
 def helpers(graph: Graph, dtype: DType) -> Lines:
-    """Return the helper functions that a kernel needs to compute `graph`."""
+    """Return the source of the helper functions that a kernel needs to compute `graph`."""
     used = dict.fromkeys(expression.operation for expression in graph.expressions)
     name = table_name(dtype) if dtype.is_floating_point else dtype.name
     texts = [HELPERS[each](name) for each in used if each in HELPERS]
@@ -65,7 +65,7 @@ def helpers(graph: Graph, dtype: DType) -> Lines:
 
 
 def combine(graph: Graph, dtype: DType) -> Lines:
-    """Return the function `combine` for an operator of two numbers."""
+    """Return the source of the function `combine`, which applies an operator to two numbers."""
     rendered = render(graph, ("a", "b"), dtype, (dtype,), table(dtype))
     return [
         *helpers(graph, dtype),

@@ -133,7 +133,7 @@ def single_elements(types: Signature, unit: tuple[bool, ...]) -> Lines:
 
 
 def element(graph: Graph, types: Signature) -> Lines:
-    """Return the function `element`, which computes the formula for one element."""
+    """Return the source of the function `element`, which computes the formula for one element."""
     arguments = [f"a{k}" for k in range(len(types.inputs))]
     rendered = render(graph, arguments, types.computed, types.outputs, table(types.computed))
     return [
@@ -146,7 +146,7 @@ def element(graph: Graph, types: Signature) -> Lines:
 
 
 def call(types: Signature, elements: dict[str, str]) -> str:
-    """Return the call of `element` on the inputs, converted to the type of the computation."""
+    """Return the expression that calls `element` on inputs converted to the computation type."""
     values = (
         name if dtype is None else load(elements[name], dtype, types.computed)
         for name, dtype in ((f"x{k}", dtype) for k, dtype in enumerate(types.inputs))

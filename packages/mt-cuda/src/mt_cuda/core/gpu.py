@@ -179,7 +179,7 @@ class Gpu(Machine):
         return memory
 
     def download(self, memory: Memory, count: int) -> Array:
-        """Wait for the device, and copy the first elements of its memory to the host."""
+        """Wait for the device, and copy the first `count` elements of an allocation to the host."""
         return self.download_all([(memory, count)])[0]
 
     def download_all(self, parts: Sequence[tuple[Memory, int]]) -> list[Array]:

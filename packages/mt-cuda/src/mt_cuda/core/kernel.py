@@ -42,7 +42,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel as source.
+    """The source of a kernel, and its parameters.
 
     Attributes:
         name: the name of the function, which includes the operation, dtype and layout.
@@ -86,5 +86,5 @@ def over_grid(lines: Iterable[str]) -> Lines:
 
 
 def numbers(*names: str) -> list[Parameter]:
-    """Return integer parameters."""
+    """Return integer parameters with these names."""
     return [Parameter(name) for name in names]

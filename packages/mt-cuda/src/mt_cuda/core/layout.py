@@ -130,5 +130,5 @@ def take_apart(ordinal: str, sizes: Sequence[str], index: str, coordinate: str =
 
 
 def position(start: str, strides: Sequence[str], coordinate: str = "c") -> str:
-    """Return the expression of the position at coordinates."""
+    """Return the expression of a position: `start` plus coordinates times strides."""
     return " + ".join([start, *(f"{coordinate}{d} * {s}" for d, s in enumerate(strides))])

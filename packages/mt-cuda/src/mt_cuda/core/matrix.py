@@ -43,7 +43,7 @@ class Tiling:
 
     @property
     def threads(self) -> int:
-        """The number of threads of a block."""
+        """The number of threads per block."""
         return self.side * self.side
 
 

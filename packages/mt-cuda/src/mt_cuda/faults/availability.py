@@ -12,7 +12,7 @@ from mt_tensor.errors import BackendError
 
 
 def check(gpu: Gpu) -> None:
-    """Raise BackendUnavailableError unless there are a suitable driver and a GPU."""
+    """Raise BackendUnavailableError unless there is a suitable driver and a GPU."""
     lasting.begin(gpu)
     driver = gpu.driver
     install = "Install the NVIDIA driver, or use a machine that has a GPU."

@@ -18,7 +18,10 @@ class Embedding(FusedKernel):
     """Embedding lookup; the arguments are a table and row numbers."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Return whether both are non-empty, the table is of floats, and the numbers not 0-D."""
+        """Return whether the kernels support the arguments.
+
+        The table must be non-empty and floating-point, the numbers non-empty and not a scalar.
+        """
         table, numbers = arguments
         return numbers.ndim > 0 and numbers.numel() > 0 and is_floating(table)
 

@@ -85,7 +85,7 @@ class Strip:
 
     @property
     def slowest(self) -> int:
-        """The size in the other direction."""
+        """The number of elements in the other direction."""
         return self.width if self.factor.by_inner else self.tile.depth
 
     @property

@@ -45,16 +45,16 @@ class Step:
     lines: Lines = field(default_factory=list)
 
     def read(self, variable: str, name: str, at: str = "i") -> Step:
-        """Set a variable to an element of an operand."""
+        """Append a line that sets a variable to an element of an operand."""
         return self.let(variable, load(f"{name}[{name}_at + {at}]", self.dtype, self._compute))
 
     def let(self, variable: str, value: str) -> Step:
-        """Set a variable."""
+        """Append a line that sets a variable."""
         self.lines.append(f"{variable} = {value}")
         return self
 
     def write(self, name: str, value: str, at: str = "i") -> Step:
-        """Store an element of an operand."""
+        """Append a line that stores an element of an operand."""
         text = converted(value, self._compute, self.dtype)
         self.lines.append(f"{name}[{name}_at + {at}] = {text}")
         return self

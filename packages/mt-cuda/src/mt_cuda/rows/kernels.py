@@ -277,7 +277,7 @@ class Rows:
         return store(text, target.dtype)
 
     def _read(self, text: str) -> str:
-        """Replace operands in braces by the expressions of their elements."""
+        """Replace operands in braces with the expressions of their elements."""
         return text.format_map(
             {
                 name: f"{name}_kept[k]" if self._keeps(name) else self._loaded(name, self._at(name))
