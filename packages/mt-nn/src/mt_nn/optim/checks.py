@@ -150,7 +150,10 @@ def check_parameters(optimizer: Optimizer, new: Mapping[str, Any]) -> None:
                 "floating-point leaves receive gradients."
             )
         if id(parameter) in seen:
-            raise SettingError("a parameter was given to the optimizer twice.")
+            raise SettingError(
+                f"{type(optimizer).__name__} was given a parameter of shape {parameter.shape} "
+                "twice; pass each parameter once."
+            )
         seen.add(id(parameter))
     check_implementation(new)
     if any(bool(named) is not ("param_names" in group) for group in optimizer.param_groups):

@@ -265,7 +265,7 @@ class LBFGS(DeclaredOptimizer):
         return first
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the counts of calls of the closure and of iterations."""
+        """Return the counts of calls to the closure and of iterations."""
         return {"func_evals": 0, "n_iter": 0}
 
     def _direction(self, state: dict[str, Any], grad: Tensor, size: int) -> Tensor:

@@ -41,7 +41,7 @@ class Group:
     size = 1
 
     def start_sum(self, buffer: Array, what: str) -> Pending:
-        """Start to replace a buffer by its sum over all ranks.
+        """Start to replace a buffer with its sum over all ranks.
 
         Args:
             buffer: contiguous, with the same shape and dtype on all ranks; it must not be used
@@ -51,18 +51,18 @@ class Group:
         return Pending()
 
     def sum(self, buffer: Array, what: str) -> None:
-        """Replace a buffer by its sum over all ranks; see `start_sum`."""
+        """Replace a buffer with its sum over all ranks; see `start_sum`."""
         self.start_sum(buffer, what).wait()
 
     def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
-        """Replace a buffer by that of the rank `root`; see `start_sum`."""
+        """Replace a buffer with that of the rank `root`; see `start_sum`."""
 
     def gather(self, value: T, what: str) -> list[T]:
         """Return the values of all ranks, in order; they must support pickling."""
         return [value]
 
     def barrier(self) -> None:
-        """Wait until all ranks have called this."""
+        """Wait until all ranks have called this method."""
         self.gather(None, "barrier")
 
     def raised(self, error: BaseException) -> None:

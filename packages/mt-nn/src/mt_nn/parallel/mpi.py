@@ -47,7 +47,7 @@ class MPIGroup(Group):
         check_same(self, "versions", _versions())
 
     def start_sum(self, buffer: Array, what: str) -> Pending:
-        """Start to replace a buffer by its sum over all ranks."""
+        """Start to replace a buffer with its sum over all ranks."""
         name = self._begin(buffer, what)
         request = self._communicator.Iallreduce(MPI.IN_PLACE, buffer)
 
@@ -58,7 +58,7 @@ class MPIGroup(Group):
         return Pending(finish, request.Test)
 
     def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
-        """Replace a buffer by that of the rank `root`."""
+        """Replace a buffer with that of the rank `root`."""
         with self._watch.waiting(self._begin(buffer, what)):
             self._communicator.Bcast(buffer, root)
 

@@ -34,7 +34,7 @@ def _padded(planes: Array, padding: Pair, value: float) -> Array:
 
 
 def _taps(array: Array, dim: int, size: int, step: int) -> Iterator[Array]:
-    """Yield, for each position in a window along a dimension, these elements of all windows."""
+    """Yield the elements at each position of a window along a dimension, for all windows."""
     last = (array.shape[dim] - size) // step * step
     index = [slice(None)] * array.ndim
     for first in range(size):
