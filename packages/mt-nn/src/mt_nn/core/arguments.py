@@ -41,9 +41,8 @@ _TYPES: dict[str, tuple[str, Any]] = {
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that it checks the types of its arguments.
 
-    Raises:
-        TypeError: (the decorated function) an argument must be a tensor, and is not.
-        SettingTypeError: an argument must be a bool or a number, and is not.
+    The decorated function raises TypeError for an argument that must be a tensor and is not, and
+    SettingTypeError for one that must be a bool or a number and is not.
     """
     parameters = inspect.signature(function).parameters
     names = list(parameters)

@@ -70,7 +70,7 @@ def convolved(
 ) -> Tensor:
     """Check the arguments of a convolution over `dims` dimensions, and compute it.
 
-    `compute` is called with tensors of one dtype, and settings as tuples of `dims` integers.
+    `compute` is called with tensors of equal dtype; settings except `groups` are tuples.
     """
     name = f"conv{dims}d"
     batch = as_batch(name, input, dims)

@@ -54,7 +54,7 @@ class TensorDataset(Dataset):
         lengths = {tensor.shape[:1] for tensor in tensors}
         if len(lengths) != 1 or lengths == {()}:
             raise SettingError(
-                "TensorDataset takes one or more tensors of one length; shapes "
+                "TensorDataset takes one or more tensors of equal length; shapes "
                 f"{', '.join(str(tensor.shape) for tensor in tensors) or 'none'} were given."
             )
         self.tensors = tensors

@@ -29,8 +29,8 @@ Settings that the core does not implement:
 - `relu in place(x)`, `other dropout(x, shape, p, inplace)`;
 - `padding by name(x, padding, kernel_size, stride, dilation)`: return padded images, and the rest
   of the padding; `padding by mode(layer, x)`: return padded images;
-- `max pooling(dims, x, ...)`: dilated windows, a last incomplete one, and positions;
-- `weights and soft targets(scores, target, ...)`: other forms of `cross_entropy`;
+- `max pooling(dims, x, ...)`: dilation, `ceil_mode` and `return_indices`;
+- `weights and soft targets(scores, target, ...)`: these arguments of `cross_entropy`;
 - `assignment of a state dictionary(module, state)`, `extra state(module, saved)`: saving modules;
 - `saving with hooks(module, prefix, ...)`, `loading with hooks(module, state, strict, assign)`;
 - `loading the state of an optimizer(optimizer, state)`;

@@ -18,13 +18,13 @@ from mt_tensor.core.strides import size_of
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with random numbers, uniform in [a, b).
+    """Fill a tensor with random numbers, uniformly distributed in [a, b).
 
     Args:
         tensor: any shape; it is changed and returned.
         a: the lower bound.
         b: the upper bound.
-        generator: the random generator, or None.
+        generator: the random number generator; the default one if None.
     """
     numbers = rand(*tensor.shape, generator=generator, backend=tensor.backend)
     overwrite(tensor, numbers * (b - a) + a)

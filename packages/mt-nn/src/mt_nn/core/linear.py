@@ -126,7 +126,7 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input as a matrix, shape (batch, features), for shape (batch, *rest)."""
+        """Merge the dimensions; by default, return a matrix of shape (batch, features)."""
         require_tensors("Flatten", input)
         first, last = (normalize_dim(d, input.ndim) for d in (self.start_dim, self.end_dim))
         if first > last:

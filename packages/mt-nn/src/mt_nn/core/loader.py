@@ -45,7 +45,7 @@ class DataLoader:
         drop_last: whether to drop a last batch that is smaller.
         timeout: how many seconds to wait for a worker's batch; 0 for no limit.
         worker_init_fn: called in each worker with its index when it starts.
-        generator: the generator of the seeds of epochs; by default the one that
+        generator: draws the seed of each epoch; by default, the generator that
             `mt_tensor.manual_seed` seeds. The data set, the sampler and `collate_fn` run with a
             default generator of the epoch or the batch.
         prefetch_factor: the number of batches that each worker prepares in advance; 2 if None.
@@ -111,7 +111,7 @@ class DataLoader:
     def _items(self, seed: int, skipped: int) -> Iterator[tuple[int, Any]]:
         """Yield the number of each batch, and its samples or their indices.
 
-        The iterator is not a generator, which an error in a sample would end.
+        This is not a generator function: an error in a sample would end the generator.
         """
         generator = _generator_of(seed, 0)
         with use_generator(generator):
@@ -204,8 +204,8 @@ class _Epoch:
         del self  # the traceback of an error must not keep the workers alive
         try:
             return make(item)
-        except StopIteration as error:  # which would end the epoch without a word
-            raise RuntimeError("a data set or collate_fn raised StopIteration.") from error
+        except StopIteration as error:  # which would end the epoch silently
+            raise RuntimeError("DataLoader: dataset or collate_fn raised StopIteration.") from error
         finally:
             del item  # a future, whose error refers to this frame
 
@@ -234,5 +234,5 @@ def _generator_of(seed: int, number: int) -> Generator:
 
 
 def takes_batches(dataset: Any) -> bool:
-    """Return whether a data set returns a batch for a list of numbers."""
+    """Return whether a data set returns a batch for a list of indices."""
     return isinstance(dataset, Dataset) and dataset.takes_batches()

@@ -127,8 +127,8 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
         )
     if target.dtype.name != "int64":
         raise InputError(
-            f"targets must be class indices of int64; {target.dtype.name} was given. Convert "
-            "with target.long()."
+            f"{name}() takes class indices of int64 as targets; {target.dtype.name} was given. "
+            "Convert with target.long()."
         )
     if target.backend is not input.backend:
         common_backend(input, target)

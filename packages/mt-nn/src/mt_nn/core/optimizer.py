@@ -40,7 +40,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Optimizer(Methods):
-    """Base class of optimizers, which change parameters in place along their gradients.
+    """Base class of optimizers, which update parameters in place, using their gradients.
 
     A subclass defines `update`, which changes one parameter; `initial_state`, the values stored for
     it; and `check_settings`. The setting `maximize` is implemented here, by negating gradients.
@@ -51,7 +51,7 @@ class Optimizer(Methods):
         params: the parameters; or pairs of a name and a parameter, as `named_parameters()` yields
             them; or dictionaries with either of these under `"params"`, and settings that differ
             from the defaults.
-        defaults: the settings. The rate `lr` may be a tensor of one element, read at each step.
+        defaults: the default settings. `lr` may be a tensor of one element, read at each step.
 
     Attributes:
         defaults: the default settings of groups.

@@ -62,7 +62,7 @@ class RandomSampler(Sampler):
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._requested = None if num_samples is None else integer("num_samples", num_samples, 1)
         if self.num_samples and not len(data_source):
-            raise SettingError(f"cannot draw {self.num_samples} sample(s) from an empty data set.")
+            raise SettingError("RandomSampler cannot draw samples from an empty data set.")
 
     @property
     def num_samples(self) -> int:
@@ -110,7 +110,7 @@ class BatchSampler(Sampler):
 
 
 def batches(samples: Iterator[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Yield lists of `batch_size` samples; the iterator outlives an error in a sample."""
+    """Yield lists of `batch_size` samples; after an error in a sample, iteration can continue."""
 
     def following() -> list[Any]:
         batch = list(itertools.islice(samples, batch_size))

@@ -50,7 +50,7 @@ class SGD(Optimizer):
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise `SettingError` for Nesterov momentum without momentum or with dampening."""
         if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
-            raise SettingError("nesterov needs a momentum above 0 and no dampening.")
+            raise SettingError("SGD with nesterov needs a momentum above 0 and no dampening.")
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return an empty momentum buffer; the first step fills it."""

@@ -1,4 +1,4 @@
-"""Sliding windows, which convolution and pooling compute with.
+"""Sliding windows, used by convolution and pooling.
 
 Batches have shape (batch, channels, *sizes), with one to three sizes. All windows together are a
 view of the input, made with strides, so they need no memory.
@@ -28,7 +28,7 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
     is_single = len(layout.shape) == dims + 1
     if not layout.dtype.is_floating_point or not (is_single or len(layout.shape) == dims + 2):
         raise InputError(
-            f"{name}() takes floating-point {_SHAPES[dims]}, or one without a batch; shape "
+            f"{name}() takes floating-point {_SHAPES[dims]}, or without the batch; shape "
             f"{input.shape} and {input.dtype.name} were given."
         )
     return input.unsqueeze(0) if is_single else input
