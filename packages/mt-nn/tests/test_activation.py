@@ -84,6 +84,6 @@ def test_gumbel_softmax_draws_classes_with_softmax_probabilities() -> None:
 def test_softmax_without_dim_warns_and_uses_default_dim(shape: tuple[int, ...], dim: int) -> None:
     x = mt.tensor(np.random.default_rng(0).standard_normal(shape))
     for name in ("Softmax", "Softmin", "LogSoftmax"):
-        with pytest.warns(UserWarning, match=f"{name} has dim=None, and takes dimension {dim}"):
+        with pytest.warns(UserWarning, match=f"{name} with dim=None uses dimension {dim}"):
             found = getattr(nn, name)()(x)
         assert found.tolist() == getattr(nn, name)(dim)(x).tolist()

@@ -67,14 +67,14 @@ def test_cache_supports_steps_before_batch() -> None:
 
 def test_cache_with_unsupported_call_raises_input_error() -> None:
     model, ids, cache = GPT().eval(), mt.randint(11, (2, 3)), nn.KeyValueCache(4)
-    with pytest.raises(InputError, match="has no gradients"):
+    with pytest.raises(InputError, match="records no gradients"):
         model(ids, cache)
     with mt.no_grad():
         model(ids, nn.KeyValueCache(4))
         model(ids, cache)
-        with pytest.raises(InputError, match="max_steps=4 has 3 step"):
+        with pytest.raises(InputError, match="max_steps=4 contains 3 step"):
             model(ids, cache)
-        with pytest.raises(InputError, match="a batch of 2; one of 1"):
+        with pytest.raises(InputError, match="a batch of 2 sequences; 1 were"):
             model(ids[:1, :1], cache)
         attention, x = nn.MultiheadAttention(8, 2, batch_first=True), mt.randn(2, 3, 8)
         for settings in (

@@ -199,7 +199,7 @@ def rrelu(
     """
     if not -math.inf < lower <= upper < math.inf:
         raise SettingError(
-            f"lower must be at most upper, and both finite; got {lower} and {upper}."
+            f"rrelu() takes finite bounds with lower <= upper; got {lower} and {upper}."
         )
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
@@ -357,7 +357,7 @@ class ELU(FunctionLayer, function=elu):
 
 
 class GELU(FunctionLayer, function=mt.gelu):
-    """Multiply the input by the distribution function of the standard normal distribution.
+    """Compute `input * Phi(input)`, with the standard normal distribution function `Phi`.
 
     Args:
         approximate: `"none"`, or `"tanh"` for a faster approximation.
@@ -447,7 +447,7 @@ class RReLU(FunctionLayer):
     """Multiply negative elements by a random slope.
 
     In training mode, the slope of each element is random, from `lower` to `upper`; in evaluation
-    mode it is their mean.
+    mode, all slopes are the mean of both bounds.
 
     Args:
         lower: the smallest slope.
@@ -517,7 +517,7 @@ class _Normalized(FunctionLayer):
             return self.dim
         dim = 0 if input.ndim in (0, 1, 3) else 1
         warnings.warn(
-            f"{type(self).__name__} has dim=None, and takes dimension {dim} of an input of shape "
+            f"{type(self).__name__} with dim=None uses dimension {dim} of an input of shape "
             f"{input.shape}: pass dim={dim} if this is intended.",
             stacklevel=4,
         )

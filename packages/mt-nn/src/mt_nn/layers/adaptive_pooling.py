@@ -90,7 +90,7 @@ def _resizes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list
     """Check `output_size`; return pairs of input and output size."""
     lengths = shape[2:]
     if 0 in lengths:
-        raise InputError(f"{name}() takes inputs that are not empty; shape {shape} was given.")
+        raise InputError(f"{name}() takes non-empty inputs; shape {shape} was given.")
     dims = len(lengths)
     given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * dims
     check("output_size", output_size, len(given) == dims, f"one size or {dims}")
@@ -186,8 +186,8 @@ def fractional_max_pool(
     each_dim = list(zip(lengths, kernel, size, strict=True))
     if any(outputs + window - 1 > length for length, window, outputs in each_dim):
         raise InputError(
-            f"{name}() has no {size} windows of size {kernel} with different starts in an input "
-            f"of shape {input.shape}."
+            f"{name}() needs {size} windows of size {kernel} with different starts; the input of "
+            f"shape {input.shape} is too small."
         )
     if samples is None:
         samples = rand(n, channels, dims, dtype=batch.dtype)
@@ -217,7 +217,7 @@ _, fractional_max_pool2d, fractional_max_pool3d = over_dimensions(fractional_max
 def output_sizes(
     name: str, lengths: list[int], output_size: Sizes | None, output_ratio: Ratios | None
 ) -> tuple[int, ...]:
-    """Return the output sizes, given themselves or as ratios."""
+    """Return the output sizes, given directly or as ratios of the input sizes."""
     if (output_size is None) == (output_ratio is None):
         raise SettingError(f"{name}() takes either an output_size or an output_ratio.")
     dims = len(lengths)

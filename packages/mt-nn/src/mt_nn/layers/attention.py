@@ -1,8 +1,8 @@
 """Scaled dot-product attention, causal masks, and multi-head attention.
 
 Attention kernels implement causal masking with a flag, and need no mask. The transformers of torch,
-however, take the mask as a tensor. To find out whether a tensor is causal means to read its
-elements, and so to wait for the device in every layer. Instead, the masks that `causal_mask`
+however, take the mask as a tensor. Checking whether a tensor is causal would mean reading its
+elements, and so waiting for the device in every layer. Instead, the masks that `causal_mask`
 returns are registered while they exist, and recognized as long as they are not modified.
 """
 
@@ -36,7 +36,7 @@ from mt_tensor.extending import (
 
 
 _causal_masks: dict[int, weakref.ReferenceType[Tensor]] = {}
-"""The existing masks that `causal_mask` returned, by their id."""
+"""Weak references to the masks that `causal_mask` returned, by id."""
 
 
 def causal_mask(
@@ -122,7 +122,7 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         is_bool = attn_mask.dtype.name == "bool"
         attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
-        # Done even if no query is fully masked: to test this would mean to wait for the device.
+        # Done even if no query is fully masked: testing this would mean waiting for the device.
         fully_masked = (attn_mask == -math.inf).all(-1, keepdim=True)
         attn_mask = attn_mask.masked_fill(fully_masked, 0.0)
     if dropout_p:  # kernels have no dropout
@@ -173,16 +173,16 @@ def attention_weights(
 
 
 def _repeat_heads(query: Tensor, shared: Tensor) -> Tensor:
-    """Repeat the heads of keys or values, so that there are as many as of the queries.
+    """Repeat the heads of keys or values, so that there are as many as query heads.
 
     Raises:
         InputError: there are no heads, or their number does not divide that of the queries.
     """
     if min(query.ndim, shared.ndim) < 3 or query.shape[-3] % max(shared.shape[-3], 1):
         raise InputError(
-            "attention with enable_gqa=True takes shapes (*batch, heads, steps, width), and a "
-            "number of heads of keys and values that divides that of the queries; shapes "
-            f"{query.shape} and {shared.shape} were given."
+            "scaled_dot_product_attention() with enable_gqa=True takes shapes (*batch, heads, "
+            "steps, width), and a number of heads of keys and values that divides that of the "
+            f"queries; shapes {query.shape} and {shared.shape} were given."
         )
     repeats = query.shape[-3] // max(shared.shape[-3], 1)
     return shared if repeats == 1 else shared.repeat_interleave(repeats, -3)
@@ -210,23 +210,27 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
         or key.shape[-2] != value.shape[-2]
     ):
         raise InputError(
-            "attention takes queries of shape (*batch, queries, width), keys (*batch, keys, width) "
-            f"and values (*batch, keys, outputs); shapes {shapes} were given."
+            "scaled_dot_product_attention() takes queries of shape (*batch, queries, width), keys "
+            "of shape (*batch, keys, width) and values of shape (*batch, keys, outputs); shapes "
+            f"{shapes} were given."
         )
     if len({tensor.dtype for tensor in tensors}) > 1 or not query.is_floating_point():
         dtypes = ", ".join(tensor.dtype.name for tensor in tensors)
         raise InputError(
-            f"attention takes tensors of one floating-point dtype; {dtypes} were given."
+            "scaled_dot_product_attention() takes tensors of the same floating-point dtype; "
+            f"{dtypes} were given."
         )
     if mask is None:
         return
     if is_causal:
-        raise InputError("attention takes a mask or is_causal=True, not both.")
+        raise InputError(
+            "scaled_dot_product_attention() takes attn_mask or is_causal=True, not both."
+        )
     scores = (*query.shape[:-1], key.shape[-2])
     if shape_broadcast(mask.shape, scores) != scores or mask.dtype.kind == "integer":
         raise InputError(
-            f"attention takes a mask of bools or floats that broadcasts to {scores}; shape "
-            f"{mask.shape} and {mask.dtype.name} were given."
+            "scaled_dot_product_attention() takes an attn_mask of bools or floats that broadcasts "
+            f"to {scores}; shape {mask.shape} and {mask.dtype.name} were given."
         )
 
 
@@ -482,7 +486,7 @@ def _additive(name: str, mask: Tensor, like: Tensor, shapes: list[tuple[int, ...
     """
     if mask.shape not in shapes or mask.dtype.kind == "integer":
         raise InputError(
-            f"{name} must hold bools or floats, of shape {' or '.join(map(str, shapes))}; shape "
-            f"{mask.shape} and {mask.dtype.name} were given."
+            f"MultiheadAttention takes {name} of bools or floats with shape "
+            f"{' or '.join(map(str, shapes))}; shape {mask.shape} and {mask.dtype.name} were given."
         )
     return additive(mask, like)

@@ -155,7 +155,7 @@ class ParameterDict(_Parameters, _Dict[Any]):
         self.update(parameters or {})
 
     def update(self, parameters: Any, **named: Any) -> None:  # type: ignore[override]  # as torch
-        """Add members; as in torch, those of a mapping without a defined order sorted by name."""
+        """Add members; as in torch, sort those of a plain dictionary by name."""
         ordered = isinstance(parameters, OrderedDict | ParameterDict)
         if isinstance(parameters, Mapping) and not ordered:
             parameters = [(name, parameters[name]) for name in sorted(parameters)]

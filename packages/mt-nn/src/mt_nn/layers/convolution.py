@@ -42,10 +42,10 @@ def conv(
         input: shape (batch, in channels, *sizes), or without the batch.
         weight: shape (out channels, in channels / groups, *kernel sizes).
         bias: shape (out channels,), or None.
-        stride: the step of the kernel; this and what follows is as for `conv2d`.
-        padding: the number of zeros on each side, or "same" or "valid".
-        dilation: the step between elements of the kernel.
-        groups: the number of groups of channels.
+        stride: distance between windows.
+        padding: number of zeros added on each side, or "same" or "valid".
+        dilation: distance between the elements of a window.
+        groups: number of independent groups of channels.
 
     Returns:
         Shape (batch, out channels, *out sizes).
@@ -105,7 +105,7 @@ CONVOLVE: dict[int, Callable[..., Tensor]] = {1: _conv1d, 2: _conv2d, 3: _conv3d
 
 @extends("settings of a convolution")
 def check_layer(layer: Kernels) -> None:
-    """Raise SettingError unless `groups` divides the numbers of channels and the mode exists."""
+    """Raise SettingError unless `groups` divides both numbers of channels and the mode is valid."""
     if layer.in_channels % layer.groups or layer.out_channels % layer.groups:
         raise SettingError(
             f"{type(layer).__name__} needs in_channels and out_channels to be multiples of groups; "
@@ -134,7 +134,7 @@ def _same_padding(kernel: Shape, dilation: tuple[int, ...]) -> tuple[Shape, Shap
 def padded_by_name(
     input: Tensor, padding: str, kernel: Shape, stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[Tensor, tuple[int, ...]]:
-    """Pad the end by the odd zero of "same"; return the input and the padding of both sides."""
+    """Return the input, with the odd zero of "same" at its end, and the padding of both sides."""
     check_padding_name(padding, stride)
     if padding == "valid":
         return input, (0,) * len(stride)
@@ -193,7 +193,7 @@ def conv_transpose(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Apply the transposed convolution of signals, images or volumes.
+    """Apply a transposed convolution to signals, images or volumes.
 
     Add up the kernels, shifted to the positions of the elements of the input and scaled by them.
 
@@ -310,9 +310,9 @@ def _transposed_convolution(
     dilation: tuple[int, ...],
     groups: int,
 ) -> Tensor:
-    """Convolve the padded inputs with flipped kernels, so that each element meets all of these.
+    """Insert zeros between the elements of the inputs, and convolve them with flipped kernels.
 
-    If `padding` removes more elements than a kernel adds, the inputs are cropped.
+    The inputs are padded by `dilation * (kernel - 1) - padding`, or cropped if this is negative.
     """
     dims = len(stride)
     kernels = weight.view(groups, weight.shape[0] // groups, *weight.shape[1:]).transpose(1, 2)
@@ -348,7 +348,7 @@ _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
 
 
 class TransposedConvolution(Kernels):
-    """Base class of transposed convolutions: the choice of the output size."""
+    """Base class of transposed convolution layers, which choose the output size."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ def check_not_empty(shape: Shape) -> None:
 def check_windows(
     shape: Shape, kernel_size: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
 ) -> None:
-    """Raise an error if padded inputs are smaller than a window, or larger than any memory."""
+    """Raise an error if padded inputs are smaller than a window, or too large for any memory."""
     check_not_empty(shape)
     for size, kernel, margin, step in zip(shape[2:], kernel_size, padding, dilation, strict=True):
         span, padded = step * (kernel - 1) + 1, size + 2 * margin

@@ -27,8 +27,8 @@ def dropout(
 
     Args:
         dims: number of sizes; fixed by the public functions.
-        input: shape ([batch,] channels, *sizes), as that of the result. As in torch, `dropout2d`
-            also takes signals, shape (batch, channels, length).
+        input: shape ([batch,] channels, *sizes). As in torch, `dropout2d` also takes signals, shape
+            (batch, channels, length).
         p: the probability; the other channels are scaled by `1 / (1 - p)`.
         training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
@@ -61,21 +61,21 @@ def _mask_shape(input: Tensor, dims: int) -> Shape:
 # --- For selu -----------------------------------------------------------------------------------
 
 LOWEST = -1.7580993408473766
-"""The limit of `selu` at -infinity, `-scale alpha`, which replaces zero."""
+"""The limit of `selu` at -infinity, `-scale * alpha`, which replaces zero."""
 
 
 @checked
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Set elements to the lowest value of selu, and restore mean 0 and variance 1.
+    """Set random elements to the lowest value of selu, and restore mean 0 and variance 1.
 
     See Klambauer et al. 2017, "Self-Normalizing Neural Networks".
 
     Args:
-        input: any shape, as that of the result; elements should have mean 0 and variance 1, as the
-            results of `selu` have.
-        p: the probability.
+        input: any shape; the elements should have mean 0 and variance 1, like the results of
+            `selu`.
+        p: the probability of dropping an element.
         training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
 
@@ -92,11 +92,11 @@ def alpha_dropout(
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Apply `alpha_dropout` to whole channels.
+    """Apply `alpha_dropout` to entire channels.
 
     Args:
-        input: shape (batch, channels, *rest), as that of the result.
-        p: the probability.
+        input: shape (batch, channels, *rest).
+        p: the probability of dropping a channel.
         training: if False, return the input unchanged.
         inplace: whether to store the result in the input.
 

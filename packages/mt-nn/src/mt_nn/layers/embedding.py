@@ -214,7 +214,7 @@ _REDUCTIONS: dict[str, Callable[[Tensor, int], Tensor]] = {
     "mean": Tensor.mean,
     "max": Tensor.amax,
 }
-"""Reductions of bags of one size."""
+"""Reductions of bags of equal size."""
 
 
 def check_mode(mode: str, scale_grad_by_freq: bool) -> None:
@@ -302,10 +302,10 @@ class _Table(DeclaredLayer):
 
         Args:
             embeddings: the table, shape (rows, width).
-            freeze: whether the table does not require grad.
-            *settings: the settings of the class that follow the sizes of the table; the row
+            freeze: whether to keep the table fixed, so that it does not require grad.
+            *settings: further arguments of the class, after the sizes of the table. The row
                 `padding_idx` is not set to zero.
-            **named: such settings by name.
+            **named: keyword arguments of the class.
 
         Raises:
             InputError: the table is not a matrix.

@@ -51,7 +51,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Put columns of `unfold` back to their positions in images, and add up where they overlap.
+    """Put columns of `unfold` back at their positions in images; add them up where they overlap.
 
     Args:
         input: shape (batch, channels * kernel height * kernel width, windows), or without the

@@ -13,15 +13,15 @@ class FunctionLayer(Declared, Module):
     """Base class of layers that apply a function with the settings of the layer.
 
     A subclass names the function as a class argument, and declares its settings; see `Declared`.
-    They become attributes of the layer, and tensors become buffers, which are moved and saved with
-    it.
+    The settings become attributes of the layer; tensors become buffers, which are moved and saved
+    with the layer.
 
         class ELU(FunctionLayer, function=elu):
             alpha: float = 1.0
             inplace: bool = False
 
     Attributes:
-        function: the function, which gets the inputs and the settings by name.
+        function: the function, called with the inputs, and with the settings by name.
         shown: names of the settings that `extra_repr` returns; None for all.
     """
 

@@ -1,7 +1,7 @@
-"""Keys and values that attention has computed, kept while a text is continued.
+"""A cache of the keys and values of attention, for generating sequences step by step.
 
-With a causal mask, what a step computes depends on earlier steps only. When a step is added, the
-keys and values of those before it stay what they were, and only the new step has to be computed.
+With a causal mask, the result of a step depends only on this step and earlier ones. Appending a
+step therefore leaves the keys and values of earlier steps unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mt_tensor import Tensor, is_grad_enabled, no_grad
 
 @dataclass
 class _Entry:
-    """The buffers of one layer, shape (batch, heads, max_steps, width), and the steps in them."""
+    """The buffers of a layer, shape (batch, heads, max_steps, width), and their number of steps."""
 
     keys: Tensor
     values: Tensor
@@ -24,7 +24,7 @@ class _Entry:
 
 
 class KeyValueCache:
-    """The keys and values of the steps that a transformer has read.
+    """Cache the keys and values of the steps that a transformer has processed.
 
     Pass it to each call of a causal transformer, with the new steps only. The layers append their
     keys and values to it, and attend to all of them.
@@ -40,7 +40,7 @@ class KeyValueCache:
 
     @property
     def steps(self) -> int:
-        """The number of steps that all layers have read: the position of the next one."""
+        """The number of steps that all layers have processed: the position of the next one."""
         return min((entry.steps for entry in self._entries.values()), default=0)
 
     def append(self, layer: Module, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -56,20 +56,20 @@ class KeyValueCache:
                 gradients are recorded.
         """
         if is_grad_enabled() and (keys.requires_grad or values.requires_grad):
-            raise InputError("a KeyValueCache has no gradients: call the model within no_grad().")
+            raise InputError("KeyValueCache records no gradients: call the model within no_grad().")
         entry = self._entries.get(layer)
         if entry is None:
             entry = self._entries[layer] = _Entry(self._buffer(keys), self._buffer(values))
         if keys.shape[:2] != entry.keys.shape[:2]:
             raise InputError(
-                f"a KeyValueCache holds steps of a batch of {entry.keys.shape[0]}; one of "
-                f"{keys.shape[0]} was given: make another cache."
+                f"KeyValueCache contains a batch of {entry.keys.shape[0]} sequences; "
+                f"{keys.shape[0]} were given. Create another cache."
             )
         start, end = entry.steps, entry.steps + keys.shape[2]
         if end > self.max_steps:
             raise InputError(
-                f"a KeyValueCache with max_steps={self.max_steps} has {start} step(s), and "
-                f"{keys.shape[2]} more were given."
+                f"KeyValueCache with max_steps={self.max_steps} contains {start} step(s), and "
+                f"{keys.shape[2]} more were given. Create one with a larger max_steps."
             )
         entry.steps = end
         with no_grad():
@@ -78,7 +78,7 @@ class KeyValueCache:
         return entry.keys[:, :, :end], entry.values[:, :, :end]
 
     def steps_of(self, layer: Module) -> int:
-        """Return the number of steps that a layer has read."""
+        """Return the number of steps that a layer has processed."""
         entry = self._entries.get(layer)
         return 0 if entry is None else entry.steps
 

@@ -57,7 +57,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 class Bilinear(DeclaredLayer):
-    """`input1 @ weight @ input2 + bias`, with a matrix for each output.
+    """Compute `input1 @ weight @ input2 + bias`, with a matrix for each output.
 
     Args:
         in1_features: size of the last dimension of the first input.
@@ -82,12 +82,12 @@ class Bilinear(DeclaredLayer):
         self.out_features = outputs = integer("out_features", self.out_features, 1)
         self.weight = Parameter(zeros(outputs, first, second, dtype=self.dtype))
         self.bias = Parameter(zeros(outputs, dtype=self.dtype)) if self.bias else None
-        bound = 1.0 / math.sqrt(first)  # as in torch, of one input only
+        bound = 1.0 / math.sqrt(first)  # as in torch, from the size of the first input only
         for parameter in self.parameters():
             init.uniform_(parameter.value, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """Return the outputs, shape (*batch, out_features), for inputs of the same batch."""
+        """Return the outputs, shape (*batch, out_features), for inputs of equal batch shape."""
         return bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -25,7 +25,7 @@ class Methods(Module):
 
     def _checked(self, member: Any) -> Any:
         """Return a member as it is stored, or raise MemberError."""
-        return checked_module(self, "another member", member)
+        return checked_module(self, "the new member", member)
 
     def _part(self, part: slice) -> Any:
         """Return the members in a slice as a `Sequential`, with the same names."""

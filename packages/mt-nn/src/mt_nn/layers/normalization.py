@@ -298,7 +298,7 @@ def local_response_norm(
             with zeros.
         alpha: the factor of the mean square.
         beta: the exponent.
-        k: added to the denominator for numerical stability.
+        k: the additive constant in the denominator.
 
     Returns:
         The shape of the input.
@@ -392,7 +392,7 @@ def scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
 def _checked_dims(
     name: str, normalized_shape: int | Sequence[int], input: Tensor, *parameters: Tensor | None
 ) -> int:
-    """Check that the shape of the input ends in `normalized_shape`; return the length of this."""
+    """Check that the shape of the input ends in `normalized_shape`; return its length."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     matches = shape and input._tensor.layout.shape[-len(shape) :] == shape
     if not matches or not _have_shape(shape, *parameters) or not input.is_floating_point():
@@ -536,8 +536,8 @@ class BatchNorm(_OfChannels):
     def _statistics(self) -> tuple[Tensor | None, Tensor | None, bool]:
         """Return the running statistics to use or update, and whether to use those of the input.
 
-        As in torch, evaluation uses running statistics wherever there are some, and training
-        updates them only with `track_running_stats`.
+        As in torch, evaluation uses running statistics if there are any, and training updates them
+        only with `track_running_stats`.
         """
         mean, var = self.running_mean, self.running_var
         if self.training and not self.track_running_stats:
@@ -729,7 +729,7 @@ class RMSNorm(_LastDimensions):
 
     Args:
         normalized_shape: the sizes of these dimensions, or the size of the last one.
-        eps: added to the denominator, so that it is not 0; the machine epsilon if None.
+        eps: added to the mean square for numerical stability; the machine epsilon if None.
         elementwise_affine: whether to scale each element.
         device, dtype: those of the parameter.
 
@@ -753,7 +753,7 @@ class LocalResponseNorm(FunctionLayer, function=local_response_norm):
         size: number of neighboring channels.
         alpha: the factor of the mean square.
         beta: the exponent.
-        k: added to the denominator for numerical stability.
+        k: the additive constant in the denominator.
     """
 
     size: int

@@ -41,7 +41,9 @@ def pad(
     if choice("mode", mode, ("constant", *_MODES)) == "constant":
         return mt.pad(input, pad, value=value)
     if value:
-        raise SettingError(f"only mode 'constant' takes a value; got {value} for {mode!r}.")
+        raise SettingError(
+            f"pad() takes a value only with mode='constant'; got {value} and mode={mode!r}."
+        )
     amounts = as_integers((pad,))
     dims = len(amounts) // 2
     if len(amounts) % 2 or dims not in (1, 2, 3) or input.ndim - dims not in (1, 2):
@@ -52,9 +54,8 @@ def pad(
     if mode != "circular" and input.shape[-dims - 1] == 0:
         raise InputError(f"a tensor of shape {input.shape} has no elements to pad with.")
     original = input
-    if (
-        mode == "circular" and min(amounts) < 0
-    ):  # crop first, since cropped elements are not repeated
+    # Crop first, since cropped elements are not repeated.
+    if mode == "circular" and min(amounts) < 0:
         input = mt.pad(input, [min(amount, 0) for amount in amounts])
         amounts = tuple(max(amount, 0) for amount in amounts)
     for dim in range(dims):
@@ -142,7 +143,7 @@ class _Pad(Module):
         are_integers = all(is_integer(number) for number in given)
         if not are_integers or len(given) != sides:
             error = SettingError if are_integers else SettingTypeError
-            raise error(f"padding must be one integer or {sides}; got {padding!r}.")
+            raise error(f"padding must be one integer or {sides} integers; got {padding!r}.")
         self.padding: tuple[int, ...] = tuple(given)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -222,7 +223,7 @@ class ZeroPad3d(_Pad, dims=3):
 
 
 class ReflectionPad1d(_Pad, dims=1, mode="reflect"):
-    """Mirror signals at their ends, which are not repeated.
+    """Pad signals by reflection at their ends, without repeating the end elements.
 
     Args:
         padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
@@ -230,7 +231,7 @@ class ReflectionPad1d(_Pad, dims=1, mode="reflect"):
 
 
 class ReflectionPad2d(_Pad, dims=2, mode="reflect"):
-    """Mirror images at their edges, which are not repeated.
+    """Pad images by reflection at their edges, without repeating the edge pixels.
 
     Args:
         padding: number of elements to add on each side, or (left, right, top, bottom). Negative
@@ -239,7 +240,7 @@ class ReflectionPad2d(_Pad, dims=2, mode="reflect"):
 
 
 class ReflectionPad3d(_Pad, dims=3, mode="reflect"):
-    """Mirror volumes at their faces, which are not repeated.
+    """Pad volumes by reflection at their faces, without repeating the outermost elements.
 
     Args:
         padding: number of elements to add on each side, or (left, right, top, bottom, front, back).
@@ -248,7 +249,7 @@ class ReflectionPad3d(_Pad, dims=3, mode="reflect"):
 
 
 class ReplicationPad1d(_Pad, dims=1, mode="replicate"):
-    """Repeat the elements at the ends of signals.
+    """Pad signals by repeating the elements at their ends.
 
     Args:
         padding: number of elements to add at both ends, or (left, right). Negative numbers crop.
@@ -256,7 +257,7 @@ class ReplicationPad1d(_Pad, dims=1, mode="replicate"):
 
 
 class ReplicationPad2d(_Pad, dims=2, mode="replicate"):
-    """Repeat the elements at the edges of images.
+    """Pad images by repeating the pixels at their edges.
 
     Args:
         padding: number of elements to add on each side, or (left, right, top, bottom). Negative
@@ -265,7 +266,7 @@ class ReplicationPad2d(_Pad, dims=2, mode="replicate"):
 
 
 class ReplicationPad3d(_Pad, dims=3, mode="replicate"):
-    """Repeat the elements at the faces of volumes.
+    """Pad volumes by repeating the elements at their faces.
 
     Args:
         padding: number of elements to add on each side, or (left, right, top, bottom, front, back).

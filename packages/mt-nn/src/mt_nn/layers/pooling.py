@@ -161,7 +161,7 @@ def lp_pool(
     This is power-average pooling. As in torch, it is a norm only if p is even: powers are those of
     the elements, not of their absolute values, and the root of a negative sum is nan. The gradient
     of a sum of 0 is 0. In `ceil_mode`, the mean of an incomplete window is scaled as if the window
-    was complete.
+    were complete.
 
     Args:
         dims: number of sizes; fixed by the public functions.
@@ -356,7 +356,7 @@ class MaxPool3d(MaxPool):
 
 
 class _Pool(FunctionLayer):
-    """Base class of layers with the settings of pooling, whose stride is by default the kernel."""
+    """Base class of layers with the settings of pooling; by default, stride is the kernel size."""
 
     shown = ("kernel_size", "stride", "padding")
     kernel_size: Sizes
@@ -421,7 +421,7 @@ def max_unpool(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Put the results of max pooling of signals, images or volumes back to their positions.
+    """Put the results of max pooling of signals, images or volumes back at their positions.
 
     All other elements are zero.
 
@@ -494,7 +494,7 @@ class _MaxUnpool(_Pool):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Return a tensor of shape (batch, channels, *output_size), for both results of pooling."""
+        """Return shape (batch, channels, *output_size), given values and indices of max pooling."""
         out: Tensor = super().forward(input, indices, output_size=output_size)
         return out
 

@@ -1,7 +1,7 @@
-"""Position encodings: attention alone does not depend on the order of the steps.
+"""Position encodings, since attention alone does not depend on the order of the steps.
 
-All take tensors whose last dimension are features. By default the dimension before it are the
-steps; for shape (steps, batch, features), pass `dim=0`.
+All take tensors whose last dimension contains the features. By default, the dimension before it
+contains the steps; for shape (steps, batch, features), pass `dim=0`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Angles(Module):
         super().__init__()
         check("base", base, base > 0, "positive")
         if integer("features", features, 2) % 2:
-            raise SettingError(f"features must be even, for pairs of them; got {features}.")
+            raise SettingError(f"features must be even, as pairs share an angle; got {features}.")
         self.features, self.base, self.dim = features, float(base), dim
 
     def _sines_and_cosines(self, input: Tensor, offset: int) -> Tensor:

@@ -50,7 +50,7 @@ class RNNBase(DeclaredLayer):
         self.num_layers = integer("num_layers", self.num_layers, 1)
         self.proj_size = proj_size = integer("proj_size", vars(self).get("proj_size", 0), 0)
         if proj_size and not isinstance(self, LSTM):
-            raise SettingError(f"proj_size is for LSTM only; {type(self).__name__} has none.")
+            raise SettingError(f"{type(self).__name__} needs proj_size=0: only LSTM supports it.")
         if proj_size >= hidden_size:
             raise SettingError(
                 f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
@@ -59,7 +59,7 @@ class RNNBase(DeclaredLayer):
         check_flags(bias=self.bias, batch_first=self.batch_first, bidirectional=self.bidirectional)
         if self.dropout and self.num_layers == 1:
             warnings.warn(
-                f"dropout={self.dropout} acts between layers, and there is only one layer.",
+                f"dropout={self.dropout} has no effect with one layer: it acts between layers.",
                 stacklevel=5,
             )
         self.dropout: float = float(self.dropout)
@@ -147,7 +147,10 @@ class RNNBase(DeclaredLayer):
         if is_batched and self.batch_first:
             steps = input.transpose(0, 1)
         if not steps.shape[0]:
-            raise InputError(f"a sequence must have at least one step; {input.shape} has none.")
+            raise InputError(
+                f"{type(self).__name__} takes sequences of at least one step; shape {input.shape} "
+                "was given."
+            )
         start = self._initial_states(steps, hx, is_batched)
         output, states = self._all_layers(steps, start, None)
         if not is_batched:

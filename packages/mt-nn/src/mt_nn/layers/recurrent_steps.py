@@ -4,7 +4,7 @@ The products of the inputs with their weights do not depend on earlier steps. Th
 `mt_nn.layers.recurrent` compute them for all steps at once; the functions here start with them.
 
 Each network is defined by its steps, one after the other. If every operation of every step were
-recorded, a sequence would spend most of its time on the graph. So there is one fused kernel per
+recorded, most of the time would be spent on the graph. So there is one fused kernel per
 kind of network, composed of tensor operations, for backends that have no kernel of their own. Its
 gradient first computes the derivatives of all steps at once, as functions of the previous states,
 then goes back through time with a few operations per step, and computes the gradient of the weights
@@ -62,7 +62,7 @@ def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Return the next hidden and cell state of an LSTM (Hochreiter and Schmidhuber 1997).
 
     Args:
-        gates: input, forget, new and output before their activations, shape (*batch, 4 width).
+        gates: input, forget, new and output before their activations, shape (*batch, 4 * width).
         cell: the previous cell state, shape (*batch, width).
     """
     i, f, g, o = gates.chunk(4, -1)
@@ -76,7 +76,7 @@ def gru_step(projected: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
     The reset gate multiplies the product of the weights with the state, not the state itself.
 
     Args:
-        projected: products of the input for reset, update and new, shape (*batch, 3 width).
+        projected: products of the input for reset, update and new, shape (*batch, 3 * width).
         recurrent: products of the previous hidden state, of the same shape.
         hidden: the previous hidden state, shape (*batch, width).
     """
@@ -142,11 +142,11 @@ def gru_cell(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | N
     A backend's kernel for sequences runs the step if there is one: it records fewer nodes.
 
     Args:
-        projected: products of input and weight, shape (batch, 3 width) or (3 width,); see
+        projected: products of input and weight, shape (batch, 3 * width) or (3 * width,); see
             `gru_step`.
         hidden: the previous hidden state, shape (batch, width) or (width,).
-        weight: the weight of the hidden state, shape (3 width, width).
-        bias: added to the product with `weight`, shape (3 width,), or None.
+        weight: the weight of the hidden state, shape (3 * width, width).
+        bias: added to the product with `weight`, shape (3 * width,), or None.
     """
     if projected.ndim == 2:
         arguments = (projected.unsqueeze(0), hidden, weight, bias, None, False)
@@ -172,9 +172,9 @@ def lstm_cell(
         input: shape (batch, features) or (features,).
         hidden: the previous hidden state, shape (batch, width) or (width,).
         cell: the previous cell state, of the same shape.
-        weight_ih: the weight of the input, shape (4 width, features); see `lstm_step`.
-        weight_hh: the weight of the hidden state, shape (4 width, width).
-        bias_ih: added to the product with `weight_ih`, shape (4 width,), or None.
+        weight_ih: the weight of the input, shape (4 * width, features); see `lstm_step`.
+        weight_hh: the weight of the hidden state, shape (4 * width, width).
+        bias_ih: added to the product with `weight_ih`, shape (4 * width,), or None.
         bias_hh: added to the product with `weight_hh`; None if `bias_ih` is None.
 
     Raises:
@@ -225,11 +225,11 @@ def gru(
     """Return the hidden states of a GRU after each step.
 
     Args:
-        projected: products of inputs and weight, plus their bias, shape (steps, batch, 3 width);
+        projected: products of inputs and weight, plus their bias, shape (steps, batch, 3 * width);
             see `gru_step`.
         hidden: the initial hidden state, shape (batch, width).
-        weight: the weight of the hidden state, shape (3 width, width).
-        bias: added to the product with `weight`, shape (3 width,), or None.
+        weight: the weight of the hidden state, shape (3 * width, width).
+        bias: added to the product with `weight`, shape (3 * width,), or None.
         lengths: see `rnn`.
         reverse: see `rnn`.
 
@@ -277,11 +277,11 @@ def lstm(
     """Return the hidden states of an LSTM after each step, and its last cell state.
 
     Args:
-        projected: products of inputs and weight, plus all biases, shape (steps, batch, 4 width);
+        projected: products of inputs and weight, plus all biases, shape (steps, batch, 4 * width);
             see `lstm_step`.
         hidden: the initial hidden state, shape (batch, outputs).
         cell: the initial cell state, shape (batch, width).
-        weight: the weight of the hidden state, shape (4 width, outputs).
+        weight: the weight of the hidden state, shape (4 * width, outputs).
         projection: the weight that projects hidden states, shape (outputs, width); or None, if
             `outputs` is `width`.
         lengths: see `rnn`.
@@ -311,7 +311,7 @@ def _lstm_states(*arguments: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
 
 
 def _step_mask(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
-    """Return which sequences have which steps, bools of shape (steps, batch, 1), or None."""
+    """Return whether each sequence has each step, bools of shape (steps, batch, 1), or None."""
     if lengths is None:
         return None
     steps = mt.arange(len(projected), backend=projected.backend)
@@ -333,7 +333,7 @@ def _iterate(reverse: bool, *tensors: Tensor | None) -> Any:
 
 
 def _stacked(states: list[Tensor], reverse: bool) -> Tensor:
-    """Stack the states that `_iterate` led to in the order of the steps."""
+    """Stack the states computed in a loop over `_iterate`, in the order of the steps."""
     return stack(states[::-1] if reverse else states)
 
 
@@ -460,7 +460,7 @@ def _back_through_time(
 
 
 def _leaves(*tensors: Tensor) -> list[Tensor]:
-    """Detach tensors, and make leaves of them that require gradients."""
+    """Detach tensors, and return them as leaves that require grad."""
     return [tensor.detach().requires_grad_() for tensor in tensors]
 
 

@@ -77,11 +77,13 @@ def interpolate(
     images, input = input, wide(input)  # sums are rounded once
     sizes, factors = _sizes(input.shape[2:], size, scale_factor)
     if recompute_scale_factor and size is not None:
-        raise SettingError("recompute_scale_factor is for a scale_factor; a size was given.")
+        raise SettingError(
+            "interpolate() with recompute_scale_factor=True takes a scale_factor; a size was given."
+        )
     # For these ratios of sizes, torch uses the ratio instead of the given factor.
     exact: tuple[int, ...] = (1,) if antialias or mode.endswith("linear") else ()
     exact = (1, 2) if mode == "nearest" and input.ndim == 4 else exact
-    for dim in reversed(range(2, input.ndim)):  # resize rows while there are fewest
+    for dim in reversed(range(2, input.ndim)):  # the last one first, as documented for uint8
         length, target, given = input.shape[dim], sizes[dim - 2], factors[dim - 2]
         factor = None if recompute_scale_factor or target / length in exact else given
         if target != length or factor not in (None, 1.0):
@@ -95,14 +97,14 @@ def interpolate(
 
 
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
-    """Raise unless the mode supports the input and the settings."""
+    """Raise an error unless the mode supports the input and the settings."""
     choice("mode", mode, (*_NEAREST, *_RANKS, "area"))
     dims = input.ndim - 2
     if dims not in (1, 2, 3) or _RANKS.get(mode, dims) != dims or 0 in input.shape[1:]:
         count = _RANKS.get(mode, "one to three")
         raise InputError(
             f"interpolate() with mode={mode!r} takes a tensor of shape (batch, channels, *sizes) "
-            f"with {count} size(s), which is not empty; shape {input.shape} was given."
+            f"with {count} size(s), none of them 0; shape {input.shape} was given."
         )
     if not (input.is_floating_point() or (mode in _ON_BYTES and input.dtype is uint8)):
         raise InputError(
@@ -213,7 +215,7 @@ def _taps(
 def adaptive_taps(length: int, target: int) -> Array:
     """Return the indices of the elements of each window of adaptive pooling.
 
-    Window i of n is `floor(i size / n) : ceil((i + 1) size / n)`, as a slice. In windows with
+    Window i of n is `floor(i * size / n) : ceil((i + 1) * size / n)`, as a slice. In windows with
     fewer elements than others, the last is repeated.
 
     Returns:
@@ -234,7 +236,7 @@ def _indices(count: int) -> Array:
 def _normalized(taps: Array, weights: Array) -> Array:
     """Scale weights to a sum of 1; the weight of repeated taps is divided evenly.
 
-    It is not 0 for all but one of them, since 0 times an infinite element is nan.
+    A weight of 0 for all but one of them would give nan if the element is infinite.
     """
     repeated = (taps[:, :, None] == taps[:, None, :]).sum(2)
     weights = weights / repeated

@@ -173,12 +173,12 @@ class TransformerDecoderLayer(TransformerLayer):
 
 
 def _given(cache: KeyValueCache | None) -> dict[str, Any]:
-    """Return a cache as a keyword argument, which layers of users may not have."""
+    """Return a cache as a keyword argument, which custom layers may not accept."""
     return {} if cache is None else {"cache": cache}
 
 
 def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
-    """Return an activation function, given itself or by name."""
+    """Return an activation function, given directly or by name."""
     if isinstance(given, str) and given in ACTIVATIONS:
         return ACTIVATIONS[given]
     if callable(given):
@@ -282,7 +282,7 @@ class Transformer(DeclaredLayer):
         num_decoder_layers: number of layers of the decoder.
         dim_feedforward: number of features between the two linear layers of each layer.
         dropout: probability of zeroing weights of attention and outputs of sublayers, in training.
-        activation: of the feedforward networks: "relu", "gelu" or a function of a tensor.
+        activation: the activation of the feedforward networks: "relu", "gelu" or a function.
         custom_encoder: an encoder instead of the default one.
         custom_decoder: a decoder instead of the default one.
         layer_norm_eps: the `eps` of the layer normalizations.
@@ -309,7 +309,7 @@ class Transformer(DeclaredLayer):
 
     def _check(self) -> None:
         encoder, decoder, activation = self.custom_encoder, self.custom_decoder, self.activation
-        del self.custom_encoder, self.custom_decoder, self.activation  # perhaps submodules
+        del self.custom_encoder, self.custom_decoder, self.activation  # may be modules
         settings: Any = (
             *(self.d_model, self.nhead, self.dim_feedforward, self.dropout, activation),
             *(self.layer_norm_eps, self.batch_first, self.norm_first, self.bias),
