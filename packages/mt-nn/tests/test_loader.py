@@ -232,7 +232,7 @@ def test_weighted_sampler_draws_in_proportion_to_weights() -> None:
         (lambda: RandomSampler([], num_samples=3), nn.SettingError, "an empty data set"),
         (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "a positive integer"),
         (lambda: RandomSampler(ROWS, 1), TypeError, "replacement must be True or False"),
-        (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "non-negative numbers"),
+        (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "non-negative weights"),
         (lambda: WeightedRandomSampler([[1.0]], 1), nn.SettingError, "a 1-D sequence"),
         (lambda: WeightedRandomSampler([0.0], 1), nn.SettingError, "only 0 weight"),
         (lambda: WeightedRandomSampler([1.0, 0.0], 2, False), nn.SettingError, "only 1 weight"),
@@ -299,7 +299,7 @@ def test_default_collate_stacks_and_default_convert_keeps_structure() -> None:
         ([1, "a"], nn.InputError, "others are not"),
         ([(1, 2), (1,)], nn.InputError, "2 member"),
         ([(1, 2), 3], nn.InputError, "2 member"),
-        ([{"a": 1}, {"b": 1}], nn.InputError, "cannot be joined"),
+        ([{"a": 1}, {"b": 1}], nn.InputError, "make the keys equal"),
         ([{"a": 1}, 1], nn.InputError, "another has int"),
     ],
 )

@@ -17,7 +17,7 @@ from mt_tensor.errors import TensorError
 def default_collate(batch: Sequence[Any]) -> Any:
     """Join samples into a batch: the default `collate_fn` of a loader.
 
-    Tensors and arrays of one shape are stacked along a new first dimension. Numbers become a
+    Tensors and arrays of equal shape are stacked along a new first dimension. Numbers become a
     tensor of dtype int64, bool or float64, as in torch; NumPy scalars keep their dtype. Strings and
     bytes become a list. Tuples, named tuples, lists and dictionaries are joined member by member;
     a tuple remains a tuple (torch returns a list).
@@ -30,7 +30,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
         InputError: the samples differ in type, shape, length or keys.
     """
     if not batch:
-        raise SettingError("a batch needs at least one sample; none was given.")
+        raise SettingError("default_collate() takes at least one sample; none was given.")
     first = batch[0]
     if isinstance(first, Tensor | np.ndarray | np.generic):
         return _stacked(batch)
@@ -77,7 +77,7 @@ def _joined_mappings(batch: Sequence[Any]) -> dict[Any, Any]:
             keys = list(each) if isinstance(each, Mapping) else type(each).__name__
             raise InputError(
                 f"the first sample is a dictionary with keys {list(batch[0])}, another has {keys}: "
-                "they cannot be joined into a batch."
+                "make the keys equal, or pass collate_fn."
             )
     return {key: default_collate([each[key] for each in batch]) for key in batch[0]}
 
@@ -86,8 +86,8 @@ def _joined_sequences(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if not all(isinstance(each, tuple | list) and len(each) == len(first) for each in batch):
         raise InputError(
-            f"the first sample has {len(first)} member(s), another has not: they cannot be joined "
-            "into a batch."
+            f"the first sample has {len(first)} member(s), another does not: make their lengths "
+            "equal, or pass collate_fn."
         )
     return _like(first, [default_collate(members) for members in zip(*batch, strict=True)])
 

@@ -176,7 +176,7 @@ class SubsetRandomSampler(Sampler):
 
     Args:
         indices: the indices.
-        generator: the random generator, or None.
+        generator: the random number generator; the current one if None.
     """
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
@@ -218,12 +218,14 @@ class WeightedRandomSampler(Sampler):
         self.weights = np.array(weights, np.float64)
         self.replacement, self.generator = replacement, generator
         if self.weights.ndim != 1 or not np.all(np.isfinite(self.weights) & (self.weights >= 0)):
-            raise SettingError("weights must be a 1-D sequence of finite, non-negative numbers.")
+            raise SettingError(
+                "WeightedRandomSampler takes a 1-D sequence of finite, non-negative weights."
+            )
         positive, least = np.count_nonzero(self.weights), 1 if replacement else self.num_samples
         if positive < least:
             raise SettingError(
-                f"cannot draw {self.num_samples} sample(s) with replacement={replacement}: only "
-                f"{positive} weight(s) are positive."
+                f"WeightedRandomSampler cannot draw {self.num_samples} sample(s) with "
+                f"replacement={replacement}: only {positive} weight(s) are positive."
             )
 
     def __iter__(self) -> Iterator[int]:

@@ -29,7 +29,7 @@ def tokenize(text: str) -> list[str]:
 
 
 class Vocabulary:
-    """A mapping between tokens and integers from 0.
+    """A mapping from tokens to integers, numbered from 0, and back.
 
     Args:
         tokens: the tokens, in the order of their numbers.
@@ -124,7 +124,7 @@ class Vocabulary:
             ) from None
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
-        """Return the tokens of numbers.
+        """Return the tokens with the given numbers.
 
         Raises:
             InputError: a number is out of range.

@@ -95,7 +95,7 @@ def _digest_of(path: Path) -> str:
 
 def _transfer(url: str, file: BinaryIO, progress: bool, timeout: float) -> None:
     """Write the content of a URL to a file."""
-    # Imported here, because this takes long.
+    # Imported here, because importing them takes long.
     import http.client
     import urllib.error
     import urllib.request

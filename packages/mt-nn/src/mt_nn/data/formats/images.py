@@ -46,7 +46,7 @@ SPLIT_SEED = 0
 
 
 def digits() -> tuple[TensorDataset, TensorDataset]:
-    """Return scikit-learn's digits, split into a training and a test set in a fixed way.
+    """Return scikit-learn's digits, with a fixed split into a training and a test set.
 
     The sets contain 1,437 and 360 samples: images, float32 of shape (count, 1, 8, 8) from 0 to 1,
     and labels, int64 of shape (count,).
@@ -131,7 +131,7 @@ def labelled_images(
     Args:
         folder: the folder with the files.
         name: the start of their names, `train` or `t10k`.
-        allowance: the memory that may be used; that of a whole data set if None.
+        allowance: the memory that may still be used; the current limit if None.
 
     Raises:
         FileError: as for `mnist`.

@@ -41,7 +41,7 @@ def find(folder: Path, name: str) -> Path:
     """Return the path of a file in a folder, which may be compressed, with the suffix `.gz`.
 
     Raises:
-        FileError: a file is missing, or the folder cannot be read.
+        FileError: the file is missing, or the folder cannot be read.
     """
     path = find_optional(folder, name)
     if path is None:
@@ -53,7 +53,7 @@ def find(folder: Path, name: str) -> Path:
 
 
 def find_optional(folder: Path, name: str) -> Path | None:
-    """Return the path of a file like `find`; None if there is none.
+    """Return the path of a file as `find` does; None if the file is missing.
 
     Raises:
         FileError: the folder cannot be read.
@@ -82,7 +82,7 @@ def read_penn_treebank(path: PathLike, end: str = "<eos>") -> list[str]:
     return [word for line in lines for word in (*line.split(), end)]
 
 
-# --- Labelled sentences ---------------------------------------------------------------------------
+# --- Labeled sentences ----------------------------------------------------------------------------
 
 
 SST2_HEADER = "sentence\tlabel"

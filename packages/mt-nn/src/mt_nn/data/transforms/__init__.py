@@ -1,7 +1,7 @@
 """Image transforms, with the names and settings of torchvision; chain them with `Compose`.
 
 Images are tensors of shape (..., channels, height, width). One call transforms all images in the
-same way, with the same random numbers. These come from the current generator, which in a loader
+same way, with the same random numbers. They are drawn from the current generator, which in a loader
 belongs to the batch; see `use_generator`.
 """
 

@@ -36,7 +36,7 @@ class Grayscale(ImageTransform):
         """Return the grayscale image.
 
         Raises:
-            InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
+            InputError: the dtype is not floating-point, or the image does not have 1 or 3 channels.
         """
         _check_colors("Grayscale", img)
         return _gray(img).expand(*img.shape[:-3], self.num_output_channels, *img.shape[-2:])
@@ -73,7 +73,7 @@ class ColorJitter(ImageTransform):
         """Return the image with changed colors.
 
         Raises:
-            InputError: the dtype is not floating-point, or the image has not 1 or 3 channels.
+            InputError: the dtype is not floating-point, or the image does not have 1 or 3 channels.
         """
         _check_colors("ColorJitter", img)
         steps: list[tuple[Callable[[Tensor, float], Tensor], tuple[float, float], int]] = [

@@ -119,7 +119,7 @@ class RandomCrop(ImageTransform):
 
 
 class _RandomFlip(ImageTransform):
-    """Base of flips.
+    """Base class of random flips.
 
     Attributes:
         dim: the dimension to flip.
@@ -181,7 +181,7 @@ def _padded(img: Tensor, sides: tuple[int, int, int, int], fill: float, mode: st
     too_large = max(top, bottom) > height - skipped or max(left, right) > width - skipped
     if not img.numel() or (mode != "edge" and too_large):
         raise InputError(
-            f"an image of {height} x {width} is too small for padding {sides} of mode {mode!r}."
+            f"an image of {height} x {width} is too small for padding {sides} with mode {mode!r}."
         )
     # The border repeats rows and columns, so pad their indices with NumPy, and look them up.
     rows = np.pad(np.arange(height), (top, bottom), mode)  # type: ignore[call-overload]

@@ -15,14 +15,14 @@ from mt_tensor.extending import generator
 
 INTERPOLATIONS = ("nearest", "bilinear")
 ATTEMPTS = 10
-"""The number of boxes to draw until one fits."""
+"""The largest number of boxes to draw until one fits."""
 
 Box = tuple[int, int, int, int]
 """Top, left, height and width of a part of an image."""
 
 
 class _Resizing(ImageTransform):
-    """Base of transforms that resize."""
+    """Base class of transforms that resize."""
 
     def __init__(self, interpolation: str) -> None:
         self.interpolation = choice("interpolation", interpolation, INTERPOLATIONS)
@@ -41,7 +41,7 @@ class _Resizing(ImageTransform):
         check_real(type(self).__name__, img)
         if 0 in img.shape[-2:]:
             raise InputError(
-                f"{type(self).__name__} takes images with pixels; shape {img.shape} was given."
+                f"{type(self).__name__} takes non-empty images; shape {img.shape} was given."
             )
         top, left, height, width = box
         part = img[..., top : top + height, left : left + width]

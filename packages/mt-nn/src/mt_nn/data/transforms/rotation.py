@@ -59,9 +59,9 @@ class RandomRotation(ImageTransform):
         return self._looked_up(img, cos * x - sin * y + across, sin * x + cos * y + down)
 
     def _looked_up(self, img: Tensor, x: Numbers, y: Numbers) -> Tensor:
-        """Return the image whose values are those of the old one at these points.
+        """Return an image of the values at the given points of the old one.
 
-        Pixels outside the old image have the value `fill`.
+        Points outside the old image have the value `fill`.
         """
         height, width = img.shape[-2:]
         flat = img.flatten(-2)

@@ -74,7 +74,7 @@ def check_real(name: str, img: Tensor) -> None:
 
 
 def row(name: str, numbers: Any, count: int | None = None) -> list[float]:
-    """Return a setting that consists of finite numbers, as a list.
+    """Check a setting that consists of finite numbers, and return it as a list.
 
     Args:
         name: the name of the setting.
@@ -94,10 +94,10 @@ def row(name: str, numbers: Any, count: int | None = None) -> list[float]:
 
 
 def interval(name: str, numbers: Any, least: float = -np.inf) -> tuple[float, float]:
-    """Return a setting that is an interval.
+    """Check a setting that is an interval, and return its bounds.
 
     Raises:
-        SettingError: it is not a pair of finite numbers, at least `least`, in ascending order.
+        SettingError: the setting is not an ascending pair of finite numbers of at least `least`.
     """
     low, high = row(name, numbers, 2)
     bound = f" of at least {least}" if least > -np.inf else ""
