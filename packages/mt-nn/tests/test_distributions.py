@@ -558,7 +558,7 @@ def test_invalid_distribution_arguments_raise() -> None:
             ours.MultivariateNormal(mt.zeros(2), **matrices)
     with pytest.raises(InputError, match="in the last dimension of concentration"):
         ours.Dirichlet(1.0)
-    with pytest.raises(InputError, match="Dirichlet takes .* with the sum 1 as value of log_prob"):
+    with pytest.raises(InputError, match="Dirichlet takes .* that sum to 1 as value of log_prob"):
         ours.Dirichlet(mt.ones(2)).log_prob(mt.ones(2))
     with pytest.raises(InputError, match="a single 1"):
         ours.OneHotCategorical(mt.ones(2)).log_prob(mt.ones(2))
@@ -570,7 +570,7 @@ def test_invalid_distribution_arguments_raise() -> None:
     with pytest.raises(SettingError, match="same reinterpreted_batch_ndims; got 1 and 0"):
         ours.kl_divergence(ours.Independent(normal, 1), ours.Independent(normal, 0))
     with pytest.raises(
-        SettingError, match="Bernoulli and Normal; .* two distributions of one class"
+        SettingError, match="Bernoulli and Normal; .* two distributions of the same class"
     ):
         ours.kl_divergence(ours.Bernoulli(0.5), ours.Normal(0.0, 1.0))
 

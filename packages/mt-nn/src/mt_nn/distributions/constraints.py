@@ -1,7 +1,7 @@
-"""Constraints: the sets from which parameters and values of distributions come.
+"""Constraints: the sets of valid parameters and values of distributions.
 
-They are checked with NumPy on the host: a decision needs the elements there in any case, and most
-parameters are so few that operations of tensors would take longer.
+They are checked with NumPy on the host: the result of a check is needed there in any case, and most
+parameters have so few elements that tensor operations would take longer.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def integers_below(count: int) -> Constraint:
 
 @functools.lru_cache
 def simplex(dtype: DType) -> Constraint:
-    """Return the constraint on shares of 1, up to the rounding of a dtype."""
+    """Return the constraint on probability vectors, whose sum is 1 up to rounding in a dtype."""
     eps = finfo(dtype).eps
 
     def check(x: Array) -> Any:
         return (x >= 0).all(-1) & (abs(x.sum(-1) - 1.0) < max(1e-6, x.shape[-1] * eps))
 
-    return Constraint("non-negative numbers with the sum 1", check, 1)
+    return Constraint("non-negative numbers that sum to 1", check, 1)
 
 
 def _weights(x: Array) -> Any:
@@ -65,7 +65,7 @@ def _one_hot(x: Array) -> Any:
 def _definite(x: Array) -> Any:
     wide = x.astype(np.float64)
     symmetric = np.isclose(wide, wide.swapaxes(-1, -2), atol=1e-6).all((-1, -2))
-    wide[~symmetric] = 0.0  # eigenvalues of nan are errors
+    wide[~symmetric] = 0.0  # eigvalsh() raises an error for nan
     return symmetric & (np.linalg.eigvalsh(wide)[..., 0] > 0)
 
 

@@ -41,14 +41,14 @@ class Choices(Distribution):
         self._normalize(*given)
 
     def _normalize(self, given: str) -> None:
-        """Normalize the given parameter, `"probs"` or `"logits"`, unless that was done."""
+        """Normalize the given parameter, `"probs"` or `"logits"`; do nothing by default."""
 
 
 # --- Zeros and ones -------------------------------------------------------------------------------
 
 
 class Chances(Choices):
-    """Base class of distributions with a probability of 1."""
+    """Base class of distributions with a probability of the value 1."""
 
     arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
 
@@ -71,7 +71,7 @@ def _log_probability(d: Any, x: Tensor) -> Any:
 
 
 class Bernoulli(Chances):
-    """The distribution of 1 with a probability, and otherwise 0.
+    """The Bernoulli distribution: 1 with probability `probs`, otherwise 0.
 
     Args:
         probs: the probabilities of 1, a tensor or a number.
@@ -148,7 +148,7 @@ def _entropy(d: Any) -> Any:
 
 
 class Categorical(Classes):
-    """A distribution over classes, which are numbered from 0.
+    """The categorical distribution over classes, which are numbered from 0.
 
     Args:
         probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
@@ -180,7 +180,7 @@ def _vectors(d: Any, classes: Tensor) -> Any:
 
 
 class OneHotCategorical(Classes):
-    """A distribution over classes, each of which is a vector with a single 1.
+    """A categorical distribution whose samples are one-hot vectors.
 
     Args:
         probs: unnormalized probabilities of the classes, shape (*batch_shape, classes).
@@ -212,7 +212,7 @@ def _log_probability_of_count(d: Any, x: Tensor) -> Any:
 
 
 class Poisson(Distribution):
-    """The distribution of the number of events that occur with a constant rate.
+    """The Poisson distribution: the number of events that occur at a constant rate.
 
     The probability of k is `rate**k * exp(-rate) / k!`.
 

@@ -43,7 +43,7 @@ class Distribution:
     _validates = True
 
     def __init__(self, validate_args: bool | None = None, **parameters: Any) -> None:
-        """Check and broadcast parameters, and make attributes of them.
+        """Check and broadcast parameters, and store them as attributes.
 
         Args:
             validate_args: whether to check parameters and values; None for the default.
@@ -80,7 +80,7 @@ class Distribution:
         self.event_shape = self._sizes * self.support.event_dim
 
     def __repr__(self) -> str:
-        """Return the class and the parameters: the value of one number, the shape of several."""
+        """Return the class and the parameters: a single number by its value, others by shape."""
         given = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
         shown = (f"{name}: {x if x.numel() == 1 else x.shape}" for name, x in given.items())
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -89,7 +89,7 @@ class Distribution:
     def set_default_validate_args(value: bool) -> None:
         """Set whether new distributions check parameters and values by default.
 
-        A check waits for the device of the elements.
+        A check copies the elements to the host, and so waits for their device.
         """
         check_flags(value=value)
         Distribution._validates = value
@@ -100,7 +100,7 @@ class Distribution:
         raise NotImplementedError
 
     def expand(self, batch_shape: Sequence[int]) -> Self:
-        """Return the distribution with a larger batch, as views of its parameters.
+        """Return the distribution with a larger batch, whose parameters are views.
 
         Raises:
             ShapeError: the batch cannot be expanded to the shape.
@@ -150,7 +150,7 @@ class Distribution:
         return self.icdf(uniform(getattr(self, next(iter(self.arg_constraints))), shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the probability, or of its density, of values.
+        """Return the log-probability, or the log-density, of values.
 
         Args:
             value: a tensor that can be broadcast with (*batch_shape, *event_shape).
@@ -164,7 +164,7 @@ class Distribution:
         return self._at("log_prob", value)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of a sample up to each of the values.
+        """Return the cumulative distribution function: the probability of a sample <= each value.
 
         Raises:
             InputError: a value is outside of the support.
@@ -173,7 +173,7 @@ class Distribution:
         return self._at("cdf", value)
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return the values that samples do not exceed with the given probabilities.
+        """Return the quantiles of the given probabilities, the inverse of `cdf`.
 
         Raises:
             SettingError: there is no formula.
@@ -222,7 +222,7 @@ class Distribution:
         return formula(self, value)
 
     def _check(self, constraint: Constraint, name: str, given: Tensor) -> None:
-        """Raise InputError unless a tensor satisfies a constraint, if that is checked."""
+        """Raise InputError unless a tensor satisfies a constraint, if validation is enabled."""
         if self._validates:
             satisfied = no_warnings().run(constraint.check, given._numbers())
             if not satisfied.all():
@@ -262,7 +262,7 @@ def clamped(probs: Tensor) -> Tensor:
 
 
 def inside(x: Tensor) -> Tensor:
-    """Clamp shares between 0 and 1, exclusively, so that their densities are finite."""
+    """Clamp values between 0 and 1, exclusively, so that their densities are finite."""
     limits = mt.finfo(x.dtype)
     return x.clamp(limits.tiny, 1.0 - limits.eps)
 
@@ -276,12 +276,12 @@ def uniform(like: Tensor, shape: Shape) -> Tensor:
 def drawn_on_host(
     draw: Callable[[np.random.Generator, Array], Array], parameter: Tensor, shape: Shape
 ) -> Tensor:
-    """Draw by NumPy in float64, for distributions that use a varying number of random bits.
+    """Draw with NumPy in float64, for distributions that use a varying number of random bits.
 
     Args:
         draw: takes NumPy's generator and the parameter, and returns samples.
         parameter: the parameter.
-        shape: the shape to which the parameter is expanded before.
+        shape: the shape of the samples, to which the parameter is expanded.
     """
     values = np.broadcast_to(np.asarray(parameter.detach()._numbers(), np.float64), shape)
     with drawing(None) as numbers:

@@ -1,6 +1,6 @@
-"""The gamma distribution and those that are derived from it: Beta and Dirichlet.
+"""The exponential and gamma distributions, and those derived from Gamma: Beta and Dirichlet.
 
-Samples of the gamma distribution are the logarithms of
+Samples of the gamma distribution are drawn as the logarithms of
 
     z = y exp(-e / a)    for y from Gamma(a + 1) and e from Exponential(1)
 
@@ -103,7 +103,7 @@ class LogGamma(Function):
 
 
 class Exponential(Distribution):
-    """The distribution of the waiting time until the next event, for events of a constant rate.
+    """The exponential distribution: the time until the next event, for a constant rate of events.
 
     The density is `rate * exp(-rate * x)` for x >= 0.
 
@@ -149,7 +149,7 @@ def _entropy(d: Any) -> Any:
 
 
 class Gamma(Distribution):
-    """The distribution of the waiting time until the c-th event, for events of a constant rate.
+    """The gamma distribution: the time until the c-th event, for a constant rate of events.
 
     The density is `rate**c * x**(c - 1) * exp(-rate * x) / gamma(c)` for x >= 0; the concentration
     c need not be an integer.
@@ -182,7 +182,7 @@ class Gamma(Distribution):
         super().__init__(validate_args, concentration=concentration, rate=rate)
 
 
-# --- Shares ---------------------------------------------------------------------------------------
+# --- Numbers that sum to 1 ------------------------------------------------------------------------
 
 
 def _shares(x: Tensor) -> Tensor:
@@ -206,13 +206,12 @@ def _entropy_of_shares(d: Any) -> Any:
 
 
 class Dirichlet(Distribution):
-    """The distribution of shares with the sum 1.
+    """The Dirichlet distribution of n non-negative numbers that sum to 1.
 
-    The density is the product of `x[i]**(c[i] - 1) / gamma(c[i])`, times `gamma(sum(c))`, with the
-    concentration c.
+    The density is the product of `x[i]**(c[i] - 1) / gamma(c[i])`, times `gamma(sum(c))`.
 
     Args:
-        concentration: the parameters of the shares, shape (*batch_shape, shares).
+        concentration: the parameters c, shape (*batch_shape, n).
         validate_args: whether to check parameters and values.
 
     Raises:
@@ -243,13 +242,13 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
-    """The beta distribution of a share between 0 and 1.
+    """The beta distribution of a number between 0 and 1.
 
     The density is `x**(a - 1) * (1 - x)**(b - 1) * gamma(a + b) / (gamma(a) * gamma(b))`.
 
     Args:
-        concentration1: a, a tensor or a number; large for shares near 1.
-        concentration0: b, large for shares near 0; both are broadcast.
+        concentration1: a, a tensor or a number; large for samples near 1.
+        concentration0: b, large for samples near 0; both are broadcast.
         validate_args: whether to check parameters and values.
 
     Raises:
@@ -258,7 +257,7 @@ class Beta(Distribution):
 
     concentration1: Tensor
     concentration0: Tensor
-    concentration: Tensor  # of the share and the rest, as in Dirichlet
+    concentration: Tensor  # both, stacked, as in Dirichlet
     arg_constraints: ClassVar = {"concentration1": positive, "concentration0": positive}
     support = unit_interval
     has_rsample = True

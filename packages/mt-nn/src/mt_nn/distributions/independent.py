@@ -30,7 +30,7 @@ class Independent(Distribution):
 
     Args:
         base_distribution: the distribution of the elements.
-        reinterpreted_batch_ndims: the number of dimensions.
+        reinterpreted_batch_ndims: the number of these dimensions.
         validate_args: has no effect; the distribution of the elements checks values.
 
     Raises:
@@ -76,7 +76,7 @@ class Independent(Distribution):
         return self.base_dist.support
 
     def expand(self, batch_shape: Sequence[int]) -> Self:
-        """Return the distribution with a larger batch, as views of its parameters."""
+        """Return the distribution with a larger batch, whose parameters are views."""
         within = self.base_dist.batch_shape[len(self.batch_shape) :]
         base = self.base_dist.expand((*batch_shape, *within))
         return type(self)(base, self.reinterpreted_batch_ndims)

@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergences, a formula per pair of classes."""
+"""Kullback-Leibler divergences, with one formula for each pair of classes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
             return formula(p, q)
     raise SettingError(
         f"kl_divergence() has no formula for {type(p).__name__} and {type(q).__name__}; most "
-        "formulas are for two distributions of one class."
+        "formulas are for two distributions of the same class."
     )
 
 
@@ -121,8 +121,9 @@ def _dirichlet(p: Any, q: Any) -> Any:
 def _independent(p: Any, q: Any) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise SettingError(
-            "kl_divergence() takes two Independent with the same reinterpreted_batch_ndims; got "
-            f"{p.reinterpreted_batch_ndims} and {q.reinterpreted_batch_ndims}."
+            "kl_divergence() takes Independent distributions with the same "
+            f"reinterpreted_batch_ndims; got {p.reinterpreted_batch_ndims} and "
+            f"{q.reinterpreted_batch_ndims}."
         )
     return total(p, kl_divergence(p.base_dist, q.base_dist))
 

@@ -1,6 +1,6 @@
 """Continuous distributions of numbers with a location and a scale, and those derived from them.
 
-If `z` has a standard distribution with the density p, `loc + scale z` has the density
+If `z` has a standard distribution with the density p, `loc + scale * z` has the density
 `p((x - loc) / scale) / scale`. Except for the normal distribution, samples are quantiles of uniform
 numbers: if F is a distribution function and u is uniform between 0 and 1, `F^-1(u)` has the
 distribution F (Devroye, Non-Uniform Random Variate Generation, 1986, chapter 2).
@@ -84,7 +84,7 @@ class Normal(LocationScale):
 
 
 class LogNormal(LocationScale):
-    """The distribution of `exp(x)` for a normal x.
+    """The log-normal distribution: that of `exp(x)` for a normal x.
 
     The density is that of the normal distribution at `log(x)`, divided by x.
 
@@ -111,9 +111,9 @@ class LogNormal(LocationScale):
 
 
 class Laplace(LocationScale):
-    """The distribution of the difference of two exponential waiting times.
+    """The Laplace distribution: the difference of two exponential times of the same rate.
 
-    The density is `exp(-|x - loc| / scale) / (2 scale)`.
+    The density is `exp(-|x - loc| / scale) / (2 * scale)`.
 
     Args:
         loc: the means, a tensor or a number.
@@ -134,9 +134,9 @@ class Laplace(LocationScale):
 
 
 class Cauchy(LocationScale):
-    """The distribution of the ratio of two independent normal numbers; it has no mean.
+    """The Cauchy distribution: the ratio of two independent normal numbers of mean 0.
 
-    The density is `1 / (pi * scale * (1 + ((x - loc) / scale)**2))`.
+    The density is `1 / (pi * scale * (1 + ((x - loc) / scale)**2))`; there is no mean.
 
     Args:
         loc: the medians, a tensor or a number.

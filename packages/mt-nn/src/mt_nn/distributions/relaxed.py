@@ -1,8 +1,8 @@
 """Continuous relaxations of Bernoulli and OneHotCategorical, whose samples have derivatives.
 
-The index of the largest of logits with added Gumbel noise is a sample of the classes. A relaxed
-sample is the softmax of the sums divided by a temperature; for one near 0, it is almost one-hot
-(Maddison, Mnih and Teh, The Concrete Distribution, 2017; Jang, Gu and Poole, Categorical
+If Gumbel noise is added to the logits, the index of the largest sum is a sample of the classes. A
+relaxed sample is the softmax of the sums divided by a temperature, and almost one-hot if that is
+near 0 (Maddison, Mnih and Teh, The Concrete Distribution, 2017; Jang, Gu and Poole, Categorical
 Reparameterization with Gumbel-Softmax, 2017).
 """
 
