@@ -431,7 +431,7 @@ def test_output_folder_is_checked_before_reading_data(
     (tmp_path / "thesis.tex").write_text("mine")
     monkeypatch.setattr(digits.Digits, "read", lambda self: pytest.fail("the data were read"))
     assert cli.main(["--out", str(tmp_path)]) == 1
-    assert "contains thesis.tex, but no training: choose an empty" in capsys.readouterr().err
+    assert "contains thesis.tex, but no training run: choose an empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("job", ["language", "sentiment"])
@@ -990,7 +990,8 @@ def test_path_that_is_not_a_run_folder_is_an_error(
     (tmp_path / "loop").symlink_to("loop")
     assert cli.main([*command, str(tmp_path / kind), *["0 0"] * (command == ["predict"])]) == 1
     assert (
-        "is not the folder of a training: it does not contain run.json" in capsys.readouterr().err
+        "is not the folder of a training run: it does not contain run.json"
+        in capsys.readouterr().err
     )
 
 

@@ -165,7 +165,7 @@ def test_operations_of_other_threads_are_not_measured() -> None:
 
 def test_profile_can_be_entered_again_but_not_within_itself() -> None:
     with nn.profile() as p:
-        with pytest.raises(nn.SettingError, match="is active already"), p:
+        with pytest.raises(nn.SettingError, match="is already active"), p:
             pass
         mt.ones(1)
     assert counts(p) == {("full", False): 1}

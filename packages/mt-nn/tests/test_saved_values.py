@@ -192,7 +192,7 @@ def test_map_location_and_backend_choose_the_backend() -> None:
     nn.load(io.BytesIO(content_of(mt.ones(2))), lambda _, location: locations.append(location))
     nn.load(io.BytesIO(content_of({"a": mt.ones(2)})), lambda _, where: locations.append(where))
     assert locations == ["cpu"] * 4
-    with pytest.raises(TypeError, match=r"give backend='simple' or map_location=\{\}, not both"):
+    with pytest.raises(TypeError, match=r"pass backend='simple' or map_location=\{\}, not both"):
         nn.load(io.BytesIO(content), {}, backend="simple")
     for error in (TypeError, KeyError, RecursionError):
         with pytest.raises(error, match="of the program"):

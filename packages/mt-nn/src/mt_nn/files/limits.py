@@ -1,7 +1,7 @@
 """Limits for untrusted files and downloads.
 
-A file may claim any size and decompress to a thousand times its own, and a server may send data
-without end. Readers therefore count what they read and allocate, and stop at a limit instead of
+A file may claim any size and decompress to a thousand times its size, and a server may never stop
+sending data. Readers therefore count what they read and allocate, and stop at a limit instead of
 exhausting memory. The default limits are far above usual sizes; `limits` changes them.
 """
 
@@ -33,10 +33,10 @@ class Limits:
         data: bytes of a data file, compressed and decompressed.
         memory: approximate bytes of memory for its content.
         members: files in an archive.
-        model: bytes of a file of a model or a training.
+        model: bytes of a file of a model or a checkpoint.
         json: bytes of JSON (vocabularies, headers of models), which takes twenty times as many
             bytes in memory.
-        depth: levels of nested values in a file of a model or a training.
+        depth: levels of nested values in a file of a model or a checkpoint.
         download: bytes of a download.
         seconds: duration of a download, or of reading a file.
     """
@@ -88,7 +88,7 @@ def limits(**changes: float) -> Iterator[Limits]:
 
 
 class Allowance:
-    """Counts of what was read from one source, which raise an error at a limit.
+    """Count what is read from a source, and raise an error at a limit.
 
     Args:
         source: the name of the source, for messages.

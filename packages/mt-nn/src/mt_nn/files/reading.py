@@ -49,7 +49,7 @@ def open_plain(path: PathLike) -> io.FileIO:
 
 @contextmanager
 def opened(path: PathLike, limit: str = "data") -> Iterator[Source]:
-    """Open a data file, and decompress it if it is gzip.
+    """Open a data file, and decompress it if it is compressed with gzip.
 
     Args:
         path: the path of the file.

@@ -1,4 +1,4 @@
-"""`profile`: the time of each operation on tensors, forward and backward, as `torch.profiler`.
+"""`profile`: the time of each operation on tensors, forward and backward, like `torch.profiler`.
 
 A profile is a tape: it intercepts the calls of backends, and the named operations, Functions and
 gradient rules that they belong to. Operations are not slower while no profile is active.
@@ -43,9 +43,9 @@ class Event(NamedTuple):
 
 
 class ProfilerActivity(enum.Enum):
-    """What torch measures.
+    """The devices to measure, for compatibility with torch.
 
-    Here, the time of an operation includes that of its device.
+    Here, the time of an operation always includes that of its device.
     """
 
     CPU = 0
@@ -54,7 +54,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a profile does in a step."""
+    """The action of a profile in one step."""
 
     NONE = 0
     WARMUP = 1
@@ -263,10 +263,10 @@ class profile(Tape):  # noqa: N801 - the name of torch
         """Start the first step.
 
         Raises:
-            SettingError: the profile is active already.
+            SettingError: the profile is already active.
         """
         if self.is_active:
-            raise SettingError("this profile is active already: leave its block first.")
+            raise SettingError("this profile is already active: leave its block first.")
         self._follow()
         return self
 
@@ -285,7 +285,7 @@ class profile(Tape):  # noqa: N801 - the name of torch
         self._follow()
 
     def _follow(self) -> None:
-        """Start or stop measuring as the schedule says."""
+        """Start or stop measuring according to the schedule."""
         records = self._action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if records and not self.is_active:
             self.events, self._inside, self._began = [], False, time.perf_counter()

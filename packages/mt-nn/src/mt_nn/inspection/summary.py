@@ -151,7 +151,7 @@ def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
 
 
 def _input(model: Module, given: Any) -> Any:
-    """Return an argument: zeros for a shape."""
+    """Return an argument of the network: zeros for a shape, and tensors unchanged."""
     if isinstance(given, (tuple, list)) and all(type(size) is int for size in given):
         shape = [integer("a size of an input", size, 0) for size in given]
         like = next((p.value for p in model.parameters() if p.value.is_floating_point()), None)

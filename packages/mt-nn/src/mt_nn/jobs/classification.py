@@ -29,11 +29,11 @@ HELD_OUT = 0.1
 MISTAKE_COLUMNS = ("sample", "right class", "predicted class", "probability")
 
 SPLIT_SEED = 0
-"""The same samples are held out in every training."""
+"""The seed of the split, so that the same samples are held out in every training run."""
 
 
 def hold_out(samples: Dataset, fraction: float = HELD_OUT) -> tuple[Subset, Subset]:
-    """Split samples in a fixed way; the second part is a fraction that is held out."""
+    """Split samples with a fixed seed; the second part is the fraction that is held out."""
     generator = Generator().manual_seed(SPLIT_SEED)
     rest, held_out = random_split(samples, [1 - fraction, fraction], generator)
     return rest, held_out
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
 
 class Classification(Job):
-    """Base of jobs that classify samples.
+    """Base class of jobs that classify samples.
 
     Attributes:
         classes: the names of the classes.
@@ -112,7 +112,7 @@ class Classification(Job):
 
     @abstractmethod
     def read_input(self, text: str) -> Tensor:
-        """Convert the input of a user to input of the network; see `predict`."""
+        """Convert a text from the user to an input of the network; see `predict`."""
 
     def predict(self, network: Module, text: str) -> str:
         """Return the most probable classes of a sample.

@@ -1,4 +1,4 @@
-"""`Images`: the base class of jobs that classify images of one size."""
+"""`Images`: the base class of jobs that classify images of a fixed size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mt_tensor import Tensor
 
 
 class Images(Classification):
-    """Base of jobs that classify images.
+    """Base class of jobs that classify images.
 
     Attributes:
         shape: channels, height and width of an image.
@@ -95,6 +95,6 @@ class Images(Classification):
                 f"{path} contains {image.n_frames} images: save one of them in a file of its own."
             )
         if image.mode[0] in "IF":
-            raise InputError(f"{path} has more than 8 bits per channel: save it with 8.")
+            raise InputError(f"{path} has more than 8 bits per channel: convert it to 8 bits.")
         if image.has_transparency_data and image.convert("RGBA").getextrema()[3][0] < 255:
             raise InputError(f"{path} has transparent pixels: save it with an opaque background.")

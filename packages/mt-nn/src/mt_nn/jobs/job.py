@@ -34,7 +34,7 @@ EVALUATION_BATCH = 256
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """Default settings of the training of a network, chosen with the validation set.
+    """Default settings for training a network, chosen with the validation set.
 
     Attributes:
         epochs: the number of epochs.
@@ -49,7 +49,7 @@ class Recipe:
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """The settings of a training.
+    """The settings of a training run.
 
     Attributes:
         model: the network, one of the job's `models`.
@@ -106,7 +106,7 @@ class Job(ABC):
         results: the names of additional output files.
         samples: the name of the samples.
         clip_norm: the largest norm of all gradients together; None for no limit.
-        settings: the settings of this training.
+        settings: the settings of this training run.
     """
 
     about: ClassVar[str]
@@ -222,14 +222,14 @@ class Job(ABC):
     # --- Prediction -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return what `predict` needs besides settings and parameters, as JSON values."""
+        """Return the values that `predict` needs besides settings and parameters, for JSON."""
         return {}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Load the result of `state`.
 
         Raises:
-            KeyError, SettingError, TypeError: the state is invalid; the file is damaged.
+            KeyError, SettingError, TypeError: the state is invalid, since the file is damaged.
         """
         return
 

@@ -33,7 +33,7 @@ class Points(Classification):
     data: ClassVar[str]
 
     def read(self) -> Parts:
-        """Draw the points, the same in every training."""
+        """Draw the points, which are the same in every training run."""
         drawn = [datasets.DATASETS[self.data](count, seed) for seed, count in enumerate(COUNTS)]
         training, validation, test = (TensorDataset(tensor(d.X), tensor(d.y)) for d in drawn)
         return self.in_batches(training, validation, test)

@@ -60,7 +60,7 @@ class Sentiment(Classification):
     # --- Training -------------------------------------------------------------------------------
 
     def read(self) -> Parts:
-        """Return the sentences in three parts, as numbers of words of the training set."""
+        """Return the sentences in three parts, encoded with the vocabulary of the training set."""
         rest, test = self.reviews()
         training, validation = hold_out(rest)
         words = (word for text, _ in training for word in data.tokenize(text))
@@ -70,7 +70,7 @@ class Sentiment(Classification):
         return self.in_batches(parts[0], parts[1], parts[2], _batch)
 
     def reviews(self) -> tuple[data.Dataset, data.Dataset]:
-        """Return labeled sentences with words: for training and validation, and for the test."""
+        """Return labeled sentences: for training and validation, and for the test."""
         folder = self.folder("movie-reviews")
         if find_optional(folder, "train.tsv"):
             rest, test = (data.read_sst2(folder / name) for name in ("train.tsv", "dev.tsv"))
@@ -108,7 +108,7 @@ class Sentiment(Classification):
             self.vocabulary = data.Vocabulary(state["tokens"], UNKNOWN, PADDING)
 
     def read_input(self, text: str) -> Tensor:
-        """Return the numbers of the words of a sentence.
+        """Return the indices of the words of a sentence in the vocabulary.
 
         Raises:
             InputError: the sentence has no words, no known words, or too many.
@@ -129,7 +129,7 @@ class Sentiment(Classification):
 
 
 def _with_words(sentences: list[tuple[str, int]]) -> Any:
-    """Return the labeled sentences that have words."""
+    """Return the labeled sentences that contain words."""
     return [(text, label) for text, label in sentences if data.tokenize(text)]
 
 

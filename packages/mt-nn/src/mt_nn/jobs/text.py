@@ -32,7 +32,7 @@ from mt_tensor import Generator, Tensor, multinomial, stack, tensor
 class SaveHiddenState(Callback):
     """Include the state of an `LSTMLanguageModel` in checkpoints, and restore it.
 
-    Of N ranks, rank r trains on column r of the text and every Nth after it. Checkpoints contain
+    With N ranks, rank r trains on column r of the text and every Nth after it. Checkpoints contain
     the states of all columns.
     """
 
@@ -88,7 +88,7 @@ class Windows(BPTTWindows):
 
 
 class Text(Job):
-    """Base of language models.
+    """Base class of language models.
 
     Attributes:
         window: the number of tokens of a column per window; also the context of networks that are
@@ -113,7 +113,7 @@ class Text(Job):
 
     @abstractmethod
     def tokenize(self, text: str) -> list[str]:
-        """Split the input of a user into tokens."""
+        """Split a text into tokens."""
 
     def is_recurrent(self) -> bool:
         """Return whether the network keeps a state from one window to the next."""
@@ -163,7 +163,7 @@ class Text(Job):
 
     @abstractmethod
     def format_loss(self, loss: float) -> str:
-        """Convert the mean cross-entropy to a text with the usual measure."""
+        """Format the mean cross-entropy in the usual measure, such as perplexity."""
 
     def line(self, row: Mapping[str, Any]) -> str:
         """Return the losses of an epoch, and the generated text."""
@@ -208,7 +208,7 @@ class Text(Job):
         return self.generate(network, tokens)
 
     def generate(self, network: Module, tokens: Sequence[str]) -> str:
-        """Return the text of tokens, continued by `length` tokens, always in the same way.
+        """Return the text of tokens, continued by `length` tokens drawn with the seed of the run.
 
         Raises:
             InputError: the scores are nan.
@@ -236,8 +236,8 @@ class Text(Job):
     ) -> Tensor:
         """Return the scores of the token after `numbers`.
 
-        The network reads only the tokens that it has not read before: always if it is recurrent,
-        and otherwise as long as all of them fit into its context.
+        Recurrent networks are called with the new tokens only; others, too, as long as all tokens
+        fit into their context.
         """
         if self.is_recurrent():
             new = tensor(numbers if begins else numbers[-1:])
@@ -249,7 +249,7 @@ class Text(Job):
         return scores[-1]
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Join tokens to a text."""
+        """Join tokens into a text."""
         lines = self.separator.join(tokens).replace(self.end, "\n").splitlines()
         return "\n".join(line.strip() for line in lines).strip()
 

@@ -1,4 +1,4 @@
-"""Saving and loading of models and trainings; no code in a file is ever executed."""
+"""Saving and loading of models and checkpoints; no code in a file is ever executed."""
 
 from mt_nn.saving.objects import load, read_metadata, save
 

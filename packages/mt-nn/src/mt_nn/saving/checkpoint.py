@@ -1,8 +1,8 @@
-"""Checkpoints: everything that is needed to resume a training exactly, in one file.
+"""Checkpoints: everything that is needed to resume a training run exactly, in one file.
 
 A part is any object with `state_dict()` and `load_state_dict()`, such as a model, an optimizer, a
 scheduler or a loader, of this package or not. Everything else is a value, which loading returns.
-The states of random generators are included, so that a resumed training draws the same numbers.
+The states of random generators are included, so that a resumed run draws the same numbers.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def save_checkpoint(
     metadata: Mapping[str, str] | None = None,
     **parts: Any,
 ) -> None:
-    """Save the state of a training.
+    """Save the state of a training run.
 
         save_checkpoint("run.safetensors", model=model, optimizer=optimizer, epoch=3)
 
@@ -95,7 +95,7 @@ def save_checkpoint(
 def load_checkpoint(
     file: File, /, *, generators: bool = True, backend: Any = None, **parts: Any
 ) -> dict[str, Any]:
-    """Load the state of a training. If a part does not fit, nothing is changed.
+    """Load the state of a training run; if a part does not fit, change nothing.
 
         values = load_checkpoint("run.safetensors", model=model, optimizer=optimizer)
 

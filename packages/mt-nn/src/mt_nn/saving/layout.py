@@ -5,9 +5,9 @@
                  "weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
     elements    of all arrays, one after the other
 
-Names of metadata that begin with `mt_nn.` are reserved. One is a checksum of everything else, which
-files of other programs do not have. NumPy has no bfloat16; such arrays have the dtype
-`bfloat16.numpy`.
+Names of metadata that begin with `mt_nn.` are reserved. One of them is a checksum of all other
+content, which files of other programs do not have. NumPy has no bfloat16; such arrays have the
+dtype `bfloat16.numpy`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _STORED = {**DTYPES, "BF16": bfloat16.numpy.str}
 _KINDS = {dtype: kind for kind, dtype in _STORED.items()}
 
 START = 8
-"""The number of bytes before the header, which are its length."""
+"""The number of bytes before the header, which contain its length."""
 
 LONGEST_HEADER = 100_000_000
 """The largest length of a header that the format allows, in bytes."""

@@ -1,4 +1,4 @@
-"""The backends of loaded tensors, as the argument `map_location` of `load` chooses them."""
+"""The backends of loaded tensors, chosen by the argument `map_location` of `load`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Locations:
         backend: the backend, if `map_location` is None; the current one by default.
 
     Attributes:
-        error: the last error that the choice raised, which says nothing about the file.
+        error: the last error raised by the choice, which does not mean that the file is damaged.
 
     Raises:
         TypeError: both arguments were given.
@@ -68,13 +68,13 @@ class Locations:
         else:
             self._backend = place(backend, map_location)
         if self._choose is not None and backend is not None:
-            raise TypeError(f"give backend={backend!r} or map_location={map_location!r}, not both.")
+            raise TypeError(f"pass backend={backend!r} or map_location={map_location!r}, not both.")
 
     def backend_of(self, location: str = HOST) -> TensorBackend:
         """Return the backend of a tensor.
 
         Args:
-            location: the device that the tensor was saved from, as far as the file says it.
+            location: the device that the tensor was saved from, if the file contains it.
 
         Raises:
             SettingTypeError: the function returned another object.

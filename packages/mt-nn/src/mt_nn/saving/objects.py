@@ -31,7 +31,7 @@ File = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object, such as an `io.BytesIO`."""
 
 INDEX = ".index.json"
-"""The end of the name of an index, which says in which file each tensor of a model is."""
+"""The suffix of an index file, which lists the file of each tensor of a model."""
 
 STRUCTURE = "mt_nn.structure"
 """The name of the metadata that contain the structure of a value."""
@@ -56,7 +56,7 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
     Raises:
         FileError: the file cannot be written; an existing file is unchanged.
         SettingError: `metadata` contains values that are not strings, or `f` is not a file.
-        StateDictError: `obj` contains an unsupported value, or is nested too deep; nothing was
+        StateDictError: `obj` contains an unsupported value, or is nested too deeply; nothing was
             written.
     """
     store(obj, Encoder(), f, metadata)
@@ -73,7 +73,7 @@ def store(
         if structure != {"dict": [[name, {"tensor": name}] for name in arrays]}:  # not a plain file
             texts[STRUCTURE] = json.dumps(structure, separators=(",", ":"))
     except RecursionError as error:
-        raise StateDictError("a value is nested too deep, or contains itself.") from error
+        raise StateDictError("a value is nested too deeply, or contains itself.") from error
     except StateDictError:
         raise
     except ValueError as error:  # Python limits the digits of integers
@@ -118,9 +118,9 @@ def load(
     `save_model` stores one name, and the others in the metadata. It is loaded under all names with
     the same last part, such as `embedding.weight` and `head.weight`.
 
-    So can files of `torch.save` that contain tensors, numbers, strings and plain containers, and
-    the index of a model in several files, such as `model.safetensors.index.json`. No code in a file
-    is ever executed.
+    Files of `torch.save` can be loaded if they contain tensors, numbers, strings and plain
+    containers; and so can the index of a model in several files, such as
+    `model.safetensors.index.json`. No code in a file is ever executed.
 
     Args:
         f: the path; or a binary file object, which is read from its current position.
@@ -138,8 +138,9 @@ def load(
 
     Raises:
         SettingError: `f` is not a file, or `map_location` returned something else.
-        FileError: the file is missing, truncated, damaged or of another format, contains something
-            else or a dtype that tensors do not support, or exceeds `mt_nn.limits`.
+        FileError: the file is missing, truncated, damaged or of another format, contains an
+            unsupported value or dtype, or exceeds `mt_nn.limits`.
+        TypeError: both `map_location` and `backend` are given.
         UnknownBackendError: the backend is unknown.
     """
     locations = Locations(map_location, backend)

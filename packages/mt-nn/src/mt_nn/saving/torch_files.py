@@ -97,12 +97,13 @@ def _bytes(text: str, encoding: str) -> bytes:
 class _Unpickler(pickle._Unpickler):
     """Read a pickle without executing code.
 
-    It is Python's implementation: in C's, a few bytes can allocate any amount of memory.
+    It extends Python's implementation of pickle: with that in C, a few bytes can allocate any
+    amount of memory.
 
     Args:
         file: the file.
-        allowance: what may be read.
-        elements: returns the bytes of a storage with a key; None to leave tensors out.
+        allowance: the limits of what may be read.
+        elements: returns the bytes of a storage with a key; None to skip tensors.
         order: the byte order of elements.
         locations: the choice of the backends of the tensors.
 
@@ -142,7 +143,7 @@ class _Unpickler(pickle._Unpickler):
         }
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a dtype, also for the class of a storage, or one of the functions."""
+        """Return a dtype, for a dtype or a class of storages, or an allowed function."""
         dtype = name.removesuffix("Storage")
         if module == "torch" and name in DTYPES:
             return DTYPES[name]
@@ -226,8 +227,8 @@ def read(content: bytearray, allowance: Allowance, locations: Locations) -> Any:
     """Return the value in a file that `torch.save` wrote.
 
     Args:
-        content: the whole file.
-        allowance: what may be read.
+        content: the content of the file.
+        allowance: the limits of what may be read.
         locations: the choice of the backends of the tensors.
 
     Raises:

@@ -38,7 +38,7 @@ SCALARS = {np.dtype(text).name: np.dtype(text) for text in (*layout.DTYPES.value
 """The dtypes of NumPy scalars that can be saved, by name."""
 
 _PLAIN = {type(None), bool, str, int, float}
-"""Types that are encoded as themselves, and of keys of dictionaries."""
+"""Types that are encoded as themselves, and may be keys of dictionaries."""
 
 _ALTERNATIVES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (Mapping, "dict(...)"),
@@ -81,10 +81,11 @@ class Encoder:
         self._takes_states, self._depth = takes_states, current_limits().depth
 
     def encode(self, value: Any, path: Path = ()) -> Any:
-        """Return the JSON values of a value.
+        """Encode a value as JSON values, and add its arrays to `arrays`.
 
         Raises:
-            StateDictError: it contains something that cannot be saved, or is nested too deep.
+            StateDictError: the value contains something that cannot be saved, or is nested too
+                deeply.
         """
         kind = type(value)
         if kind in _PLAIN:
@@ -179,7 +180,7 @@ class Decoder:
         self._depth = current_limits().depth
 
     def decode(self, encoded: Any, depth: int = 0) -> Any:
-        """Return the value of JSON values.
+        """Decode a value from JSON values.
 
         Raises:
             LookupError, TypeError, ValueError: the encoding is invalid, or an array is missing.

@@ -53,7 +53,7 @@ class EarlyStopping(Declared, Callback):
         self.best_model: dict[str, Any] | None = None
 
     def on_fit_start(self, trainer: Trainer) -> None:
-        """Stop at once if the resumed training had been stopped."""
+        """Stop at once if this callback had stopped the training before it was resumed."""
         trainer.should_stop |= self.waited > self.patience
 
     def on_epoch_end(self, trainer: Trainer) -> None:
@@ -201,7 +201,7 @@ class CSVLog(Callback):
 
 
 class ProgressBar(Callback):
-    """Show a progress bar for the batches of a training, with rich, and print a line per epoch.
+    """Show a progress bar of training batches, with rich, and print a line per epoch.
 
     Next to the bar are the epoch, the loss of the last batch, samples per second, and the estimated
     remaining time. The bar is shown only on a terminal or in a notebook. Without rich, only the
@@ -249,7 +249,7 @@ class ProgressBar(Callback):
 
     def _print(self, text: str) -> None:
         if self._progress is None:
-            # Not with rich, which would exit the process if the file was closed.
+            # Not with rich, which would exit the process if the file were closed.
             print(text, file=self.file or sys.stderr, flush=True)
         else:
             # Without wrapping, which is not appropriate for a file.

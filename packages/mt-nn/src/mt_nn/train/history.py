@@ -1,4 +1,4 @@
-"""The history of a training: the results of each epoch, and their curves, drawn with matplotlib."""
+"""The history of training: the results of each epoch, and their curves, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 class History:
-    """The results of a training, by epoch.
+    """The results of training, by epoch.
 
     Attributes:
         rows: one dictionary per epoch: its number, the learning rate, the mean loss, the metrics,

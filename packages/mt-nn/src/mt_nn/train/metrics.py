@@ -1,7 +1,7 @@
 """Metrics, accumulated over batches.
 
 Call `update` for each batch, and `compute` for the value over all of them. All samples have the
-same weight, independent of the sizes of batches. Counts are integers on the host.
+same weight, independently of the sizes of batches. Counts are integers on the host.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ EMBEDDING_STD = 0.1
 class TextCNN(nn.Module):
     """Convolutions over the words of a sentence, max pooling over time, and a linear layer.
 
-    Padding has the number 0 and the embedding 0, and sentences are padded so that one window at
-    each end contains only padding. Scores therefore do not depend on the padding in a batch.
+    Padding has the index 0 and an embedding of zeros. Sentences are padded so that one window at
+    each end contains only padding, so scores do not depend on the padding in a batch.
 
     Args:
         tokens: the size of the vocabulary.
@@ -132,7 +132,7 @@ States = tuple[Tensor, Tensor]
 
 
 class _LanguageModel(nn.Module):
-    """Base of language models: embeddings that input and output layer share.
+    """Base class of language models: embeddings that input and output layer share.
 
     Args:
         tokens: the size of the vocabulary.
@@ -241,5 +241,5 @@ class TransformerLanguageModel(_LanguageModel):
 
 
 def causal_mask(tokens: Tensor) -> Tensor:
-    """Return the mask of a window of tokens, which hides those that follow a token."""
+    """Return the causal mask of a window of tokens, with which none attends to later ones."""
     return cached_causal_mask(len(tokens), tokens.backend)

@@ -152,7 +152,9 @@ class Trainer:
         self.should_stop = False
         check_flags(compile=compile)
         if compile and self.group.size > 1:
-            raise SettingError("compile=True needs a single rank: compiled programs cannot send.")
+            raise SettingError(
+                "compile=True needs a single rank: compiled programs cannot communicate."
+            )
         learn = _make_learn(model, loss)
         self._learn = compiled(learn) if compile else learn
         update = _make_update(optimizer, clip_norm)
@@ -212,7 +214,7 @@ class Trainer:
         try:
             self.load(checkpoint)
         except StateDictError as error:
-            raise StateDictError(f"{checkpoint} is from another training: {error}") from error
+            raise StateDictError(f"{checkpoint} is from another training run: {error}") from error
 
     def _notify(self, method: str) -> None:
         for callback in self.callbacks:
@@ -315,7 +317,7 @@ class Trainer:
     def evaluate(self, loader: Iterable[Any]) -> dict[str, Any]:
         """Return the loss and the metrics of the model in evaluation mode, by name.
 
-        Each rank passes its part of the batches; all get the values of all batches.
+        Each rank passes its part of the batches; the values are those over all ranks.
 
         Raises:
             InputError: a batch is not a tuple of inputs and target.
@@ -359,7 +361,7 @@ class Trainer:
     # --- Checkpoints ----------------------------------------------------------------------------
 
     def parts(self) -> dict[str, Any]:
-        """Return the parts of a checkpoint of this training, by name; complete only on rank 0.
+        """Return the parts of a checkpoint, by name; complete only on rank 0.
 
         All ranks must call this. Training can be resumed with another number of ranks if the total
         batch size is the same.
@@ -413,7 +415,7 @@ class Trainer:
         self.optimizer.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the progress of the training, without the states of model, optimizer and so on."""
+        """Return the progress of training, without the states of model, optimizer and so on."""
         return {
             "epoch": self.epoch,
             "batch": self.batch,
@@ -433,7 +435,7 @@ class Trainer:
         metrics = state["meters"]
         if metrics.keys() != self._metrics.keys():
             raise StateDictError(
-                f"the checkpoint has the metrics {', '.join(metrics)}; this training has "
+                f"the checkpoint has the metrics {', '.join(metrics)}; this trainer has "
                 f"{', '.join(self._metrics)}."
             )
         self.history.load_state_dict(state["history"])
@@ -461,7 +463,7 @@ def _make_learn(
 
 
 def _make_update(optimizer: Optimizer, clip_norm: float | None) -> Callable[[], None]:
-    """Return a function that clips gradients and makes a step of the optimizer."""
+    """Return a function that clips gradients and performs a step of the optimizer."""
 
     def update() -> None:
         if clip_norm is not None:

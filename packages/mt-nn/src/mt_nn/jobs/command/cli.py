@@ -1,4 +1,4 @@
-"""`mt-train`: train a network on real data, resume a training, or predict with its network.
+"""`mt-train`: train a network on real data, resume a training run, or predict with its network.
 
 mt-train digits                           train, and write to runs/digits
 mt-train --resume runs/digits             resume after Control-C or a crash
@@ -29,7 +29,7 @@ from mt_operators import StateDictError
 from mt_tensor.errors import BackendError
 
 SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
-"""The options that are settings of a training, which cannot change when it is resumed."""
+"""The options that are settings of a training run, which cannot change when it is resumed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,7 +103,7 @@ def _resume_hint(run: Run) -> str:
 
 
 def _new_run(options: argparse.Namespace) -> Run:
-    """Return a new training.
+    """Return a new training run.
 
     Raises:
         SettingError: the job or the network is unknown, or the options do not match it.
@@ -128,16 +128,16 @@ def _new_run(options: argparse.Namespace) -> Run:
 
 
 def _resumed_run(options: argparse.Namespace) -> Run:
-    """Return an unfinished training, to resume it with the same settings.
+    """Return an unfinished training run, to resume it with the same settings.
 
     Raises:
-        FileError: there is no training in the folder.
-        SettingError: the training is finished, or an option differs from its settings.
+        FileError: there is no training run in the folder.
+        SettingError: the run is finished, or an option differs from its settings.
     """
     run = Run.read(options.resume)
     if run.finished:
         raise SettingError(
-            f"the training in {run.folder} is finished: use its network with mt-train predict "
+            f"the training run in {run.folder} is finished: use its network with mt-train predict "
             f"{run.folder}, or train again without --resume."
         )
     run.backend = options.backend or run.backend
@@ -149,8 +149,8 @@ def _resumed_run(options: argparse.Namespace) -> Run:
         other, own = getattr(options, name), settings[name]
         if other is not None and str(other) != str(own):
             raise SettingError(
-                f"the training in {run.folder} has {name.replace('_', '-')} {own}, not {other}: "
-                "--resume cannot change it."
+                f"the training run in {run.folder} has {name.replace('_', '-')} {own}, not "
+                f"{other}: --resume cannot change it."
             )
     return run
 
@@ -188,11 +188,11 @@ def _train_parser() -> argparse.ArgumentParser:
     add("--lr", type=float, help="the maximum learning rate")
     add("--seed", type=int, help="the seed of all random numbers (default: 0)")
     add("--data-dir", type=Path, metavar="DIR", help="the folder of the datasets (default: data)")
-    text = "the output folder; a finished training in it is replaced (default: runs/JOB)"
+    text = "the output folder; a finished training run in it is replaced (default: runs/JOB)"
     add("--out", type=Path, metavar="DIR", help=text)
-    add("--resume", type=Path, metavar="DIR", help="resume the training in this folder")
+    add("--resume", type=Path, metavar="DIR", help="resume the training run in this folder")
     add("--batches", type=int, help="end each epoch after this many batches")
-    text = "do not evaluate the test set, to choose settings by the validation"
+    text = "do not evaluate the test set; for choosing settings with the validation set"
     add("--no-test", dest="test", action="store_const", const=False, help=text)
     return parser
 
@@ -201,7 +201,7 @@ def _predict_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="mt-train predict", description="Predict with a trained network."
     )
-    parser.add_argument("folder", type=Path, help="the folder of a training, such as runs/mnist")
+    parser.add_argument("folder", type=Path, help="the folder of a training run, as runs/mnist")
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help="an image, a text, or a point")
     _add_backend(parser)
     return parser

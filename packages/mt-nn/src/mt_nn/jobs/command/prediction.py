@@ -12,17 +12,18 @@ from mt_operators import Module, StateDictError
 
 
 def load(folder: Path) -> tuple[Job, Module]:
-    """Return the job of a training, and its network in evaluation mode.
+    """Return the job of a training run, and its network in evaluation mode.
 
     Raises:
-        FileError: the training does not exist or is not finished.
+        FileError: the training run does not exist or is not finished.
         StateDictError: the parameters do not fit the network.
     """
     run = Run.read(folder)
     if not run.finished:
         verb = "resume" if run.checkpoint() else "restart"
         raise FileError(
-            f"the training in {folder} is not finished: {verb} it with mt-train --resume {folder}."
+            f"the training run in {folder} is not finished: {verb} it with mt-train --resume "
+            f"{folder}."
         )
     job = run.job()
     network = job.network()

@@ -1,6 +1,6 @@
-"""`Run`: the folder of a training, from which it can be resumed, and its network loaded.
+"""`Run`: the folder of a training run, to resume the run or to load its network.
 
-`run.json` contains the job, its settings and state, and whether the training is finished.
+`run.json` contains the job, its settings and state, and whether the run is finished.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ RESULTS = ("log.csv", "losses.csv", "model.safetensors", "training.png")
 
 @dataclasses.dataclass
 class Run:
-    """A training and its folder.
+    """A training run and its folder.
 
     Attributes:
         folder: the folder.
         name: the name of the job.
-        settings: the settings of the training.
+        settings: the settings of the run.
         job_state: the state of the job; see `Job.state`.
-        finished: whether the training is complete, including the test.
+        finished: whether the run is complete, including the test.
         backend: the name of the backend.
         compile: whether to compile steps.
     """
@@ -85,7 +85,7 @@ class Run:
         return [self.folder / name for name in names if (self.folder / name).is_file()]
 
     def begin(self) -> None:
-        """Initialize the folder, and remove the files of a finished training.
+        """Initialize the folder, and remove the files of a finished training run.
 
         Raises:
             FileError: as for `predecessor`; or a file cannot be written or removed.
@@ -100,10 +100,10 @@ class Run:
                     path.unlink()
 
     def predecessor(self) -> Run | None:
-        """Return the previous training in the folder, which may be replaced; None if there is none.
+        """Return the previous run in the folder, which may be replaced; None if there is none.
 
         Raises:
-            FileError: it is not finished, or the folder contains other files.
+            FileError: the run is not finished, or the folder contains other files.
         """
         try:
             before = Run.read(self.folder)
@@ -112,13 +112,13 @@ class Run:
             if not others:
                 return None
             raise FileError(
-                f"{self.folder} contains {min(others)}, but no training: choose an empty or new "
-                "folder with --out."
+                f"{self.folder} contains {min(others)}, but no training run: choose an empty or "
+                "new folder with --out."
             ) from None
         if before.checkpoint() and not before.finished:
             raise FileError(
-                f"{self.folder} contains an unfinished training: resume it with mt-train --resume "
-                f"{self.folder}, remove it, or choose another folder with --out."
+                f"{self.folder} contains an unfinished training run: resume it with mt-train "
+                f"--resume {self.folder}, remove it, or choose another folder with --out."
             )
         return before
 
@@ -134,10 +134,10 @@ class Run:
 
     @classmethod
     def read(cls, folder: Path) -> Run:
-        """Return the training in a folder.
+        """Return the training run in a folder.
 
         Raises:
-            MissingFileError: the folder contains no training.
+            MissingFileError: the folder contains no training run.
             FileError: `run.json` cannot be read, or is damaged.
         """
         path = folder / FILE
@@ -149,13 +149,13 @@ class Run:
             if os.path.isdir(folder) and not isinstance(error, MissingFileError):  # noqa: PTH112
                 raise
             raise MissingFileError(
-                f"{folder} is not the folder of a training: it does not contain {FILE}. Pass the "
-                "folder that was given as --out, or runs/JOB."
+                f"{folder} is not the folder of a training run: it does not contain {FILE}. Pass "
+                "the folder that was given as --out, or runs/JOB."
             ) from None
         except (AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise FileError(
-                f"{path} is damaged: it does not describe a training. Remove the folder, or choose "
-                "another one."
+                f"{path} is damaged: it does not describe a training run. Remove the folder, or "
+                "choose another one."
             ) from error
         return run
 

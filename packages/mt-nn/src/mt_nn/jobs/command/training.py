@@ -1,8 +1,8 @@
-"""Training of a job, with validation after each epoch and a test at the end.
+"""Training for a job, with validation after each epoch and a test at the end.
 
 After each epoch, a checkpoint and a log are written to the output folder; at the end, curves, the
-network and the results of the test. Of several ranks (`mpiexec -n 4 mt-train ...`) each trains with
-its part of the batches, and rank 0 prints and writes.
+network and the results of the test. With several ranks (`mpiexec -n 4 mt-train ...`), each trains
+on its part of the batches, and rank 0 prints and writes.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from mt_nn.train.trainer import Callback, Trainer
 
 
 def train(run: Run, out: TextIO, resume: bool = False) -> None:
-    """Train a job, and write its output files.
+    """Train the network of a job, and write the output files.
 
     Args:
         run: the job and the output folder.
         out: the stream to print to.
-        resume: whether to continue from the last checkpoint, instead of replacing the training.
+        resume: whether to continue from the last checkpoint, instead of starting again.
 
     Raises:
         FileError: a data file is missing or damaged, or an output file cannot be written; or
-            another training in the folder is not finished, or the data have changed.
+            another run in the folder is not finished, or the data have changed.
         InputError: there are too few samples.
         KeyboardInterrupt: Control-C was pressed; a checkpoint was saved.
         MissingPackageError: matplotlib is not installed.
         OSError: `out` cannot be written.
         SettingError: the training has diverged.
-        StateDictError: the checkpoint belongs to another training.
+        StateDictError: the checkpoint belongs to another run.
     """
     ranks = world()
     if ranks.rank:
