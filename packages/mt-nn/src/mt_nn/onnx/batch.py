@@ -1,8 +1,8 @@
 """Graphs for any batch size.
 
-A program is recorded for one shape. A network that is recorded with several batch sizes must give
-the same operators each time, and only shapes and limits of slices may differ. Each of them that
-does is computed from the size of the argument, as a multiple of it plus a constant.
+A recorded graph is valid for one batch size. So the network is recorded with several. The operators
+must be the same each time; only shapes and limits of slices may differ. Those that differ are
+computed from the batch size n of the argument, as `slope * n + offset`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _line(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         ):
             return slope, offset
     raise ExportError(
-        f"a size is not proportional to the batch: it is {a.tolist()}, {b.tolist()} and "
+        f"a size is not a linear function of the batch size: {a.tolist()}, {b.tolist()} and "
         f"{c.tolist()} for batches of {', '.join(map(str, SIZES))}. Export without dynamic_axes."
     )
 
@@ -76,7 +76,7 @@ def _check_same(graph: Graph, others: Sequence[Graph]) -> None:
     for other in others:
         for ours, theirs in zip(graph.nodes, other.nodes, strict=False):
             if ours != theirs:
-                raise ExportError(_depends(f"{ours.operation} differs, or is {theirs.operation},"))
+                raise ExportError(_depends(f"{ours.operation} differs from {theirs.operation}"))
         if len(graph.nodes) != len(other.nodes) or len(graph.outputs) != len(other.outputs):
             raise ExportError(_depends("the number of operators differs"))
         for name, array in graph.constants.items():
@@ -91,5 +91,5 @@ def _check_same(graph: Graph, others: Sequence[Graph]) -> None:
 def _depends(how: str) -> str:
     return (
         f"the network depends on the batch size in more than its shapes: {how} when it is recorded "
-        "with another one. Export without dynamic_axes."
+        "with another batch size. Export without dynamic_axes."
     )

@@ -20,7 +20,7 @@ from mt_tensor import Tensor
 from mt_tensor.backends.extending import leaves_in, map_leaves
 
 OPSET = 18
-"""The version of ONNX's operators that is written by default, and the oldest one possible."""
+"""The default version of ONNX's operators, and the oldest supported one."""
 
 
 def export(
@@ -36,14 +36,14 @@ def export(
 ) -> Any:
     """Write a network as an ONNX file.
 
-    The network runs once on example arguments, in evaluation mode, and what it computes is
-    recorded. Conditions in Python, and values other than tensors, are as they were for these
-    arguments. Parameters and buffers keep their names.
+    The network runs on example arguments, in evaluation mode, and its operations are recorded.
+    Conditions in Python, and values other than tensors, are fixed as they were for these arguments.
+    Parameters and buffers keep their names.
 
     Args:
         model: the network.
         args: the arguments: a tensor, or a tuple of tensors, containers of tensors, and values.
-        f: the path of the file, or an open binary file; None to write none.
+        f: the path of the file, or an open binary file; None to write no file.
         kwargs: keyword arguments.
         input_names: names of the tensors among the arguments, in order; by default, those of the
             parameters of `forward`.
@@ -57,7 +57,7 @@ def export(
         The model, an `onnx.ModelProto`.
 
     Raises:
-        ExportError: a file cannot contain an operation of the network; the message names it.
+        ExportError: an operation of the network cannot be exported; the message names it.
         InputError: an argument is invalid.
         FileError: the file cannot be written.
         MissingPackageError: the package onnx is not installed.
@@ -132,7 +132,7 @@ def _named(setting: str, given: Sequence[str] | None, default: list[str]) -> lis
     """Return the given names, and the default for the rest."""
     names = list(given or ())
     if len(names) > len(default):
-        raise InputError(f"{len(names)} {setting} were given for {len(default)} tensor(s).")
+        raise InputError(f"export(): {len(names)} {setting} for {len(default)} tensor(s).")
     return names + default[len(names) :]
 
 
@@ -149,12 +149,12 @@ def _dynamic(axes: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
         if name in names:
             found[name] = labels[0]
     if axes and not found:
-        raise InputError(f"dynamic_axes names none of the arguments, {', '.join(names)}.")
+        raise InputError(f"export(): dynamic_axes names none of the arguments, {', '.join(names)}.")
     return found
 
 
 def _name_outputs(graph: Graph, names: Sequence[str] | None) -> None:
-    """Give the results their names."""
+    """Name the results."""
     count = len(graph.outputs)
     default = ["output"] if count == 1 else [f"output_{i}" for i in range(count)]
     for value, name in zip(graph.outputs, _named("output_names", names, default), strict=True):

@@ -33,7 +33,7 @@ ATOMIC = ("relu", "sigmoid", "sign", "softplus", "isnan")
 """The operators that are not elementary, and are not expanded to their definitions."""
 
 Number = Callable[[float], str]
-"""Adds a constant of the dtype of the computation."""
+"""Add a constant with the dtype of the computation, and return its name."""
 
 COMPOSED: dict[str, Callable[..., str]] = {
     "ne": lambda g, number, x, y: g.add("Not", g.add("Equal", x, y)),
@@ -120,5 +120,5 @@ def _add(
         return COMPOSED[operation](graph, number, *inputs)
     if operation not in OPERATORS:
         via = "" if operation == formula.name else f", which {formula.name} uses"
-        raise ExportError(f"ONNX has no operator for {operation}{via}; compute it otherwise.")
+        raise ExportError(f"ONNX has no operator for {operation}{via}: use other operations.")
     return graph.add(OPERATORS[operation], *inputs)

@@ -16,11 +16,11 @@ TYPES = {
     "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
     "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13,
 }  # fmt: skip
-"""The numbers of ONNX for dtypes."""
+"""ONNX's numbers of dtypes."""
 
 
 def type_of(dtype: DType) -> int:
-    """Return the number of ONNX for a dtype.
+    """Return ONNX's number of a dtype.
 
     Raises:
         ExportError: the dtype is bfloat16.
@@ -38,7 +38,7 @@ class Node:
 
     Attributes:
         operation: the name of the operator.
-        inputs: the names of its arguments; an empty one for an argument that is left out.
+        inputs: the names of its arguments; an empty string for an omitted argument.
         output: the name of its result.
         attributes: its settings.
     """
@@ -108,12 +108,12 @@ class Graph:
 
 
 def simplify(graph: Graph) -> None:
-    """Merge equal constants, vectors and nodes, and remove those that nothing uses."""
+    """Merge equal constants, vectors and nodes, and remove unused ones."""
     renamed: dict[str, str] = {}
     for table in (graph.constants, graph.vectors):
         first: dict[Any, str] = {}
         for name, array in table.items():
-            if name.startswith("/"):  # parameters stay apart
+            if name.startswith("/"):  # parameters are not merged
                 key = array.dtype.str, array.shape, array.tobytes()
                 renamed[name] = first.setdefault(key, name)
     found: dict[str, str] = {}

@@ -16,7 +16,7 @@ from mt_tensor import Tensor, TensorData
 
 
 class Values(Protocol):
-    """What the functions need of a `GraphTape`; see there."""
+    """The part of `GraphTape` that the functions use."""
 
     graph: Graph
 
@@ -25,7 +25,7 @@ class Values(Protocol):
 
 
 def _read(tape: Values, *tensors: Tensor | None) -> list[str]:
-    """Return the names of tensors, and an empty one for None; none for the last ones."""
+    """Return the names of tensors; for None an empty string, which is omitted at the end."""
     names = ["" if x is None else tape.read(x._tensor) for x in tensors]
     while names and not names[-1]:
         names.pop()

@@ -1,8 +1,8 @@
 """The tape that records a network as a graph.
 
-The graph has values where the network has memory, so the tape keeps for each storage the name of
-the value that it holds now. Reading a view adds the operators that lead from that value to the
-view; an operation in place adds the value of the changed storage.
+Values in a graph are immutable, but memory is not. So the tape stores, for each storage, the name
+of the value that it currently contains. Reading a view adds the operators that compute it from that
+value; an operation in place adds the value of the changed storage.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class GraphTape(Tape):
         self.graph = Graph()
         self._held: dict[Any, tuple[str, Shape]] = {}  # value and shape, by storage
         self._fixed: set[Any] = set()  # storages that existed before
-        self._operation: str | None = None  # the one that runs
+        self._operation: str | None = None  # the running one
         self._alive: list[TensorData] = []  # so that no other storage gets the same address
 
     # --- Memory as values -----------------------------------------------------------------------
@@ -61,7 +61,7 @@ class GraphTape(Tape):
         data = tensor._tensor
         key = storage_key(data.storage)
         self._fixed.add(key)
-        if key in self._held:  # two names for one tensor
+        if key in self._held:  # a shared tensor with two names
             return
         type_of(tensor.dtype)
         if data.layout.contiguous is data.layout:
@@ -88,7 +88,7 @@ class GraphTape(Tape):
         return self.graph.constant(elements)
 
     def write(self, data: TensorData, name: str) -> None:
-        """Record that a view has been changed to a value."""
+        """Record that a value has been written to a view."""
         key, layout = storage_key(data.storage), data.layout
         before, shape = self._held[key]
         view = View(layout.shape, layout.strides, layout.offset)
@@ -117,7 +117,7 @@ class GraphTape(Tape):
             self.refuse("changes an argument, a parameter or a buffer in place")
 
     def _hold(self, data: TensorData, name: str) -> None:
-        """Record that a new row-major view holds a value."""
+        """Record that a new row-major view contains a value."""
         self._alive.append(data)
         self._held[storage_key(data.storage)] = name, data.layout.shape
 
@@ -130,14 +130,14 @@ class GraphTape(Tape):
     # --- Calls ----------------------------------------------------------------------------------
 
     def refuse(self, what: str) -> NoReturn:
-        """Raise the error for something that a file cannot contain."""
+        """Raise the error for something that cannot be exported."""
         raise ExportError(f"{self.name} cannot be exported: it {what}.")
 
     def handle(self, call: Call) -> Any:
         """Run a call, and add it to the graph.
 
         Raises:
-            ExportError: a file cannot contain it.
+            ExportError: the call cannot be exported.
         """
         if call.name == "kernel":
             return self._as_node(call.arguments[0])
@@ -145,7 +145,7 @@ class GraphTape(Tape):
             if self.read(call.arguments[0]) in self.graph.varying:
                 self.refuse(
                     "looks at elements that depend on its arguments, as in `if x > 0`, x.item() or "
-                    "x.numpy(): choose with where()"
+                    "x.numpy(): use where() instead"
                 )
             return call.run()
         if call.formula is not None:
@@ -313,7 +313,7 @@ class GraphTape(Tape):
         return result
 
     def _new(self, call: Call, name: str) -> Any:
-        """Run a call that returns a new view, and record that it holds a value."""
+        """Run a call that returns a new view, and record that the view contains a value."""
         data = call.run()
         self._hold(data, name)
         return data
@@ -332,7 +332,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "random": GraphTape._random,
     "checked_indices": GraphTape._checked_indices,
 }
-"""The method for each method of the contract of backends."""
+"""The method that records each method of a backend."""
 
 REDUCTIONS = {
     "add": "ReduceSum",
@@ -342,7 +342,7 @@ REDUCTIONS = {
     "logical_or": "ReduceMax",
     "logical_and": "ReduceMin",
 }
-"""The operators that reduce a dimension."""
+"""ONNX's operators of reductions."""
 
 SCATTERS = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}
 """The names of reductions in ScatterElements."""

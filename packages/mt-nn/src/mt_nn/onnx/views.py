@@ -1,8 +1,8 @@
 """Strided views as nodes.
 
-Views of tensors are arithmetic on strides, and no backend or tape sees them. ONNX has no strides.
-So the operators that lead from a row-major value to a view of it are found from its strides:
-Reshape, Slice, Transpose, Reshape and Expand, in this order; as few of them as possible.
+Creating a view only changes strides, without a call of the backend, so a tape cannot record it.
+ONNX has no strides. So the operators that compute a view of a row-major value are derived from its
+strides: Reshape, Slice, Transpose, Reshape and Expand, in this order; as few of them as possible.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class View:
         return View(shape, self.strides, self.offset)
 
     def rows_of(self, base: Shape) -> View | None:
-        """Return the view of a row that this has of each row of a value; None if of some only."""
+        """Return the view of one row, if this is the same for each row of a value; else None."""
         row = size_of(base[1:])
         if not base or not self.shape or (self.shape[0], self.strides[0]) != (base[0], row):
             return None
@@ -55,7 +55,7 @@ class View:
         return inner if inner.end <= row else None
 
     def is_whole(self, count: int) -> bool:
-        """Return whether it has all elements of a value, in their order."""
+        """Return whether the view has all elements of a value, in their order."""
         kept = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
         expected = strides_from_shape(tuple([n for n, _ in kept]))
         is_row_major = tuple([s for _, s in kept]) == expected
@@ -63,7 +63,7 @@ class View:
 
 
 def add_view(graph: Graph, name: str, base: Shape, view: View) -> str:
-    """Add the operators that lead from a value of shape `base` to a view of it."""
+    """Add the operators that compute a view of a value of shape `base`."""
     count = size_of(base)
     if view.is_whole(count):
         return graph.reshape(name, base, view.shape)
