@@ -210,7 +210,7 @@ def test_clip_grad_norm_accepts_a_generator() -> None:
 def test_vector_to_parameters_of_wrong_size_raises() -> None:
     parameters = list(nn.Linear(2, 2).parameters())
     before = nn.utils.parameters_to_vector(parameters).tolist()
-    with pytest.raises(nn.InputError, match=r"have 6 elements; a tensor of shape \(5,\)"):
+    with pytest.raises(nn.InputError, match=r"takes shape \(6,\) .*; \(5,\) was given"):
         nn.utils.vector_to_parameters(mt.zeros(5), parameters)
     assert nn.utils.parameters_to_vector(parameters).tolist() == before
     with pytest.raises(nn.InputError, match="no parameters"):

@@ -26,7 +26,7 @@ READING = {
     *("FractionalMaxPool2d", "FractionalMaxPool3d"),
     *(f"functional.{name}" for name in _IN_FUNCTIONAL),
 }
-"""Layers and functions that read elements on the host with some settings, which is an error."""
+"""Layers and functions that read elements with some settings, and so cannot be compiled then."""
 
 TOLERANCE: dict[str, Any] = {"rtol": 1e-5, "atol": 5e-6}
 STEPS = 2

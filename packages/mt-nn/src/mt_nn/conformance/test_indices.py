@@ -65,7 +65,7 @@ def test_out_of_range_index_raises(backend: TensorBackend, name: str) -> None:
 
     def called(index: int) -> None:
         call(made, index)
-        backend.synchronize()  # a wrong index may come out no earlier
+        backend.synchronize()  # some backends report an invalid index only here
 
     first = -count if name in COUNT_FROM_THE_END else 0
     called(first)

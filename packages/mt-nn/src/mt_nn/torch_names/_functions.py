@@ -17,7 +17,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, *settings: bool) -> Tensor:
-    """Return rows of a table, as `torch.nn.functional.embedding`, which takes the indices first."""
+    """Return rows of a table; unlike `torch.nn.functional.embedding`, it takes the table first."""
     padding = None if padding_idx < 0 else padding_idx
     return functional.embedding(indices, weight, padding, None, 2.0, *settings)
 

@@ -14,7 +14,7 @@ LEFT_OUT: Mapping[str, str] = {
     each["say"]: each["names"]
     for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["left_out"]
 }
-"""For each message, the dotted names below torch that it is for."""
+"""For each message, the dotted names below torch that it applies to."""
 
 
 _MESSAGES = [(name, message) for message, names in LEFT_OUT.items() for name in names.split()]
@@ -25,7 +25,7 @@ def advice(path: str) -> str | None:
     """Return what to use instead of a name of torch; None if it is not known to be left out.
 
     Args:
-        path: a dotted name below torch, as `nn.functional.grid_sample`.
+        path: a dotted name below torch, such as `nn.functional.grid_sample`.
     """
     for pattern, message in _MESSAGES:
         if fnmatchcase(path, pattern) or path.startswith(f"{pattern}."):

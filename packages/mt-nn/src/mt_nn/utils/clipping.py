@@ -33,7 +33,7 @@ def get_total_norm(
     if error_if_nonfinite and not total.isfinite().item():
         raise InputError(
             f"the total norm of order {p:g} of the gradients is {total.item()}, which is not "
-            "finite. Pass error_if_nonfinite=False to scale them nevertheless."
+            "finite. Pass error_if_nonfinite=False to scale them anyway."
         )
     return total
 
@@ -134,7 +134,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """Copy the elements of a vector to parameters, one after the other.
 
     Args:
-        vec: as many elements as all parameters have together.
+        vec: shape (n,), where n is the total number of elements of the parameters.
         parameters: the parameters.
 
     Raises:
@@ -144,7 +144,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     sizes = [parameter.numel() for parameter in given]
     if vec.shape != (sum(sizes),):
         raise InputError(
-            f"the parameters have {sum(sizes)} elements; a tensor of shape {vec.shape} was given."
+            f"vector_to_parameters() takes shape {(sum(sizes),)} for these parameters; "
+            f"{vec.shape} was given."
         )
     with no_grad():
         for parameter, part in zip(given, vec.detach().split(sizes), strict=True):

@@ -25,8 +25,8 @@ def to(
 ) -> M:
     """Convert all parameters, gradients and buffers in place, and return the module.
 
-    The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype, and tensors
-    that have neither four nor five dimensions their memory format. States of optimizers are not
+    The arguments are those of `mt_tensor.Tensor.to`. Integer tensors keep their dtype. The memory
+    format applies only to tensors of four or five dimensions. States of optimizers are not
     converted.
 
     Raises:
@@ -75,7 +75,7 @@ def to_empty(self: M, *, device: Device, recurse: bool = True) -> M:
 
 
 def share_memory(self: M) -> M:
-    """Return the module: workers are threads, which share all memory."""
+    """Return the module unchanged: workers are threads, which share all memory."""
     return self
 
 

@@ -1,4 +1,4 @@
-"""`Declared`: a base for classes that declare the parameters of their constructor."""
+"""`Declared`: a base class of classes that declare the parameters of their constructor."""
 
 from __future__ import annotations
 

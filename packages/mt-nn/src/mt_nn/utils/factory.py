@@ -1,4 +1,4 @@
-"""`DeclaredLayer`: a base for layers with parameters, which take torch's `device` and `dtype`."""
+"""`DeclaredLayer`: a base class of layers with parameters, which take `device` and `dtype`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mt_nn.utils.declared import Declared
 class DeclaredLayer(Declared, Module):
     """Base class of layers that declare their settings, followed by `device` and `dtype`.
 
-    The layer is created on the current backend, and then moved and converted. A layer whose random
-    values are to be drawn in the dtype uses `self.dtype`, which exists only until then.
+    The layer is created on the current backend, and then moved and converted. A layer that draws
+    its random values with this dtype uses `self.dtype`, which exists only until then.
     """
 
     _: KW_ONLY

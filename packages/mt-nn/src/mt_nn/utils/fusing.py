@@ -48,16 +48,16 @@ def fuse_conv_bn_weights(
     bn_b: Tensor | None,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """Return weight and bias of `fuse_conv_bn_eval`.
+    """Return the weight and the bias of the result of `fuse_conv_bn_eval`.
 
     Args:
         conv_w: the weight of the convolution.
         conv_b: its bias, or None.
-        bn_rm: the running mean of the normalization, shape (channels,), as all that follow.
-        bn_rv: its running variance.
+        bn_rm: the running mean of the normalization, shape (channels,).
+        bn_rv: its running variance, shape (channels,).
         bn_eps: the number added to the variance.
-        bn_w: its weight, or None for ones.
-        bn_b: its bias, or None for zeros.
+        bn_w: its weight, shape (channels,), or None for ones.
+        bn_b: its bias, shape (channels,), or None for zeros.
         transpose: whether the output channels are dimension 1 of the weight instead of 0.
     """
     with no_grad():
@@ -93,5 +93,5 @@ def fuse_linear_bn_weights(
     bn_w: Tensor | None,
     bn_b: Tensor | None,
 ) -> tuple[Parameter, Parameter]:
-    """Return weight and bias of `fuse_linear_bn_eval`; see `fuse_conv_bn_weights`."""
+    """Return the weight and the bias of the result of `fuse_linear_bn_eval`."""
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)

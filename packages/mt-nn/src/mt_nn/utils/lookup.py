@@ -9,7 +9,7 @@ from mt_operators.core.errors import no_attribute
 
 
 def get_submodule(self: Module, target: str) -> Module:
-    """Return the module with a dotted name, such as "encoder.0"; for "" this module.
+    """Return the submodule with a dotted name, such as "encoder.0"; for "", this module.
 
     Raises:
         AttributeError: no module has this name; the message suggests the nearest.
@@ -26,7 +26,7 @@ def set_submodule(self: Module, target: str, module: Module, strict: bool = Fals
     """Replace the module with a dotted name; or add it, unless `strict`.
 
     Raises:
-        AttributeError: the parent does not exist, or `strict` and the module does not.
+        AttributeError: the parent does not exist; or, with `strict`, the module does not.
     """
     path, _, name = target.rpartition(".")
     if strict:

@@ -26,7 +26,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     Args:
         module: the module with the weight, which is changed and returned.
         name: the name of the weight.
-        dim: the dimension along which each slice has its own norm; None for one norm of the whole.
+        dim: the dimension along which each slice has its own norm; None or -1 for a single norm.
 
     Raises:
         SettingError: the module has no such parameter.
@@ -86,7 +86,7 @@ def spectral_norm(
 
 
 class SpectralRows:
-    """A weight as a matrix, and estimates of the vectors of its largest singular value.
+    """View a weight as a matrix, and estimate the vectors of its largest singular value.
 
     Args:
         module: the module of the weight.
@@ -126,7 +126,10 @@ class SpectralRows:
 
 
 class _SpectralNorm(Module):
-    """The buffers `_u` and `_v` are estimates of the singular vectors."""
+    """Divide a weight by its largest singular value; see `spectral_norm`.
+
+    The buffers `_u` and `_v` are estimates of the singular vectors.
+    """
 
     _u: Tensor
     _v: Tensor

@@ -55,7 +55,7 @@ class ParametrizationList(ModuleList):
         return value
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the original parameters so that a value is computed."""
+        """Set the original parameters so that `forward` returns a value."""
         for name, part in zip(self._names(), _as_tuple(self._inverted(value)), strict=True):
             getattr(self, name).update(part)
 
@@ -109,7 +109,7 @@ def register_parametrization(
 
 
 def parameter_of(module: Module, name: str) -> Any:
-    """Return a parameter of a module itself, by its name.
+    """Return a parameter of a module, not of its submodules, by name.
 
     Raises:
         SettingError: the module has no such parameter.
@@ -152,16 +152,16 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: bool = True) -> M:
-    """Replace a parametrized parameter by an ordinary one.
+    """Replace a parametrized parameter with an ordinary one.
 
     Args:
         module: the module with the parameter, which is changed and returned.
         tensor_name: the name of the parameter.
-        leave_parametrized: whether the new value is the computed one, or else the original one.
+        leave_parametrized: whether to keep the computed value; otherwise, the original one.
 
     Raises:
-        SettingError: the parameter is not parametrized; or the original one is wanted, but there
-            are several.
+        SettingError: the parameter is not parametrized; or `leave_parametrized` is False, and there
+            are several original parameters.
     """
     if not is_parametrized(module, tensor_name):
         raise SettingError(

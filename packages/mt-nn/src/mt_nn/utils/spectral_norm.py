@@ -1,7 +1,7 @@
 """Spectral normalization with the parameters' older names, as in `torch.nn.utils.spectral_norm`.
 
 `parametrizations.spectral_norm` is the newer form. This one has the parameter `weight_orig` and the
-buffers `weight_u` and `weight_v`, as the state dictionaries of many published networks.
+buffers `weight_u` and `weight_v`, as in the state dictionaries of many published networks.
 """
 
 from __future__ import annotations

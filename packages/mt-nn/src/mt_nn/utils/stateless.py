@@ -33,11 +33,11 @@ def functional_call(
             or several such dictionaries.
         args: the argument, or a tuple of several.
         kwargs: keyword arguments.
-        tie_weights: whether a shared parameter is replaced under all its names if it is under one.
+        tie_weights: whether to replace a shared parameter under all its names if one is given.
         strict: whether all names must be given.
 
     Raises:
-        InputError: there is no parameter or buffer of a name, or with `strict` one is missing.
+        InputError: a name is unknown; or, with `strict`, a name is missing.
     """
     many = isinstance(parameters_and_buffers, Mapping)
     parts = [parameters_and_buffers] if many else parameters_and_buffers

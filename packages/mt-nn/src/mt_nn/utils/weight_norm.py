@@ -1,7 +1,7 @@
 """Weight normalization with the parameters' older names, as in `torch.nn.utils.weight_norm`.
 
 `parametrizations.weight_norm` is the newer form. This one has the parameters `weight_g` and
-`weight_v`, as the state dictionaries of many published networks.
+`weight_v`, as in the state dictionaries of many published networks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     Args:
         module: the module with the weight, which is changed and returned.
         name: the name of the weight.
-        dim: the dimension along which each slice has its own norm; None for one norm of the whole.
+        dim: the dimension along which each slice has its own norm; None or -1 for a single norm.
 
     Raises:
         SettingError: the module has no such parameter.

@@ -51,7 +51,7 @@ class Call:
 
     @property
     def is_function(self) -> bool:
-        """Whether it is a function instead of a layer."""
+        """Whether a function is called instead of a layer."""
         return self.name.startswith("functional.")
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ def as_floats(array: Array, dtype: str) -> Array:
 
 
 def leaves_of(inputs: Any, dtype: str) -> Any:
-    """Convert arrays to tensors; give floating-point ones a dtype, and let them require grad."""
+    """Convert arrays to tensors; floating-point ones become leaves of a dtype that require grad."""
 
     def leaf(array: Array) -> mt.Tensor:
         return mt.tensor(as_floats(array, dtype)).requires_grad_(array.dtype.kind == "f")

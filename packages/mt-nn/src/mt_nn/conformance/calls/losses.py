@@ -18,7 +18,7 @@ Rows = Callable[..., list[Call]]
 
 
 def pair(function: str, layer: str) -> Rows:
-    """Return a function that makes rows of a function, and of its layer with the last settings."""
+    """Return a function that makes rows of a function, and of its layer for the last settings."""
 
     def rows(
         *inputs: Any, settings: Sequence[dict[str, Any]] = (MEAN, NONE), **constants: Any

@@ -8,7 +8,7 @@ class _Products:
 
     @property
     def allow_tf32(self) -> bool:
-        """Whether factors may be rounded to TF32, with 10 bits."""
+        """Whether factors may be rounded to TF32, which has 10 mantissa bits."""
         return get_float32_matmul_precision() != "highest"
 
     @allow_tf32.setter
