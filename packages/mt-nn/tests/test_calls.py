@@ -1,4 +1,4 @@
-"""The calls of the tables: finite differences, invalid tensors, and completeness."""
+"""The conformance tables of calls: finite differences, invalid tensors, and completeness."""
 
 import dataclasses
 import re
@@ -52,7 +52,7 @@ ANY_SHAPE = {
     *("Softmin", "softmin"),  # without dim, torch's old rule chooses one
     "pairwise_distance",  # broadcasts its inputs
 }
-"""Layers and functions that take tensors of any number of dimensions."""
+"""Layers and functions that accept tensors of any number of dimensions."""
 
 
 FAST_MODE_FROM = 30
@@ -125,7 +125,7 @@ def test_non_tensor_input_raises(name: str) -> None:
             function(*leaves_of(inputs, "float32"), **leaves_of(keywords, "float32"))
 
 
-def test_every_public_layer_and_function_has_a_call_or_a_reason() -> None:
+def test_every_public_layer_and_function_has_a_row_or_another_test() -> None:
     def public(module: Any, prefix: str) -> set[str]:
         return {
             prefix + name

@@ -1,4 +1,4 @@
-"""The calls of the tables against NumPy in float64, with one reference per function."""
+"""The conformance tables of calls against NumPy in float64, one reference per function."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _glu(x: Array, dim: int = -1) -> Array:
 
 
 def softmax(x: Array, dim: int) -> Array:
-    """Return exponentials, divided by their sum."""
+    """Return the exponentials, divided by their sum over a dimension."""
     weights = np.exp(x - x.max(dim, keepdims=True))
     found: Array = weights / weights.sum(dim, keepdims=True)
     return found
@@ -391,7 +391,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"relu": lambda x: np.maximum
 
 
 def _submodule_parameters(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the parameters of a submodule, by their names in it."""
+    """Return the parameters of a submodule, without the prefix `name` in their names."""
     prefix = f"{name}."
     return {k.removeprefix(prefix): v for k, v in parameters.items() if k.startswith(prefix)}
 
@@ -408,7 +408,7 @@ def _attend(p: Any, name: str, q: Array, kv: Array, mask: Any, padding: Any, opt
 def _transformer_layer(
     x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, options: Any
 ) -> Array:
-    """Return the output of an encoder layer, or with a memory that of a decoder layer."""
+    """Return the output of an encoder layer, or of a decoder layer if `memory` is given."""
 
     def norm(x: Array, number: int) -> Any:
         values = normalized(x, (-1,), options.get("layer_norm_eps", 1e-5))
@@ -767,7 +767,7 @@ def folded(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Array:
-    """Return the sum of windows in images."""
+    """Return images, in which overlapping windows are added up."""
     size, kernel, spread, margin, step = (
         per_dimension(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
     )
@@ -992,7 +992,7 @@ def _resampling_row(mode: str, length: int, i: int, count: int, step: float, ali
 
 
 def _antialiasing_row(mode: str, length: int, i: int, step: float) -> Array:
-    """Return these weights with antialiasing: the kernel is scaled by the step."""
+    """Return the weights of `_resampling_row` for a kernel that is scaled by the step."""
     scale, position = max(step, 1.0), (i + 0.5) * step - 0.5
     row = np.array([
         _cubic((tap - position) / scale, -0.5) if mode == "bicubic"
@@ -1061,13 +1061,13 @@ def _channel_shuffle(x: Array, groups: int) -> Array:
 
 
 def reduced(losses: Any, reduction: str = "mean", **_: Any) -> Any:
-    """Reduce losses."""
+    """Return the mean or the sum of losses, or the losses themselves."""
     folds: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "none": np.asarray}
     return folds[reduction](losses)
 
 
 def weighted(losses: Any, weight: Any = None, reduction: str = "mean", **_: Any) -> Any:
-    """Reduce weighted losses; the mean is divided by the sum of weights."""
+    """Reduce weighted losses; for the mean, divide by the sum of the weights."""
     if weight is None or reduction != "mean":
         return reduced(losses if weight is None else losses * weight, reduction)
     return (losses * weight).sum() / weight.sum()
@@ -1100,7 +1100,7 @@ def _nll(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """Compute the loss of each sample in a loop."""
+    """Return the negative log-likelihood loss, computed sample by sample."""
     classes = x.shape[min(x.ndim - 1, 1)]
     rows, targets = np.moveaxis(x, min(x.ndim - 1, 1), -1).reshape(-1, classes), target.reshape(-1)
     counts = np.ones(classes) if weight is None else weight
@@ -1271,7 +1271,7 @@ RECURRENT_NETWORKS: dict[str, tuple[Step, int]] = {
 
 
 def both(layer: str, function: str, reference: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    """Return the reference for a layer and for its function."""
+    """Return table entries of one reference, for a layer and for its function."""
     return {layer: reference, f"functional.{function}": reference}
 
 

@@ -125,12 +125,12 @@ def test_compiled_training_with_zero_grad_in_place_matches_eager() -> None:
     assert check_compiled_training(OPTIMIZERS["Adam"], zero={"set_to_none": False})
 
 
-def test_tensor_learning_rate_raises_because_elements_are_read() -> None:
+def test_compiled_step_with_tensor_learning_rate_raises() -> None:
     with pytest.raises(CompileError, match="looks at elements"):
         train(lambda p: nn.optim.SGD(p, lr=mt.tensor(0.1)), True)
 
 
-def test_change_of_training_mode_is_noticed() -> None:
+def test_compiled_module_follows_change_of_training_mode() -> None:
     model, x = make_model(), mt.ones(4, 3)
     run = mt.compile(model)
     for _ in range(2):
@@ -214,7 +214,7 @@ def test_stateful_forward_hook_runs_at_each_compiled_step() -> None:
     assert found[0] == found[1]
 
 
-def test_replaced_or_reordered_layers_are_noticed() -> None:
+def test_compiled_function_follows_replaced_or_reordered_layers() -> None:
     for change in (
         lambda m: (m.__setitem__(0, nn.Tanh()), m.__setitem__(1, nn.ReLU())),
         lambda m: m._modules.update({"0": m._modules.pop("0")}),
@@ -227,7 +227,7 @@ def test_replaced_or_reordered_layers_are_noticed() -> None:
         assert mt.equal(run(x), model(x - 0.3) - 0.3)
 
 
-def test_new_modules_of_one_class_are_distinguished() -> None:
+def test_compiled_function_distinguishes_modules_of_one_class() -> None:
     class Scaled(nn.Module):
         def __init__(self, n: int) -> None:
             super().__init__()

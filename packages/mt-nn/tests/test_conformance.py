@@ -10,6 +10,6 @@ WITH_KERNELS = [name for name in ("numpy", "fast") if name in backends()]
 
 @pytest.fixture(scope="session", params=WITH_KERNELS)
 def backend_name(request: pytest.FixtureRequest) -> str:
-    """Each of these backends in turn."""
+    """Return the name of each installed backend in turn."""
     name: str = request.param
     return name

@@ -251,7 +251,7 @@ def test_mnist_converts_images_without_extra_copy(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert training.tensors[0].dtype == mt.float32
-    assert peak < (floats + 1.5) * images  # and the bytes of a file, with a part of them as floats
+    assert peak < (floats + 1.5) * images  # 1.5: the uint8 file, and a part of it as floats
 
 
 def test_read_idx_error_for_255_dimensions_is_short(tmp_path: Path) -> None:

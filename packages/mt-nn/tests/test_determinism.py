@@ -1,4 +1,4 @@
-"""Determinism: equal bits for one seed, backend and number of threads, or for any number."""
+"""Determinism: equal bits for one seed and backend, usually for any number of threads."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -145,7 +145,7 @@ def test_operation_gives_the_same_bits_for_any_number_of_threads(
 def test_only_weight_gradients_of_convolution_depend_on_number_of_threads(
     name: str, threads: Callable[[int], None]
 ) -> None:
-    """Gradients of weights do: each thread sums those of its images."""
+    """Each thread sums the weight gradients of its images."""
     found = []
     for count in (1, 2, 3):
         threads(count)

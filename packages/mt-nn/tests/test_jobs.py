@@ -331,7 +331,7 @@ def test_prediction_of_nan_scores_is_an_error(
 
 @pytest.fixture(autouse=True)
 def default_signal_handlers() -> Iterator[None]:
-    """Use the default handlers, also if the parent process ignores signals."""
+    """Use the default handlers, even if the parent process ignores signals."""
     defaults = dict.fromkeys(TERMINATING, signal.SIG_DFL) | {
         signal.SIGINT: signal.default_int_handler
     }
@@ -390,7 +390,7 @@ def test_resuming_after_control_c_gives_same_losses_and_model(
     )
     assert cli.main(["predict", str(resumed), "image.png"]) == 1
     assert "is not finished: resume it with mt-train --resume" in capsys.readouterr().err
-    assert cli.main([*settings, "--out", str(resumed)]) == 1  # which is not overwritten
+    assert cli.main([*settings, "--out", str(resumed)]) == 1  # an unfinished run is not overwritten
     assert "contains an unfinished training" in capsys.readouterr().err
     assert cli.main(["--resume", str(resumed)]) == 0
     assert losses(resumed) == losses(complete)

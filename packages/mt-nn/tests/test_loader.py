@@ -538,7 +538,7 @@ def test_workers_do_not_keep_the_process_alive(mode: str, status: int) -> None:
 
 
 def make_loader(kind: str, workers: int) -> DataLoader:
-    """Return a loader with one of the ways to draw random numbers."""
+    """Return a loader; `kind` selects where its random numbers come from."""
     generator = mt.Generator().manual_seed(8)
     sampler_generator = mt.Generator().manual_seed(9)
     match kind:

@@ -103,7 +103,7 @@ def test_binary_cross_entropy_passes_gradgradcheck() -> None:
 
 
 @pytest.mark.skipif("fast" not in backends(), reason="mt-fast is not installed")
-def test_fast_cross_entropy_is_right_with_and_without_ignored_targets() -> None:
+def test_cross_entropy_kernel_of_fast_excludes_ignored_targets() -> None:
     with mt.use_backend("fast"):
         scores = mt.tensor(draw(4, 5)).requires_grad_()
         assert "cross_entropy" in repr(F.cross_entropy(scores, mt.tensor([0, 1, 2, 3])).grad_fn)
@@ -127,7 +127,7 @@ def test_loss_weights_are_buffers() -> None:
 
 
 def ctc_by_definition(log_probs: Any, target: list[int]) -> float:
-    """Return the loss by its definition: sum over all ways to label the steps."""
+    """Return the CTC loss by its definition: sum over all paths that collapse to the target."""
     total = 0.0
     for labels in itertools.product(range(log_probs.shape[1]), repeat=len(log_probs)):
         merged = [label for label, _ in itertools.groupby(labels)]
@@ -175,7 +175,7 @@ def test_ctc_loss_agrees_with_torch(targets: Any, reduction: Any, blank: int) ->
 
 
 @pytest.mark.parametrize("name", ["simple", "numpy", "fast"])
-def test_ctc_loss_works_on_every_backend(name: str) -> None:
+def test_ctc_loss_has_finite_gradients_on_every_backend(name: str) -> None:
     if name not in backends():
         pytest.skip(f"{name} is not installed")
     with mt.use_backend(name):

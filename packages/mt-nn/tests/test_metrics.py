@@ -1,4 +1,4 @@
-"""Metrics against scikit-learn or their formula, over batches of several sizes."""
+"""Metrics against their formula in NumPy, over batches of several sizes."""
 
 import math
 from typing import Any

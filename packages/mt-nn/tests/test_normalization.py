@@ -228,7 +228,7 @@ CHANGES = {
 @pytest.mark.parametrize("tracks", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
-def test_changed_statistics_attributes_work_as_in_torch(
+def test_changed_statistics_attributes_give_results_of_torch(
     name: str, change: str, tracks: bool, momentum: float | None
 ) -> None:
     torch = pytest.importorskip("torch")

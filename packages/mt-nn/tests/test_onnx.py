@@ -44,7 +44,7 @@ def run(proto: Any, *args: mt.Tensor) -> list[Any]:
 
 
 def agree(proto: Any, model: Any, *args: mt.Tensor) -> None:
-    """Check that a file has the results of a network."""
+    """Check that an exported model returns the network's results, in evaluation mode."""
     model.eval()
     with mt.no_grad():
         expected = tensors(model(*args))
@@ -299,7 +299,7 @@ def test_model_on_fast_backend_is_exported() -> None:
 
 
 class Wild(nn.Module):
-    """A network with a parameter that it changes."""
+    """A network that may change its parameter."""
 
     def __init__(self, change: Any) -> None:
         super().__init__()

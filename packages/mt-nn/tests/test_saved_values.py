@@ -350,7 +350,7 @@ SMALL = [
 
 @pytest.mark.parametrize(("value", "metadata"), SMALL)
 def test_every_flipped_bit_is_detected(value: Any, metadata: dict[str, str]) -> None:
-    """Without the reserved names in its metadata, a file is one of another program."""
+    """If the bit makes `mt_nn.crc32` another name, the file loads without a checksum."""
     content = content_of(value, metadata=metadata)
     for at in range(8 * len(content)):
         flipped = bytearray(content)

@@ -1,4 +1,4 @@
-"""Layers that have nothing to do: the result is a view of the input only where torch's is.
+"""Layers without an effect: the result is a view of the input only where torch's is.
 
 Where torch copies, an in-place change of the result does not affect the input.
 """
@@ -17,7 +17,7 @@ VIEWS = {
     "flatten": lambda m: m.Flatten(),
     "unflatten": lambda m: m.Unflatten(1, (1, 1)),
 }
-"""Layers whose result shares_memory_with_input memory with the input."""
+"""Layers whose result shares memory with the input."""
 
 COPIES = {
     "pad": lambda m: lambda x: m.functional.pad(x, (0, 0)),

@@ -1,4 +1,4 @@
-"""Calls of the tables compared with torch: values, gradients, overflow, states, initialization.
+"""The conformance tables compared with torch: values, gradients, overflow, states, initial values.
 
 Layers are compared with torch's parameters, which are exchanged as safetensors files.
 """

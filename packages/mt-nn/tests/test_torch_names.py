@@ -283,7 +283,7 @@ def test_every_pattern_of_the_table_matches_a_torch_name(torch_names: dict[str, 
 
 
 def test_left_out_methods_are_listed_without_wildcards() -> None:
-    """`mt port` knows attributes of variables only by their names, so patterns would not do."""
+    """`mt port` looks up attributes of variables by exact name, so it cannot use patterns."""
     patterns = {pattern for listed in LEFT_OUT.values() for pattern in listed.split()}
     for path, ours in (("Tensor.", mt.Tensor), ("nn.Module.", nn.Module)):
         for pattern in patterns:

@@ -1,10 +1,10 @@
-"""Small networks that are written for torch and for mt_nn alike: functions of the module `nn`."""
+"""Small networks, built from the layers of the module `nn`: torch.nn or mt_nn."""
 
 from typing import Any
 
 
 def lenet(nn: Any) -> Any:
-    """Return two convolutions and two linear maps, for images of 8 x 8 points."""
+    """Return a network of two convolutions and two linear layers for 8 x 8 images."""
     return nn.Sequential(
         nn.Conv2d(1, 4, 3, padding=1),
         nn.ReLU(),
@@ -19,7 +19,7 @@ def lenet(nn: Any) -> Any:
 
 
 def normalized(nn: Any) -> Any:
-    """Return the same with batch normalization."""
+    """Return a network with a convolution, batch normalization and a linear layer."""
     return nn.Sequential(
         nn.Conv2d(1, 4, 3, padding=1),
         nn.BatchNorm2d(4),
@@ -30,7 +30,7 @@ def normalized(nn: Any) -> Any:
 
 
 def transformer(nn: Any) -> Any:
-    """Return a layer of attention over the rows of an image."""
+    """Return a network with a transformer encoder layer over the rows of an image."""
     return nn.Sequential(
         nn.Flatten(1, 2),
         nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True),

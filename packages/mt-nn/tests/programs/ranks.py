@@ -1,4 +1,4 @@
-"""Programs of ranks that MPI starts: `python ranks.py train` and so on, or one of the faults."""
+"""Programs that MPI runs on each rank: `python ranks.py train` etc., or one of `FAULTS`."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from mt_nn.train import Callback, SaveCheckpoints, Trainer
 
 
 def train(backend: str) -> None:
-    """Let rank 0 print the losses of some steps, and the sum of the final parameters."""
+    """Train for five steps; rank 0 prints the losses and the sum of the final absolute weights."""
     group = world()
     mt.manual_seed(0)
     with mt.use_backend(backend):
@@ -51,7 +51,7 @@ class _Told(Callback):
 
 
 def interrupt(folder: str) -> None:
-    """Train until KeyboardInterrupt, and print the number of steps of each rank."""
+    """Train until KeyboardInterrupt; rank 0 prints the number of steps of each rank."""
     group = world()
     mt.manual_seed(0)
     model = DataParallel(nn.Linear(4, 3))
@@ -68,16 +68,16 @@ def interrupt(folder: str) -> None:
 
 
 class _FullDisk(Callback):
-    """Limit files to two kilobytes after some steps, as on a full disk."""
+    """Limit the size of files to 2 KiB from step 3 on, to simulate a full disk."""
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """Limit the size of files."""
+        """Set the limit after step 3."""
         if trainer.step == 3:
             resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 
 
 def fill(folder: str) -> None:
-    """Save a checkpoint after each step, as long as there is space."""
+    """Save a checkpoint after each step, until the disk is full."""
     world()
     mt.manual_seed(0)
     model = DataParallel(nn.Linear(100, 10))
@@ -92,7 +92,7 @@ def fill(folder: str) -> None:
 
 
 def fail(fault: str) -> None:
-    """Let rank 1 fail in the middle of sums."""
+    """Sum arrays over the ranks; rank 1 fails between two sums."""
     group = world()
     array = np.ones(5, np.float32)
     for step in range(3):
@@ -104,7 +104,7 @@ def fail(fault: str) -> None:
     if group.rank == 1 and fault == "other":
         group.gather(3, "losses")
     group.sum(array, "gradients of step 4")
-    time.sleep(60)  # not reached unless the abort was lost
+    time.sleep(60)  # reached only if rank 1 did not abort the others
 
 
 def _raise() -> None:

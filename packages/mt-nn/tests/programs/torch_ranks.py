@@ -19,7 +19,7 @@ from networks import NETWORKS
 
 
 def main() -> None:
-    """Train."""
+    """Train the network in the file; rank 0 prints losses and parameters."""
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     meeting = f"file://{sys.argv[1]}.meeting"
     dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=size)
@@ -44,7 +44,7 @@ def main() -> None:
         state = {name: value.tolist() for name, value in network.state_dict().items()}
         print(json.dumps({"losses": losses, "state": state}), flush=True)
     dist.barrier()
-    os._exit(0)  # threads of gloo may abort a process that ends as others do
+    os._exit(0)  # at a normal exit, gloo's threads may abort the process
 
 
 if __name__ == "__main__":
