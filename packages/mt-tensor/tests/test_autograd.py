@@ -320,7 +320,7 @@ def test_gradcheck_accepts_several_outputs_but_not_float32() -> None:
             check(lambda x: x, x.detach().float().requires_grad_())
 
 
-def test_grad_check_and_central_difference_of_the_course_work() -> None:
+def test_course_grad_check_and_central_difference_match_gradients() -> None:
     (x, y), _ = leaves(3)
     value = mt.grad_central_difference(lambda a, b: a * b, x, y, arg=1, ind=(1, 2))
     assert value == pytest.approx(x[1, 2].item())

@@ -303,7 +303,7 @@ def test_reading_value_of_symbolic_number_adds_a_guard(use: Any) -> None:
 # --- Guards on state ------------------------------------------------------------------------------
 
 
-def test_change_of_any_reachable_state_is_noticed() -> None:
+def test_change_of_any_reachable_state_recompiles() -> None:
     class Layer:
         scale = 1.0
 
@@ -350,7 +350,7 @@ def test_global_with_name_of_an_attribute_is_not_a_guard(
     assert len(doubled.programs) == 1
 
 
-def test_change_of_global_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change_of_global_variable_recompiles(monkeypatch: pytest.MonkeyPatch) -> None:
     f = mt.compile(lambda x: x * FACTOR)
     assert [f(row(1)).item() for _ in range(2)] == [2, 2]
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
@@ -358,7 +358,7 @@ def test_change_of_global_variable_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("name", ["installed", "__main__"])
-def test_change_of_global_variable_in_installed_module_is_noticed(
+def test_change_of_global_variable_in_installed_module_recompiles(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = ModuleType(name)
@@ -372,7 +372,7 @@ def test_change_of_global_variable_in_installed_module_is_noticed(
         assert module.scaled(x).tolist() == [rate, 3.0 * rate]
 
 
-def test_change_of_grad_mode_dtype_backend_or_autocast_is_noticed() -> None:
+def test_change_of_grad_mode_dtype_backend_or_autocast_recompiles() -> None:
     weight = row(2, requires_grad=True)
     f = mt.compile(lambda x: (x * weight).sum() + mt.zeros(()))
     assert f(row(3)).requires_grad
@@ -718,7 +718,7 @@ def test_program_may_use_several_backends() -> None:
     assert f(row(1)).item() == 2
 
 
-def test_change_in_long_list_dict_or_array_is_noticed() -> None:
+def test_change_in_long_list_dict_or_array_recompiles() -> None:
     rows, table, array = [0.0] * 5000, dict.fromkeys(range(5000), 0.0), np.zeros(5000)
     f, calls = counted(lambda x: x + rows[3] + table[4] + array[5])
     for k in (0, 1, 2, 2):

@@ -313,7 +313,7 @@ ERRORS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS)
-def test_in_place_errors_say_why(
+def test_invalid_in_place_call_raises_with_reason(
     call: Callable[[], Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -172,7 +172,7 @@ class WithOptions:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_dlpack_copies_or_shares_as_the_copy_option_says(layout: Any) -> None:
+def test_dlpack_copy_option_selects_copying_or_sharing(layout: Any) -> None:
     base = grid()
     x = layout(base)
     before = x.tolist()

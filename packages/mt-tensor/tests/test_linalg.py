@@ -232,7 +232,7 @@ def test_lu_factors_singular_matrices_but_lu_solve_raises(rows: Any) -> None:
             upper.sum().backward()
 
 
-def test_lu_unpack_returns_what_its_options_select_and_checks_pivots() -> None:
+def test_lu_unpack_returns_selected_factors_and_checks_pivots() -> None:
     factors = mt.linalg.lu_factor(mt.tensor([[1.0, 2.0], [3.0, 4.0]]))
     p, lower, upper = mt.lu_unpack(*factors, unpack_data=False)
     assert (p.tolist(), lower.shape, upper.shape) == ([[0, 1], [1, 0]], (0,), (0,))

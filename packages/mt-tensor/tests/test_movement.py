@@ -292,7 +292,7 @@ def test_view_of_all_elements_is_a_new_tensor(view) -> None:
 
 
 @pytest.mark.parametrize("lib", [mt, torch])
-def test_flatten_and_broadcast_return_a_tensor_of_the_right_shape_itself(lib) -> None:
+def test_flatten_and_broadcast_return_the_input_if_its_shape_fits(lib) -> None:
     x = lib.ones(2, 3, requires_grad=True)
     assert x.flatten(1) is x
     assert x[0].flatten().is_leaf == x[0].is_leaf

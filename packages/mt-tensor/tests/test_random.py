@@ -134,7 +134,7 @@ def rand_from_blocks(generator: mt.Generator, shape: tuple[int, ...], dtype: mt.
 
 @pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64], ids=lambda d: d.name)
 def test_backend_that_computes_blocks_draws_the_same_numbers(dtype: mt.DType) -> None:
-    """Also if draws of other sizes and distributions come between."""
+    """This holds even if draws of other sizes and distributions come in between."""
     host, other = (mt.Generator().manual_seed(2**70 + 5) for _ in range(2))
     shapes = [(3,), (), (8,), (0,), (4, 5), (1,), (129,)]
     for k, shape in enumerate(shapes):

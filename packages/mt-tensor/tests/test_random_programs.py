@@ -98,10 +98,10 @@ class Program:
         return True
 
     def not_alike(self, chosen: Sequence[int]) -> bool:
-        """Return whether a change has another result than in NumPy on purpose.
+        """Return whether an in-place change intentionally differs from NumPy.
 
-        Here, views that repeat elements cannot be changed, and overlapping arguments are read
-        before they are written.
+        In mt_tensor, views that repeat elements cannot be changed, and overlapping arguments are
+        read before they are written.
         """
         target, *others = [self.ours[i]._tensor for i in chosen]
         return overlaps(target.shape, target.strides) or any(

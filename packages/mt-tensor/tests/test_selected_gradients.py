@@ -65,7 +65,7 @@ def test_grad_of_selected_tensors_equals_full_backward(
             np.testing.assert_allclose(ours.tolist(), tensor.grad.tolist(), rtol=1e-12)
 
 
-def test_function_computes_gradients_only_towards_selected_tensors() -> None:
+def test_function_computes_gradients_only_on_paths_to_selected_tensors() -> None:
     x, weight, other = random_leaves(0, 3)
     Product.requested.clear()
     result = Product.apply(Product.apply(x, weight), other).sum()

@@ -154,7 +154,7 @@ VIEWS: list[Callable[[Any], Any]] = [
 def test_offset_of_every_view_is_inside_its_storage(
     shape: tuple[int, int], views: list[Callable[[Any], Any]]
 ) -> None:
-    """Also of an empty view, because a backend may take the address of the first element."""
+    """This includes empty views, since a backend may take the address of the first element."""
     base = mt.zeros(3 + shape[0] * shape[1], backend="simple")
     x = base[2:-1].view(shape)
     for view in views:

@@ -97,7 +97,7 @@ class SignedOnly(SimpleOps):
     ],
 )
 def test_missing_dtype_raises_error_of_backend(make: Any) -> None:
-    """The message is that of the backend, in every way to create such a tensor."""
+    """Every function that creates a tensor raises the backend's own message."""
     backend = SignedOnly()
     assert mt.ones(2, backend=backend).tolist() == [1, 1]
     message = "^only signed integers are supported; uint16 was given.$"
