@@ -76,7 +76,7 @@ class Halving(Scalar):
     """A Scalar whose `completed` halves its derivative."""
 
     def completed(self, derivative: float) -> float:
-        """Return half of it."""
+        """Return half of the derivative."""
         return derivative / 2.0
 
 

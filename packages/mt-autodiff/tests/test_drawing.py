@@ -1,6 +1,6 @@
 """to_svg: contents and layout of drawn graphs, errors, and independence from the graph.
 
-Run as a program, this file draws the picture of the README again.
+Run as a script, this file redraws the picture of the README.
 """
 
 import itertools

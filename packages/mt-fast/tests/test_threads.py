@@ -78,8 +78,8 @@ print("done")
 
 
 @pytest.mark.slow
-def test_threads_that_use_the_backend_first_at_once_agree(tmp_path):
-    """All import and create the backend, and compile and cache the same kernels."""
+def test_threads_that_first_use_the_backend_simultaneously_agree(tmp_path):
+    """Each thread imports and creates the backend, and compiles and caches the same kernels."""
     completed = subprocess.run(
         [sys.executable, "-W", "error", "-c", FIRST_USE_PROGRAM],
         env={**os.environ, "MT_FAST_CACHE": str(tmp_path / "kernels")},
@@ -133,7 +133,7 @@ def test_parallel_function_is_compiled_once():
 
 
 def test_tests_run_with_at_least_two_threads():
-    """Also on one processor: see the repository's conftest.py."""
+    """This holds even on a machine with one processor: see the repository's conftest.py."""
     assert numba.config.NUMBA_NUM_THREADS >= 2
 
 

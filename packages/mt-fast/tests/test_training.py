@@ -1,4 +1,4 @@
-"""Training of the network of stage 2 on the backend `fast`, and the command `compare`."""
+"""The training example of mt_tensor on the backend `fast`, and the command `compare`."""
 
 import pytest
 

@@ -292,7 +292,7 @@ def test_derivatives_at_kinks_infinities_and_nan(
 
 
 @given(st.floats(-1e3, -1e-3), st.integers(-9, 9))
-def test_integer_power_of_negative_number_has_no_derivative_by_exponent(x: float, n: int) -> None:
+def test_derivative_with_respect_to_exponent_is_nan_for_negative_base(x: float, n: int) -> None:
     power = OPERATORS["pow"]
     by_x, by_n = (partial(x, float(n), power.function(x, float(n))) for partial in power.partials)
     assert by_x == pytest.approx(n * x ** (n - 1))

@@ -541,7 +541,7 @@ def test_state_dict_of_deep_tree_needs_no_recursion() -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))]
 )
-def test_copies_are_equal_independent_and_share_alike(duplicate: Any) -> None:
+def test_copies_are_equal_and_independent_and_keep_sharing(duplicate: Any) -> None:
     tree = Tree()
     tree.right.weight = tree.left.weight
     tree.mean = Buffer(1.0, persistent=False)
