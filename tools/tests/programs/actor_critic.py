@@ -1,4 +1,4 @@
-"""Actor and critic with a common body swing a pendulum up: the loss of an episode at its end."""
+"""Actor-critic with shared layers: swing a pendulum up, with one update after each episode."""
 
 import argparse
 from collections import namedtuple

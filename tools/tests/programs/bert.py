@@ -15,7 +15,7 @@ WORDS = 20
 
 
 def pairs_of_sentences(count, length, rng):
-    """Two sentences that count up in steps of one or two; half of them follow each other."""
+    """Return pairs of counting sentences, and whether the second one continues the first."""
     tokens = np.full((count, length), PAD)
     segments = np.zeros((count, length), dtype=np.int64)
     is_next = rng.integers(0, 2, count)

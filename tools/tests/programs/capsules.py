@@ -1,4 +1,4 @@
-"""Capsules: vectors that agree route their votes to the kind of drawing that they are part of."""
+"""Capsules: classify drawings of bars, crosses and frames with dynamic routing by agreement."""
 
 import argparse
 
@@ -89,7 +89,7 @@ def caps_loss(y_true, y_pred, x, x_recon, lam_recon):
 
 
 def drawings(count, size, rng):
-    """Return a bar, a cross or a frame somewhere in the picture."""
+    """Return images with a bar, a cross or a frame at a random position, and the labels."""
     labels = rng.integers(0, CLASSES, count)
     images = np.zeros((count, 1, size, size))
     for image, label in zip(images, labels):

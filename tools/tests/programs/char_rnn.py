@@ -1,4 +1,4 @@
-"""A recurrent network of letters, all by hand: cell, initial weights, clipping and Adagrad."""
+"""A character-level RNN from scratch: cell, initial weights, clipping and Adagrad."""
 
 import argparse
 

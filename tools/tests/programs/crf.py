@@ -1,4 +1,4 @@
-"""A linear-chain conditional random field over a convolution finds names in sentences."""
+"""A linear-chain conditional random field on top of a convolution finds names in sentences."""
 
 import argparse
 from typing import List, Tuple

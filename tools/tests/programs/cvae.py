@@ -1,4 +1,4 @@
-"""A conditional variational autoencoder of the ten digits of a pocket calculator."""
+"""A conditional variational autoencoder of seven-segment digits."""
 
 import argparse
 

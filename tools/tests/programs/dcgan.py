@@ -23,7 +23,7 @@ device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
 
 
 def real_images(count):
-    """Soft round blobs on a dark background, from -1 to 1."""
+    """Return images of soft round blobs on a dark background, from -1 to 1."""
     y, x = np.mgrid[0:16, 0:16]
     cy, cx = rng.uniform(5, 11, (2, count, 1, 1))
     width = rng.uniform(4, 10, (count, 1, 1))

@@ -64,7 +64,7 @@ class NoiseScheduler:
         self.alphas = 1.0 - self.betas
         self.alphas_cumprod = torch.cumprod(self.alphas, axis=0)
         self.alphas_cumprod_prev = F.pad(self.alphas_cumprod[:-1], (1, 0), value=1.0)
-        # for the mean of the step before, given the beginning and this one
+        # coefficients of the posterior mean of x_{t-1}, given x_0 and x_t
         rest = 1.0 - self.alphas_cumprod
         self.coef1 = self.betas * torch.sqrt(self.alphas_cumprod_prev) / rest
         self.coef2 = (1.0 - self.alphas_cumprod_prev) * torch.sqrt(self.alphas) / rest

@@ -14,7 +14,7 @@ from torch.utils.data import ConcatDataset, DataLoader, IterableDataset, TensorD
 
 
 class Stream(IterableDataset):
-    """Points of a spiral with three arms, without end; batches are cut by the loader."""
+    """An endless stream of points of a spiral with three arms; the loader forms batches."""
 
     def __init__(self, seed, count):
         self.seed, self.count = seed, count

@@ -16,7 +16,7 @@ Transition = namedtuple("Transition", ("state", "action", "next_state", "reward"
 
 
 class CartPole:
-    """The usual equations of motion, by Euler's method."""
+    """A pole on a cart: the usual equations of motion, integrated with Euler's method."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -68,7 +68,7 @@ def optimize(policy, target, memory, optimizer, args):
     alive = torch.tensor([s is not None for s in batch.next_state], dtype=torch.bool)
     following = torch.cat([s for s in batch.next_state if s is not None])
     values = policy(torch.cat(batch.state)).gather(1, torch.cat(batch.action))
-    with torch.no_grad():  # double: one network chooses, the other one estimates the value
+    with torch.no_grad():  # double DQN: one network chooses, the other estimates the value
         chosen = policy(following).max(1).indices.unsqueeze(1)
         following_values = torch.zeros(args.batch_size)
         following_values[alive] = target(following).gather(1, chosen).squeeze(1)

@@ -1,4 +1,4 @@
-"""Federated averaging of spectrally normalized networks, with an average over rounds."""
+"""Federated averaging of spectrally normalized networks, with weights averaged over rounds."""
 
 import argparse
 import copy
@@ -13,7 +13,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 
 class Client:
-    """Holds data that never leaves it; each client's classes are skewed."""
+    """A client with private data, in which the classes are imbalanced."""
 
     def __init__(self, number, rng):
         share = rng.dirichlet([0.5] * 3)

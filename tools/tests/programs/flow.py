@@ -1,4 +1,4 @@
-"""Two densities of two moons: a normalizing flow, and a mixture density network beside it."""
+"""Two density models of two moons: a normalizing flow and a mixture density network."""
 
 import argparse
 import math
@@ -91,7 +91,7 @@ def main():
             scale = math.sqrt(1.0 / module.in_features)
             module.weight.data = torch.Tensor(scale * rng.standard_normal(module.weight.shape))
             module.bias.data.fill_(0.0)
-    # one optimizer for both, with rates of their own
+    # one optimizer for both, with different learning rates
     optimizer = torch.optim.Adamax(
         [{"params": flow.parameters()}, {"params": mdn.parameters(), "lr": 2e-2}], lr=1e-2
     )

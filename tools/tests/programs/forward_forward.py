@@ -84,7 +84,7 @@ class Net(torch.nn.Module):
 
 
 def pictures(count, rng):
-    """One bright corner of 6 by 6 pixels, with noise; the corner is the label."""
+    """Return noisy pictures of 6 by 6 pixels with a bright patch, whose position is the label."""
     labels = rng.integers(0, CLASSES, count)
     images = 0.3 * rng.random((count, 6, 6))
     for image, label in zip(images, labels):

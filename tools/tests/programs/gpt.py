@@ -1,4 +1,4 @@
-"""A small GPT on letters: trained on counting words, then asked to go on, with a cache."""
+"""A small character-level GPT: trained on counting words, then generating with a cache."""
 
 import argparse
 import math

@@ -1,4 +1,4 @@
-"""A Kolmogorov-Arnold network: each edge is a spline, fitted by least squares at first."""
+"""A Kolmogorov-Arnold network: each edge is a spline, initialized by least squares."""
 
 import argparse
 import math

@@ -108,7 +108,7 @@ class Mamba(nn.Module):
 
 
 def selective_copying(batch, length, marked, vocabulary, rng):
-    """Return letters among blanks (0), and at the end places (1) at which to repeat them."""
+    """Return letters among blanks (0), followed by markers (1), and the letters to repeat there."""
     tokens = np.zeros((batch, length + marked), dtype=np.int64)
     letters = rng.integers(2, vocabulary, (batch, marked))
     for row, chosen in zip(tokens, letters):

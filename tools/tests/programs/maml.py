@@ -1,4 +1,4 @@
-"""Model-agnostic meta-learning: weights from which a few steps fit any sine."""
+"""Model-agnostic meta-learning: initial weights from which a few steps fit any sine."""
 
 import argparse
 
@@ -10,7 +10,7 @@ from torch import autograd, optim
 
 
 class Learner(nn.Module):
-    """A network whose parameters may be given to it, to follow gradients through their changes."""
+    """A network that accepts updated parameters, so that gradients flow through the updates."""
 
     def __init__(self, config, rng):
         super(Learner, self).__init__()

@@ -1,4 +1,4 @@
-"""Inverted residuals with depthwise convolutions and squeeze and excitation, with averages."""
+"""MobileNet: inverted residuals, squeeze and excitation, and a moving average of the weights."""
 
 import argparse
 import copy
@@ -93,7 +93,7 @@ class ExponentialMovingAverage:
 
 
 def gratings(count, rng):
-    """Return stripes of four directions, with noise, 16 by 16."""
+    """Return noisy 16 x 16 images of stripes in four directions, and the directions."""
     y, x = np.mgrid[0:16, 0:16]
     labels = rng.integers(0, 4, count)
     angle = (np.pi * labels / 4)[:, None, None]

@@ -61,7 +61,7 @@ class MoE(nn.Module):
         self.softmax = nn.Softmax(1)
 
     def cv_squared(self, x):
-        """Return the squared coefficient of variation: zero if all are used alike."""
+        """Return the squared coefficient of variation, which is zero if all are used equally."""
         if x.shape[0] == 1:
             return torch.tensor([0], device=x.device, dtype=x.dtype)
         return x.float().var() / (x.float().mean() ** 2 + 1e-10)

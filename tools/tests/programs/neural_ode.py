@@ -105,7 +105,7 @@ class NeuralODE(nn.Module):
 
 
 class SpiralFunction(ODEF):
-    """A network of the state, and of time, which changes its strength."""
+    """A network of the state, whose output is scaled by a function of time."""
 
     def __init__(self, rng):
         super().__init__()

@@ -10,7 +10,7 @@ from torch.distributions.normal import Normal
 
 
 class Masses:
-    """Several points in the plane, which actions accelerate; each starts again in the middle."""
+    """Points in the plane, accelerated by actions; each is reset to a random state at age 20."""
 
     def __init__(self, num_envs, rng):
         self.num_envs, self.rng = num_envs, rng
@@ -60,12 +60,12 @@ class Agent(nn.Module):
         action_std = torch.exp(self.actor_logstd.expand_as(action_mean))
         probs = Normal(action_mean, action_std)
         if action is None:
-            action = probs.mean + noise * probs.stddev  # of NumPy, instead of probs.sample()
+            action = probs.mean + noise * probs.stddev  # NumPy's noise, instead of probs.sample()
         return action, probs.log_prob(action).sum(1), probs.entropy().sum(1), self.critic(x)
 
 
 def advantages_of(rewards, dones, values, next_value, next_done, args):
-    """Generalized advantage estimation."""
+    """Return advantages by generalized advantage estimation."""
     advantages = torch.zeros_like(rewards)
     lastgaelam = 0
     for t in reversed(range(args.num_steps)):

@@ -24,7 +24,7 @@ class Encoder(nn.Module):
 
 
 class Attention(nn.Module):
-    """Bahdanau's: a score for each place of the source from query and key."""
+    """Bahdanau attention: score each source position from the query and its key."""
 
     def __init__(self, hidden):
         super(Attention, self).__init__()
@@ -52,7 +52,7 @@ class Decoder(nn.Module):
 
 
 def batch_of_words(size, rng):
-    """Return sources and targets of one length: [time, batch] of numbers."""
+    """Return sources and targets of equal length, as integers of shape [time, batch]."""
     length = int(rng.integers(3, 6))
     words = rng.integers(2, 2 + len(LETTERS), size=(length, size))
     ends = np.full((1, size), EOS)

@@ -11,7 +11,7 @@ from torch.utils.data.sampler import BatchSampler, Sampler
 
 
 class ReverseGradient(Function):
-    """Nothing forward; backward the gradient with the other sign, for the adversary's sake."""
+    """Identity in forward; reverse the gradient in backward, for adversarial training."""
 
     @staticmethod
     def forward(ctx, x, strength):
@@ -102,7 +102,7 @@ def main():
     train, test = Shapes(160, rng), Shapes(48, rng)
     loader = DataLoader(train, batch_sampler=BatchSampler(Shuffled(train, rng), 32, True))
     model = Siamese()
-    model(torch.zeros(2, 1, 12, 12))  # which tells the lazy layer its size
+    model(torch.zeros(2, 1, 12, 12))  # initializes the lazy layer
     for name, p in sorted(model.named_parameters()):
         if p.dim() > 1:
             p.data = torch.from_numpy(0.3 * rng.standard_normal(p.shape)).type(torch.float32)

@@ -1,4 +1,4 @@
-"""Style transfer: L-BFGS changes the pixels of a picture until its features have a texture."""
+"""Style transfer: L-BFGS changes the pixels of a picture until its features match a texture."""
 
 import argparse
 import copy
@@ -75,7 +75,7 @@ def get_style_model_and_losses(cnn, normalization, style_img, content_img):
             name = "conv_{}".format(i)
         elif isinstance(layer, nn.ReLU):
             name = "relu_{}".format(i)
-            layer = nn.ReLU(inplace=False)  # the losses read what is before it
+            layer = nn.ReLU(inplace=False)  # the losses read the input of the layer
         elif isinstance(layer, nn.MaxPool2d):
             name = "pool_{}".format(i)
             layer = nn.AvgPool2d(layer.kernel_size, layer.stride)

@@ -1,4 +1,4 @@
-"""Super-resolution: a network makes small pictures larger by shuffling channels into pixels."""
+"""Super-resolution: a network enlarges images with a pixel shuffle."""
 
 import argparse
 from math import log10
@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Dataset
 
 
 class Textures(Dataset):
-    """Sums of waves, and the same reduced by averages; the first size is a multiple of both."""
+    """Images of summed waves, with their average-pooled versions as inputs."""
 
     def __init__(self, count, size, upscale_factor, rng):
         y, x = np.mgrid[0:size, 0:size]

@@ -1,4 +1,4 @@
-"""Translation of numbers into words of another order, by nn.Transformer, decoded greedily."""
+"""Translation of numbers into words, ones before tens: nn.Transformer with greedy decoding."""
 
 import argparse
 import math
@@ -20,7 +20,7 @@ VOCABULARY = ["<unk>", "<pad>", "<bos>", "<eos>", "und", *ONES, *TENS[1:]]
 
 
 def translate_number(number):
-    """Return the words of a number below 40: the ones before the tens."""
+    """Return a number below 40 in words, the ones before the tens."""
     tens, ones = divmod(number, 10)
     if tens == 0:
         return [ONES[ones]]

@@ -1,4 +1,4 @@
-"""A convolutional variational autoencoder of pictures of bars and crosses."""
+"""A convolutional variational autoencoder of pictures of crosses."""
 
 import argparse
 
@@ -20,7 +20,7 @@ device = torch.device("cuda") if torch.cuda.is_available() else torch.device("cp
 
 
 def pictures(count):
-    """Draw a bright row and a bright column at random places of 16 by 16 pixels."""
+    """Return 16 x 16 pictures, each with a bright row and a bright column."""
     images = np.zeros((count, 1, 16, 16), dtype=np.float32)
     for image in images:
         image[0, rng.randint(16)] = 1

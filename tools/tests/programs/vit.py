@@ -1,4 +1,4 @@
-"""A vision transformer, written with einops, tells where the brighter half of a picture is."""
+"""A vision transformer, written with einops, predicts which half of a picture is brighter."""
 
 import argparse
 
@@ -92,7 +92,7 @@ class ViT(nn.Module):
 
 
 def pictures(count, rng):
-    """Noise whose left, right, upper or lower half is brighter."""
+    """Return noise whose left, right, upper or lower half is brighter, and the labels."""
     labels = rng.integers(0, 4, count)
     halves = np.zeros((4, 16, 16))
     halves[0, :, :8] = halves[1, :, 8:] = halves[2, :8] = halves[3, 8:] = 1

@@ -69,7 +69,7 @@ def main():
             d_opt.step()
 
         for p in critic.parameters():
-            p.requires_grad = False  # it is only looked through
+            p.requires_grad = False  # only the generator is updated
         g_loss = -critic(generator(torch.Tensor(rng.standard_normal((64, 4))))).mean()
         g_opt.zero_grad()
         g_loss.backward()
