@@ -1,4 +1,4 @@
-"""The counts and the table of `mt bench ways`."""
+"""`mt bench ways`: the counts and the table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +42,7 @@ WAYS: list[tuple[str, Any, str, str | None]] = [
 @pytest.mark.parametrize(
     ("function", "forward", "backward"), [way[1:] for way in WAYS], ids=[way[0] for way in WAYS]
 )
-def test_operation_is_classified_by_what_it_does_on_the_device(
+def test_operation_is_classified_by_its_calls_on_the_device(
     function: Any, forward: str, backward: str | None
 ) -> None:
     count = ways.counted("mine", call(function))

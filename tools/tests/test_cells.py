@@ -1,4 +1,4 @@
-"""Cells of the site: what they show, and how answers to tasks are tested."""
+"""Cells of the site: their output, and the tests of answers to tasks."""
 
 from __future__ import annotations
 

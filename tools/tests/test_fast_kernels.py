@@ -135,7 +135,7 @@ def guarded(array: Any) -> mt.Tensor:
     return mt.from_numpy(inside.reshape(array.shape))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pages are protected otherwise there")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs mprotect")
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 def test_kernels_read_nothing_past_the_end_of_arguments(name: str, arguments: Any) -> None:
     """The memory after the arguments is protected: reading it would crash the process."""

@@ -95,7 +95,7 @@ def test_core_imports_only_names_from_other_cores(stage: Stage) -> None:
 
 @each_stage
 def test_stages_have_no_circular_imports(stage: Stage, graph: grimp.ImportGraph) -> None:
-    """A package itself is left out: it imports its modules, and they import its version."""
+    """The package itself is excluded: it imports its modules, and they import its version."""
     below = graph.find_descendants(stage.import_name)
     order = TopologicalSorter({module: imported(graph, module) for module in below})
     try:

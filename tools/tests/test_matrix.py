@@ -142,7 +142,7 @@ def test_matching_environments_are_accepted() -> None:
 
 def test_environments_of_this_workspace_match_the_jobs() -> None:
     if shutil.which("hatch") is None:
-        pytest.skip("hatch is not on the search path; `mt matrix` itself looks at them")
+        pytest.skip("hatch is not on the search path; `mt matrix` itself checks the environments")
     environments.check(environments.environments(), ALL)
 
 

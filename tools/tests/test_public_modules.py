@@ -41,7 +41,7 @@ def module(name: str) -> Module | None:
 
 
 def used(owner: str, name: str) -> str:
-    """Return the module that is used if a name is taken from a module."""
+    """Return the module that is used if a name is imported from a module."""
     found = module(owner)
     is_inside = found is not None and name not in found.imports and module(f"{owner}.{name}")
     return f"{owner}.{name}" if is_inside else owner

@@ -17,7 +17,7 @@ FILE = Path(__file__).with_name("calls.txt")
 
 
 def spaced(shape: tuple[int, ...], low: float, high: float) -> Array:
-    """Return evenly spaced numbers of an interval in a shape."""
+    """Return evenly spaced numbers from `low` to `high`, as an array of a shape."""
     return np.linspace(low, high, int(np.prod(shape))).reshape(shape)
 
 
@@ -59,7 +59,7 @@ def _sample(line: str) -> Sample:
 
 
 def _value(node: ast.expr) -> Any:
-    """Return an argument."""
+    """Return the value of an argument, given its expression."""
     if isinstance(node, ast.Name):
         return Elements(OPERANDS[node.id])
     if isinstance(node, ast.Attribute | ast.Lambda):

@@ -3,8 +3,8 @@
 The leaves of a program are the arguments of a function, and its other steps the body. It returns
 values that no step uses, and some of the others, because values that are freed need not be computed
 unchanged. The function is called three times: it is recorded, replayed with the elements reversed,
-and replayed with the first ones again. All results are compared, their sharing of memory, the
-arguments afterwards, and the gradients of the arguments. Programs that cannot be compiled are
+and replayed with the first ones again. All results are compared, and how they share memory, the
+arguments after the call, and the gradients of the arguments. Programs that cannot be compiled are
 counted.
 """
 
@@ -42,7 +42,7 @@ REPLAYED = "replayed"
 RECORDED = "recorded again at each call"
 UNCOMPILED = "not compilable"
 OUTCOMES = (REPLAYED, RECORDED, UNCOMPILED)
-"""What becomes of compiled programs without a difference."""
+"""The outcomes of compiled programs without a difference."""
 
 CANCELLED = 1e-5
 """The allowed difference relative to the largest element, because sums may cancel."""

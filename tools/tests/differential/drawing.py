@@ -32,7 +32,7 @@ class Draw(Random):
     """Random choices, determined by a seed and the number of a program."""
 
     def chance(self, probability: float) -> bool:
-        """Return True with a probability."""
+        """Return True with the given probability."""
         return self.random() < probability
 
     def one_of(self, options: Sequence[Option]) -> Option:

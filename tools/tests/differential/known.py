@@ -48,7 +48,7 @@ class KnownDifference:
     within: float = math.inf
 
     def matches(self, context: Context, difference: Difference) -> bool:
-        """Return whether a difference matches."""
+        """Return whether this entry covers a difference."""
         earlier = [step.operation for step in context.steps]
         return (
             difference.kind in self.differences
@@ -74,7 +74,7 @@ def known_difference(context: Context, difference: Difference) -> KnownDifferenc
 
 @functools.cache
 def known_differences(file: Path = FILE) -> tuple[KnownDifference, ...]:
-    """Return the list.
+    """Return the list of known differences.
 
     Raises:
         TableError: an entry is invalid.
@@ -90,6 +90,6 @@ def known_differences(file: Path = FILE) -> tuple[KnownDifference, ...]:
             known = KINDS if key == "differences" else CONDITIONS
             for value in values:
                 if value not in known:
-                    raise TableError(f"{name}: {key}: {value!r} is none of {', '.join(known)}.")
+                    raise TableError(f"{name}: {key}: {value!r} is not one of {', '.join(known)}.")
         found.append(KnownDifference(**{**entry, **lists}))
     return tuple(found)

@@ -135,7 +135,7 @@ def _kept(steps: Sequence[Step], states: Sequence[State]) -> list[float]:
 
 
 def _distance(a: Array | None, b: Array | None) -> Array:
-    """Return the difference of two results, 0 where one is missing."""
+    """Return the absolute difference of two results, 0 where it is undefined or infinite."""
     if a is None or b is None or a.shape != b.shape:
         return np.zeros(())
     off = abs(a.astype(np.float64) - b.astype(np.float64))

@@ -83,8 +83,8 @@ def test_invalid_list_of_known_differences_raises_table_error(tmp_path: Path) ->
     file = tmp_path / "known.toml"
     entry = '[[known]]\nname = "x"\noperations = "a"\nreason = "b"\ndifferences = ["{}"]\n'
     for text, said in (
-        (entry.format("colour"), "x: differences: 'colour' is none of refused"),
-        (entry.format("values") + 'when = ["late"]\n', "x: when: 'late' is none of"),
+        (entry.format("colour"), "x: differences: 'colour' is not one of refused"),
+        (entry.format("values") + 'when = ["late"]\n', "x: when: 'late' is not one of"),
         (entry.format("values") + "sometimes = true\n", "x: 'sometimes' is unknown"),
     ):
         file.write_text(text)

@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: each part of a docstring is in it, as a reader expects it."""
+"""Conversion of docstrings to Markdown: text, arguments, attributes, links and code."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_trained_network_is_right_on_95_percent_of_held_out_sentences(
         ("Her acting was never dull!", True),
     ],
 )
-def test_trained_network_understands_negation(
+def test_trained_network_classifies_negated_sentences(
     reports: list[Progress], text: str, praise: bool
 ) -> None:
     assert (classify(reports[-1].network, vocabulary(), text).praise > 0.5) == praise
