@@ -12,7 +12,7 @@ TAGS = ["O", "B", "I"]
 
 
 def sentences(count: int, rng) -> Tuple[LongTensor, LongTensor, torch.BoolTensor]:
-    """Return words from 1 to 29; 5 begins a name, which lasts as long as words are above 20."""
+    """Return words, tags and a mask; word 5 begins a name, and words above 20 continue it."""
     words = rng.integers(1, 30, (count, 12))
     words[rng.random(words.shape) < 0.2] = 5
     tags = np.zeros_like(words)

@@ -14,7 +14,7 @@ from torch.utils.data import ConcatDataset, DataLoader, IterableDataset, TensorD
 
 
 class Stream(IterableDataset):
-    """An endless stream of points of a spiral with three arms; the loader forms batches."""
+    """A stream of `count` points of a spiral with three arms; the loader forms batches."""
 
     def __init__(self, seed, count):
         self.seed, self.count = seed, count

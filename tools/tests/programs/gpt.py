@@ -140,7 +140,7 @@ def main():
     start = torch.tensor([[stoi[c] for c in "two three"]])
     written, logits = model.generate(start, 20)
     whole, _ = model(written)
-    assert torch.allclose(whole[:, -1], logits[:, -1], atol=1e-4), "the cache changes nothing"
+    assert torch.allclose(whole[:, -1], logits[:, -1], atol=1e-4), "the cache changes the logits"
     print("".join(letters[i] for i in written[0].tolist()))
     if args.out:
         np.savez(args.out, loss=losses, norm=norms, logits=whole.detach().numpy())

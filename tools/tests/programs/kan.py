@@ -44,7 +44,7 @@ class KANLinear(torch.nn.Module):
         return bases.contiguous()
 
     def curve2coeff(self, x, y):
-        """Return the coefficients of the curves that go through y [batch, in, out] at x."""
+        """Return the coefficients of curves that fit y [batch, in, out] at x."""
         A = self.b_splines(x).transpose(0, 1)
         B = y.transpose(0, 1)
         # ridge regression: there may be fewer points than coefficients

@@ -61,7 +61,7 @@ class MoE(nn.Module):
         self.softmax = nn.Softmax(1)
 
     def cv_squared(self, x):
-        """Return the squared coefficient of variation, which is zero if all are used equally."""
+        """Return the squared coefficient of variation: 0 if the experts are used equally."""
         if x.shape[0] == 1:
             return torch.tensor([0], device=x.device, dtype=x.dtype)
         return x.float().var() / (x.float().mean() ** 2 + 1e-10)
@@ -90,7 +90,7 @@ class MoE(nn.Module):
 
 
 def clusters(count, rng):
-    """Return points around ten centers, in three classes."""
+    """Return points around ten centers, and their labels, from 0 to 2."""
     centers = np.random.default_rng(0).normal(0, 2, (10, 5))
     which = rng.integers(0, 10, count)
     points = centers[which] + rng.normal(0, 0.5, (count, 5))

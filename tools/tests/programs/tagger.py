@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--lr", type=float, default=1e-2)
-    parser.add_argument("--out", default=None, help="write the losses there, as .npz")
+    parser.add_argument("--out", default=None, help="write the results to this .npz file")
     args = parser.parse_args()
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -30,7 +30,7 @@ class VectorQuantization(Function):
 
 
 class VectorQuantizationStraightThrough(Function):
-    """The nearest codes and their indices; the gradient of the codes is that of the inputs."""
+    """The nearest codes and their indices; gradients of the codes pass on to the inputs."""
 
     @staticmethod
     def forward(ctx, inputs, codebook):
@@ -101,7 +101,7 @@ class VectorQuantizedVAE(nn.Module):
 
 
 def stripes(count, rng):
-    """Return waves of three directions, 12 by 12, from -1 to 1."""
+    """Return waves of three directions, as rows of 12 * 12 elements from -1 to 1."""
     y, x = np.mgrid[0:12, 0:12]
     wave = np.array([[1.0, 0.0], [0.0, 1.0], [0.7, 0.7]])[rng.integers(0, 3, count)]
     phase = rng.uniform(0, 2 * np.pi, (count, 1, 1))
