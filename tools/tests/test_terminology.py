@@ -47,7 +47,7 @@ def documents() -> list[Path]:
 
 
 def uses(text: str) -> list[str]:
-    """Return the lines of a text with such words, each with its number and the word."""
+    """Return the words of a text that match `WORDS`, each with the number of its line."""
     found = []
     pattern = re.compile(rf"\b(?:{'|'.join(f'(?:{word})' for word in WORDS)})\b", re.IGNORECASE)
     for allowed in ALLOWED:

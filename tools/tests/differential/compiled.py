@@ -180,7 +180,7 @@ def _backward(tensors: Sequence[Any]) -> None:
 
 
 def _half_done(compiled: Outcome, eager: Outcome, before: dict[str, Any]) -> Difference | None:
-    """Return an argument that an error left neither unchanged, nor as in eager execution."""
+    """Return a difference if an error left an argument partly changed."""
     for name, tensor in before.items():
         then, ours, theirs = (
             OURS.array(x) for x in (tensor, compiled.tensors[name], eager.tensors[name])

@@ -57,7 +57,7 @@ class Context:
 
     @property
     def numbers(self) -> list[float]:
-        """The floating-point numbers among them."""
+        """The floating-point numbers among the arguments of the step."""
         return list(parts_of(self.settings, float))
 
     @property
@@ -104,7 +104,7 @@ def _empty(context: Context) -> bool:
 
 
 def _equal_elements(context: Context) -> bool:
-    """Return whether two elements of an operand are equal, or one is nan."""
+    """Return whether a floating-point operand has two equal elements, or nan."""
     floats = context.of_kinds("f")
     return any(np.isnan(x).any() or np.unique(x).size < x.size for x in floats)
 
@@ -148,7 +148,7 @@ def _blank_label(context: Context) -> bool:
 
 
 def _not_sorted(context: Context) -> bool:
-    """Return whether the sequence to search is not sorted."""
+    """Return whether the sequence to search is not sorted, or a sorter is given."""
     row = context.operands[1 if context.step.operation == "bucketize" else 0]
     return "sorter" in context.step.settings or not (row == np.sort(row)).all()
 

@@ -217,7 +217,7 @@ class Generator:
     # --- Gradients ------------------------------------------------------------------------------
 
     def _gradient(self, sample: Sample, recorded: list[Value]) -> tuple[Any, Any]:
-        """Return arguments for differentiating the last values with respect to earlier ones."""
+        """Return arguments for differentiating a value with respect to one or two values."""
         draw = self.draw
         result = recorded[-1] if draw.chance(0.6) else draw.one_of(recorded)
         weights = self._add(leaf(elements(draw, result.shape, result.dtype, np.ones(2))))
@@ -243,7 +243,7 @@ def _is_setting(value: Any) -> bool:
 
 
 def _layout(draw: Draw, shape: tuple[int, ...]) -> tuple[tuple[int, ...], Step]:
-    """Return the shape of a base tensor, and the step that makes a view of this shape of it."""
+    """Return the shape of a base tensor, and the step that makes a view of the given shape."""
     kind, dim = draw.randrange(5), draw.randrange(len(shape))
     before, size, after = shape[:dim], shape[dim], shape[dim + 1 :]
     every = slice(None)

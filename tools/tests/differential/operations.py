@@ -223,7 +223,7 @@ def _enter_alias(known: dict[str, Operation], name: str) -> None:
 
 
 def public_names() -> list[str]:
-    """Return the public functions, including networks and linalg, methods and attributes."""
+    """Return the names of functions, also of `linalg` and `nn`, of methods and attributes."""
     names = {name for name in vars(mt)["__all__"] if callable(getattr(mt, name))}
     names |= {f"linalg.{name}" for name in mt.linalg.__all__ if name.islower()}
     names |= {name for name in dir(mt.Tensor) if not name.startswith("_")}

@@ -141,7 +141,7 @@ def test_products_use_threads_from_the_documented_size(dtype: str) -> None:
 
 
 def failing_alone(seen: list[int]) -> None:
-    """Fail if Numba's settings for threads are restricted while others run."""
+    """Record the numbers of threads of another thread and of this one, then raise an error."""
     with threads(1):
         other = threading.Thread(target=lambda: seen.append(numba.get_num_threads()))
         other.start()
