@@ -190,7 +190,7 @@ class MockDriver:
         total: The size of device memory, in bytes.
         allocated: The number of bytes in use.
         pooled: The number of bytes that are freed and cached by the memory pool.
-        fault: The error that every call returns, or None.
+        fault: The name of the error with which calls fail, or None.
         loaded: The code that was loaded, by kernel name.
         compiled: The kernels that were compiled, by name.
         out_of_memory: The message of `cuda.core` if there is no memory left.

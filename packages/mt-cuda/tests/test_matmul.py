@@ -75,7 +75,7 @@ def test_matmul_reads_transposed_and_unaligned_factors(backend, dtype):
 )
 @pytest.mark.parametrize("transposed", [False, True])
 def test_matmul_with_wide_and_narrow_tiles_is_exact(backend, monkeypatch, tile, transposed):
-    """Transposed factors are loaded in several groups in both directions: see `rounds`."""
+    """Transposed factors are loaded in several groups in both directions: see `Strip.rounds`."""
     shape = rows, inner, columns = 17, 32, 40  # at least four strips, so that all loops run
     cut = cut_by(tile, (1, *shape))
     monkeypatch.setattr("mt_cuda.matrices.planning.choose", lambda *_: cut)

@@ -153,7 +153,7 @@ def make_sgd_with_groups(parameters: Any) -> Any:
 
 
 class Decayed(nn.optim.SGD):
-    """A user-defined optimizer."""
+    """SGD with a user-defined step that also shrinks the parameters."""
 
     def step(self, closure: Any = None) -> Any:
         result = super().step(closure)

@@ -576,7 +576,7 @@ def test_invalid_distribution_arguments_raise() -> None:
 
 
 def test_validation_can_be_disabled() -> None:
-    """Validation synchronizes with the device. Without it, invalid parameters give nan."""
+    """Validation synchronizes with the device. Without it, invalid parameters are accepted."""
     assert ours.Normal(mt.tensor([math.nan]), 1.0, validate_args=False).mean.isnan().all()
     odd = ours.Bernoulli(mt.tensor([2.0]), validate_args=False)
     assert odd.probs.tolist() == [2.0]

@@ -227,7 +227,7 @@ def test_ctc_loss_with_invalid_arguments_raises(
 @pytest.mark.parametrize("zero_infinity", [False, True])
 @pytest.mark.parametrize("name", ["numpy", "simple"])
 def test_infinite_ctc_loss_has_nan_gradients(name: str, zero_infinity: bool) -> None:
-    """As in torch, gradients are nan within the length of the sample, so divergence is noticed."""
+    """As in torch, gradients are nan up to the sample's length, unless `zero_infinity` is set."""
     with mt.use_backend(name):
         scores = mt.tensor(np.zeros((3, 2, 4)), requires_grad=True)
         lengths = ([2, 3], [2, 2])

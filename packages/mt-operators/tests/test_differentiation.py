@@ -54,7 +54,7 @@ def test_derivative_of_graph_matches_central_difference(function, argument, orde
 
 
 def difference(function, order, argument, *point):
-    """Return the derivative with respect to one argument, by differences in high precision."""
+    """Return the first or second derivative with respect to an argument, from differences."""
     graph = trace("f", function, 2)
     with mpmath.workdps(120):
         table, step = high_precision(mpmath), mpmath.mpf(10) ** -30

@@ -255,7 +255,7 @@ CORRECT: dict[str, Any] = {
 @pytest.mark.parametrize("library", ["mt_tensor", "torch"])
 @pytest.mark.parametrize("name", CORRECT)
 def test_gradcheck_accepts_correct_gradients_of_any_magnitude(library: str, name: str) -> None:
-    """Torch agrees."""
+    """torch accepts the same gradients."""
     m = pytest.importorskip(library)
     x = m.tensor([0.001, 0.002, 0.003, 2000.0], dtype=m.float64, requires_grad=True)
     if name == "several results":

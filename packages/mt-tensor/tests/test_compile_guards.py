@@ -427,7 +427,7 @@ def a_hook_after_accumulation(compiled: Decorator) -> list[Any]:
 
 
 def changed_result(operation: Callable[[mt.Tensor], mt.Tensor]) -> Case:
-    """Return a case that changes the result in place before its backward."""
+    """Return a case that changes the result in place before the backward pass."""
 
     def calls(compiled: Decorator) -> list[Any]:
         weight = mt.tensor(np.linspace(-1, 1, 12).reshape(3, 4)).requires_grad_()
@@ -478,7 +478,7 @@ class Colour(enum.Enum):
 
 
 class Twice:
-    """A descriptor."""
+    """A descriptor that returns twice the attribute `hidden`."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return instance.hidden * 2

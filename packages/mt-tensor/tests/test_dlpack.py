@@ -40,7 +40,7 @@ class Memory(SharedMemory):
 
 
 class Device(NumpyOps):
-    """A backend whose tensors are in such memory."""
+    """A backend whose tensors are in `Memory`."""
 
     name = "device"
     device = "device"

@@ -75,7 +75,7 @@ def test_function_returning_its_input_leaves_the_input_unchanged() -> None:
 
 
 class Doubled(mt.Function):
-    """Return a new tensor, and store it."""
+    """Return a new tensor, and keep it in `Doubled.result`."""
 
     result: mt.Tensor
 

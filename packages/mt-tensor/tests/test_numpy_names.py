@@ -49,7 +49,7 @@ NOT_IN_TORCH = {"glu", "softmin"}
 
 
 def functions() -> Iterator[Any]:
-    """Yield the module, the function and NumPy's name of each such argument."""
+    """Yield the module, the function and NumPy's name of each argument that has one."""
     for namespace in ("", "linalg", "Tensor"):
         module = getattr(mt, namespace) if namespace else mt
         names = set(dir(module)) if namespace == "Tensor" else module.__all__

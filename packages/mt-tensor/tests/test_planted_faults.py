@@ -30,7 +30,7 @@ FAULTS = []
 
 
 def found_by(test):
-    """Add a faulty backend to `FAULTS`."""
+    """Return a decorator that adds a faulty backend, which the test must find, to `FAULTS`."""
 
     def decorate(backend):
         FAULTS.append(pytest.param(backend, test, id=backend.__name__))

@@ -15,7 +15,7 @@ from mt_tensor.tape import active_tapes
 
 
 class RecordingTape(Tape):
-    """Records the names of calls and operations, and counts backward passes."""
+    """A tape that records the names of calls and operations, and counts backward passes."""
 
     def __init__(self) -> None:
         super().__init__()
