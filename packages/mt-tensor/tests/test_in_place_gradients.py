@@ -243,6 +243,26 @@ def test_changing_a_view_in_place_changes_the_gradient_of_its_base() -> None:
         mt.autograd.grad(y.sum(), view)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [lambda x: x.view(3), lambda x: x.index_put((mt.tensor([0]),), mt.zeros(1)), lambda x: x[:]],
+)
+def test_change_of_view_created_under_no_grad_is_recorded_if_its_base_requires_no_grad(
+    make: Callable[[mt.Tensor], mt.Tensor],
+) -> None:
+    w = mt.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    base = mt.tensor([4.0, 5.0, 6.0])
+    with mt.no_grad():
+        y = make(base)
+    old = y.tolist()
+    y.mul_(w)
+    (y * mt.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert w.grad is not None
+    assert w.grad.tolist() == [old[0], 10 * old[1], 100 * old[2]]
+    shares = y._tensor.storage is base._tensor.storage
+    assert base.requires_grad == shares
+
+
 def test_changes_that_autograd_cannot_record_raise() -> None:
     leaf = mt.ones(2, 3, requires_grad=True)
     with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):

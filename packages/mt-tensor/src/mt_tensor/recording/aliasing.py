@@ -186,10 +186,12 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
     if self._requires_grad is CUSTOM_VIEW:
         raise _custom_view()
     if self._base is not None and self._requires_grad is not VIEW:
-        raise InPlaceError(
-            "this view was created under no_grad(), so its change cannot be differentiated: "
-            "create it outside no_grad(), or change it under no_grad()."
-        )
+        if base.requires_grad:
+            raise InPlaceError(
+                "this view was created under no_grad(), so its change cannot be differentiated: "
+                "create it outside no_grad(), or change it under no_grad()."
+            )
+        self._requires_grad = VIEW  # the base has no history that the view could lack
     return True
 
 
