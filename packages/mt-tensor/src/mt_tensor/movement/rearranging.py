@@ -26,18 +26,18 @@ def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     Args:
         input: any tensor.
         shifts: the shift along each of `dims`; negative towards the front.
-        dims: the dimensions; None to shift along the flattened tensor.
+        dims: the dimensions; None or () to shift along the flattened tensor.
 
     Raises:
         ShapeError: the numbers of shifts and dimensions differ.
     """
     offsets = as_integers((shifts,))
-    if dims is None:
+    named = () if dims is None else as_integers((dims,))
+    if not named:
         if len(offsets) != 1:
             raise ShapeError(f"roll() without dims takes one shift; {offsets} was given.")
         return _rolled(input.reshape(-1), offsets[0], 0).reshape(input.shape)
-    named = as_integers((dims,))
-    if len(named) != len(offsets) or not named:
+    if len(named) != len(offsets):
         raise ShapeError(
             f"roll() takes a shift for each of dims={named}; shifts={offsets} was given."
         )

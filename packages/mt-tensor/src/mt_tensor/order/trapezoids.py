@@ -20,7 +20,8 @@ def trapezoid(
 
     Args:
         y: the values to integrate.
-        x: their coordinates: 1-D, one per point along `dim`, or a tensor that broadcasts with `y`.
+        x: their coordinates: 1-D, one per point along `dim`, or a tensor that broadcasts with `y`;
+            if it has more dimensions, `dim` is that of `x`, too, counted from the front.
         dx: the distance between points if `x` is not given; 1 by default.
         dim: the dimension.
 
@@ -30,10 +31,8 @@ def trapezoid(
         IndexingError: `dim` is out of range, or the shapes do not broadcast.
         TypeError: both `x` and `dx` were given.
     """
-    areas = _areas("trapezoid", y, x, dx, dim)
-    if y.shape[dim]:
-        return areas.sum(dim)
-    return y.to(areas.dtype).sum(dim)  # in torch, without points, the shape of `x` is ignored
+    areas, d = _areas("trapezoid", y, x, dx, dim)
+    return areas.sum(d)
 
 
 trapz = trapezoid
@@ -47,11 +46,14 @@ def cumulative_trapezoid(
 
     Arguments and errors as for `trapezoid`.
     """
-    return cumsum(_areas("cumulative_trapezoid", y, x, dx, dim), dim)
+    areas, d = _areas("cumulative_trapezoid", y, x, dx, dim)
+    return cumsum(areas, d)
 
 
-def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) -> Tensor:
-    """Return the area of each trapezoid."""
+def _areas(
+    name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int
+) -> tuple[Tensor, int]:
+    """Return the area of each trapezoid, and the dimension to sum over."""
     points = [y] if x is None else [y, x]
     require_tensors(name, *points)
     common_backend(*points)
@@ -65,9 +67,11 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
     if not dtype.is_floating_point:
         dtype = get_default_dtype()
     y = y.to(dtype)
+    if name == "trapezoid" and not y.shape[d]:
+        return y, d  # as in torch, the shape of `x` does not matter then
     first, last = y.narrow(d, 0, count), y.narrow(d, y.shape[d] - count, count)
     if x is None:
-        return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2)
+        return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2), d
     if x.ndim <= 1:
         if x.shape != (y.shape[d],):
             raise ShapeError(
@@ -76,5 +80,5 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
             )
         x = x.view(-1, *(1,) * (y.ndim - 1 - d))
     aligned = x.view(*(1,) * (y.ndim - x.ndim), *x.shape)
-    steps = diff(aligned.to(dtype), dim=d - y.ndim)
-    return (first + last) / 2 * steps
+    steps = diff(aligned.to(dtype), dim=d)
+    return (first + last) / 2 * steps, d
