@@ -37,6 +37,7 @@ from mt_tensor.core.operands import common_backend, require_tensors
 from mt_tensor.core.plans import Cache, Plans
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
+from mt_tensor.core.tensor_data import TensorData
 
 _make = Tensor._make
 
@@ -82,6 +83,7 @@ class ElementwiseOperation:
 
     Attributes:
         operator: the row.
+        arity: the number of its arguments.
         rules: its dtype rules.
         plans: the plans of its value, for each backend and signature.
         planned: plans for signatures that need no conversion or check.
@@ -90,6 +92,7 @@ class ElementwiseOperation:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
+        self.arity = operator.arity
         self.plans = Plans(operator.value)
         self.planned = SignaturePlans(self)
         self.record = recorder(operator)
@@ -109,9 +112,9 @@ class ElementwiseOperation:
             BackendMismatchError: the tensors belong to different backends.
         """
         operator = self.operator
-        if len(args) != operator.arity:
+        if len(args) != self.arity:
             raise TypeError(
-                f"{operator.name} takes {operator.arity} argument(s); {len(args)} were given."
+                f"{operator.name} takes {self.arity} argument(s); {len(args)} were given."
             )
         result = self._planned(args)
         if result is not None:
@@ -135,8 +138,9 @@ class ElementwiseOperation:
             wider: Tensor | None = EXTENSIONS["operands of 16 bits"](self, args, operands)
             if wider is not None:
                 return wider
-        layouts = [operand._tensor.layout for operand in operands]
-        return self._run(self.plan(backend, layouts, dtype), operands)
+        inputs = [operand._tensor for operand in operands]
+        run = self.plan(backend, [data.layout for data in inputs], dtype)
+        return self._run(run, operands, inputs)
 
     def _planned(self, args: tuple[Any, ...]) -> Tensor | None:
         """Return the result if the arguments need no conversion or check, else None."""
@@ -145,17 +149,19 @@ class ElementwiseOperation:
                 break
         else:
             return None
-        backend, layouts = model.backend, []
+        backend = model.backend
         exact = model._tensor.layout.dtype.kind == "integer"  # numbers need a range check
-        operands = []
+        operands, inputs, key = [], [], [backend]
         for arg in args:
             x = arg if arg.__class__ is Tensor else alike(arg, model)
             if x is None or x.backend is not backend or (exact and x is not arg):
                 return None
+            data = x._tensor
             operands.append(x)
-            layouts.append(x._tensor.layout)
-        run = self.planned[(backend, *layouts)]
-        return None if run is None else self._run(run, operands)
+            inputs.append(data)
+            key.append(data.layout)
+        run = self.planned[tuple(key)]
+        return None if run is None else self._run(run, operands, inputs)
 
     def dtype_of(self, values: Sequence[Any]) -> DType:
         """Return the dtype of the computation for tensors (or layouts) and numbers."""
@@ -177,9 +183,10 @@ class ElementwiseOperation:
         out = row_major(shape, bool_ if self.operator.result == "bool" else dtype)
         return self.plans[backend, out, *layouts]  # type: ignore[no-any-return]
 
-    def _run(self, run: Callable[..., Any], operands: Sequence[Tensor]) -> Tensor:
+    def _run(
+        self, run: Callable[..., Any], operands: Sequence[Tensor], inputs: Sequence[TensorData]
+    ) -> Tensor:
         """Run a plan, and record its result."""
-        inputs = [x._tensor for x in operands]
         value = run(*inputs)
         result = _make(value, operands[0].backend)
         if recording.get() and value.layout.dtype.is_floating_point:
