@@ -263,6 +263,18 @@ def test_change_of_view_created_under_no_grad_is_recorded_if_its_base_requires_n
     assert base.requires_grad == shares
 
 
+def test_adding_to_gradient_of_another_shape_raises() -> None:
+    x = mt.ones(2, 3, requires_grad=True)
+    x.sum().backward()
+    with mt.no_grad():
+        x.t_()
+    with pytest.raises(GradientError, match=r"grad has shape \(2, 3\), but .* shape \(3, 2\)"):
+        x.sum().backward()
+    x.grad = None
+    x.sum().backward()
+    assert x.grad.tolist() == [[1, 1], [1, 1], [1, 1]]
+
+
 def test_changes_that_autograd_cannot_record_raise() -> None:
     leaf = mt.ones(2, 3, requires_grad=True)
     with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):

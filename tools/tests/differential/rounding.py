@@ -197,12 +197,12 @@ def _set(library: Torch, names: Any, state: State, moved: float, rng: Any, by_no
     for name, array in state.items():
         if re.split(r"[\[.]", name)[0] not in names:
             continue  # the oracle has no such view in this layout
-        by = np.zeros(())
+        new = array
         if moved and array.dtype.kind == "f":
             size = np.max(abs(array), initial=0.0) if by_norm else array
-            by = moved * rng.uniform(-1, 1, array.shape) * size
+            new = array + moved * rng.uniform(-1, 1, array.shape) * size
         if moved and name in names and 0 in names[name].stride():
             names[name] = names[name].clone()  # elements in the same memory differ, too
         if name in names and names[name].shape != array.shape:
             names[name] = names[name].new_empty(array.shape)  # `unique` found others
-        library.array(value_of(names, name))[...] = array + by if moved else array
+        library.array(value_of(names, name))[...] = new

@@ -151,7 +151,8 @@ class ElementwiseOperation:
             return None
         backend = model.backend
         exact = model._tensor.layout.dtype.kind == "integer"  # numbers need a range check
-        operands, inputs, key = [], [], [backend]
+        operands, inputs = [], []
+        key: list[Any] = [backend]
         for arg in args:
             x = arg if arg.__class__ is Tensor else alike(arg, model)
             if x is None or x.backend is not backend or (exact and x is not arg):

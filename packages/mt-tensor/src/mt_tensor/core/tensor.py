@@ -393,13 +393,19 @@ class Tensor(Methods):
 
 
 def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
-    """Add a tensor of the same shape and dtype to a gradient in place.
+    """Add a tensor of the same dtype to a gradient in place.
 
     Raises:
+        GradientError: they have different shapes.
         InPlaceError: the gradient has repeated elements, as in `ones(1).expand(3)`.
     """
     data, added, backend = grad._tensor, derivative._tensor, grad.backend
     layout = data.layout
+    if layout.shape != added.layout.shape:
+        raise GradientError(
+            f"grad has shape {layout.shape}, but the tensor, which was changed in place, now has "
+            f"shape {added.layout.shape}: set grad to None after such a change."
+        )
     if not layout.row_major and overlaps(layout.shape, layout.strides):
         raise InPlaceError(
             f"grad has shape {layout.shape} and strides {layout.strides}, which repeat elements: "
