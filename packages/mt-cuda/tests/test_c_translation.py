@@ -172,11 +172,53 @@ def test_every_kernel_translates_to_c(every_kernel):
         "e = n; e = y[n:]",
         "e = cuda.local.array(8, float32); f = e[n:]",
         "e = cuda.local.array(8, float32); f = load4(e, 0)",
+        "y[0] = y[1] if 0 < n < 5 else y[2]",
+        "y[0] = y[1] if n is 5 else y[2]",
+        "y[0] = y[1] if n in (1, 2) else y[2]",
+        "y[0] = y[1] ** 2",
+        "y[0] **= 2",
+        "y[0] = float32()",
+        "y[0] = float32(n, n)",
+        "y[0] = bfloat16(n, n)",
+        "y[0] = float_of_bfloat16(n, n)",
+        "y[0] = abs(n, n)",
+        "y[0] = max(n)",
+        "y[0] = max(n, 1, 2)",
+        "y[0] = max(n, 1, key=abs)",
+        "y[0] = cuda.grid(2)",
+        "for i in range(1, 5): y[i] = n",
+        "for i in range(5): y[i] = n\n    else: y[0] = n",
+        "while n > 5: n -= 1\n    else: y[0] = n",
+        "a = b = n",
+        "a, b = unknown(n)",
+        "e = cuda.local.array(8)",
+        "e = cuda.local.array(n, float32)",
+        "e = load4(y)",
+        "store4(y, (n, n, n, n))",
+        "cuda.atomic.add(y, 0)",
     ],
 )
 def test_unsupported_statement_raises_and_is_quoted(line):
     with pytest.raises(KernelError, match="kernel some cannot be written in C: `"):
         body_in_c([line], ("y", float32))
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("return a, a", "y[0] = f(n)"),
+        ("return a, a", "a, b, c = f(n)"),
+        ("return a", "a, b = f(n)"),
+        ("return a", "y[0] = f(n, n)"),
+        ("return a", "y[0] = f(a=n)"),
+        ("return a, a", "a, b = f(n, n)"),
+        ("b = a", "y[0] = f(n)"),
+        ("if a > 0:\n            return a\n        return a, a", "y[0] = f(n)"),
+    ],
+)
+def test_call_with_another_number_of_arguments_or_results_raises(body, line):
+    with pytest.raises(KernelError, match="kernel some cannot be written in C: `"):
+        body_in_c(["def f(a):", f"    {body}", line], ("y", float32))
 
 
 def test_kernel_parameters_are_pointers_and_integers():

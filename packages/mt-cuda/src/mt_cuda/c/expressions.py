@@ -36,15 +36,15 @@ _INDICES = {
 }
 """The 32-bit indices and sizes of a grid, and their macros."""
 
-_GRID = {"cuda.grid": "GRID_INDEX", "cuda.gridsize": "GRID_SIZE"}
+_GRID = {"cuda.grid(1)": "GRID_INDEX", "cuda.gridsize(1)": "GRID_SIZE"}
 """The 64-bit index of a thread in the grid and number of threads, and their macros."""
 
 
 class Functions(Protocol):
     """The functions inside a kernel."""
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a function with this name."""
+    def arity(self, name: str) -> int | None:
+        """Return the number of parameters of a function; None if there is none with this name."""
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
         """Return the C name of a function for these arguments, and the types of its results."""
@@ -130,7 +130,7 @@ class Expressions:
     def of_binop(self, node: ast.BinOp) -> Value:
         """Translate an operation on two numbers, in their common type."""
         left, right = self.value(node.left), self.value(node.right)
-        sign, binds = SIGNS[type(node.op)]
+        sign, binds = self.sign(node, node.op)
         kind = self.common(node, left, right)
         if isinstance(node.op, ast.Div) and kind not in FLOATS:
             kind = "float64"
@@ -145,6 +145,12 @@ class Expressions:
             return Value(f"(int64)({unsigned.text})", kind, PREFIX)
         return combined(sign, binds, left, right, kind)
 
+    def sign(self, node: ast.expr, operator: ast.AST) -> tuple[str, int]:
+        """Return the C operator and its precedence."""
+        if type(operator) not in SIGNS:
+            self.refuse(node)
+        return SIGNS[type(operator)]
+
     def common(self, node: ast.expr, *values: Value) -> str:
         """Return the common type of several numbers."""
         kind = common(*values)
@@ -154,8 +160,10 @@ class Expressions:
 
     def of_compare(self, node: ast.Compare) -> Value:
         """Translate a comparison."""
+        if len(node.ops) > 1:
+            self.refuse(node, "is a chained comparison")
+        sign, binds = self.sign(node, node.ops[0])
         left, right = self.value(node.left), self.value(node.comparators[0])
-        sign, binds = SIGNS[type(node.ops[0])]
         left, right = together(self.common(node, left, right), left, right)
         return Value(f"{left.beside(binds + 1)} {sign} {right.beside(binds + 1)}", BOOL, binds)
 
@@ -168,36 +176,48 @@ class Expressions:
     def of_call(self, node: ast.Call) -> Value:
         """Translate a call."""
         called = ast.unparse(node.func)
-        if called in _GRID:
-            return Value(_GRID[called], "int64")
-        arguments = [self.value(each) for each in node.args]
+        if (text := ast.unparse(node)) in _GRID:
+            return Value(_GRID[text], "int64")
         if called in TYPES:
-            return _conversion(node.args[0], arguments[0], called)
+            (number,) = self.arguments(node, 1)
+            return _conversion(node.args[0], number, called)
         if called == "bfloat16":
-            number = arguments[0].to_float()
+            (number,) = self.arguments(node, 1)
+            number = number.to_float()
             return Value(f"bfloat16_of_{number.type}({number.text})", "uint16")
         if called == "float_of_bfloat16":
-            return Value(f"{called}({arguments[0].text})", "float32")
-        if self.functions.has(called):
-            name, (kind,) = self.functions.call(called, arguments)
-            return Value(f"{name}({', '.join(each.text for each in arguments)})", kind)
+            (number,) = self.arguments(node, 1)
+            return Value(f"{called}({number.text})", "float32")
+        if (arity := self.functions.arity(called)) is not None:
+            arguments = self.arguments(node, arity)
+            name, kinds = self.functions.call(called, arguments)
+            if len(kinds) > 1:
+                self.refuse(node, "returns several values")
+            return Value(f"{name}({', '.join(each.text for each in arguments)})", kinds[0])
         if called in ("min", "max"):
-            return self.extreme(node, "<" if called == "min" else ">", *arguments)
+            sign = "<" if called == "min" else ">"
+            return self.extreme(node, sign, *self.arguments(node, 2))
         if called == "abs":
-            return _absolute(arguments[0])
+            return _absolute(*self.arguments(node, 1))
         module, _, name = called.partition(".")
         if module not in ("math", "libdevice"):
             self.refuse(node)
-        floats = [each.to_float() for each in arguments]
+        floats = [each.to_float() for each in self.arguments(node)]
         kind = self.common(node, *floats)
         if module == "libdevice" and kind == "float32":
             name = name.removesuffix("f")
         return Value(f"{name}({', '.join(each.to(kind).text for each in floats)})", kind)
 
-    def extreme(self, node: ast.expr, sign: str, *values: Value) -> Value:
+    def arguments(self, node: ast.Call, count: int | None = None) -> list[Value]:
+        """Translate the arguments of a call; if `count` is given, there must be as many."""
+        if node.keywords or count not in (None, len(node.args)):
+            self.refuse(node, "has an unexpected number of arguments, or keywords")
+        return [self.value(each) for each in node.args]
+
+    def extreme(self, node: ast.expr, sign: str, left: Value, right: Value) -> Value:
         """Return the smaller or the larger of two numbers."""
-        kind = self.common(node, *values)
-        left, right = together(kind, *values)
+        kind = self.common(node, left, right)
+        left, right = together(kind, left, right)
         text = f"{left.beside(COMPARED + 1)} {sign} {right.beside(COMPARED + 1)}"
         return choice(Value(text, BOOL, COMPARED), left, right, kind)
 

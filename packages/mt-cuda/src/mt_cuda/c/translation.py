@@ -66,9 +66,9 @@ class Inside:
         self.text: Lines = []
         self.results: dict[str, tuple[str, ...]] = {}
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a function with this name."""
-        return name in self.trees
+    def arity(self, name: str) -> int | None:
+        """Return the number of parameters of a function; None if there is none with this name."""
+        return len(self.trees[name].args.args) if name in self.trees else None
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
         """Return the C name of a function for these arguments, and the types of its results."""
@@ -83,6 +83,8 @@ class Inside:
         values = {name: Value(name, kind) for name, kind in zip(names, types, strict=True)}
         function = Statements(self.kernel, self, values, wraps=True)
         lines = function.block(tree.body)
+        if not function.results:
+            function.refuse(tree, "returns nothing")
         declared = [f"{kind} {name}" for kind, name in zip(types, names, strict=True)]
         returned, *others = function.results
         if others:
@@ -120,6 +122,8 @@ class Statements(Expressions):
 
     def do_assign(self, node: ast.Assign) -> Lines:
         """Translate an assignment, which declares a new variable."""
+        if len(node.targets) > 1:
+            self.refuse(node, "assigns to several targets")
         (target,) = node.targets
         if isinstance(target, ast.Tuple):
             return self.several(target, node.value)
@@ -151,11 +155,15 @@ class Statements(Expressions):
 
     def several(self, target: ast.Tuple, node: ast.expr) -> Lines:
         """Translate the assignment of the results of a function to several variables."""
-        if not isinstance(node, ast.Call):
+        function = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        arity = self.functions.arity(function)
+        if not isinstance(node, ast.Call) or arity is None:
             self.refuse(node, "does not return several values")
-        arguments = [self.value(each) for each in node.args]
-        called, types = self.functions.call(ast.unparse(node.func), arguments)
+        arguments = self.arguments(node, arity)
+        called, types = self.functions.call(function, arguments)
         names = [ast.unparse(each) for each in target.elts]
+        if len(names) != len(types):
+            self.refuse(node, f"returns {len(types)} value(s), not {len(names)}")
         lines = [
             f"{declared}{name};"
             for each, name, kind in zip(target.elts, names, types, strict=True)
@@ -178,17 +186,22 @@ class Statements(Expressions):
 
     def array(self, name: str, node: ast.Call, where: str) -> Lines:
         """Translate the declaration of an array of the block or the thread."""
-        shape, element = ast.literal_eval(node.args[0]), ast.unparse(node.args[1])
+        try:
+            size, element = node.args
+            shape = ast.literal_eval(size)
+        except ValueError:
+            self.refuse(node, "does not have a constant shape and a type")
         sizes = shape if isinstance(shape, tuple) else (shape,)
-        self.names[name] = Value(name, element, shape=sizes, space=where)
+        self.names[name] = Value(name, ast.unparse(element), shape=sizes, space=where)
         head = "SHARED LANES " if where else ""
-        return [f"{head}{element} {name}{''.join(f'[{size}]' for size in sizes)};"]
+        return [f"{head}{self.names[name].type} {name}{''.join(f'[{each}]' for each in sizes)};"]
 
     def lanes(self, name: str, node: ast.Call) -> Lines:
         """Translate a load of 16 bytes."""
-        memory, at = (self.value(each) for each in node.args)
-        if not memory.space:
-            self.refuse(node, "loads from memory that is neither shared nor global")
+        memory, at = self.arguments(node, 2)
+        if not memory.space or memory.type not in BITS:
+            why = "loads from memory that is neither shared nor global, or from bools"
+            self.refuse(node, why)
         count = 128 // BITS[memory.type]
         self.names[name] = Value(name, memory.type, shape=(count,))
         return [
@@ -212,7 +225,7 @@ class Statements(Expressions):
             return ["BARRIER;"]
         if not isinstance(node.value, ast.Call) or not called.startswith(("cuda.atomic.", "store")):
             self.refuse(node)
-        memory, at, value = (self.value(each) for each in node.value.args)
+        memory, at, value = self.arguments(node.value, 3)
         if called.startswith("store"):
             items = ", ".join(each.stored(memory.type) for each in value.items)
             return [
@@ -226,13 +239,17 @@ class Statements(Expressions):
 
     def do_while(self, node: ast.While) -> Lines:
         """Translate a while loop."""
+        if node.orelse:
+            self.refuse(node, "has an else clause")
         return [f"while ({self.value(node.test).text}) {{", *indented(self.block(node.body)), "}"]
 
     def do_for(self, node: ast.For) -> Lines:
         """Translate a loop over `range(n)`, which is unrolled if `n` is a literal."""
         if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
             self.refuse(node)
-        name, (end,) = ast.unparse(node.target), map(self.value, node.iter.args)
+        if node.orelse:
+            self.refuse(node, "has an else clause")
+        name, (end,) = ast.unparse(node.target), self.arguments(node.iter, 1)
         kind, outer = INDEX if end.type == PLAIN else end.type, dict(self.names)
         self.names[name] = Value(name, kind)
         head = f"for ({kind} {name} = 0; {name} < {end.beside(COMPARED + 1)}; {name}++) {{"
@@ -255,6 +272,8 @@ class Statements(Expressions):
         values = returned.items or (returned,)
         types = tuple("int64" if value.type == PLAIN else value.type for value in values)
         self.results = self.results or types
+        if len(types) != len(self.results):
+            self.refuse(node, "returns another number of values than before")
         texts = [value.stored(kind) for value, kind in zip(values, self.results, strict=True)]
         if len(texts) == 1:
             return [f"return {texts[0]};"]
