@@ -23,6 +23,7 @@ from mt_cuda.matrices import blas
 from mt_fast.extending import integer_functions
 from mt_operators import OPERATORS
 from mt_operators.core.lowering import expanded
+from mt_operators.core.row import zero
 from mt_operators.core.tracing import graph_of
 from mt_tensor import bool_
 from mt_tensor.errors import BackendUnavailableError
@@ -133,7 +134,7 @@ def _elementwise(operator):
         element = DTYPES[name]
         if operator.result == ("real" if element.kind == "integer" else "integer"):
             continue  # computed in float32, or not supported
-        has_gradient = element.is_floating_point and any(inspection._needed(operator))
+        has_gradient = element.is_floating_point and any(p is not zero for p in operator.partials)
         for layout, gradient in itertools.product(layouts, (False, True)[: 1 + has_gradient]):
             yield inspection._elementwise(operator, element, layout, gradient)
 

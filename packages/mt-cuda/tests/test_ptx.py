@@ -233,6 +233,11 @@ def test_source_of_invalid_kernel_raises():
         mt_cuda.source("tanh", layout="rows")
     with pytest.raises(KernelError, match="has no gradient"):
         mt_cuda.source("lt", gradient=True)
+    for form in ({"layout": "rows"}, {"layout": "diagonal"}, {"gradient": True}):
+        with pytest.raises(KernelError, match="matmul has a single kernel"):
+            mt_cuda.source("matmul", **form)
+    with pytest.raises(KernelError, match="add has no fused backward with layout 'rows'"):
+        mt_cuda.source("add", layout="rows", gradient=True)
 
 
 def test_compiler_error_names_the_kernel():

@@ -26,8 +26,17 @@ def elements_of(tensor: Tensor) -> TensorData:
     return data if layout.row_major else tensor.backend.copy(data, layout.contiguous)
 
 
-def tensor_of(data: TensorData, like: Tensor) -> Tensor:
-    """Return a new view as a tensor on the backend of another."""
+def tensor_of(data: TensorData, like: Tensor, shape: Shape | None = None) -> Tensor:
+    """Return a new view as a tensor on the backend of another.
+
+    Args:
+        data: the view.
+        like: a tensor on the backend.
+        shape: if given, the tensor has this shape and owns the storage of the view, all of whose
+            elements are contiguous; no other view may be used afterwards.
+    """
+    if shape is not None:
+        data = TensorData(data.storage, shape, dtype=data.dtype)
     return Tensor._make(data, like.backend)
 
 

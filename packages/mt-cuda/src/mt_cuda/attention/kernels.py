@@ -18,9 +18,8 @@ from __future__ import annotations
 from mt_cuda.attention.tiles import Form, times
 from mt_cuda.core.elements import store
 from mt_cuda.core.kernel import Kernel, Lines, indented
+from mt_cuda.rows.kernels import functions
 from mt_fast.extending import constant, converted
-
-LARGER = ["def larger(a, b):", "    return a if (a >= b) | (a != a) else b"]
 
 
 def value(form: Form) -> Kernel:
@@ -35,7 +34,7 @@ def value(form: Form) -> Kernel:
         [f"scores[i, k] = {lowest}", f"{form.weight()} = {lowest}"],
     )
     body = [
-        *LARGER,
+        *functions("larger"),
         *form.arrays("own_queries", others=("others",)),
         *form.scores("scores"),
         *form.totals("totals"),

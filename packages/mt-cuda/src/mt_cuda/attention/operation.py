@@ -10,8 +10,7 @@ from mt_cuda.attention import kernels, tiles
 from mt_cuda.attention.tiles import Form
 from mt_cuda.core.elements import computed
 from mt_cuda.core.kernel import Kernel
-from mt_cuda.core.layout import merge, size_names, stride_names
-from mt_cuda.images.windows import LARGEST
+from mt_cuda.core.layout import NARROW_LIMIT, merge, size_names, stride_names
 from mt_cuda.tensors import is_floating, new, new_in_order, number_of, numbers_of, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
@@ -35,7 +34,7 @@ class Attention(FusedKernel):
         return (
             is_floating(*arguments[:4])
             and max(query.shape[-1], value.shape[-1]) <= tiles.WIDEST
-            and all(x is None or x.numel() < LARGEST for x in arguments[:4])
+            and all(x is None or x.numel() < NARROW_LIMIT for x in arguments[:4])
             and not (causal and mask is not None)
         )
 

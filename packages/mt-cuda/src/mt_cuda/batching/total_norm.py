@@ -13,7 +13,7 @@ from mt_cuda.batching import groups
 from mt_cuda.batching.groups import TENSORS
 from mt_cuda.core.elements import computed, load, operand
 from mt_cuda.core.kernel import Kernel, define
-from mt_cuda.rows.kernels import Operand, RowLayout, Rows, planned
+from mt_cuda.rows.kernels import Operand, RowLayout, Rows, functions, planned
 from mt_cuda.rows.teams import Team
 from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
 from mt_fast.extending import constant
@@ -25,9 +25,7 @@ def squares(dtype: DType, threads: int) -> Kernel:
     """Return the kernel in which each block stores the sum of the squares of its elements."""
     compute, team = computed(dtype), Team(threads, threads)
     body = [
-        "def plus(a, b):",
-        "    return a + b",
-        "",
+        *functions("plus"),
         f"memory = cuda.shared.array({threads}, {compute.name})",
         "thread = cuda.threadIdx.x",
         "lane = thread",

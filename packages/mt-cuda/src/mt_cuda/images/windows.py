@@ -18,15 +18,13 @@ from dataclasses import dataclass, fields
 from math import prod
 
 from mt_cuda.core.kernel import Lines, indented
+from mt_cuda.core.layout import NARROW_LIMIT
 from mt_tensor.extending import Shape
 
 Pair = tuple[int, int]
 
 NOWHERE = 2**30
 """A row outside of any source, even after a smaller number is added."""
-
-LARGEST = 2**31
-"""The exclusive limit of the number of elements of a tensor, since indices have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ def convolved_size(images: Shape, taps: Shape, stride: Pair, padding: Pair, dila
 def countable(images: Shape, kernels: Shape, out: Shape, padding: Pair) -> bool:
     """Return whether 32-bit indices can address images, kernels and results of these shapes."""
     lengths = (*images[2:], *out[2:], *padding)
-    return max(map(prod, (images, kernels, out))) < LARGEST and max(lengths) < NOWHERE // 4
+    return max(map(prod, (images, kernels, out))) < NARROW_LIMIT and max(lengths) < NOWHERE // 4
 
 
 # --- Lines of a kernel --------------------------------------------------------------------------

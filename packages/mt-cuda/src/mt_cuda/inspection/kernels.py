@@ -53,7 +53,7 @@ def source(name: str, **form: Unpack[Form]) -> str:
 
     Raises:
         UnknownOperatorError: the operator is unknown; the message suggests the nearest name.
-        KernelError: the operator has no such kernel, or the layout is unknown.
+        KernelError: there is no such kernel, or the layout is unknown.
         DTypeError: the dtype is unknown.
     """
     return kernel(name, **form).source
@@ -103,9 +103,13 @@ def kernel(
     """Return a kernel; the arguments and errors are those of `source`."""
     element = as_dtype(dtype)
     if name in SPECIAL:
+        if layout != "contiguous" or gradient:
+            raise KernelError(f"{name} has a single kernel: leave out `layout` and `gradient`.")
         return _special(name, element)
     operator = OPERATORS[name]
     if layout in FOLDS:
+        if gradient:
+            raise KernelError(f"{name} has no fused backward with layout {layout!r}.")
         return _fold(operator, element, layout)
     if layout not in ELEMENTWISE:
         raise KernelError(
@@ -115,17 +119,13 @@ def kernel(
     return _elementwise(operator, element, layout, gradient)
 
 
-def _needed(operator: Operator) -> tuple[bool, ...]:
-    return tuple(partial is not zero for partial in operator.partials)
-
-
 def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: bool) -> Kernel:
     inputs = (dtype,) * operator.arity
     if operator.name == "where":
         inputs = (bool_, dtype, dtype)
     out = bool_ if operator.result == "bool" else dtype
     if gradient:
-        needed = _needed(operator)
+        needed = tuple(partial is not zero for partial in operator.partials)
         if not any(needed):
             raise KernelError(
                 f"{operator.name} has no gradient: its derivatives are zero everywhere."

@@ -18,9 +18,9 @@ from weakref import WeakKeyDictionary
 from mt_cuda.core.backend import CudaOps
 from mt_cuda.core.errors import KernelError
 from mt_cuda.core.gpu import Gpu
-from mt_cuda.core.layout import Layout
+from mt_cuda.core.layout import NARROW_LIMIT, Layout
 from mt_cuda.core.machine import Machine
-from mt_cuda.matrices.planning import LARGEST, lengths
+from mt_cuda.matrices.planning import lengths
 from mt_cuda.matrices.tiles import MUCH
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import are_products_exact
@@ -86,7 +86,7 @@ def request_of(a: TensorData, b: TensorData) -> Request | None:
     dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
     if dtype.name not in TYPES or batch.size * rows * inner * columns <= MUCH:
         return None
-    if batch.rank > 1 or max(rows, inner, columns, batch.size) >= LARGEST:
+    if batch.rank > 1 or max(rows, inner, columns, batch.size) >= NARROW_LIMIT:
         return None
     left = _side((rows, inner), (a.strides[-2], a.strides[-1]), batch, 0)
     right = _side((inner, columns), (b.strides[-2], b.strides[-1]), batch, 1)
@@ -106,7 +106,7 @@ def _side(
         (_, along), (leading, near) = (
             (pair[::-1] if transposed else pair) for pair in (shape, strides)
         )
-        if near == 1 and along <= leading < LARGEST and step >= 0:
+        if near == 1 and along <= leading < NARROW_LIMIT and step >= 0:
             return Side(transposed, leading, step)
     return None
 

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_cuda.core.layout import merge
+from mt_cuda.core.layout import NARROW_LIMIT, merge
 from mt_cuda.matrices.multiply import linear, product_and_sums
-from mt_cuda.matrices.planning import LARGEST
 from mt_cuda.tensors import elements_of, is_floating, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData
-from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved, Shape
+from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
 
 class Linear(FusedKernel):
     """Linear map of inputs (*batch, inputs), weight (outputs, inputs) and bias (outputs,)."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Return whether tensors are non-empty, of one float dtype, and smaller than `LARGEST`."""
-        return is_floating(*arguments) and all(x is None or x.numel() < LARGEST for x in arguments)
+        """Return whether tensors are non-empty, of one float dtype and below `NARROW_LIMIT`."""
+        return is_floating(*arguments) and all(
+            x is None or x.numel() < NARROW_LIMIT for x in arguments
+        )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
         given = None if bias is None else elements_of(bias)
         out = linear(ops_of(x), _rows(x), _transposed(weight._tensor), given)
-        return _with_shape(out, (*x.shape[:-1], weight.shape[0]), x), ()
+        return tensor_of(out, x, (*x.shape[:-1], weight.shape[0])), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of input, weight and bias; None if not needed."""
@@ -36,7 +37,7 @@ class Linear(FusedKernel):
         ops, upstream = ops_of(x), _rows(grad)
         of_x = of_weight = of_bias = None
         if needs[0]:
-            of_x = _with_shape(ops.matmul(upstream, weight._tensor), x.shape, x)
+            of_x = tensor_of(ops.matmul(upstream, weight._tensor), x, x.shape)
         if needs[2]:
             of_weight, of_bias = (
                 tensor_of(found, x)
@@ -61,11 +62,6 @@ def _rows(x: Tensor) -> TensorData:
 def _transposed(matrix: TensorData) -> TensorData:
     """Return the transposed view of a matrix."""
     return matrix.like(matrix.shape[::-1], matrix.strides[::-1], matrix.offset)
-
-
-def _with_shape(rows: TensorData, shape: Shape, like: Tensor) -> Tensor:
-    """Return new contiguous elements as a tensor of another shape."""
-    return tensor_of(TensorData(rows.storage, shape, dtype=rows.dtype), like)
 
 
 KERNELS = {"linear": Linear()}

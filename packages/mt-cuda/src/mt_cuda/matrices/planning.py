@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_cuda.core.layout import Layout, Strides, merge
+from mt_cuda.core.layout import NARROW_LIMIT, Layout, Strides, merge
 from mt_cuda.core.machine import Size
 from mt_cuda.core.matrix import total_type
 from mt_cuda.matrices.product import Product
@@ -12,9 +12,6 @@ from mt_cuda.matrices.strips import Factor
 from mt_cuda.matrices.tiles import Cut, choose, lanes_of
 from mt_tensor import TensorData, float32
 from mt_tensor.backends.extending import are_products_exact
-
-LARGEST = 2**31
-"""The exclusive limit of the size of a dimension, since indices within a matrix have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def plan(
         floating-point or a dimension is too large.
     """
     dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
-    if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= LARGEST:
+    if not dtype.is_floating_point or max(rows, inner, columns, batch.size) >= NARROW_LIMIT:
         return None
     total = total_type(dtype)
     cut = choose((batch.size, rows, inner, columns), total, size)

@@ -164,13 +164,7 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
         size: the size of the machine.
     """
     batches, rows, inner, columns = shape
-    cuts = [
-        cut
-        for tile in _tiles(total, size)
-        for cut in _cuts(
-            tile, batches * _over(rows, tile.rows) * _over(columns, tile.columns), shape, size
-        )
-    ]
+    cuts = [cut for tile in _tiles(total, size) for cut in _cuts(tile, shape, size)]
     if batches * rows * inner * columns > MUCH:
         most = max(cut.blocks for cut in cuts)
         cuts = [cut for cut in cuts if cut.blocks >= min(size.enough, most)]
@@ -185,18 +179,14 @@ def _tiles(total: DType, size: Size) -> Iterator[Tile]:
             yield tile
 
 
-def _cuts(tile: Tile, tiles: int, shape: tuple[int, int, int, int], size: Size) -> Iterator[Cut]:
+def _cuts(tile: Tile, shape: tuple[int, int, int, int], size: Size) -> Iterator[Cut]:
     """Yield the whole inner dimension, and splits with enough parts to occupy the machine."""
-    inner = shape[2]
+    batches, rows, inner, columns = shape
+    tiles = batches * -(-rows // tile.rows) * -(-columns // tile.columns)
     yield Cut(tile, tiles, 1, inner)
     for times in (1, 2, 4, 8):
-        wanted = _over(times * size.enough, tiles)
+        wanted = -(-times * size.enough // tiles)
         strips = max(2, inner // (wanted * tile.depth))  # the least depth of a part
         span = strips * tile.depth
         if inner > span:
-            yield Cut(tile, tiles, _over(inner, span), span)
-
-
-def _over(count: int, each: int) -> int:
-    """Return the quotient, rounded up."""
-    return -(-count // each)
+            yield Cut(tile, tiles, -(-inner // span), span)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mt_cuda.recurrent import cells as steps_of
-from mt_cuda.recurrent.steps import Step, Steps, at, gradient_of_weight, whole
+from mt_cuda.recurrent.steps import Step, Steps, at, gradient_of_weight
 from mt_cuda.tensors import elements_of, is_floating, new, ops_of, tensor_of
 from mt_tensor import Tensor, TensorData, int64
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
@@ -81,7 +81,7 @@ class Recurrent(FusedKernel):
             if self.has_cell:
                 views["last"] = at(result, count)
             steps.launch(recipe, time, views)
-        found = whole(result, hidden, (result.size,) if self.has_cell else None)
+        found = tensor_of(result, hidden, (result.size,) if self.has_cell else result.shape)
         # The result of a single step may be changed in place before the gradient reads it.
         reads = count > 1 or not self.gates
         return found, (found if reads else None, cells, gates)
@@ -127,13 +127,16 @@ class Recurrent(FusedKernel):
         of_hidden = tensor_of(by_products, hidden)
         if "carried" in fixed:
             of_hidden = of_hidden + tensor_of(fixed["carried"], hidden)
-        gradients = {"projected": whole(of_projected, hidden), "hidden": of_hidden}
+        gradients = {
+            "projected": tensor_of(of_projected, hidden, of_projected.shape),
+            "hidden": of_hidden,
+        }
         if self.has_cell:
             gradients["cell"] = tensor_of(fixed["of_cell"], hidden)
         if needs[self.names.index("weight")]:
             gradients["weight"] = gradient_of_weight(of_products, hidden, found, steps.backwards)
         if self.has_bias and needs[self.names.index("bias")]:
-            gradients["bias"] = whole(of_products, hidden).sum((0, 1))
+            gradients["bias"] = tensor_of(of_products, hidden).sum((0, 1))
         return [gradients.get(name) for name in self.names]
 
     def _kept(

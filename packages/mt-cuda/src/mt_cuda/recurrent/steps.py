@@ -21,7 +21,6 @@ from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, numbers, over_
 from mt_cuda.tensors import elements_of, ops_of, tensor_of
 from mt_fast.extending import converted
 from mt_tensor import DType, Tensor, TensorData, cat, int64
-from mt_tensor.extending import Shape
 
 # --- Kernels ------------------------------------------------------------------------------------
 
@@ -160,12 +159,6 @@ def at(steps: TensorData, time: int) -> TensorData:
     count, *shape = steps.shape
     offset = steps.offset + time % count * shape[0] * shape[1]
     return steps.like(tuple(shape), (shape[1], 1), offset)
-
-
-def whole(data: TensorData, like: Tensor, shape: Shape | None = None) -> Tensor:
-    """Return memory that all steps have filled as a tensor, of another shape if one is given."""
-    shape = data.shape if shape is None else shape
-    return tensor_of(TensorData(data.storage, shape, dtype=data.dtype), like)
 
 
 def gradient_of_weight(

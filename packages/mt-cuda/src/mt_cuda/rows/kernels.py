@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from mt_cuda.core.backend import CudaOps, Plan
 from mt_cuda.core.elements import load, operand, store
-from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, indented, numbers
+from mt_cuda.core.kernel import Kernel, Lines, Parameter, define, numbers
 from mt_cuda.core.machine import Size
 from mt_cuda.rows.teams import Team, kept, team_beside, team_for
 from mt_fast.extending import converted
@@ -27,11 +27,11 @@ from mt_tensor import DType
 from mt_tensor.extending import Shape, size_of
 
 FUNCTIONS = {
-    "larger": ["return a if (a >= b) | (a != a) else b"],  # nan stays
-    "plus": ["return a + b"],
-    "smaller": ["return a if (a <= b) | (a != a) else b"],
+    "larger": "a if (a >= b) | (a != a) else b",  # nan stays
+    "plus": "a + b",
+    "smaller": "a if (a <= b) | (a != a) else b",
 }
-"""The functions that combine two totals."""
+"""The functions that combine two totals, and their results."""
 
 PLACES = {"row": "own", "column": "j", "whole": "0", "part": "part * rows + own"}
 """The position of an operand's element, by the names of places."""
@@ -91,6 +91,11 @@ class RowLayout(NamedTuple):
         """Return the numbers of a kernel; `chunks` is for kernels that split rows."""
         rows = (self.rows, self.length, self.inner)
         return rows if chunks is None else (*rows, self.plane, -(-self.length // chunks), chunks)
+
+
+def functions(*names: str) -> Lines:
+    """Return the lines that define functions of `FUNCTIONS`."""
+    return [line for f in names for line in (f"def {f}(a, b):", f"    return {FUNCTIONS[f]}", "")]
 
 
 @functools.lru_cache(1024)
@@ -174,9 +179,6 @@ class Rows:
     def kernel(self) -> Kernel:
         """Return the kernel, whose first numbers are those of the layout."""
         used = [f for f in FUNCTIONS if any(f" {f}(" in line for line in self.lines)]
-        functions = [
-            line for f in used for line in (f"def {f}(a, b):", *indented(FUNCTIONS[f]), "")
-        ]
         threads = self.team.threads
         shared = [
             f"{name} = cuda.shared.array({threads}, {kind})" for name, kind in self.shared.items()
@@ -186,7 +188,7 @@ class Rows:
             for name in self.operands
             if name in self.kept
         ]
-        body = [*functions, *shared, *kept, *self.team.begin(), *self._begin(), *self.lines]
+        body = [*functions(*used), *shared, *kept, *self.team.begin(), *self._begin(), *self.lines]
         dtypes = "_".join(dict.fromkeys(each.dtype.name for each in self.operands.values()))
         layout = ("plane", "span", "chunks") if self.chunked else ()
         parameters = [
