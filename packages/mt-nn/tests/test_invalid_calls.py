@@ -461,12 +461,12 @@ EMBEDDING = [
 ]
 
 FOLDING = [
-    invalid("functional.unfold", folding.X, kernel_size=7, match="window of 7"),
+    invalid("functional.unfold", folding.X, kernel_size=7, match="unfold..: a window of 7"),
     invalid("functional.unfold", folding.X[0, 0], kernel_size=2, match="images of shape"),
     invalid("Unfold", folding.X, kernel_size=2, stride=0, match="stride must be"),
     invalid("functional.fold", draw(8, 8), (4, 4), 2, match="9 windows"),
     invalid("functional.fold", draw(7, 9), (4, 4), 2, match="multiple of 4 elements"),
-    invalid("functional.fold", draw(4, 1), (2, 2), 3, match="window of 3"),
+    invalid("functional.fold", draw(4, 1), (2, 2), 3, match="fold..: a window of 3"),
     invalid("Fold", draw(8, 9), output_size=(4, 4, 4), kernel_size=2, match="output_size must be"),
     invalid("Unfold", draw(2, 0, 4, 4), kernel_size=2, match="at least one element"),
     invalid("Fold", draw(2, 0, 9), output_size=4, kernel_size=2, match="at least one element"),
@@ -695,7 +695,9 @@ PADDING = [
 
 POOLING = [
     invalid("functional.max_pool2d", pooling.X2, kernel_size=2, padding=2, match="at most half"),
-    invalid("functional.max_pool2d", pooling.X2, kernel_size=8, match="window of 8"),
+    invalid(
+        "functional.max_pool2d", pooling.X2, kernel_size=8, match="max_pool2d..: a window of 8"
+    ),
     invalid(
         "functional.max_pool2d", pooling.X2, kernel_size=9, stride=2, ceil_mode=True, match="of 9"
     ),

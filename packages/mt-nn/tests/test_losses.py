@@ -238,7 +238,7 @@ def test_infinite_ctc_loss_has_nan_gradients(name: str, zero_infinity: bool) -> 
         loss.sum().backward()
     assert loss.tolist()[0] == (0.0 if zero_infinity else np.inf)
     is_nan = np.isnan(scores.grad.numpy())
-    assert is_nan[:2, 0].all() != zero_infinity
+    assert (is_nan[:2, 0] != zero_infinity).all()
     assert not is_nan[2, 0].any()
     assert not is_nan[:, 1].any()
     assert scores.grad.numpy()[:, 1].all()

@@ -204,9 +204,27 @@ def test_wrong_use_of_scaler_raises() -> None:
         scaler.update(0.0)
     with pytest.raises(nn.SettingError, match="takes tensors"):
         scaler.scale(3.0)
-    with pytest.raises(nn.SettingError, match="growth_factor > 1"):
-        nn.GradScaler(growth_factor=1.0)
     half = nn.Parameter(mt.ones(2).half())
     half.sum().backward()
     with pytest.raises(nn.SettingError, match="float16 gradients cannot be unscaled"):
         nn.GradScaler().unscale_(nn.optim.SGD([half], lr=0.1))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("growth_factor", 1.0, "growth_factor must be greater than 1; got 1.0"),
+        ("growth_factor", -1.0, "growth_factor must be greater than 1"),
+        ("backoff_factor", 1.0, "backoff_factor must be between 0 and 1"),
+        ("backoff_factor", 0.0, "backoff_factor must be between 0 and 1"),
+        ("growth_interval", 0, "growth_interval must be"),
+    ],
+)
+def test_invalid_factor_of_scaler_raises(name: str, value: float, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        nn.GradScaler(**{name: value})  # type: ignore[arg-type]
+    scaler = nn.GradScaler()
+    before = getattr(scaler, f"get_{name}")()
+    with pytest.raises(nn.SettingError, match=message):
+        getattr(scaler, f"set_{name}")(value)
+    assert getattr(scaler, f"get_{name}")() == before

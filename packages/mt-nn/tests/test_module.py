@@ -219,6 +219,37 @@ def test_backward_hook_gets_none_for_inputs_without_gradient() -> None:
     assert output.tolist() == [[1.0]]
 
 
+class Named(nn.Module):
+    """A module that returns a dictionary."""
+
+    def forward(self, x: mt.Tensor) -> dict[str, mt.Tensor]:
+        return {"square": x * x}
+
+
+def test_backward_hooks_of_module_that_returns_a_dictionary_warn_and_are_not_called() -> None:
+    module, calls = Named(), []
+    module.register_full_backward_pre_hook(lambda *args: calls.append(args))
+    module.register_full_backward_hook(lambda *args: calls.append(args))
+    x = mt.tensor(3.0, requires_grad=True)
+    with pytest.warns(UserWarning, match="Named returned a dict") as warned:
+        output = module(x)
+    assert warned[0].filename == __file__
+    output["square"].backward()
+    assert x.grad is not None
+    assert x.grad.item() == 6.0
+    assert calls == []
+
+
+def test_full_backward_hook_is_not_called_for_gradients_of_inputs_alone() -> None:
+    layer, calls = nn.Tanh(), []
+    layer.register_full_backward_hook(lambda *args: calls.append(args))
+    x = mt.tensor(0.5, requires_grad=True)
+    (gradient,) = mt.autograd.grad(layer(x), x, create_graph=True)
+    assert len(calls) == 1
+    gradient.backward()
+    assert len(calls) == 1
+
+
 def test_backward_hook_with_invalid_result_raises() -> None:
     layer = nn.Linear(2, 1)
     with pytest.raises(TypeError, match="a hook must be a function"):

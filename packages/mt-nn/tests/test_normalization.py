@@ -54,6 +54,13 @@ def test_running_mean_without_variance_or_vice_versa_raises(function: Any, train
             function(x, *statistics, None, None, training)
 
 
+def test_instance_norm_without_running_statistics_names_the_function() -> None:
+    with pytest.raises(SettingError, match=r"instance_norm\(\) with use_input_stats=False needs"):
+        F.instance_norm(mt.ones(2, 3, 4), use_input_stats=False)
+    with pytest.raises(InputError, match=r"instance_norm\(\) takes"):
+        F.instance_norm(mt.ones(2, 3, 4), mt.ones(2), mt.ones(2), use_input_stats=False)
+
+
 def test_layer_norm_takes_an_integer_shape() -> None:
     x = mt.tensor(draw(5, 3))
     assert F.layer_norm(x, 3).tolist() == F.layer_norm(x, (3,)).tolist()

@@ -257,8 +257,10 @@ def test_padding_or_packing_with_invalid_arguments_raises() -> None:
     sequences = [mt.tensor(x) for x in SEQUENCES]
     padded = pad_sequence(sequences)
     for invalid in ([], [mt.tensor(1.0)], [sequences[0], mt.ones(2, 5)]):
-        with pytest.raises(nn.InputError, match="same features"):
-            pad_sequence(invalid)
+        for function in (pad_sequence, pack_sequence):
+            name = function.__name__
+            with pytest.raises(nn.InputError, match=rf"{name}\(\): .*same features"):
+                function(invalid)
     with pytest.raises(nn.SettingError, match="padding_side"):
         pad_sequence(sequences, padding_side="top")
     with pytest.raises(nn.InputError, match="not sorted"):

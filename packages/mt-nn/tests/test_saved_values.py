@@ -254,9 +254,9 @@ def test_failing_or_invalid_file_object_raises() -> None:
     with pytest.raises(nn.FileError, match=r"could not read Broken \(broken\)"):
         nn.load(Broken())
     for file in (io.StringIO(), 5, None, object()):
-        with pytest.raises(nn.SettingError, match="a binary file object with a method write"):
+        with pytest.raises(nn.SettingError, match="f must be .* with a method write"):
             nn.save({}, file)  # type: ignore[arg-type]
-        with pytest.raises(nn.SettingError, match="a binary file object with a method read"):
+        with pytest.raises(nn.SettingError, match="f must be .* with a method read"):
             nn.load(file)  # type: ignore[arg-type]
 
 

@@ -155,7 +155,7 @@ def dropout(input: Tensor, p: float, ignore: bool = False) -> Tensor:
     Raises:
         SettingError: `p` is not between 0 and 1.
     """
-    check_probability(p)
+    check_probability("dropout", p)
     if ignore:
         return input
     kept = rand(*input.shape, backend=input.backend) >= p

@@ -49,17 +49,17 @@ def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
 
 def is_active(name: str, input: Tensor, p: float, training: bool) -> bool:
     """Return whether dropout applies; check `p` and, if it applies, the dtype of the input."""
-    check_probability(p)
+    check_probability(name, p)
     if not training or p == 0.0:
         return False
     check_floating(name, input)
     return True
 
 
-def check_probability(p: Any) -> None:
+def check_probability(name: str, p: Any) -> None:
     """Raise SettingError unless `p` is between 0 and 1."""
     if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
-        raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
+        raise SettingError(f"{name}(): the dropout probability must be between 0 and 1; got {p}.")
 
 
 class DropoutLayer(Module):
@@ -69,7 +69,7 @@ class DropoutLayer(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        check_probability(p)
+        check_probability(type(self).__name__, p)
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ def max_pool2d(
     kernel = integers("kernel_size", kernel_size, 2, 1)
     strides = kernel if stride is None else integers("stride", stride, 2, 1)
     margins = integers("padding", padding, 2, 0)
-    check("pooling", batch.shape, kernel, margins, (1, 1))
+    check("pooling", "max_pool2d", batch.shape, kernel, margins, (1, 1))
     out = _max_pool2d(batch, kernel, strides, margins)
     return out.squeeze(0) if input.ndim == 3 else out
 

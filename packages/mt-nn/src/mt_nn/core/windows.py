@@ -71,7 +71,7 @@ def windows(
         InputError: a window is larger than the padded image.
     """
     steps = (1,) * len(kernel_size) if dilation is None else dilation
-    check("windows", input.shape, kernel_size, padding, steps)
+    check("windows", "windows", input.shape, kernel_size, padding, steps)
     view = padded(input, padding, value) if any(padding) else input
     for dim, (size, distance, step) in enumerate(zip(kernel_size, stride, steps, strict=True), 2):
         view = view.unfold(dim, step * (size - 1) + 1, distance)

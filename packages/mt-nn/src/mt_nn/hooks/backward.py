@@ -7,6 +7,7 @@ complete when those of all inputs are. The outputs are treated in the same way.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,7 +34,7 @@ class BackwardPass:
         self._module, self._before, self._after = module, before, after
         self._inputs = 0
         self._is_input_watched = False
-        self._of_outputs: Gradients = ()
+        self._of_outputs: Gradients | None = None  # None until they are computed
 
     def watched_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return arguments with hooks on their gradients."""
@@ -43,6 +44,13 @@ class BackwardPass:
 
     def watched_output(self, output: Any) -> Any:
         """Return an output, one tensor or several, with hooks on its gradients."""
+        if not isinstance(output, Tensor | tuple | list):
+            warnings.warn(
+                "backward hooks are not called: forward must return a tensor, or a tuple or list "
+                f"of tensors, for them; {type(self._module).__name__} returned a "
+                f"{type(output).__name__}.",
+                stacklevel=4,
+            )
         if isinstance(output, tuple | list):
             watched, _ = _watched(tuple(output), self._at_outputs)
             is_named = hasattr(output, "_fields")
@@ -59,8 +67,10 @@ class BackwardPass:
         return gradients
 
     def _at_inputs(self, gradients: Gradients) -> Gradients:
-        for hook in tuple(self._after.values()):
-            gradients = _replaced(gradients, hook(self._module, gradients, self._of_outputs))
+        of_outputs, self._of_outputs = self._of_outputs, None
+        if of_outputs is not None:  # None if the inputs have gradients without the outputs
+            for hook in tuple(self._after.values()):
+                gradients = _replaced(gradients, hook(self._module, gradients, of_outputs))
         return gradients
 
 

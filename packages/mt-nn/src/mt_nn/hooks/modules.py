@@ -12,6 +12,8 @@
   `backward()` for each call of the module, with None for each argument that is not a tensor or
   requires no gradient. It returns None, or new gradients of the inputs.
 
+Backward hooks need outputs that are a tensor, or a tuple or list of tensors; others are a warning.
+
 With `prepend=True` a hook is called before those registered earlier. With `with_kwargs=True` a
 forward hook gets the dictionary of keyword arguments after the tuple of positional ones, and a
 pre-hook returns both. Every method returns a handle, whose `remove()` unregisters the hook.

@@ -49,9 +49,10 @@ class Hooks:
         return handle
 
     def remove(self, moment: str, hook: Hook) -> None:
-        """Remove a registered function: the argument `called` of `register`, or else `hook`."""
+        """Remove a function, the argument `called` of `register` or else `hook`, if registered."""
         hooks = self._hooks[moment]
-        del hooks[next(number for number, each in hooks.items() if each is hook)]
+        for number in [number for number, each in hooks.items() if each is hook]:
+            del hooks[number]
 
     def at(self, moment: str) -> tuple[Hook, ...]:
         """Return a copy of the hooks of a moment, since hooks may register others."""

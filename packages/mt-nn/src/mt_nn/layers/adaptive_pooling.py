@@ -72,7 +72,7 @@ def adaptive_max_pool(
     name = f"adaptive_max_pool{dims}d"
     batch = as_batch(name, input, dims)
     resizes = _resizes(name, batch.shape, output_size)
-    check_not_empty(batch.shape)
+    check_not_empty(name, batch.shape)
     if all(length % target == 0 for length, target in resizes):
         kernel = tuple(length // target for length, target in resizes)
         return max_pool(dims, input, kernel, return_indices=return_indices)
@@ -179,7 +179,7 @@ def fractional_max_pool(
     """
     name, samples = f"fractional_max_pool{dims}d", _random_samples
     batch = as_batch(name, input, dims)
-    check_not_empty(batch.shape)
+    check_not_empty(name, batch.shape)
     n, channels, *lengths = batch.shape
     kernel = integers("kernel_size", kernel_size, dims, 1)
     size = output_sizes(name, lengths, output_size, output_ratio)

@@ -116,7 +116,7 @@ def scaled_dot_product_attention(
     query, key, value = _broadcast_batches(query, key, value)
     _check(query, key, value, attn_mask, is_causal)
     common_backend(query, key, value, attn_mask)
-    check_probability(dropout_p)
+    check_probability("scaled_dot_product_attention", dropout_p)
     factor = 1.0 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
     fully_masked = None
     if attn_mask is not None:
@@ -203,7 +203,6 @@ def _broadcast_batches(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool) -> None:
     tensors = (query, key, value)
-    shapes = ", ".join(str(tensor.shape) for tensor in tensors)
     if (
         min(tensor.ndim for tensor in tensors) < 2
         or query.shape[-1] != key.shape[-1]
@@ -212,7 +211,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_ca
         raise InputError(
             "scaled_dot_product_attention() takes queries of shape (*batch, queries, width), keys "
             "of shape (*batch, keys, width) and values of shape (*batch, keys, outputs); shapes "
-            f"{shapes} were given."
+            f"{query.shape}, {key.shape} and {value.shape} were given."
         )
     if len({tensor.dtype for tensor in tensors}) > 1 or not query.is_floating_point():
         dtypes = ", ".join(tensor.dtype.name for tensor in tensors)
@@ -284,7 +283,7 @@ class MultiheadAttention(DeclaredLayer):
             raise SettingError(
                 f"embed_dim must be a multiple of num_heads; got {width} and {heads}."
             )
-        check_probability(self.dropout)
+        check_probability(type(self).__name__, self.dropout)
         self.kdim = width if self.kdim is None else integer("kdim", self.kdim, 1)
         self.vdim = width if self.vdim is None else integer("vdim", self.vdim, 1)
         alike = self.kdim == self.vdim == width

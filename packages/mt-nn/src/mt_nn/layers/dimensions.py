@@ -13,26 +13,30 @@ from mt_nn.core.extensions import extends
 from mt_tensor.extending import Shape, check_addressable
 
 
-def check_not_empty(shape: Shape) -> None:
+def check_not_empty(name: str, shape: Shape) -> None:
     """Raise InputError if samples have no elements; an empty batch is valid."""
     if 0 in shape[1:]:
         raise InputError(
-            f"each sample must have at least one element; got an input of shape {shape}."
+            f"{name}(): each sample must have at least one element; got an input of shape {shape}."
         )
 
 
 @extends("windows")
 def check_windows(
-    shape: Shape, kernel_size: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+    name: str,
+    shape: Shape,
+    kernel_size: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
 ) -> None:
     """Raise an error if padded inputs are smaller than a window, or too large for any memory."""
-    check_not_empty(shape)
+    check_not_empty(name, shape)
     for size, kernel, margin, step in zip(shape[2:], kernel_size, padding, dilation, strict=True):
         span, padded = step * (kernel - 1) + 1, size + 2 * margin
         if span > padded:
             raise InputError(
-                f"a window of {span} element(s) is larger than the padded input, which has "
-                f"{padded}: use a smaller kernel or dilation, or more padding."
+                f"{name}(): a window of {span} element(s) is larger than the padded input, which "
+                f"has {padded}: use a smaller kernel or dilation, or more padding."
             )
     lengths = zip(shape[2:], padding, strict=True)
     check_addressable((*shape[:2], *(size + 2 * margin for size, margin in lengths)))
@@ -41,15 +45,19 @@ def check_windows(
 @extends("pooling")
 @functools.lru_cache(1024)
 def check_pooling(
-    shape: Shape, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+    name: str,
+    shape: Shape,
+    kernel: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
 ) -> None:
     """Raise an error unless windows fit into inputs of a shape; valid combinations are cached."""
     if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
         raise SettingError(
-            f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
-            "cover only padding."
+            f"{name}(): padding {padding} must be at most half the kernel size {kernel}, or "
+            "windows would cover only padding."
         )
-    check_windows(shape, kernel, padding, dilation)
+    check_windows(name, shape, kernel, padding, dilation)
 
 
 @extends("convolution")
@@ -87,7 +95,7 @@ def check_convolution(
             f"{name}() with a weight of shape {kernels} takes a bias of shape {(outputs,)}; shape "
             f"{biases} was given."
         )
-    check_windows(inputs, kernels[2:], padding, dilation)
+    check_windows(name, inputs, kernels[2:], padding, dilation)
 
 
 def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:

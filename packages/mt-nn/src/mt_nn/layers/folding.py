@@ -35,6 +35,7 @@ def unfold(
     """
     images = as_batch("unfold", input, 2)
     kernel, dilations, margins, steps = _settings(kernel_size, dilation, padding, stride)
+    check_windows("unfold", images.shape, kernel, margins, dilations)
     view = windows(wide(images), kernel, steps, margins, dilations).permute(0, 1, 4, 5, 2, 3)
     n, channels, _, _, rows, columns = view.shape
     out = view.reshape(n, channels * kernel[0] * kernel[1], rows * columns)
@@ -72,12 +73,12 @@ def fold(
     batch = as_batch("fold", input, 1)
     size = integers("output_size", output_size, 2, 1)
     kernel, dilations, margins, steps = _settings(kernel_size, dilation, padding, stride)
-    check_windows((*batch.shape[:1], 1, *size), kernel, margins, dilations)
+    check_windows("fold", (*batch.shape[:1], 1, *size), kernel, margins, dilations)
     spans = [spacing * (k - 1) + 1 for k, spacing in zip(kernel, dilations, strict=True)]
     padded = [length + 2 * margin for length, margin in zip(size, margins, strict=True)]
     rows, columns = ((padded[i] - spans[i]) // steps[i] + 1 for i in range(2))
     n, elements, count = batch.shape
-    check_not_empty(batch.shape)
+    check_not_empty("fold", batch.shape)
     if elements % (kernel[0] * kernel[1]) or count != rows * columns:
         raise InputError(
             f"fold() to images of size {size} takes a multiple of {kernel[0] * kernel[1]} elements "

@@ -222,10 +222,14 @@ def instance_norm(
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
-    if not use_input_stats:
-        return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     _check_channels("instance_norm", input, running_mean, running_var, weight, bias)
     _check_both("instance_norm", running_mean, running_var)
+    if not use_input_stats:
+        if running_mean is None:
+            raise SettingError(
+                "instance_norm() with use_input_stats=False needs running_mean and running_var."
+            )
+        return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     rows = input.flatten(2) if input.ndim > 2 else input.unsqueeze(2)
     count = rows.shape[2]
     if count == 1:

@@ -61,9 +61,10 @@ def max_pool(
         InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
         SettingError: a setting is invalid.
     """
-    batch = as_batch(f"max_pool{dims}d", input, dims)
+    name = f"max_pool{dims}d"
+    batch = as_batch(name, input, dims)
     settings = (kernel_size, stride, padding, dilation, ceil_mode)
-    kernel, steps, margins, dilations, overhang = _checked_settings(batch.shape, *settings)
+    kernel, steps, margins, dilations, overhang = _checked_settings(name, batch.shape, *settings)
     if not return_indices and max(dilations) == 1:
         if overhang:
             batch = pad(batch, pairs((0,) * dims, overhang), value=-math.inf)
@@ -106,9 +107,10 @@ def avg_pool(
         InputError: the shape or dtype of the input is invalid, or a window exceeds the input.
         SettingError: a setting is invalid.
     """
-    batch = as_batch(f"avg_pool{dims}d", input, dims)
+    name = f"avg_pool{dims}d"
+    batch = as_batch(name, input, dims)
     settings = (kernel_size, stride, padding, 1, ceil_mode)
-    kernel, steps, margins, _, overhang = _checked_settings(batch.shape, *settings)
+    kernel, steps, margins, _, overhang = _checked_settings(name, batch.shape, *settings)
     lengths = batch.shape[2:]
     if overhang:
         batch = pad(batch, pairs((0,) * dims, overhang))
@@ -206,6 +208,7 @@ def _avg_pool2d(
 
 
 def _checked_settings(
+    name: str,
     shape: Shape,
     kernel_size: Sizes,
     stride: Sizes | None,
@@ -214,7 +217,7 @@ def _checked_settings(
     ceil_mode: bool,
 ) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
     """Check settings; return kernel size, stride, padding, dilation and `_overhang`."""
-    check_not_empty(shape)
+    check_not_empty(name, shape)
     dims = len(shape) - 2
     kernel = integers("kernel_size", kernel_size, dims, 1)
     steps = kernel if stride is None else integers("stride", stride, dims, 1)
@@ -224,7 +227,7 @@ def _checked_settings(
     if overhang:
         lengths = (length + end for length, end in zip(shape[2:], overhang, strict=True))
         shape = (*shape[:2], *lengths)
-    check_pooling(shape, kernel, margins, dilations)
+    check_pooling(name, shape, kernel, margins, dilations)
     return kernel, steps, margins, dilations, overhang
 
 

@@ -55,7 +55,7 @@ class RNNBase(DeclaredLayer):
             raise SettingError(
                 f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
             )
-        check_probability(self.dropout)
+        check_probability(type(self).__name__, self.dropout)
         check_flags(bias=self.bias, batch_first=self.batch_first, bidirectional=self.bidirectional)
         if self.dropout and self.num_layers == 1:
             warnings.warn(

@@ -57,15 +57,11 @@ class GradScaler:
     ) -> None:
         self._device = device
         self._enabled = bool(enabled)
-        if not (init_scale > 0 and growth_factor > 1 and 0 < backoff_factor < 1):
-            raise SettingError(
-                "GradScaler needs init_scale > 0, growth_factor > 1 and 0 < backoff_factor < 1; "
-                f"{init_scale}, {growth_factor} and {backoff_factor} were given."
-            )
+        check("init_scale", init_scale, init_scale > 0, "positive")
         self._scale = float(init_scale)
-        self._growth_factor = float(growth_factor)
-        self._backoff_factor = float(backoff_factor)
-        self._growth_interval = integer("growth_interval", growth_interval, least=1)
+        self.set_growth_factor(growth_factor)
+        self.set_backoff_factor(backoff_factor)
+        self.set_growth_interval(growth_interval)
         self._growth_tracker = 0
         # By the ids of optimizers, since the last update:
         self._overflowed: dict[int, bool] = {}  # whether a gradient was not finite, once unscaled
@@ -190,7 +186,12 @@ class GradScaler:
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set the growth factor."""
+        """Set the growth factor.
+
+        Raises:
+            SettingError: it is not greater than 1.
+        """
+        check("growth_factor", new_factor, new_factor > 1, "greater than 1")
         self._growth_factor = float(new_factor)
 
     def get_backoff_factor(self) -> float:
@@ -198,7 +199,12 @@ class GradScaler:
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set the backoff factor."""
+        """Set the backoff factor.
+
+        Raises:
+            SettingError: it is not between 0 and 1.
+        """
+        check("backoff_factor", new_factor, 0 < new_factor < 1, "between 0 and 1")
         self._backoff_factor = float(new_factor)
 
     def get_growth_interval(self) -> int:
@@ -206,7 +212,11 @@ class GradScaler:
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set the number of updates between increases of the factor."""
+        """Set the number of updates between increases of the factor.
+
+        Raises:
+            SettingError: it is not a positive integer.
+        """
         self._growth_interval = integer("growth_interval", new_interval, least=1)
 
     def state_dict(self) -> dict[str, Any]:

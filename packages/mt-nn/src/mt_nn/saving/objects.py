@@ -260,6 +260,6 @@ def _name_of(file: Any, method: str) -> str:
         return str(os.fspath(file))
     if not callable(getattr(file, method, None)) or isinstance(file, io.TextIOBase):
         raise SettingError(
-            f"file must be a path or a binary file object with a method {method}(); got {file!r}."
+            f"f must be a path or a binary file object with a method {method}(); got {file!r}."
         )
     return str(getattr(file, "name", type(file).__name__))

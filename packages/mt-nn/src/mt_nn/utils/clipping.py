@@ -32,8 +32,8 @@ def get_total_norm(
         total = _total_norm(given[0], given[1:], p)
     if error_if_nonfinite and not total.isfinite().item():
         raise InputError(
-            f"the total norm of order {p:g} of the gradients is {total.item()}, which is not "
-            "finite. Pass error_if_nonfinite=False to scale them anyway."
+            f"the total norm of order {p:g} is {total.item()}, which is not finite: pass "
+            "error_if_nonfinite=False to continue anyway."
         )
     return total
 

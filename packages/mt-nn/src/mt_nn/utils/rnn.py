@@ -76,7 +76,7 @@ def pad_sequence(
         SettingError: `padding_side` is invalid.
     """
     check_either("padding_side", padding_side, "left", "right")
-    sequences = _checked(sequences)
+    sequences = _checked("pad_sequence", sequences)
     longest = max(len(sequence) for sequence in sequences)
     padded = []
     for sequence in sequences:
@@ -190,7 +190,7 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
         InputError: there are no sequences, one is empty, their features differ in shape, or they
             are not sorted, the longest first, and `enforce_sorted` is set.
     """
-    sequences = _checked(sequences)
+    sequences = _checked("pack_sequence", sequences)
     lengths = [len(sequence) for sequence in sequences]
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
@@ -201,15 +201,15 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     return unpad_sequence(padded, lengths, batch_first=True)
 
 
-def _checked(sequences: Sequence[Tensor]) -> Sequence[Tensor]:
+def _checked(name: str, sequences: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return the sequences after checking that they can form a batch."""
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind()
-    require_tensors("pad_sequence", *sequences)
+    require_tensors(name, *sequences)
     shapes = [sequence.shape for sequence in sequences]
     if not shapes or () in shapes or len({shape[1:] for shape in shapes}) > 1:
         raise InputError(
-            "sequences of a batch must have shapes (length, *features) with the same features; "
+            f"{name}(): sequences must have shapes (length, *features) with the same features; "
             f"{', '.join(map(str, shapes)) or 'none'} were given."
         )
     return sequences
